@@ -1,0 +1,31 @@
+"""`hydra.toml` to a checked, frozen `Config` and back, with where each value came from.
+
+Precedence: flags, environment, the repository's file, the user's file, defaults. The repository's
+file is a stranger's and may say less (docs/architecture.md, decision 14; docs/configuration.md has
+the table).
+"""
+
+from hydra.config.keys import KEYS, Key
+from hydra.config.load import DEFAULT, load
+from hydra.config.records import AgentSettings, Config, RaceSettings
+from hydra.config.toml import read_file
+from hydra.config.units import duration, format_duration, format_size, size
+from hydra.config.write import default_text, dumps, template
+
+__all__ = [
+    "DEFAULT",
+    "KEYS",
+    "AgentSettings",
+    "Config",
+    "Key",
+    "RaceSettings",
+    "default_text",
+    "dumps",
+    "duration",
+    "format_duration",
+    "format_size",
+    "load",
+    "read_file",
+    "size",
+    "template",
+]

@@ -1,0 +1,371 @@
+"""Every key of `hydra.toml`, in one table that the loader, the docs and `hydra init` all read."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.config.kinds import BOOLEAN, Kind, count, in_bytes, seconds, strings, text, word
+from hydra.errors import ConfigError
+from hydra.model import Limits
+
+YES, LOWER, NO = "yes", "only lower", "no"
+"""Whether a repository's own hydra.toml may set a key (docs/architecture.md, decision 14)."""
+
+KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
+_HOUR, _DAY = 3600, 86400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One key. `name` is dotted (`race.agents`, `agents.<key>.path`), `field` the record's own.
+
+    `repository` is YES, LOWER or NO. `file` is False for what no file may say at all; `environment`
+    and `flag` are "" where there is none. `shown` stands in the docs where the default is not a
+    value; `example` is what `hydra.toml.example` shows, as TOML.
+    """
+
+    name: str
+    field: str
+    kind: Kind
+    default: Any
+    meaning: str
+    repository: str = YES
+    environment: str = ""
+    flag: str = ""
+    file: bool = True
+    shown: str = ""
+    example: str = ""
+
+    @property
+    def section(self) -> str:
+        """`race`, `limits`, or `agents.<key>`."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def leaf(self) -> str:
+        """The last part of the name."""
+        return self.name.rpartition(".")[2]
+
+
+def _plain(item: str) -> str:
+    if not item.strip() or any(ord(char) < 32 or ord(char) == 127 for char in item):
+        raise ConfigError("an entry is empty or has a control character")
+    return item
+
+
+def _inside(path: str) -> str:
+    parts = _plain(path).split("/")
+    if path.startswith(("/", "~")) or ".." in parts or ".git" in path.lower().split("/"):
+        raise ConfigError(f'"{path}" is not a path inside the repository')
+    return path
+
+
+_MODEL = r"[A-Za-z0-9][\w.:/@\[\]+-]*"
+
+
+def _lane(item: str) -> str:
+    if not re.fullmatch(rf"[A-Za-z0-9][\w.-]*(:{_MODEL})?", item):
+        raise ConfigError(f'"{item}" is not an agent: write claude, 2xclaude or claude:opus')
+    return item
+
+
+def _model(name: str) -> str:
+    # A model that starts with a dash would be read by the CLI as one more option.
+    if not re.fullmatch(_MODEL, name):
+        raise ConfigError(f'"{name}" is not the name of a model')
+    return name
+
+
+def _variable(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?", name):
+        raise ConfigError(f'"{name}" is not the name of an environment variable (a * may end it)')
+    if name.upper().startswith("GIT_"):
+        raise ConfigError(
+            f'"{name}" would lead git out of the lane: git\'s own names stay with git'
+        )
+    return name
+
+
+def _program(path: str) -> str:
+    if not _plain(path).startswith(("/", "~/")):
+        raise ConfigError(f'takes an absolute path, not "{path}"')
+    return path
+
+
+_LIMITS = Limits()
+_UNSAFE = "--unsafe-full-access"
+
+_RACE = (
+    Key(
+        name="race.agents",
+        field="agents",
+        kind=strings(_lane, separator=","),
+        default=(),
+        shown="every ready Tier-1 agent",
+        example='["claude", "2xcodex", "claude:opus"]',
+        meaning="The lanes: an agent, with copies (`2xcodex`) or a model (`claude:opus`).",
+        environment="HYDRA_AGENTS",
+        flag="--agent",
+    ),
+    Key(
+        name="race.permission",
+        field="permission",
+        kind=word(
+            "plan", "edit", "full-auto", elsewhere=f"all of the machine is given by {_UNSAFE} alone"
+        ),
+        default=None,
+        shown="full-auto where confined, else edit",
+        example='"edit"',
+        meaning="What an agent may do without asking: `plan`, `edit` or `full-auto`.",
+        repository=LOWER,
+        environment="HYDRA_PERMISSION",
+        flag="--permission",
+    ),
+    Key(
+        name="race.unsafe_full_access",
+        field="unsafe_full_access",
+        kind=BOOLEAN,
+        default=False,
+        meaning="Agents run with no sandbox and may write wherever you may.",
+        repository=NO,
+        flag=_UNSAFE,
+        file=False,
+    ),
+    Key(
+        name="race.network",
+        field="network",
+        kind=BOOLEAN,
+        default=None,
+        shown="as each CLI itself has it",
+        example="false",
+        meaning="Whether the agents' tools reach the network (the model is always reached).",
+        repository=LOWER,
+        environment="HYDRA_NETWORK",
+        flag="--network / --no-network",
+    ),
+    Key(
+        name="race.allow_experimental_adapters",
+        field="allow_experimental",
+        kind=BOOLEAN,
+        default=False,
+        meaning="Lets experimental adapters race.",
+        repository=NO,
+        environment="HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS",
+        flag="--allow-experimental-adapters",
+        file=False,
+    ),
+    Key(
+        name="race.max_parallel",
+        field="max_parallel",
+        kind=count(1, 64),
+        default=4,
+        meaning="Lanes that run at once; the others wait.",
+        environment="HYDRA_MAX_PARALLEL",
+        flag="--max-parallel",
+    ),
+    Key(
+        name="race.copy",
+        field="copies",
+        kind=strings(_inside, separator=":"),
+        default=(),
+        shown="none",
+        example='[".env"]',
+        meaning="Untracked files that each lane gets a copy of; never part of a patch.",
+        environment="HYDRA_COPY",
+        flag="--copy",
+    ),
+    Key(
+        name="race.setup",
+        field="setup",
+        kind=strings(_plain, separator="\n"),
+        default=(),
+        shown="none",
+        example='["npm ci"]',
+        meaning="Commands run in each lane before its agent starts.",
+        environment="HYDRA_SETUP",
+        flag="--setup",
+    ),
+    Key(
+        name="race.keep",
+        field="keep",
+        kind=word("all", "failed", "none"),
+        default="failed",
+        meaning="Whose worktrees stay after the race; patches and records always do.",
+        environment="HYDRA_KEEP",
+        flag="--keep",
+    ),
+    Key(
+        name="race.include_dirty",
+        field="include_dirty",
+        kind=BOOLEAN,
+        default=False,
+        meaning="Race from the working tree with its uncommitted changes instead of HEAD.",
+        repository=NO,
+        environment="HYDRA_INCLUDE_DIRTY",
+        flag="--include-dirty",
+    ),
+    Key(
+        name="race.allow_filter",
+        field="allow_filters",
+        kind=strings(_plain, separator=","),
+        default=(),
+        shown="none",
+        example='["nbstripout"]',
+        meaning="git content filters that may run, by name (LFS always may).",
+        repository=NO,
+        environment="HYDRA_ALLOW_FILTER",
+        flag="--allow-filter",
+    ),
+)
+
+
+def _limit(
+    leaf: str, field: str, kind: Kind, environment: str, meaning: str, flag: str = ""
+) -> Key:
+    return Key(
+        name=f"limits.{leaf}",
+        field=field,
+        kind=kind,
+        default=getattr(_LIMITS, field),
+        meaning=meaning,
+        environment=environment,
+        flag=flag,
+    )
+
+
+_LIMIT = seconds(0.001, 30 * _DAY)
+_GRACE = seconds(0, _HOUR)
+
+_LIMIT_KEYS = (
+    _limit(
+        "idle",
+        "idle",
+        _LIMIT,
+        "HYDRA_IDLE_TIMEOUT",
+        "Without any progress for so long, a lane is timed out; its patch is kept.",
+        "--idle-timeout",
+    ),
+    _limit("tool", "tool", _LIMIT, "HYDRA_TOOL_TIMEOUT", "The idle limit while a tool runs."),
+    _limit("total", "total", _LIMIT, "HYDRA_TIMEOUT", "The longest a lane may take.", "--timeout"),
+    _limit("grace_int", "grace_int", _GRACE, "HYDRA_GRACE_INT", "Time between SIGINT and SIGTERM."),
+    _limit(
+        "grace_term", "grace_term", _GRACE, "HYDRA_GRACE_TERM", "Time between SIGTERM and SIGKILL."
+    ),
+    _limit(
+        "grace_patch",
+        "grace_patch",
+        _GRACE,
+        "HYDRA_GRACE_PATCH",
+        "Time to take the patches after an interrupt.",
+    ),
+    _limit(
+        "setup", "setup", _LIMIT, "HYDRA_SETUP_TIMEOUT", "The longest a lane's set-up may take."
+    ),
+    _limit(
+        "raw_output",
+        "raw_bytes",
+        in_bytes(64 * KIB, TIB),
+        "HYDRA_RAW_OUTPUT",
+        "Kept of an agent's output: head, tail, and a counted gap.",
+    ),
+    _limit(
+        "line",
+        "line_bytes",
+        in_bytes(KIB, 256 * MIB),
+        "HYDRA_LINE",
+        "The longest line that is parsed; longer ones are kept and counted.",
+    ),
+    _limit(
+        "stderr",
+        "stderr_bytes",
+        in_bytes(64 * KIB, TIB),
+        "HYDRA_STDERR",
+        "Kept of an agent's stderr, like `raw_output`.",
+    ),
+    _limit(
+        "patch_file",
+        "patch_file_bytes",
+        in_bytes(KIB, TIB),
+        "HYDRA_PATCH_FILE",
+        "The largest file in a patch; a larger one is reported.",
+    ),
+    _limit(
+        "patch_total",
+        "patch_bytes",
+        in_bytes(KIB, TIB),
+        "HYDRA_PATCH_TOTAL",
+        "A patch over this is incomplete; its worktree is kept.",
+    ),
+    _limit(
+        "untracked",
+        "patch_untracked",
+        count(0, 10_000_000),
+        "HYDRA_UNTRACKED",
+        "New files in a patch; with more it is incomplete and the folder is named.",
+    ),
+)
+
+_AGENT_KEYS = (
+    Key(
+        name="agents.<key>.path",
+        field="path",
+        kind=text(_program),
+        default=None,
+        shown="found on PATH",
+        example='"~/bin/claude"',
+        meaning="The program to run for this agent.",
+        repository=NO,
+        environment="HYDRA_<KEY>_PATH",
+    ),
+    Key(
+        name="agents.<key>.model",
+        field="model",
+        kind=text(_model),
+        default=None,
+        shown="the CLI's own",
+        example='"opus"',
+        meaning="The model of lanes that name none.",
+        environment="HYDRA_<KEY>_MODEL",
+    ),
+    Key(
+        name="agents.<key>.args",
+        field="args",
+        kind=strings(_plain, separator="\n"),
+        default=(),
+        shown="none",
+        example='["--fallback-model", "sonnet"]',
+        meaning="Further arguments for this agent's command line.",
+        repository=NO,
+    ),
+    Key(
+        name="agents.<key>.environment",
+        field="environment",
+        kind=strings(_variable, separator=","),
+        default=(),
+        shown="none",
+        example='["ACME_PROXY_TOKEN", "ACME_*"]',
+        meaning="Names of further environment variables that this agent is given.",
+        repository=NO,
+    ),
+)
+
+KEYS: tuple[Key, ...] = (*_RACE, *_LIMIT_KEYS, *_AGENT_KEYS)
+"""Every key, in the order in which the docs show them."""
+
+FIXED = {key.name: key for key in KEYS if "<" not in key.name}
+"""The keys with a fixed name, by it."""
+
+AGENT = {key.leaf: key for key in _AGENT_KEYS}
+"""What each `[agents.<key>]` table may hold, by its last part."""
+
+
+def key_of(parts: tuple[str, ...]) -> Key | None:
+    """The key at a path in a document; ("agents", "claude", "path") is `agents.<key>.path`."""
+    if parts[0] == "agents":
+        return AGENT.get(parts[2]) if len(parts) == 3 else None
+    return FIXED.get(".".join(parts)) if len(parts) == 2 else None
+
+
+def variable_of(key: Key, agent: str) -> str:
+    """The environment variable of an agent's key: HYDRA_CURSOR_AGENT_PATH."""
+    return key.environment.replace("<KEY>", re.sub(r"[^A-Z0-9]", "_", agent.upper()))

@@ -1,0 +1,170 @@
+"""One place that settings come from, read to checked values by dotted key: a `Layer`.
+
+Every mistake is a `ConfigError` that names the file and line, the variable or the flag.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.config.keys import AGENT, FIXED, KEYS, NO, Key, key_of, variable_of
+from hydra.config.toml import entries, line_of, parse
+from hydra.errors import ConfigError
+from hydra.model import Permission
+
+OWN_FILE = "your own hydra.toml ($HYDRA_CONFIG, else ~/.config/hydra/hydra.toml)"
+_SECTIONS = ("race", "limits", "agents")
+_AGENT_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value; its source as records keep it; the place (with the line) as a message says it."""
+
+    value: Any
+    source: str
+    where: str
+    trusted: bool = True
+
+
+Layer = dict[str, Found]
+
+
+def from_file(path: str, text: str, agent_keys: Collection[str], *, trusted: bool) -> Layer:
+    """A hydra.toml: the user's own (`trusted`), or a repository's, which may say less."""
+    layer = {}
+    for parts, value in entries(parse(path, text)):
+        line = line_of(text, parts)
+        where = f"{path}, line {line}" if line else path
+        _known_agent(parts, where, agent_keys)
+        if not _is_empty_section(parts, value):
+            key = _known_key(parts, value, where)
+            name = ".".join(parts)
+            _may_be_set(key, parts, where, trusted=trusted)
+            checked = _checked(key.kind.read, value, f"{where}: {name}")
+            layer[name] = Found(checked, path, where, trusted)
+    return layer
+
+
+def _is_empty_section(parts: tuple[str, ...], value: object) -> bool:
+    # A table whose lines are all commented out: nobody has filled it in yet.
+    depth = 2 if parts[0] == "agents" else 1
+    return value == {} and parts[0] in _SECTIONS and len(parts) <= depth
+
+
+def _known_agent(parts: tuple[str, ...], where: str, agent_keys: Collection[str]) -> None:
+    if parts[0] != "agents" or len(parts) < 2:
+        return
+    agent = parts[1]
+    if not _AGENT_KEY.fullmatch(agent) or (agent_keys and agent not in agent_keys):
+        near = _nearest(agent, agent_keys)
+        raise ConfigError(
+            f'{where}: there is no agent "{agent}"',
+            hint=f"the nearest is {near}" if near else "`hydra agents` lists them",
+        )
+
+
+def _known_key(parts: tuple[str, ...], value: object, where: str) -> Key:
+    key = key_of(parts)
+    if key is not None:
+        return key
+    name = ".".join(parts)
+    near = _nearest_key(name)
+    hint = f"the nearest known key is {near}" if near else "docs/configuration.md lists them all"
+    if name in _SECTIONS:
+        hint = "the lanes are `agents` in [race]" if name == "agents" else f"write [{name}]"
+        raise ConfigError(f"{where}: {name} is a section, not a key", hint=hint)
+    what = "section" if isinstance(value, dict) else "key"
+    raise ConfigError(f'{where}: unknown {what} "{name}"', hint=hint)
+
+
+def _nearest_key(name: str) -> str | None:
+    # A key in the wrong section, or in none, is found by its last part.
+    by_leaf = {key.leaf: key.name for key in reversed(KEYS)}
+    near = _nearest(name, [key.name for key in KEYS])
+    return near or by_leaf.get(_nearest(name.rpartition(".")[2], by_leaf) or "")
+
+
+def _nearest(name: str, known: Collection[str]) -> str | None:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, known, 1, 0.6)), None)
+
+
+def _may_be_set(key: Key, parts: tuple[str, ...], where: str, *, trusted: bool) -> None:
+    variable = variable_of(key, parts[1])
+    if not key.file:
+        ways = [f"use {key.flag}", f"set {variable}=1" if variable else ""]
+        raise ConfigError(f"{where}: {key.leaf} may not be set by a file", hint=_either(ways))
+    if not trusted and key.repository == NO:
+        ways = [f"put it in {OWN_FILE}", f"use {key.flag}" if key.flag else ""]
+        ways += [f"set {variable}" if variable else ""]
+        raise ConfigError(
+            f"{where}: {'.'.join(parts)} may not be set by a repository's hydra.toml",
+            hint=_either(ways),
+        )
+
+
+def _either(ways: list[str]) -> str:
+    return ", or ".join(way for way in ways if way)
+
+
+def _checked(read: Callable[[Any], Any], value: object, where: str) -> Any:
+    try:
+        return read(value)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error.message}", hint=error.hint) from None
+
+
+def from_environment(environ: Mapping[str, str], agent_keys: Collection[str]) -> Layer:
+    """The HYDRA_ variables that the table of keys names; an empty one counts as unset."""
+    layer = {}
+    for name, key, variable in _variables(agent_keys):
+        text = environ.get(variable, "")
+        if text.strip():
+            layer[name] = Found(_checked(key.kind.read_text, text, variable), variable, variable)
+    return layer
+
+
+def _variables(agent_keys: Collection[str]) -> Iterator[tuple[str, Key, str]]:
+    for key in FIXED.values():
+        if key.environment:
+            yield key.name, key, key.environment
+    for agent in agent_keys:
+        for key in AGENT.values():
+            if key.environment:
+                yield f"agents.{agent}.{key.leaf}", key, variable_of(key, agent)
+
+
+def from_flags(flags: Mapping[str, object]) -> Layer:
+    """The command line's options by dotted key; None, () and an absent switch are not given."""
+    layer = {}
+    for name, value in flags.items():
+        key = FIXED[name]
+        if _given(key, value):
+            flag = key.flag.split(" / ")[-1 if value is False else 0]
+            layer[name] = Found(_flag_value(key, value, flag), flag, flag)
+    _unsafe_stands_alone(layer)
+    return layer
+
+
+def _given(key: Key, value: object) -> bool:
+    absent_switch = value is False and " / " not in key.flag
+    return value is not None and value != () and not absent_switch
+
+
+def _flag_value(key: Key, value: object, flag: str) -> Any:
+    # A duration that click has read already comes as seconds, which nothing but a flag may.
+    if key.kind.name == "duration" and isinstance(value, float):
+        return _checked(key.kind.read_text, f"{value!r}s", flag)
+    return _checked(key.kind.read, value, flag)
+
+
+def _unsafe_stands_alone(layer: Layer) -> None:
+    unsafe = layer.get("race.unsafe_full_access")
+    if unsafe is None:
+        return
+    if "race.permission" in layer:
+        raise ConfigError(f"--permission and {unsafe.source} contradict each other: give one")
+    layer["race.permission"] = Found(Permission.UNRESTRICTED.value, unsafe.source, unsafe.where)

@@ -1,0 +1,112 @@
+"""All the places to one `Config`: flags, environment, repository, user, defaults."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from hydra.config.keys import AGENT, FIXED
+from hydra.config.layers import OWN_FILE, Found, Layer, from_environment, from_file, from_flags
+from hydra.config.records import AgentSettings, Config, RaceSettings
+from hydra.errors import ConfigError
+from hydra.model import Limits, Permission
+
+DEFAULT = "default"
+"""The source of what nobody set."""
+
+
+def load(
+    *,
+    user: tuple[str, str] | None = None,
+    repository: tuple[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, object] | None = None,
+    agent_keys: Collection[str] = (),
+) -> Config:
+    """The settings of a race, every one checked, with where each came from.
+
+    `user` and `repository` are (path for messages, TOML text); `flags` go by dotted key, and None,
+    an empty tuple or an absent switch means that the flag was not given. A list from a higher place
+    replaces a lower one's. With `agent_keys`, an `[agents.<key>]` of no adapter is an error, and
+    HYDRA_<KEY>_PATH and HYDRA_<KEY>_MODEL are read for each. Raises `ConfigError`.
+    """
+    own = from_file(*user, agent_keys, trusted=True) if user else {}
+    theirs = from_file(*repository, agent_keys, trusted=False) if repository else {}
+    above = from_environment(environ or {}, agent_keys) | from_flags(flags or {})
+    lowered = _only_lowered(theirs, own, overridden=above)
+    return _config({**own, **lowered, **above}, environ or {})
+
+
+_RANK: Mapping[str, tuple[object, ...]] = {
+    "race.permission": ("plan", "edit", "full-auto"),
+    "race.network": (False, None, True),
+}
+"""What a repository may only lower, from the least that is granted to the most."""
+
+
+def _only_lowered(theirs: Layer, own: Layer, *, overridden: Collection[str]) -> Layer:
+    """The repository's values without those that lower nothing. Raises where one would raise."""
+    kept = dict(theirs)
+    for name in _RANK.keys() & theirs.keys():
+        rank = _RANK[name].index
+        mine = own[name].value if name in own else FIXED[name].default
+        ceiling = rank(mine) if mine in _RANK[name] else len(_RANK[name]) - 1
+        if rank(theirs[name].value) > ceiling and name not in overridden:
+            raise _raised(name, theirs[name], own.get(name))
+        if rank(theirs[name].value) >= ceiling:
+            del kept[name]
+    return kept
+
+
+def _raised(name: str, found: Found, mine: Found | None) -> ConfigError:
+    key = FIXED[name]
+    yours = f"yours is {_toml(mine.value)} ({mine.where})" if mine else f"yours is {key.shown}"
+    return ConfigError(
+        f"{found.where}: {key.leaf} = {_toml(found.value)} is more than you grant: {yours}",
+        hint=f"a repository's hydra.toml may only lower it: use {key.flag.split(' / ')[0]}, "
+        f"or put it in {OWN_FILE}",
+    )
+
+
+def _toml(value: object) -> str:
+    return f"{value}".lower() if isinstance(value, bool) else f'"{value}"'
+
+
+def _config(values: Layer, environ: Mapping[str, str]) -> Config:
+    race = _section(values, "race")
+    race.pop("unsafe_full_access", None)  # it has become the permission
+    permission = race.pop("permission", None)
+    setup = values.get("race.setup")
+    return Config(
+        race=RaceSettings(
+            permission=Permission(permission) if permission else None,
+            setup_trusted=setup is None or setup.trusted,
+            **race,
+        ),
+        limits=Limits(**_section(values, "limits")),
+        agents=_agents(values, environ),
+        sources=dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()},
+    )
+
+
+def _section(values: Layer, section: str) -> dict[str, Any]:
+    keys = {name: key for name, key in FIXED.items() if key.section == section}
+    return {key.field: values[name].value for name, key in keys.items() if name in values}
+
+
+def _agents(values: Layer, environ: Mapping[str, str]) -> dict[str, AgentSettings]:
+    fields: dict[str, dict[str, Any]] = {}
+    for name, found in values.items():
+        if name.startswith("agents."):
+            _, agent, leaf = name.split(".")
+            value = _at_home(found, environ) if leaf == "path" else found.value
+            fields.setdefault(agent, {})[AGENT[leaf].field] = value
+    return {agent: AgentSettings(**fields[agent]) for agent in sorted(fields)}
+
+
+def _at_home(found: Found, environ: Mapping[str, str]) -> str:
+    path: str = found.value
+    if not path.startswith("~/"):
+        return path
+    home = environ.get("HOME", "")
+    if not home.startswith("/"):
+        raise ConfigError(f'{found.where}: "{path}" needs HOME, which is not set')
+    return f"{home.rstrip('/')}/{path[2:]}"

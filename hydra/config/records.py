@@ -1,0 +1,57 @@
+"""What the loader gives: settings that are whole, checked, and never change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hydra.model import Limits, Permission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceSettings:
+    """`[race]`. None for `permission` and `network` means that nobody named one.
+
+    `permission` None is full-auto inside Hydra's confinement and edit where there is none;
+    UNRESTRICTED comes from --unsafe-full-access alone. `network` None leaves the agents' tools as
+    each CLI itself has them. `setup_trusted` is False when the repository's own file named the
+    set-up, which then runs only where something confines it.
+    """
+
+    agents: tuple[str, ...] = ()
+    permission: Permission | None = None
+    network: bool | None = None
+    allow_experimental: bool = False
+    max_parallel: int = 4
+    copies: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    setup_trusted: bool = True
+    keep: str = "failed"
+    include_dirty: bool = False
+    allow_filters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """`[agents.<key>]`. `path` is absolute, or None to look on PATH."""
+
+    path: str | None = None
+    model: str | None = None
+    args: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every setting of a race. `sources` says where each came from, by dotted key.
+
+    A source is a file's path, an environment variable, a flag, or "default". It takes no part in
+    comparing: the same settings from another place are the same settings.
+    """
+
+    race: RaceSettings = field(default_factory=RaceSettings)
+    limits: Limits = field(default_factory=Limits)
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def agent(self, key: str) -> AgentSettings:
+        """The settings of one agent; all unset where nobody set any."""
+        return self.agents.get(key, AgentSettings())

@@ -1,0 +1,94 @@
+"""Settings back to TOML: `dumps` for a whole Config, `template` for a person to fill in."""
+
+from collections.abc import Mapping
+from textwrap import fill
+from typing import Any
+
+from hydra.config.keys import KEYS, LOWER, NO, Key
+from hydra.config.records import Config
+from hydra.model import Permission
+
+_INTROS = {
+    "race": "How a race runs when the command line does not say it.",
+    "limits": 'When Hydra steps in. Durations and sizes carry a unit: "90s", "1h30m", "4MiB".',
+    "agents.<key>": "One table for each agent that `hydra agents` lists.",
+}
+
+_REPOSITORY_NOTES = {
+    LOWER: "A repository's file may only lower it.",
+    NO: "Only in your own file.",
+}
+
+
+def dumps(config: Config) -> str:
+    """TOML that `load(user=...)` reads back to the same settings.
+
+    What no file may say (unrestricted access, experimental adapters) is left out.
+    """
+    import tomli_w
+
+    document: dict[str, Any] = {
+        "race": _table(config.race, "race"),
+        "limits": _table(config.limits, "limits"),
+    }
+    agents = {agent: _table(it, "agents.<key>") for agent, it in config.agents.items()}
+    if agents:
+        document["agents"] = agents
+    return tomli_w.dumps(document)
+
+
+def _table(record: object, section: str) -> dict[str, object]:
+    table = {}
+    for key in KEYS:
+        if key.section == section and key.file:
+            value = getattr(record, key.field)
+            if value is not None and value is not Permission.UNRESTRICTED:
+                table[key.leaf] = key.kind.write(value)
+    return table
+
+
+def template(
+    intro: str, *, repository: bool, guesses: Mapping[str, tuple[object, str]] | None = None
+) -> str:
+    """A hydra.toml in which every setting is commented out and shows its default.
+
+    Prose starts with `# `, a setting with `#` alone, so taking one character away sets it.
+    `repository` leaves out what a repository's file may not say. `guesses` are values to show in
+    place of the default, by dotted key, each with a few words on where it comes from.
+    """
+    head = (
+        f"{intro} A line that starts with # and no space is a setting: take the # away to set it."
+    )
+    parts = [_prose(head)]
+    for section, words in _INTROS.items():
+        keys = [key for key in KEYS if key.section == section and key.file]
+        shown = [key for key in keys if not (repository and key.repository == NO)]
+        parts.append(f"{_prose(words)}\n[{section.replace('<key>', 'claude')}]")
+        parts += [_setting(key, (guesses or {}).get(key.name)) for key in shown]
+    return "\n\n".join(parts) + "\n"
+
+
+def _setting(key: Key, guess: tuple[object, str] | None) -> str:
+    notes = [key.meaning]
+    notes += [f"Default: {key.shown}."] if key.shown else []
+    notes += [_REPOSITORY_NOTES[key.repository]] if key.repository in _REPOSITORY_NOTES else []
+    notes += [f"{guess[1]}."] if guess else []
+    value = _toml(guess[0]) if guess else key.example or default_text(key)
+    return f"{_prose(' '.join(notes))}\n#{key.leaf} = {value}"
+
+
+def _prose(words: str) -> str:
+    return fill(words, 88, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+
+
+def default_text(key: Key) -> str:
+    """A key's default as TOML, or in words where it is not a value."""
+    return key.shown or _toml(key.kind.write(key.default))
+
+
+def _toml(value: object) -> str:
+    import tomli_w
+
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    return tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n")

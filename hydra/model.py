@@ -1,0 +1,385 @@
+"""The records that travel between the rooms: frozen, typed, and without any I/O.
+
+Times are seconds as floats unless a name says otherwise; paths are absolute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from hydra.errors import Failure
+
+
+class Tier(StrEnum):
+    """Whether an adapter runs by itself when its probes pass, or only by opt-in."""
+
+    TIER1 = "tier1"
+    EXPERIMENTAL = "experimental"
+
+
+class Confidence(StrEnum):
+    """How sure a claim about a CLI is (seed 004, section 3)."""
+
+    VERIFIED = "verified"
+    OBSERVED = "observed"
+    UNKNOWN = "unknown"
+
+
+class Permission(StrEnum):
+    """What an agent may do without asking; each adapter maps it to its CLI's own modes."""
+
+    PLAN = "plan"
+    EDIT = "edit"
+    FULL_AUTO = "full-auto"
+    UNRESTRICTED = "unrestricted"
+
+
+class Status(StrEnum):
+    """The one outcome of an attempt."""
+
+    COMPLETED = "completed"
+    NO_CHANGES = "no_changes"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    INTERRUPTED = "interrupted"
+    NOT_STARTED = "not_started"
+
+
+class SignIn(StrEnum):
+    """What is known of an agent's sign-in."""
+
+    SEEMS_SO = "seems so"
+    CONFIRMED = "confirmed"
+    MISSING = "missing"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """The prompt, the repository and the base commit."""
+
+    prompt: str
+    repository: Path
+    base: str
+    base_name: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """One runner in a race. `id` is safe as a ref and a file name: `[a-z0-9][a-z0-9.-]{0,39}`."""
+
+    id: str
+    adapter: str
+    model: str | None = None
+    copy: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Every limit of a race: seconds or bytes. Defaults are those of docs/configuration.md."""
+
+    idle: float = 600
+    tool: float = 1200
+    total: float = 3600
+    grace_int: float = 10
+    grace_term: float = 5
+    grace_patch: float = 30
+    setup: float = 900
+    raw_bytes: int = 256 * 1024**2
+    line_bytes: int = 4 * 1024**2
+    stderr_bytes: int = 16 * 1024**2
+    patch_file_bytes: int = 100 * 1000**2
+    patch_bytes: int = 1000**3
+    patch_untracked: int = 20_000
+
+
+CAPABILITIES = (
+    "json_stream",
+    "plain_text",
+    "force_edit_mode",
+    "sandbox_controls",
+    "approval_controls",
+    "session_resume",
+    "emits_usage",
+)
+"""The seed's CapabilitySet, by name (seed 004, section 3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One thing a CLI can do, how sure that is, and the CLI version in which it was seen."""
+
+    present: bool
+    confidence: Confidence = Confidence.UNKNOWN
+    seen_in: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilitySet:
+    """The seed's seven capabilities of one agent, as found on this machine."""
+
+    json_stream: Capability = Capability(False)
+    plain_text: Capability = Capability(False)
+    force_edit_mode: Capability = Capability(False)
+    sandbox_controls: Capability = Capability(False)
+    approval_controls: Capability = Capability(False)
+    session_resume: Capability = Capability(False)
+    emits_usage: Capability = Capability(False)
+
+    def items(self) -> list[tuple[str, Capability]]:
+        """(name, capability) in the seed's order."""
+        return [(name, getattr(self, name)) for name in CAPABILITIES]
+
+    def without(self, name: str, note: str) -> CapabilitySet:
+        """This set with `name` dropped, and why."""
+        held: Capability = getattr(self, name)
+        dropped = replace(held, present=False, note=note)
+        return replace(self, **{name: dropped})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOutput:
+    """What one probe of a CLI gave. `exit_code` is None when it did not end by itself."""
+
+    name: str
+    argv: tuple[str, ...]
+    exit_code: int | None
+    stdout: str = ""
+    stderr: str = ""
+    timed_out: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectResult:
+    """One agent as it was found on this machine: the adapter's pure reading of its probes.
+
+    `error` is set when the agent cannot race; `warnings` are sentences for a person. `flags` are
+    the long options that the CLI's own help shows.
+    """
+
+    adapter: str
+    binary: Path | None = None
+    version: str = ""
+    flags: frozenset[str] = frozenset()
+    capabilities: CapabilitySet = field(default_factory=CapabilitySet)
+    sign_in: SignIn = SignIn.UNKNOWN
+    sign_in_detail: str = ""
+    warnings: tuple[str, ...] = ()
+    error: Failure | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether this agent can be raced."""
+        return self.error is None and self.binary is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpawnRequest:
+    """What a lane wants of its agent; an adapter turns it into a `BuiltCommand`.
+
+    `confined`: Hydra's own confinement holds around the command. `network`: None leaves the
+    agent's tools as the CLI itself has them. `instructions`: the repository's own instruction
+    files at the base, relative to the worktree, for CLIs that must be told of them.
+    """
+
+    prompt: str
+    worktree: Path
+    permission: Permission = Permission.FULL_AUTO
+    model: str | None = None
+    network: bool | None = None
+    confined: bool = True
+    as_root: bool = False
+    instructions: tuple[str, ...] = ()
+    extra_args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltCommand:
+    """The exact line that an adapter wants run. The prompt travels as `stdin`, never in `args`.
+
+    `env` holds only what the adapter sets itself; `dropped` names the flags that were left out
+    because the CLI's help no longer shows them, `warnings` say it in sentences. `expects` is what
+    the CLI's session event should then say it applied, as (`permission` or `sandbox`, value).
+    """
+
+    program: str
+    args: tuple[str, ...]
+    env: tuple[tuple[str, str], ...] = ()
+    cwd: Path
+    stdin: bytes | None = None
+    dropped: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    expects: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Program and arguments."""
+        return (self.program, *self.args)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confinement:
+    """How commands are confined on this machine, as tried and not as looked up.
+
+    `kind` is `bwrap` or `none`; `reason` says why it is none; `promises` are the sentences that
+    hold; `program` is bwrap's path.
+    """
+
+    kind: str
+    program: str = ""
+    reason: str = ""
+    promises: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything confines."""
+        return self.kind != "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitStatus:
+    """How an agent's process ended, and what it left running (killed since).
+
+    Exactly one of `code` and `signal` is set, or neither when the keeper itself was lost.
+    """
+
+    code: int | None = None
+    signal: int | None = None
+    survivors: tuple[str, ...] = ()
+    keeper_lost: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What an attempt cost. None is unknown, never zero."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """An attempt's work as a commit on the base, in the run's `patches.git`.
+
+    `incomplete` says why something may be missing ("" when whole); `notes` name what deserves a
+    look (a nested repository taken as files, a file left out for its size); `left_behind` counts
+    the files that are in the worktree alone, which is therefore kept. An empty patch has
+    `files == 0` and `commit == base`.
+    """
+
+    commit: str
+    base: str
+    files: int = 0
+    insertions: int = 0
+    deletions: int = 0
+    incomplete: str = ""
+    notes: tuple[str, ...] = ()
+    left_behind: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether the attempt changed nothing."""
+        return self.files == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How an attempt ended: one status, the failure if any, the patch whatever the status."""
+
+    lane: str
+    attempt: int
+    status: Status
+    failure: Failure | None = None
+    patch: Patch | None = None
+    usage: Usage = Usage()
+    exit: ExitStatus | None = None
+    seconds: float = 0.0
+    message: str = ""
+    session: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Completed, and its patch whole and not empty."""
+        return (
+            self.status is Status.COMPLETED
+            and self.patch is not None
+            and not self.patch.empty
+            and not self.patch.incomplete
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanePlan:
+    """One lane as it will run: the exact command, its environment by name, where it stands.
+
+    `failure` is set when the lane is known not to start (its probe failed, a flag is gone);
+    `command` is None only then. `env_names` are the names passed on from Hydra's own
+    environment; values never enter a record. `permission` is what this lane really gets: less
+    than the race's where nothing confines it.
+    """
+
+    lane: Lane
+    label: str
+    tier: Tier
+    soft_sandbox: bool
+    version: str
+    worktree: Path
+    permission: Permission
+    command: BuiltCommand | None = None
+    env_names: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RacePlan:
+    """All that is decided before anything runs; `--dry-run` prints it."""
+
+    run: str
+    task: Task
+    lanes: tuple[LanePlan, ...]
+    permission: Permission
+    confinement: Confinement
+    limits: Limits
+    max_parallel: int = 4
+    network: bool | None = None
+    copies: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    keep: str = "failed"
+    warnings: tuple[str, ...] = ()
+
+    def keeps_ground(self, outcome: Outcome) -> bool:
+        """Whether a lane's ground stays after this outcome: always while its patch is not whole."""
+        patch = outcome.patch
+        if self.keep == "all" or patch is None or patch.incomplete or patch.left_behind:
+            return True
+        in_order = outcome.status in (Status.COMPLETED, Status.NO_CHANGES)
+        return self.keep == "failed" and not in_order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceResult:
+    """One race, ended: its lanes' outcomes in the order of the plan.
+
+    `interrupted` is the number of the signal that ended it early, 0 for none.
+    """
+
+    run: str
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+    interrupted: int = 0
+    folder: Path | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether at least one lane is usable."""
+        return any(outcome.usable for outcome in self.outcomes)
