@@ -1,0 +1,322 @@
+"""Claude Code: its descriptor, its line, and how its answers are read. Seen in 2.1.330."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hydra.adapters.claude_stream import ClaudeStream
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.detecting import Identity, Reading, read
+from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.prompts import as_stdin
+from hydra.errors import UnsupportedFlag
+from hydra.model import (
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    Confidence,
+    DetectResult,
+    Permission,
+    ProbeOutput,
+    SpawnRequest,
+    Tier,
+)
+
+SEEN = "2.1.330"
+
+
+def _seen(note: str = "", *, present: bool = True) -> Capability:
+    return Capability(present, Confidence.VERIFIED, SEEN, note)
+
+
+DESCRIPTOR = Descriptor(
+    key="claude",
+    label="Claude Code",
+    homepage="https://code.claude.com/docs",
+    tier=Tier.TIER1,
+    binaries=("claude",),
+    protocol="stdin",
+    stream_format="stream-json",
+    sandbox="hard",
+    install_hint="npm install -g @anthropic-ai/claude-code",
+    sign_in_hint="run `claude` once and sign in with /login, or set ANTHROPIC_API_KEY",
+    exit_codes={
+        0: "done, denied, or stopped by SIGINT: the stream tells which",
+        1: "an API error, a limit of its own, no sign-in, or a bad command line",
+        143: "stopped by SIGTERM",
+    },
+    minimum_version="2.1.197",
+    capabilities=CapabilitySet(
+        json_stream=_seen("stream-json, with --verbose"),
+        plain_text=_seen(),
+        force_edit_mode=_seen("acceptEdits, bypassPermissions"),
+        sandbox_controls=_seen("by lists of tools; no file system sandbox by flag"),
+        approval_controls=_seen(),
+        session_resume=_seen(),
+        emits_usage=_seen("tokens and list price"),
+    ),
+    environment=(
+        "ANTHROPIC_*",
+        "CLAUDE_CODE_*",
+        "CLAUDE_CONFIG_DIR",
+    ),
+    # A cloud's keys open far more than a model: only for who reaches Claude through that cloud.
+    environment_if={
+        "CLAUDE_CODE_USE_BEDROCK": (
+            "AWS_REGION",
+            "AWS_PROFILE",
+            "AWS_BEARER_TOKEN_BEDROCK",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+        ),
+        "CLAUDE_CODE_USE_VERTEX": ("CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS"),
+    },
+    secret_environment=(
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "ANTHROPIC_FOUNDRY_API_KEY",
+        "ANTHROPIC_CUSTOM_HEADERS",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "AWS_BEARER_TOKEN_BEDROCK",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+    ),
+    sign_in_environment=(
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+        "CLAUDE_CODE_USE_FOUNDRY",
+    ),
+    config=ConfigFolder(
+        variable="CLAUDE_CONFIG_DIR",
+        default=".claude",
+        credentials=(".credentials.json",),
+        copied=(
+            "settings.json",
+            "CLAUDE.md",
+            "rules",
+            "skills",
+            "commands",
+            "agents",
+            "plugins",
+            "output-styles",
+        ),
+        beside=(".claude.json",),
+    ),
+    probes=(
+        Probe(name="version", args=("--version",)),
+        Probe(name="help", args=("--help",)),
+        Probe(name="sign_in", args=("auth", "status")),
+    ),
+    # Only one can be sent (the last --append-system-prompt-file wins), so the first that exists.
+    instructions=("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"),
+)
+
+PRINT = Flag(
+    name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
+)
+FORMAT = Flag(
+    name="--output-format",
+    purpose="to read what it does",
+    required=True,
+    drops=("json_stream", "emits_usage"),
+)
+VERBOSE = Flag(
+    name="--verbose",
+    purpose="with stream-json (it refuses to start without)",
+    required=True,
+    drops=("json_stream",),
+)
+SOURCES = Flag(
+    name="--setting-sources",
+    purpose="to keep the repository's own hooks and helpers from running",
+    required=True,
+)
+STRICT_MCP = Flag(
+    name="--strict-mcp-config",
+    purpose="to keep the repository's own MCP commands from running",
+    required=True,
+)
+MODE = Flag(
+    name="--permission-mode",
+    purpose="to say what it may do",
+    drops=("approval_controls", "force_edit_mode"),
+)
+BYPASS = Flag(name="--dangerously-skip-permissions", purpose="to work without asking")
+DISALLOWED = Flag(
+    name="--disallowedTools",
+    purpose="to keep it in its worktree",
+    drops=("sandbox_controls",),
+    loss="it may open worktrees of its own or schedule work for after the race",
+)
+INSTRUCTIONS = Flag(
+    name="--append-system-prompt-file",
+    purpose="to send the repository's instructions",
+    loss="the repository's CLAUDE.md is not sent",
+)
+MODEL = Flag(name="--model", purpose="to choose a model")
+RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
+
+TABLE = (
+    PRINT,
+    FORMAT,
+    VERBOSE,
+    SOURCES,
+    STRICT_MCP,
+    MODE,
+    BYPASS,
+    DISALLOWED,
+    INSTRUCTIONS,
+    MODEL,
+    RESUME,
+)
+
+MODES: Mapping[Permission, str] = {
+    Permission.PLAN: "plan",
+    Permission.EDIT: "acceptEdits",
+    Permission.FULL_AUTO: "bypassPermissions",
+    Permission.UNRESTRICTED: "bypassPermissions",
+}
+
+TOOLS_DENIED = "EnterWorktree,ExitWorktree,CronCreate,ScheduleWakeup,SendMessage"
+"""Tools that leave the worktree, or the race."""
+
+ENVIRONMENT = (
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("CLAUDE_CODE_MAX_RETRIES", "4"),
+    ("API_TIMEOUT_MS", "120000"),
+)
+"""No telemetry, no update in mid-race; four retries instead of ten (187 s on a bad key)."""
+
+PROMPT_BYTES = 10_000_000
+"""What it takes on stdin at most."""
+
+
+class Claude:
+    """The adapter."""
+
+    descriptor = DESCRIPTOR
+    identity = Identity(
+        version=re.compile(r"^(\d+(?:\.\d+)+\S*) \(Claude Code\)", re.MULTILINE),
+        help=re.compile(r"Claude Code"),
+    )
+
+    def key(self) -> str:
+        """The name users type."""
+        return self.descriptor.key
+
+    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
+        """Reads the probes `version`, `help` and `sign_in`, whichever were run."""
+        return read(
+            Reading(
+                descriptor=self.descriptor,
+                identity=self.identity,
+                table=TABLE,
+                binary=binary,
+                probes=probes,
+            )
+        )
+
+    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
+        """The descriptor's, less those whose flags are gone."""
+        return without_lost(self.descriptor.capabilities, TABLE, flags)
+
+    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+        """`claude --print --output-format stream-json --verbose ...`, the prompt on stdin.
+
+        Raises `UnsupportedFlag` where a required flag is gone, where the network is to be off
+        (it has no switch for it), or where it would refuse to start as root.
+        """
+        line = Line(
+            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
+        )
+        self._check(request)
+        line.add(PRINT)
+        line.add_value(FORMAT, "stream-json")
+        line.add(VERBOSE)
+        line.add(SOURCES, SOURCES.name, "user")
+        line.add(STRICT_MCP)
+        # Variadic: it swallows what follows, so another flag always does.
+        line.add(DISALLOWED, DISALLOWED.name, TOOLS_DENIED)
+        mode = self._permission(line, request.permission)
+        self._instructions(line, request.instructions)
+        if request.model:
+            self._model(line, request.model)
+        return BuiltCommand(
+            program=str(found.binary),
+            args=(*line.args, *request.extra_args),
+            env=(*ENVIRONMENT, *((("IS_SANDBOX", "1"),) if _needs_consent(request) else ())),
+            cwd=request.worktree,
+            stdin=self._prompt(request.prompt),
+            dropped=tuple(line.dropped),
+            warnings=tuple(line.warnings),
+            expects=(("permission", mode),),
+        )
+
+    def parser(self) -> Parser:
+        """A fresh parser for one attempt."""
+        return ClaudeStream()
+
+    def _check(self, request: SpawnRequest) -> None:
+        if request.network is False:
+            raise UnsupportedFlag(
+                "Claude Code has no switch that keeps its tools off the network",
+                adapter=self.key(),
+                hint="race it without --no-network, or race codex alone",
+                reason="capability",
+            )
+        if request.as_root and _bypasses(request) and not _needs_consent(request):
+            raise UnsupportedFlag(
+                "Claude Code refuses to work without asking as root where nothing confines it",
+                adapter=self.key(),
+                hint="install bubblewrap, run as an ordinary user, or use --permission edit",
+                reason="root",
+            )
+
+    def _permission(self, line: Line, permission: Permission) -> str:
+        mode = MODES[permission]
+        if MODE.name in line.found:
+            line.add_value(MODE, mode)
+        elif mode == "bypassPermissions" and line.add(BYPASS):
+            line.dropped.append(MODE.name)
+        else:
+            raise line.gone(f"{MODE.name} {mode}", MODE.purpose)
+        return mode
+
+    def _instructions(self, line: Line, names: tuple[str, ...]) -> None:
+        if not names:
+            return
+        first, *others = names
+        line.add(INSTRUCTIONS, INSTRUCTIONS.name, first)
+        # AGENTS.md is what Claude Code itself reads only where there is no CLAUDE.md.
+        for name in others:
+            if name.endswith("CLAUDE.md"):
+                line.warnings.append(f"only {first} is sent to Claude Code, not {name}")
+
+    def _model(self, line: Line, model: str) -> None:
+        if not line.add(MODEL, MODEL.name, model):
+            raise line.gone(MODEL.name, MODEL.purpose)
+
+    def _prompt(self, prompt: str) -> bytes:
+        # A prompt that starts with "/" is read as a command of its own ("/clear": success, no
+        # turn); after a newline it is text.
+        text = f"\n{prompt}" if prompt.startswith("/") else prompt
+        return as_stdin(text, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes")
+
+
+def _bypasses(request: SpawnRequest) -> bool:
+    return MODES[request.permission] == "bypassPermissions"
+
+
+def _needs_consent(request: SpawnRequest) -> bool:
+    """As root it bypasses only where it is told that it stands in a sandbox (2.1.330)."""
+    asked = request.confined or request.permission is Permission.UNRESTRICTED
+    return request.as_root and _bypasses(request) and asked
+
+
+ADAPTER = Claude()

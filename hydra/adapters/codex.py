@@ -1,0 +1,264 @@
+"""OpenAI Codex: its descriptor, its line, and how it is probed. Seen in 0.169.0."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hydra.adapters.codex_stream import ROLLOUT, CodexStream
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.detecting import Identity, Reading, read
+from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.prompts import as_stdin
+from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
+from hydra.model import (
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    Confidence,
+    DetectResult,
+    Permission,
+    ProbeOutput,
+    SpawnRequest,
+    Tier,
+)
+
+SEEN = "0.169.0"
+
+
+def _seen(note: str = "", *, present: bool = True) -> Capability:
+    return Capability(present, Confidence.VERIFIED, SEEN, note)
+
+
+DESCRIPTOR = Descriptor(
+    key="codex",
+    label="OpenAI Codex",
+    homepage="https://developers.openai.com/codex/cli",
+    tier=Tier.TIER1,
+    binaries=("codex",),
+    protocol="stdin",
+    stream_format="json-lines",
+    sandbox="soft",
+    install_hint="npm install -g @openai/codex",
+    sign_in_hint="run `codex login`, or set CODEX_API_KEY",
+    exit_codes={
+        0: "the turn is over, whatever came of it: the stream tells",
+        1: "the turn failed, no sign-in, or stopped by SIGINT",
+        2: "a bad command line",
+        101: "it crashed (so it does when its output is closed)",
+    },
+    minimum_version="0.169.0",
+    broken_versions={
+        "<0.40.1": "`codex exec --json` writes an older format that has no closing event"
+        " (seen in 0.40.0)"
+    },
+    confines_itself=True,
+    side_files=(ROLLOUT,),
+    capabilities=CapabilitySet(
+        json_stream=_seen(),
+        plain_text=_seen(),
+        force_edit_mode=_seen("workspace-write, approval never"),
+        sandbox_controls=_seen("bundled bubblewrap with seccomp"),
+        approval_controls=_seen("by -c approval_policy; exec has no flag for it"),
+        session_resume=_seen("exec resume"),
+        emits_usage=_seen("tokens, no cost"),
+    ),
+    environment=("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
+    secret_environment=("CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
+    # Not OPENAI_API_KEY: exec does not send it.
+    sign_in_environment=("CODEX_API_KEY", "CODEX_ACCESS_TOKEN"),
+    config=ConfigFolder(
+        variable="CODEX_HOME",
+        default=".codex",
+        credentials=("auth.json",),
+        copied=(
+            "config.toml",
+            "AGENTS.md",
+            "AGENTS.override.md",
+            "rules",
+            "prompts",
+            "skills",
+            "installation_id",
+        ),
+    ),
+    probes=(
+        Probe(name="version", args=("--version",)),
+        Probe(name="help", args=("--help",)),
+        Probe(name="exec_help", args=("exec", "--help")),
+        Probe(name="sign_in", args=("login", "status")),
+        Probe(name="sandbox", args=("sandbox", "--", "true"), timeout=15, confined=True),
+    ),
+)
+
+JSON = Flag(
+    name="--json",
+    purpose="to read what it does",
+    required=True,
+    drops=("json_stream", "emits_usage"),
+)
+SANDBOX = Flag(
+    name="--sandbox",
+    purpose="to say what it may do",
+    drops=("sandbox_controls", "force_edit_mode"),
+)
+BYPASS = Flag(name="--dangerously-bypass-approvals-and-sandbox", purpose="for --unsafe-full-access")
+CONFIG = Flag(
+    name="--config",
+    purpose="to keep it from asking, and from reporting home",
+    drops=("approval_controls",),
+    loss="analytics, the update check and keys in its tools' environment stay as configured",
+)
+COLOR = Flag(name="--color", purpose="for plain output")
+CD = Flag(name="--cd", purpose="to name the worktree, where it is started anyway")
+REPO_CHECK = Flag(
+    name="--skip-git-repo-check", purpose="for a worktree that it does not take for a repository"
+)
+DISABLE = Flag(
+    name="--disable",
+    purpose="to leave its plugins out",
+    instead=("-c", "features.plugins=false"),
+)
+MODEL = Flag(name="--model", purpose="to choose a model")
+
+TABLE = (JSON, SANDBOX, BYPASS, CONFIG, COLOR, CD, REPO_CHECK, DISABLE, MODEL)
+
+MODES: Mapping[Permission, str] = {
+    Permission.PLAN: "read-only",
+    Permission.EDIT: "workspace-write",
+    Permission.FULL_AUTO: "workspace-write",
+    Permission.UNRESTRICTED: "danger-full-access",
+}
+
+SETTINGS = (
+    "analytics.enabled=false",
+    "check_for_update_on_startup=false",
+    # Keys and tokens stay out of its tools' environment; by default they are passed on.
+    "shell_environment_policy.ignore_default_excludes=false",
+    # /tmp is shared with everybody; a lane has a TMPDIR of its own.
+    "sandbox_workspace_write.exclude_slash_tmp=true",
+)
+
+PROMPT_CHARACTERS = 1_048_576
+"""What it takes at most: more is refused with `input_too_large` (0.169.0)."""
+
+
+class Codex:
+    """The adapter."""
+
+    descriptor = DESCRIPTOR
+    identity = Identity(
+        version=re.compile(r"^codex(?:-cli)? (\d+(?:\.\d+)+\S*)", re.MULTILINE),
+        help=re.compile(r"Codex"),
+    )
+
+    def key(self) -> str:
+        """The name users type."""
+        return self.descriptor.key
+
+    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
+        """Reads the probes `version`, `help`, `exec_help`, `sign_in`, `sandbox`."""
+        broken = self._sandbox(probes.get("sandbox"))
+        return read(
+            Reading(
+                descriptor=self.descriptor,
+                identity=self.identity,
+                table=TABLE,
+                binary=binary,
+                probes=probes,
+                help="exec_help",
+            ),
+            extra=(broken,) if broken else (),
+        )
+
+    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
+        """The descriptor's, less those whose flags are gone."""
+        return without_lost(self.descriptor.capabilities, TABLE, flags)
+
+    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+        """`codex exec --json --sandbox ... -`, the prompt on stdin.
+
+        Raises `UnsupportedFlag` where a required flag is gone, or the network is to be off and
+        no sandbox of its own is there to keep it off.
+        """
+        line = Line(
+            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
+        )
+        line.args.append("exec")
+        line.add(JSON)
+        line.add(COLOR, COLOR.name, "never")
+        line.add(REPO_CHECK)
+        line.add(CD, CD.name, str(request.worktree))
+        line.add(DISABLE, DISABLE.name, "plugins")
+        self._permission(line, request)
+        self._settings(line, request)
+        if request.model and not line.add(MODEL, MODEL.name, request.model):
+            raise line.gone(MODEL.name, MODEL.purpose)
+        return BuiltCommand(
+            program=str(found.binary),
+            args=(*line.args, *request.extra_args, "-"),
+            cwd=request.worktree,
+            stdin=as_stdin(
+                request.prompt, adapter=self.key(), limit=PROMPT_CHARACTERS, unit="characters"
+            ),
+            dropped=tuple(line.dropped),
+            warnings=tuple(line.warnings),
+            expects=(("sandbox", MODES[request.permission]),),
+        )
+
+    def parser(self) -> Parser:
+        """A fresh parser for one attempt."""
+        return CodexStream()
+
+    def _permission(self, line: Line, request: SpawnRequest) -> None:
+        if request.permission is Permission.UNRESTRICTED:
+            if request.network is False:
+                raise self._network("nothing confines it with --unsafe-full-access")
+            if not line.add(BYPASS):
+                raise line.gone(BYPASS.name, BYPASS.purpose)
+            return
+        if SANDBOX.name not in line.found:
+            raise line.gone(SANDBOX.name, SANDBOX.purpose)
+        line.add_value(SANDBOX, MODES[request.permission])
+
+    def _settings(self, line: Line, request: SpawnRequest) -> None:
+        settings = list(SETTINGS)
+        if request.permission is not Permission.UNRESTRICTED:
+            settings.insert(0, "approval_policy=never")
+        settings += self._network_settings(line, request)
+        if CONFIG.name not in line.found and request.network is not None:
+            raise line.gone(CONFIG.name, "to turn its tools' network on or off")
+        line.add(CONFIG, *(word for setting in settings for word in ("-c", setting)))
+
+    def _network_settings(self, line: Line, request: SpawnRequest) -> list[str]:
+        if request.network is None or request.permission is Permission.UNRESTRICTED:
+            return []
+        if request.network and request.permission is Permission.PLAN:
+            line.warnings.append("Codex's read-only sandbox has no network, --network or not")
+            return []
+        allowed = str(request.network).lower()
+        settings = [f"sandbox_workspace_write.network_access={allowed}"]
+        return settings if request.network else [*settings, "web_search=disabled"]
+
+    def _network(self, why: str) -> UnsupportedFlag:
+        return UnsupportedFlag(
+            f"Codex's tools cannot be kept off the network: {why}",
+            adapter=self.key(),
+            hint="leave out --no-network or --unsafe-full-access",
+            reason="capability",
+        )
+
+    def _sandbox(self, probe: ProbeOutput | None) -> AgentError | None:
+        if probe is None or probe.exit_code == 0:
+            return None
+        return SpawnFailed(
+            "Codex's own sandbox does not start here: it would change nothing and say that it"
+            " is done",
+            adapter=self.key(),
+            command=probe.argv,
+            stderr=probe.stderr,
+            hint="allow unprivileged user namespaces here; `codex sandbox -- true` must exit 0",
+            reason="sandbox_broken",
+        )
+
+
+ADAPTER = Codex()

@@ -1,0 +1,86 @@
+"""A CLI's flags as a table, and the line that is built from what its help text still shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from hydra.adapters.helptext import lists_values
+from hydra.errors import UnsupportedFlag
+from hydra.model import CapabilitySet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """One long option: what it is for, and what happens where the help text lacks it.
+
+    `required`: no lane can be run without it. Otherwise it is left out, `instead` takes its
+    place (it may be empty), the capability `drops` is gone, and `loss` is said as a warning.
+    """
+
+    name: str
+    purpose: str
+    required: bool = False
+    instead: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+    loss: str = ""
+
+
+@dataclass
+class Line:
+    """A line in the making: each flag is checked against the options that were found."""
+
+    adapter: str
+    label: str
+    found: frozenset[str]
+    hint: str = ""
+    args: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def add(self, flag: Flag, *args: str) -> bool:
+        """`args` (else the flag's own name) if it is there; says whether it was.
+
+        Raises `UnsupportedFlag` where it is required and gone.
+        """
+        if flag.name in self.found:
+            self.args.extend(args or (flag.name,))
+            return True
+        if flag.required:
+            raise self.gone(flag.name, flag.purpose)
+        self.args.extend(flag.instead)
+        self.dropped.append(flag.name)
+        if flag.loss:
+            self.warnings.append(f"{self.label} no longer has {flag.name}: {flag.loss}")
+        return False
+
+    def add_value(self, flag: Flag, value: str) -> None:
+        """`--flag value`. Raises `UnsupportedFlag` where the help lists values and not this."""
+        if lists_values(self.found, flag.name) and f"{flag.name}={value}" not in self.found:
+            raise self.gone(f"{flag.name} {value}", flag.purpose)
+        self.add(flag, flag.name, value)
+
+    def gone(self, what: str, purpose: str) -> UnsupportedFlag:
+        """The error for a flag that is needed and not there."""
+        return UnsupportedFlag(
+            f"this {self.label} has no {what}, which is needed {purpose}",
+            adapter=self.adapter,
+            hint=self.hint,
+            reason="flag_gone",
+        )
+
+
+def missing(table: Iterable[Flag], found: frozenset[str]) -> list[Flag]:
+    """The required flags that were not found."""
+    return [flag for flag in table if flag.required and flag.name not in found]
+
+
+def without_lost(
+    held: CapabilitySet, table: Iterable[Flag], found: frozenset[str]
+) -> CapabilitySet:
+    """`held` less the capabilities whose flags were not found, each with why."""
+    for flag in table:
+        if flag.name not in found:
+            for name in flag.drops:
+                held = held.without(name, f"its help shows no {flag.name}")
+    return held

@@ -1,0 +1,23 @@
+"""The prompt as bytes for stdin: never in argv, where every user of the machine can read it."""
+
+from __future__ import annotations
+
+from hydra.errors import AgentError
+
+
+def as_stdin(prompt: str, *, adapter: str, limit: int, unit: str) -> bytes:
+    """`prompt` in UTF-8. Raises `AgentError` where the CLI would refuse it for its length.
+
+    `limit` counts `bytes` or `characters`, whichever the CLI counts.
+    """
+    data = prompt.encode("utf-8", "surrogateescape")
+    length = len(data) if unit == "bytes" else len(prompt)
+    if length > limit:
+        raise AgentError(
+            f"the task has {length} {unit}; {adapter} takes at most {limit}",
+            adapter=adapter,
+            hint="put the long part into a file of the repository and name it in the task",
+            reason="prompt_too_large",
+            numbers={"limit": limit, "length": length},
+        )
+    return data

@@ -1,0 +1,102 @@
+"""Builds the normalized events, small and JSON-ready, in one shape for every adapter."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+
+from hydra.events import AgentEvent, clip
+
+SUMMARY = 120
+"""Characters of a summary: one line of a live table, with room to spare."""
+
+
+def message(text: str, sub: str = "") -> list[AgentEvent]:
+    """What the agent said or thought; nothing for blank text."""
+    return [AgentEvent("message", sub, {"text": clip(text)})] if text.strip() else []
+
+
+def tool_call(id: str, name: str, summary: str) -> AgentEvent:
+    """A tool was called."""
+    return AgentEvent("tool_call", "", {"id": id, "name": name, "summary": one_line(summary)})
+
+
+def tool_result(id: str, ok: bool, summary: str, denied: bool = False) -> AgentEvent:
+    """It answered."""
+    data: dict[str, object] = {"id": id, "ok": ok, "summary": one_line(summary)}
+    if denied:
+        data["denied"] = True
+    return AgentEvent("tool_result", "", data)
+
+
+def session(**known: str) -> AgentEvent:
+    """The agent has started, with what it says of itself."""
+    return AgentEvent("progress", "session", {key: value for key, value in known.items() if value})
+
+
+def progress(sub: str, **data: object) -> AgentEvent:
+    """A retry, a notice, or a line that could not be used. Empty fields are left out."""
+    kept = {key: value for key, value in data.items() if value is not None and value != ""}
+    if isinstance(kept.get("text"), str):
+        kept["text"] = clip(str(kept["text"]), 500)
+    return AgentEvent("progress", sub, kept)
+
+
+def usage(**totals: float | None) -> list[AgentEvent]:
+    """Totals so far; an unknown one is left out, and nothing at all if none is known."""
+    known = {name: total for name, total in totals.items() if total is not None}
+    return [AgentEvent("usage", "", known)] if known else []
+
+
+def completed(
+    text: str = "", *, turns: int | None = None, denials: list[str], failed_items: int
+) -> AgentEvent:
+    """The agent says that it is done."""
+    data: dict[str, object] = {"denials": denials, "failed_items": failed_items}
+    if text:
+        data["text"] = clip(text)
+    if turns is not None:
+        data["turns"] = turns
+    return AgentEvent("completed", "", data)
+
+
+def failed(
+    error: str, reason: str, message: str, numbers: Mapping[str, float] | None = None
+) -> AgentEvent:
+    """The agent has failed for good."""
+    return AgentEvent(
+        "failed",
+        "",
+        {
+            "error": error,
+            "reason": reason,
+            "message": clip(message.strip() or "no reason was given"),
+            "numbers": dict(numbers or {}),
+            "terminal": True,
+        },
+    )
+
+
+def one_line(text: str) -> str:
+    """The first line of `text` that says something, cut to `SUMMARY`."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return clip(" ".join(line.split()), SUMMARY)
+
+
+def command(text: str) -> str:
+    """`$ pytest -q`, without the shell that an agent wraps around it."""
+    try:
+        words = shlex.split(text) if text.startswith(("/", "bash", "sh ")) else []
+    except ValueError:
+        words = []
+    wrapped = len(words) == 3 and words[1].startswith("-") and words[1].endswith("c")
+    return f"$ {words[2] if wrapped else text}"
+
+
+def path(name: str, root: str) -> str:
+    """`name` relative to the worktree where it lies in it; its last two parts without a root."""
+    if not root:
+        parts = name.split("/")
+        return name if len(parts) < 4 else "/".join(("...", *parts[-2:]))
+    inside = root and name.startswith(root.rstrip("/") + "/")
+    return name[len(root.rstrip("/")) + 1 :] if inside else name

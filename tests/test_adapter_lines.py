@@ -1,0 +1,331 @@
+"""The exact lines, from the help texts of the real CLIs, and what a lost flag does to them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hydra.adapters import claude, codex, cursor, registry
+from hydra.adapters.helptext import options
+from hydra.errors import AgentError, UnsupportedFlag
+from hydra.model import DetectResult, Permission, SpawnRequest
+from tests.adapter_recordings import FIXTURES
+
+WORKTREE = Path("/lane/shop")
+HELP = {
+    "claude": (FIXTURES / "claude/2.1.330/help.txt").read_text(),
+    "codex": (FIXTURES / "codex/0.169.0/exec-help.txt").read_text(),
+    "cursor-agent": (FIXTURES / "cursor-agent/2026.10.01-e373342/help.txt").read_text(),
+}
+TABLES = {"claude": claude.TABLE, "codex": codex.TABLE, "cursor-agent": cursor.TABLE}
+
+
+def found(agent: str, flags: frozenset[str] | None = None) -> DetectResult:
+    return DetectResult(
+        adapter=agent,
+        binary=Path("/bin") / agent,
+        flags=options(HELP[agent]) if flags is None else flags,
+    )
+
+
+def request(**changes: object) -> SpawnRequest:
+    return replace(SpawnRequest(prompt="Fix it", worktree=WORKTREE), **changes)  # type: ignore[arg-type]
+
+
+def line(agent: str, **changes: object) -> tuple[str, ...]:
+    return registry.get(agent).build_command(request(**changes), found(agent)).args
+
+
+def test_claudes_line() -> None:
+    command = registry.get("claude").build_command(
+        request(as_root=True, model="opus", instructions=("CLAUDE.md", "AGENTS.md")),
+        found("claude"),
+    )
+    assert " ".join(command.args) == (
+        "--print --output-format stream-json --verbose --setting-sources user --strict-mcp-config"
+        " --disallowedTools EnterWorktree,ExitWorktree,CronCreate,ScheduleWakeup,SendMessage"
+        " --permission-mode bypassPermissions --append-system-prompt-file CLAUDE.md --model opus"
+    )
+    assert dict(command.env) == {
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "4",
+        "API_TIMEOUT_MS": "120000",
+        "IS_SANDBOX": "1",
+    }
+    assert (command.stdin, command.cwd, command.dropped) == (b"Fix it", WORKTREE, ())
+    assert command.expects == (("permission", "bypassPermissions"),)
+
+
+def test_codexs_line() -> None:
+    command = registry.get("codex").build_command(
+        request(network=False, model="gpt-5.5"), found("codex")
+    )
+    assert " ".join(command.args) == (
+        "exec --json --color never --skip-git-repo-check --cd /lane/shop --disable plugins"
+        " --sandbox workspace-write -c approval_policy=never -c analytics.enabled=false"
+        " -c check_for_update_on_startup=false"
+        " -c shell_environment_policy.ignore_default_excludes=false"
+        " -c sandbox_workspace_write.exclude_slash_tmp=true"
+        " -c sandbox_workspace_write.network_access=false -c web_search=disabled"
+        " --model gpt-5.5 -"
+    )
+    assert (command.stdin, command.cwd, command.env) == (b"Fix it", WORKTREE, ())
+    assert command.expects == (("sandbox", "workspace-write"),)
+
+
+def test_cursors_line_and_its_warning() -> None:
+    command = registry.get("cursor-agent").build_command(request(), found("cursor-agent"))
+    assert " ".join(command.args) == (
+        "--print --output-format stream-json --trust --force --workspace /lane/shop"
+    )
+    assert "never tried" in command.warnings[0]
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "cursor-agent"])
+def test_the_prompt_is_never_in_the_line(agent: str) -> None:
+    prompt = "--version; rm -rf ~ $(id)"
+    command = registry.get(agent).build_command(request(prompt=prompt), found(agent))
+    assert command.stdin == prompt.encode()
+    assert not any("rm -rf" in arg for arg in command.argv)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "cursor-agent"])
+def test_the_users_own_arguments_come_last(agent: str) -> None:
+    args = line(agent, extra_args=("--effort", "high"))
+    assert args[-3:] == ("--effort", "high", "-") or args[-2:] == ("--effort", "high")
+
+
+@pytest.mark.parametrize(
+    ("permission", "mode", "sandbox"),
+    [
+        (Permission.PLAN, "plan", "read-only"),
+        (Permission.EDIT, "acceptEdits", "workspace-write"),
+        (Permission.FULL_AUTO, "bypassPermissions", "workspace-write"),
+    ],
+)
+def test_permissions(permission: Permission, mode: str, sandbox: str) -> None:
+    args = line("claude", permission=permission)
+    assert args[args.index("--permission-mode") + 1] == mode
+    args = line("codex", permission=permission)
+    assert args[args.index("--sandbox") + 1] == sandbox
+
+
+def test_unrestricted_is_said_outright_and_only_then() -> None:
+    bypass = "--dangerously-bypass-approvals-and-sandbox"
+    args = line("codex", permission=Permission.UNRESTRICTED)
+    assert bypass in args
+    assert "--sandbox" not in args
+    assert "approval_policy=never" not in args
+    assert all(bypass not in line("codex", permission=p) for p in list(Permission)[:3])
+
+
+def test_claude_is_told_of_a_sandbox_only_where_there_is_one() -> None:
+    def env(**changes: object) -> dict[str, str]:
+        built = registry.get("claude").build_command(request(**changes), found("claude"))
+        return dict(built.env)
+
+    assert "IS_SANDBOX" not in env()
+    assert "IS_SANDBOX" not in env(as_root=True, permission=Permission.EDIT)
+    unconfined = {"as_root": True, "confined": False}
+    assert "IS_SANDBOX" in env(**unconfined, permission=Permission.UNRESTRICTED)
+    with pytest.raises(UnsupportedFlag) as error:
+        env(**unconfined)
+    assert error.value.failure.reason == "root"
+
+
+@pytest.mark.parametrize("agent", ["claude", "cursor-agent"])
+def test_a_network_that_nobody_can_cut_is_refused(agent: str) -> None:
+    with pytest.raises(UnsupportedFlag) as error:
+        line(agent, network=False)
+    assert error.value.failure.reason == "capability"
+    assert error.value.failure.hint
+
+
+def test_codexs_network() -> None:
+    assert "sandbox_workspace_write.network_access=true" in line("codex", network=True)
+    assert not any("network_access" in arg for arg in line("codex"))
+    with pytest.raises(UnsupportedFlag, match="cannot be kept off"):
+        line("codex", network=False, permission=Permission.UNRESTRICTED)
+    built = registry.get("codex").build_command(
+        request(network=True, permission=Permission.PLAN), found("codex")
+    )
+    assert "read-only sandbox has no network" in built.warnings[0]
+
+
+def test_a_slash_prompt_is_a_task_and_no_command() -> None:
+    build = registry.get("claude").build_command
+    assert build(request(prompt="/clear"), found("claude")).stdin == b"\n/clear"
+    assert build(request(prompt="a /clear"), found("claude")).stdin == b"a /clear"
+
+
+def test_a_prompt_that_the_cli_would_refuse_is_refused_before() -> None:
+    with pytest.raises(AgentError) as error:
+        line("codex", prompt="x" * 1_048_577)
+    assert error.value.failure.reason == "prompt_too_large"
+    assert error.value.failure.numbers == {"limit": 1_048_576, "length": 1_048_577}
+    assert line("codex", prompt="\u00e9" * 1_048_576)  # it counts characters
+
+
+def test_only_one_file_of_instructions_can_be_sent_and_the_loss_is_said() -> None:
+    build = registry.get("claude").build_command
+    built = build(request(instructions=("CLAUDE.md", ".claude/CLAUDE.md")), found("claude"))
+    assert built.args.count("--append-system-prompt-file") == 1
+    assert built.warnings == ("only CLAUDE.md is sent to Claude Code, not .claude/CLAUDE.md",)
+    built = build(request(instructions=("AGENTS.md",)), found("claude"))
+    assert built.args[-1] == "AGENTS.md"
+
+
+# One flag after the other is taken out of the real help text.
+
+EVERYTHING = {
+    "permission": Permission.FULL_AUTO,
+    "model": "m",
+    "instructions": ("CLAUDE.md",),
+}
+REFUSED = {
+    "claude": {
+        "--print",
+        "--output-format",
+        "--verbose",
+        "--setting-sources",
+        "--strict-mcp-config",
+        "--model",
+    },
+    "codex": {"--json", "--sandbox", "--model"},
+    "cursor-agent": {"--print", "--output-format", "--model"},
+}
+LOST = {  # flag: (capabilities that drop, words of the warning, what stands in its place)
+    ("claude", "--permission-mode"): (
+        {"approval_controls", "force_edit_mode"},
+        "",
+        "--dangerously-skip-permissions",
+    ),
+    ("claude", "--disallowedTools"): ({"sandbox_controls"}, "worktrees of its own", ""),
+    ("claude", "--append-system-prompt-file"): (set(), "CLAUDE.md is not sent", ""),
+    ("claude", "--dangerously-skip-permissions"): (set(), None, ""),
+    ("claude", "--resume"): ({"session_resume"}, None, ""),
+    ("codex", "--config"): ({"approval_controls"}, "update check", ""),
+    ("codex", "--color"): (set(), "", ""),
+    ("codex", "--cd"): (set(), "", ""),
+    ("codex", "--skip-git-repo-check"): (set(), "", ""),
+    ("codex", "--disable"): (set(), "", "features.plugins=false"),
+    ("codex", "--dangerously-bypass-approvals-and-sandbox"): (set(), None, ""),
+    ("cursor-agent", "--trust"): (set(), "never approved", ""),
+    ("cursor-agent", "--force"): ({"force_edit_mode", "approval_controls"}, "make none", ""),
+    ("cursor-agent", "--workspace"): (set(), "", ""),
+    ("cursor-agent", "--resume"): ({"session_resume"}, None, ""),
+    ("cursor-agent", "--mode"): (set(), None, ""),
+}
+FLAGS = [(agent, flag.name) for agent, table in TABLES.items() for flag in table]
+
+
+def without(agent: str, flag: str) -> frozenset[str]:
+    """The options of a help text in which `flag` has another name."""
+    text = re.sub(rf"{re.escape(flag)}(?![\w-])", "--something-else", HELP[agent])
+    if flag == "--append-system-prompt-file":
+        text = text.replace("--append-system-prompt[-file]", "--append-system-prompt")
+    left = options(text)
+    assert left < options(HELP[agent]) | {"--something-else"} | {
+        f"--something-else={x.partition('=')[2]}" for x in options(HELP[agent]) if "=" in x
+    }
+    assert flag not in left
+    return left
+
+
+@pytest.mark.parametrize(("agent", "flag"), FLAGS)
+def test_a_lost_flag_degrades_or_refuses(agent: str, flag: str) -> None:
+    adapter, flags = registry.get(agent), without(agent, flag)
+    if flag in REFUSED[agent]:
+        with pytest.raises(UnsupportedFlag) as error:
+            adapter.build_command(request(**EVERYTHING), found(agent, flags))
+        assert flag in error.value.message
+        assert error.value.failure.hint
+        return
+    drops, warning, instead = LOST[agent, flag]
+    command = adapter.build_command(request(**EVERYTHING), found(agent, flags))
+    assert flag not in command.args
+    assert (flag in command.dropped) == (warning is not None)
+    if warning:
+        assert any(flag in text and warning in text for text in command.warnings)
+    if instead:
+        assert instead in command.args
+    whole, left = adapter.capabilities(options(HELP[agent])), adapter.capabilities(flags)
+    gone = {
+        name
+        for (name, before), (_, after) in zip(whole.items(), left.items(), strict=True)
+        if before.present and not after.present
+    }
+    assert gone == drops
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_nothing_is_lost_with_the_real_help_text(agent: str) -> None:
+    command = registry.get(agent).build_command(request(**EVERYTHING), found(agent))
+    assert (command.dropped, command.warnings) == ((), ())
+    held = registry.get(agent).capabilities(options(HELP[agent]))
+    assert held == registry.get(agent).descriptor.capabilities
+
+
+@pytest.mark.parametrize(
+    ("agent", "value", "permission"),
+    [
+        ("claude", '"plan"', Permission.PLAN),
+        ("claude", '"bypassPermissions"', Permission.FULL_AUTO),
+        ("codex", "read-only", Permission.PLAN),
+    ],
+)
+def test_a_mode_that_the_help_no_longer_lists_is_refused(
+    agent: str, value: str, permission: Permission
+) -> None:
+    flags = options(HELP[agent].replace(value, '"other"'))
+    with pytest.raises(UnsupportedFlag):
+        registry.get(agent).build_command(request(permission=permission), found(agent, flags))
+
+
+def test_older_help_texts_of_the_real_cli() -> None:
+    """2.1.197 takes the same line; 1.0.60 cannot keep a repository's hooks from running."""
+    build = registry.get("claude").build_command
+    old = options((FIXTURES / "claude/2.1.197/help.txt").read_text())
+    assert build(request(**EVERYTHING), found("claude", old)).args == line("claude", **EVERYTHING)
+    oldest = options((FIXTURES / "claude/1.0.60/help.txt").read_text())
+    with pytest.raises(UnsupportedFlag, match="--setting-sources"):
+        build(request(), found("claude", oldest))
+
+
+def test_an_older_codex_takes_a_shorter_line() -> None:
+    old = options((FIXTURES / "codex/0.40.0/exec-help.txt").read_text())
+    command = registry.get("codex").build_command(request(), found("codex", old))
+    assert command.dropped == ("--disable",)
+    assert "features.plugins=false" in command.args
+
+
+def test_options_are_read_from_definitions_only() -> None:
+    text = """Options:
+  -p, --print                Print. Use with --unseen
+      --json
+  --allowedTools, --allowed-tools <tools...>
+      Names (e.g. "Bash --inline")
+                             --wrapped is no option here
+  --mode <mode>              Mode (choices: "a",
+                             "b-c", default: "a")
+  -s, --sandbox <MODE>
+          Select --not-this
+          [possible values: read-only, workspace-write]
+"""
+    assert options(text) == {
+        "--print",
+        "--json",
+        "--allowedTools",
+        "--allowed-tools",
+        "--mode",
+        "--mode=a",
+        "--mode=b-c",
+        "--sandbox",
+        "--sandbox=read-only",
+        "--sandbox=workspace-write",
+    }
+    assert options("") == frozenset()

@@ -1,0 +1,112 @@
+"""How a person names agents, and the lanes that come of it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydra.adapters import registry
+from hydra.adapters.registry import Asked, lanes, parse_agent
+from hydra.errors import UsageError
+
+SAFE = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
+
+
+def ids(*specs: str) -> list[str]:
+    return [lane.id for lane in lanes(specs)]
+
+
+def test_the_order_and_the_keys() -> None:
+    assert [a.key() for a in registry.ADAPTERS] == ["claude", "codex", "cursor-agent"]
+    assert registry.get("codex").descriptor.label == "OpenAI Codex"
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("cluade", "claude"), ("Codex", "codex"), ("cursor", "cursor-agent")],
+)
+def test_an_unknown_agent_names_the_nearest(name: str, near: str) -> None:
+    with pytest.raises(UsageError, match=f"did you mean {near}"):
+        registry.get(name)
+
+
+def test_a_name_near_to_nothing_lists_what_there_is() -> None:
+    with pytest.raises(UsageError) as error:
+        registry.get("zzz")
+    assert "did you mean" not in error.value.message
+    assert error.value.hint == "known: claude, codex, cursor-agent"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("claude", Asked("claude", None, 1)),
+        ("2xclaude", Asked("claude", None, 2)),
+        ("codex:gpt-5.5", Asked("codex", "gpt-5.5", 1)),
+        ("3xclaude:opus", Asked("claude", "opus", 3)),
+        ("claude:us.anthropic.opus-v1:0", Asked("claude", "us.anthropic.opus-v1:0", 1)),
+        (" cursor-agent ", Asked("cursor-agent", None, 1)),
+    ],
+)
+def test_what_can_be_asked_for(text: str, expected: Asked) -> None:
+    assert parse_agent(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2x",
+        "0xclaude",
+        "33xclaude",
+        "99999999999999999999xclaude",
+        "claude:",
+        "claude:-x",
+        "claude:a b",
+        "claude:a\nb",
+        "xclaude",
+        "gemini",
+    ],
+)
+def test_what_cannot(text: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_agent(text)
+    assert error.value.hint
+
+
+def test_lanes_are_numbered_where_they_would_be_the_same() -> None:
+    assert ids("claude", "codex") == ["claude", "codex"]
+    assert ids("claude", "claude") == ids("2xclaude") == ["claude", "claude-2"]
+    assert ids("codex:gpt-5.5", "codex") == ["codex-gpt-5.5", "codex"]
+    assert ids("2xclaude", "claude:2", "claude") == ["claude", "claude-2", "claude-2-2", "claude-3"]
+    made = lanes(["2xcodex:gpt-5.5"])
+    assert [(lane.adapter, lane.model, lane.copy) for lane in made] == [
+        ("codex", "gpt-5.5", 1),
+        ("codex", "gpt-5.5", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "model", ["Provider/Model_1", "x" * 80, "a..b", "a.lock", "\u00fc", "~^:?*[", "x.", "v1:0"]
+)
+def test_any_models_name_gives_ids_that_git_and_a_file_system_take(model: str) -> None:
+    made = ids(f"3xclaude:{model}")
+    assert len(set(made)) == 3
+    for id in made:
+        assert SAFE.fullmatch(id)
+        assert ".." not in id
+        assert not id.endswith((".", "-", ".lock"))
+
+
+@given(st.lists(st.from_regex(r"[1-3]x(claude|codex)(:[!-~]{1,50})?", fullmatch=True), max_size=4))
+def test_ids_are_always_unique_and_safe(specs: list[str]) -> None:
+    try:
+        made = ids(*specs)
+    except UsageError:
+        return
+    assert len(set(made)) == len(made)
+    assert all(SAFE.fullmatch(id) and ".." not in id for id in made)
+    assert not [id for id in made if id.endswith((".", ".lock"))]
