@@ -1,0 +1,211 @@
+"""Takes what stands in a lane's worktree as a tree in the run's patches.git.
+
+git never runs with a gitdir, an index or a configuration that an agent could have written:
+GIT_DIR is the run's own patches.git, the index is a copy made right after Hydra's checkout, and
+the lane's folder is only GIT_WORK_TREE. So a broken or hostile .git, a stale index.lock, stashes,
+other branches, skip-worktree bits, replace refs and info/exclude of the agent have no part in it.
+
+`git add -A` is not used: it stops at the first thing it cannot take, and runs `git status` inside
+submodules. `diff-files` and `ls-files` name what changed, `update-index` takes exactly that, so
+every path has passed the limits first and one bad path costs only itself.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.errors import HydraError
+from hydra.git.index import draft, may_hold_gitlinks
+from hydra.git.nested import changed_submodules, expand, unignored
+from hydra.git.runner import GitFailed
+from hydra.git.session import Session, names
+from hydra.git.survey import some, survey
+from hydra.git.take import take
+from hydra.git.within import within_count, within_size
+from hydra.model import Limits
+
+_EMPTY = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+"""The empty tree, by the length of an object's name."""
+
+TIME_LIMIT = 600.0
+"""Seconds for one collection, all told; 200,000 files need far less."""
+
+
+class WorktreeLost(HydraError):
+    """The lane's folder is gone, empty, or no folder any more: there is nothing to take."""
+
+    reason = "worktree_lost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """A tree in patches.git. `incomplete` says why something may be missing ("" when whole).
+
+    `left_behind` counts the files that the limits keep out: they are in the worktree alone.
+    """
+
+    tree: str
+    incomplete: str = ""
+    notes: tuple[str, ...] = ()
+    left_behind: int = 0
+
+
+@dataclass(slots=True)
+class _Changes:
+    gone: list[bytes]
+    present: list[bytes]
+    others: list[bytes]
+
+
+def collect(
+    *,
+    patches: Path,
+    worktree: Path,
+    base: str,
+    index: Path,
+    exclude: Sequence[str] = (),
+    limits: Limits,
+    nested: bool = True,
+) -> Collected:
+    """The worktree's files as a tree; `index` is only read.
+
+    `exclude` are paths that Hydra copied in (never taken unless tracked). `nested` takes the
+    files of repositories inside the tree. Raises `WorktreeLost`; everything else that goes wrong
+    gives a tree and the word incomplete.
+    """
+    stands(worktree)
+    with draft(index) as copy:
+        session = Session(
+            patches=patches,
+            worktree=worktree,
+            index=copy,
+            base=base,
+            limits=limits,
+            exclude=names(exclude),
+            deadline=time.monotonic() + TIME_LIMIT,
+        )
+        session.objects.mkdir()
+        try:
+            tree = _tree(session, nested)
+        except (GitFailed, OSError) as failed:
+            session.lost.append(str(failed))
+            tree = f"{base}^{{tree}}"
+        return _collected(session, tree)
+
+
+def stands(worktree: Path) -> None:
+    """Raises `WorktreeLost` unless the lane's folder is a real folder with something in it."""
+    try:
+        if not stat.S_ISDIR(worktree.lstat().st_mode):
+            raise WorktreeLost(f"the worktree was replaced by something else: {worktree}")
+        if not os.access(worktree, os.R_OK | os.X_OK):
+            worktree.chmod(0o700)
+        with os.scandir(worktree) as entries:
+            empty = next(entries, None) is None
+    except OSError as error:
+        raise WorktreeLost(f"the worktree is gone: {worktree} ({error.strerror})") from error
+    if empty:
+        raise WorktreeLost(f"the worktree was emptied, its .git file too: {worktree}")
+
+
+def _tree(session: Session, nested: bool) -> str:
+    changes = _changes(session)
+    modules = changed_submodules(session) if nested and may_hold_gitlinks(session.index) else {}
+    # First, as git answers nothing about a path inside what its index calls a submodule.
+    take(session, gone=[*changes.gone, *modules], present=[])
+    others = expand(session, changes.others) if nested else _files(session, changes.others)
+    others += unignored(session, [path for files in modules.values() for path in files])
+    others = [path for path in others if not session.excluded(path)]
+    present = [*changes.present, *within_count(session, others)]
+    take(session, gone=[], present=within_size(session, present))
+    tree = session.git("write-tree", "--missing-ok").line
+    session.keep()
+    if tree == _EMPTY[len(tree)]:
+        session.notes.append("every file of the base is deleted")
+    return tree
+
+
+def _changes(session: Session) -> _Changes:
+    try:
+        return _listed(session)
+    except GitFailed:
+        # An index that is lost, cut or split: the base's own, slower as it has no times.
+        session.index.unlink(missing_ok=True)
+        return _listed(session)
+
+
+def _listed(session: Session) -> _Changes:
+    if not session.index.exists():
+        _fresh_index(session)
+    # Imported here: it takes longer than a race needs to its agents' start.
+    from concurrent.futures import ThreadPoolExecutor
+
+    # All at once: the survey wakes a git that waits on a FIFO called .gitignore.
+    with ThreadPoolExecutor(2) as beside:
+        listing = beside.submit(_tracked, session), beside.submit(_others, session)
+        session.found = survey(session.top)
+        (gone, present), others = listing[0].result(), listing[1].result()
+    if session.found.opened:  # what lay behind a closed folder looked deleted, or not there
+        (gone, present), others = _tracked(session), _others(session)
+    closed = tuple(session.found.closed)  # what nobody could look into is not deleted
+    return _Changes([path for path in gone if not path.startswith(closed)], present, others)
+
+
+def _others(session: Session) -> list[bytes]:
+    return session.paths("ls-files", "--others", "--exclude-standard", "-z")
+
+
+def _fresh_index(session: Session) -> None:
+    # Only -u marks what a sparse checkout leaves out, so it writes; to a place of its own.
+    place = session.index.with_name("tree")
+    place.mkdir(exist_ok=True)
+    sparse = session.git("config", "--type=bool", "core.sparsecheckout", check=False)
+    update = ("-u",) if sparse.line == "true" else ("-i",)
+    session.git("read-tree", "-m", *update, session.base, work_tree=place)
+
+
+def _tracked(session: Session) -> tuple[list[bytes], list[bytes]]:
+    """Tracked paths that are gone or no files any more, and those that may have changed."""
+    raw = session.paths("diff-files", "--raw", "-z", "--ignore-submodules=all")
+    gone: list[bytes] = []
+    present: list[bytes] = []
+    for state, path in zip(raw[::2], raw[1::2], strict=True):
+        kept = not state.endswith(b"D") and _is_file(session, path)
+        (present if kept else gone).append(path)
+    return gone, present
+
+
+def _is_file(session: Session, path: bytes) -> bool:
+    try:
+        mode = os.lstat(session.full(path)).st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
+def _files(session: Session, others: list[bytes]) -> list[bytes]:
+    folders = [path for path in others if path.endswith(b"/")]
+    if folders:
+        session.notes.append(f"repositories inside the tree stay out: {some(folders)}")
+    return [path for path in others if not path.endswith(b"/")]
+
+
+def _collected(session: Session, tree: str) -> Collected:
+    if session.found.closed:
+        session.lost.append(f"could not be read: {some(session.found.closed)}")
+    if tree.endswith("^{tree}"):
+        tree = session.git("rev-parse", "--verify", tree).line
+    return Collected(
+        tree=tree,
+        incomplete="; ".join(session.lost),
+        notes=(*session.notes, *session.found.notes()),
+        left_behind=session.left_behind,
+    )

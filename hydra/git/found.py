@@ -1,0 +1,193 @@
+"""The user's repository as it stands before the race: read once, never written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from hydra.errors import Refused
+from hydra.git.later import Later
+from hydra.git.runner import Result, run, split
+
+_ALTERNATES_DEPTH = 5
+"""git itself follows alternates of alternates this far (object-file.c)."""
+
+_STATES = (
+    ("rebase-merge", "rebase"),
+    ("rebase-apply/applying", "am"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """One repository with a work tree.
+
+    `objects` are all its objects folders, its alternates' among them; `state` is what is under
+    way ("" or merge, rebase, am, cherry-pick, revert, bisect); `linked` says that `root` is a
+    linked worktree, `partial` that objects may be missing, `head` the commit of HEAD. `config` is
+    what git holds to be set here: system, user, repository, includes; keys as git prints them.
+    """
+
+    root: Path
+    git_dir: Path
+    common_dir: Path
+    objects: tuple[Path, ...]
+    object_format: str
+    head: str
+    branch: str | None
+    state: str
+    shallow: bool
+    linked: bool
+    partial: bool = False
+    config: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+
+
+def read(start: Path, *, home: Path | None = None, state: Path | None = None) -> Repository:
+    """The repository that `start` lies in.
+
+    `home` (default `$HOME`) may not be its root, and `state`, Hydra's folder, lies neither in it
+    nor around it. Raises `Refused` for these and for: no repository, a bare one, one without a
+    commit, one of another owner.
+    """
+    told = _ask(
+        start,
+        "--is-inside-work-tree",
+        "--is-bare-repository",
+        "--is-inside-git-dir",
+        "--show-object-format",
+        "--is-shallow-repository",
+        "--absolute-git-dir",
+    )
+    inside, bare, in_git_dir, object_format, shallow, folder = told.split("\n", 5)
+    if inside != "true":
+        raise _no_work_tree(bare == "true", in_git_dir == "true")
+    git_dir = Path(folder)
+    common = Later(partial(_ask, start, "--path-format=absolute", "--git-common-dir"))
+    top = Later(partial(_ask, start, "--show-toplevel"))
+    head, branch = Later(partial(_head, start)), Later(partial(_branch, start))
+    config = Later(partial(_config, start))
+    common_dir, root = Path(common.result()), Path(top.result())
+    _refuse_places(root, home, state)
+    return Repository(
+        root=root,
+        git_dir=git_dir,
+        common_dir=common_dir,
+        objects=tuple(dict.fromkeys(objects_folders(common_dir / "objects"))),
+        object_format=object_format,
+        head=head.result(),
+        branch=branch.result(),
+        state=_state(git_dir),
+        shallow=shallow == "true",
+        linked=git_dir != common_dir,
+        partial=any((common_dir / "objects" / "pack").glob("*.promisor")),
+        config=config.result(),
+    )
+
+
+def _ask(start: Path, *questions: str) -> str:
+    answer = run("rev-parse", *questions, cwd=start, check=False)
+    if answer.code != 0:
+        raise _unreadable(start, answer)
+    return answer.line
+
+
+def _unreadable(start: Path, answer: Result) -> Refused:
+    if b"dubious ownership" in answer.stderr:
+        return Refused(
+            f"the repository at {start} belongs to somebody else",
+            hint="run hydra as its owner, or add it to git's safe.directory if you trust it",
+        )
+    if b"not a git repository" in answer.stderr:
+        return Refused(
+            f"{start} is not in a git repository",
+            hint="go into one, or make one: git init && git add -A && git commit -m start",
+        )
+    return Refused(f"git cannot read the repository at {start}: {answer.reason}")
+
+
+def _no_work_tree(bare: bool, in_git_dir: bool) -> Refused:
+    if bare:
+        return Refused(
+            "this repository is bare: it has no work tree",
+            hint="run this in a work tree: git worktree add ../work, then go there",
+        )
+    where = "inside a .git folder" if in_git_dir else "outside its work tree"
+    return Refused(f"this is {where}", hint="run this in the work tree")
+
+
+def _refuse_places(root: Path, home: Path | None, state: Path | None) -> None:
+    named = home or (Path(os.environ["HOME"]) if os.environ.get("HOME") else None)
+    if named is not None and root == _real(named):
+        raise Refused(
+            f"the repository is your home folder itself ({root})",
+            hint="each lane would hold a copy of all of it: run this in a project's repository",
+        )
+    if state is not None and (
+        root.is_relative_to(_real(state)) or _real(state).is_relative_to(root)
+    ):
+        raise Refused(
+            f"the state folder {state} and the repository {root} lie in each other",
+            hint="set HYDRA_STATE_DIR to a folder outside the repository",
+        )
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _head(start: Path) -> str:
+    found = run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=start, check=False)
+    if found.code != 0:
+        raise Refused(
+            "this repository has no commit yet",
+            hint="make a first commit: git add -A && git commit -m start",
+        )
+    return found.line
+
+
+def _branch(start: Path) -> str | None:
+    name = run("symbolic-ref", "--quiet", "--short", "HEAD", cwd=start, check=False)
+    return name.line if name.code == 0 else None
+
+
+def _config(start: Path) -> dict[str, str]:
+    # Listing runs nothing, and Hydra's own hardening must not show up in it.
+    plain = {"GIT_CONFIG_COUNT": "0"}
+    listed = run("config", "--list", "-z", "--includes", cwd=start, extra_env=plain).stdout
+    held: dict[str, str] = {}
+    for entry in split(listed):
+        key, _, value = entry.partition(b"\n")
+        held[os.fsdecode(key)] = os.fsdecode(value)
+    return held
+
+
+def _state(git_dir: Path) -> str:
+    return next((word for name, word in _STATES if (git_dir / name).exists()), "")
+
+
+def objects_folders(folder: Path, depth: int = 0) -> Iterator[Path]:
+    """An objects folder and all that it borrows from, near ones first."""
+    yield folder
+    listing = folder / "info" / "alternates"
+    if depth >= _ALTERNATES_DEPTH or not listing.is_file():
+        return
+    for line in listing.read_bytes().split(b"\n"):
+        if line and not line.startswith(b"#"):
+            path = Path(os.path.normpath(folder / os.fsdecode(_unquote(line))))
+            if path.is_dir():
+                yield from objects_folders(path, depth + 1)
+
+
+def _unquote(line: bytes) -> bytes:
+    if not line.startswith(b'"'):
+        return line
+    # git's C quoting is Python's but for non-ASCII, which git writes as octal bytes.
+    return line.strip().strip(b'"').decode("unicode_escape").encode("latin-1")

@@ -1,0 +1,173 @@
+"""What the user's repository says of files, frozen in before any agent runs.
+
+A lane's private repository and the run's patches.git both get the same words, so that a file
+that nobody touched is unchanged in both, whatever the agent later writes into a config file.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from hydra.git.found import Repository
+from hydra.git.runner import run
+
+Settings = tuple[tuple[str, str], ...]
+
+LFS = "lfs"
+
+_OF_FILES = (
+    "core.autocrlf",
+    "core.eol",
+    "core.filemode",
+    "core.symlinks",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.checkroundtripencoding",
+    "core.bigfilethreshold",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "core.protectntfs",
+    "core.protecthfs",
+)
+"""How bytes become files and back, as `git config --list` spells it."""
+
+
+def settings(repo: Repository) -> Settings:
+    """The user's effective words on files, in git's own keys."""
+    return tuple((key, repo.config[key]) for key in _OF_FILES if key in repo.config)
+
+
+def identity(repo: Repository) -> Settings:
+    """The user's name and address, for the agent's own commits; a stand-in where there is none."""
+    name = repo.config.get("user.name") or "Hydra lane"
+    email = repo.config.get("user.email") or "lane@localhost"
+    return (("user.name", name), ("user.email", email))
+
+
+def filters(repo: Repository, base: str = "") -> tuple[str, ...]:
+    """The content filters that attributes ask for at `base` and a driver is set up for, but LFS.
+
+    A name without a driver does nothing in git and is not counted.
+    """
+    asked = asked_filters(repo, base)
+    return tuple(name for name in asked if name != LFS and driver(repo, name))
+
+
+def lfs_missing(repo: Repository, base: str = "") -> bool:
+    """Whether files at `base` are kept in LFS and git-lfs is not there to bring them."""
+    if LFS not in asked_filters(repo, base):
+        return False
+    return not driver(repo, LFS) or shutil.which("git-lfs") is None
+
+
+def driver(repo: Repository, name: str) -> Settings:
+    """One filter as the user configured it."""
+    keys = (f"filter.{name}.{word}" for word in ("clean", "smudge", "process", "required"))
+    return tuple((key, repo.config[key]) for key in keys if key in repo.config)
+
+
+def drivers(repo: Repository, base: str, allow: Sequence[str]) -> Settings:
+    """The filters that may run at `base`: LFS's, and those that were allowed by name."""
+    asked = {*asked_filters(repo, base)} & {LFS, *allow}
+    return tuple(pair for name in sorted(asked) for pair in driver(repo, name))
+
+
+def asked_filters(repo: Repository, base: str = "") -> tuple[str, ...]:
+    """Every filter named in the tree's .gitattributes at `base`, info/attributes and the user's."""
+    told = _in_tree(repo.root, base or repo.head)
+    told += b"\n" + content(repo.common_dir / "info" / "attributes")
+    told += b"\n" + content(attributes_file(repo))
+    words = (word for line in told.split(b"\n") for word in _attributes(line))
+    return tuple(sorted({os.fsdecode(w[7:]) for w in words if w.startswith(b"filter=")}))
+
+
+@lru_cache(maxsize=16)
+def _in_tree(root: Path, oid: str) -> bytes:
+    """Lines of a commit's .gitattributes that name a filter: a start asks three times."""
+    found = run(
+        *("grep", "-h", "-F", "-I", "--no-color", "--no-textconv", "-e", "filter="),
+        *(oid, "--", ":(top,glob)**/.gitattributes"),
+        cwd=root,
+        check=False,
+    )
+    return found.stdout
+
+
+def attributes_file(repo: Repository) -> Path | None:
+    """The user's own attributes file: core.attributesFile, else git's default place."""
+    return _named_file(repo, "core.attributesfile", "attributes")
+
+
+def excludes_file(repo: Repository) -> Path | None:
+    """The user's own ignore file: core.excludesFile, else git's default place."""
+    return _named_file(repo, "core.excludesfile", "ignore")
+
+
+def freeze(
+    repo: Repository,
+    git_dir: Path,
+    extra: Iterable[tuple[str, str]],
+    attributes: bytes,
+) -> None:
+    """Writes the user's words on files, then `extra`, into the bare repository `git_dir`.
+
+    Ignore and attribute files are copied in; `attributes` are lines that win over all others.
+    """
+    info = git_dir / "info"
+    info.mkdir(exist_ok=True)
+    # info/exclude wins over the user's own ignore file: a later line wins over an earlier one.
+    ignored = content(excludes_file(repo)) + b"\n" + content(repo.common_dir / "info" / "exclude")
+    (info / "exclude").write_bytes(ignored)
+    kept = content(repo.common_dir / "info" / "attributes")
+    (info / "attributes").write_bytes(kept + b"\n" + attributes)
+    (info / "user-attributes").write_bytes(content(attributes_file(repo)))
+    if (repo.git_dir / "info" / "sparse-checkout").is_file():
+        shutil.copyfile(repo.git_dir / "info" / "sparse-checkout", info / "sparse-checkout")
+    files = (
+        ("core.excludesfile", os.devnull),
+        ("core.attributesfile", str(info / "user-attributes")),
+    )
+    write_config(git_dir, (*settings(repo), *files, *extra))
+
+
+def write_config(git_dir: Path, words: Iterable[tuple[str, str]]) -> None:
+    """Appends settings to `git_dir`/config: one write instead of one git for each."""
+    with (git_dir / "config").open("ab") as file:
+        file.write(os.fsencode("".join(_entry(key, value) for key, value in words)))
+
+
+def content(path: Path | None) -> bytes:
+    """A small file's bytes, or none where it cannot be read."""
+    try:
+        return path.read_bytes() if path is not None and path.is_file() else b""
+    except OSError:
+        return b""
+
+
+def _entry(key: str, value: str) -> str:
+    section, _, name = key.rpartition(".")
+    first, _, rest = section.partition(".")
+    head = f"[{first} {_quoted(rest)}]" if rest else f"[{first}]"
+    return f"{head}\n\t{name} = {_quoted(value)}\n"
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _attributes(line: bytes) -> list[bytes]:
+    return [] if line.startswith(b"#") else line.split()[1:]
+
+
+def _named_file(repo: Repository, key: str, default: str) -> Path | None:
+    named = repo.config.get(key)
+    if named is not None:
+        return repo.root / Path(os.path.expanduser(named)) if named else None  # noqa: PTH111
+    home = os.environ.get("HOME")
+    base = os.environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
+    return Path(base) / "git" / default if base else None

@@ -1,0 +1,127 @@
+"""A lane's own repository and worktree: everything an agent does to git stays in here."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from hydra.errors import Refused
+from hydra.git import bare, frozen
+from hydra.git.found import Repository, read
+from hydra.git.index import may_hold_gitlinks
+from hydra.git.nested import links_in
+from hydra.git.runner import GitFailed, run
+
+_CHECKOUT_LIMIT = 900.0
+"""Seconds for one checkout: a large tree on a slow disk, or LFS's files."""
+
+_OWN = (
+    ("commit.gpgsign", "false"),
+    ("tag.gpgsign", "false"),
+    ("core.logallrefupdates", "true"),
+    ("core.fsmonitor", "false"),
+    ("index.sparse", "false"),
+    ("advice.detachedhead", "false"),
+)
+"""The agent's own commits work without the user's keys; its reflog can bring work back."""
+
+
+def make(git_dir: Path, repo: Repository) -> None:
+    """Makes a lane's bare repository: the user's objects, tags, name and words on files."""
+    bare.make(git_dir, repo, config=_config(git_dir, repo))
+    (git_dir / "hooks").mkdir(exist_ok=True)
+    (git_dir / "packed-refs").write_bytes(_tags(repo))
+
+
+def checkout(git_dir: Path, worktree: Path, base: str) -> Path:
+    """Adds the worktree at `base`, detached; gives its index. Raises `Refused` with the reason."""
+    try:
+        run(
+            *("worktree", "add", "--quiet", "--detach", worktree, base),
+            git_dir=git_dir,
+            timeout=_CHECKOUT_LIMIT,
+        )
+    except GitFailed as failed:
+        raise Refused(
+            f"the worktree could not be made: {failed.message}",
+            hint="see that the disk has room, and that git-lfs is there if the repository uses it",
+        ) from failed
+    return _git_dir_of(worktree) / "index"
+
+
+def bring(git_dir: Path, patches: Path, base: str, head: str) -> None:
+    """Copies a base of Hydra's own (--include-dirty) out of patches.git, which no agent sees."""
+    if base == head or run("cat-file", "-e", base, git_dir=git_dir, check=False).code == 0:
+        return
+    run(
+        *("pack-objects", "--revs", "--local", "--quiet", git_dir / "objects" / "pack" / "pack"),
+        git_dir=patches,
+        isolated=True,
+        stdin=f"{base}\n^{head}\n".encode(),
+        timeout=300,
+    )
+
+
+def fill_submodules(git_dir: Path, worktree: Path, index: Path, repo: Repository) -> list[str]:
+    """Checks out the submodules that the user has, from the user's own objects; names the others.
+
+    Each gets a private repository too: a `git submodule update` would need the network.
+    """
+    if not may_hold_gitlinks(index):
+        return []
+    listed = run("ls-files", "--stage", "-z", git_dir=git_dir, work_tree=worktree, index=index)
+    empty = []
+    for path, oid in links_in(listed.stdout).items():
+        name = os.fsdecode(path)
+        users = _submodule(repo.root / name, oid)
+        if users is None:
+            empty.append(name)
+            continue
+        module = git_dir / "modules" / name.replace("%", "%25").replace("/", "%2f")
+        folder = worktree / name
+        inner = _fill(module, folder, users, oid)
+        empty += (f"{name}/{one}" for one in fill_submodules(module, folder, inner, users))
+    return empty
+
+
+def _config(git_dir: Path, repo: Repository) -> frozen.Settings:
+    # Only where it is needed: pre-commit refuses to install hooks when the setting is there.
+    hooks = (("core.hookspath", str(git_dir / "hooks")),) if _has_hooks(repo) else ()
+    drivers = (pair for pair in repo.config.items() if pair[0].startswith("filter."))
+    return (*_OWN, *frozen.identity(repo), *drivers, *hooks)
+
+
+def _has_hooks(repo: Repository) -> bool:
+    return "core.hookspath" in repo.config
+
+
+def _fill(module: Path, folder: Path, users: Repository, oid: str) -> Path:
+    work_tree = (("core.bare", "false"), ("core.worktree", str(folder)))
+    bare.make(module, users, config=(*_config(module, users), *work_tree))
+    (module / "HEAD").write_text(f"{oid}\n")
+    folder.mkdir(exist_ok=True)
+    (folder / ".git").write_bytes(b"gitdir: " + os.fsencode(module) + b"\n")
+    run("read-tree", "-u", "--reset", oid, cwd=folder, timeout=_CHECKOUT_LIMIT)
+    return module / "index"
+
+
+def _submodule(folder: Path, oid: str) -> Repository | None:
+    """The user's own checkout of a submodule, if it holds the commit."""
+    if not (folder / ".git").exists():
+        return None
+    with suppress(Refused):
+        users = read(folder)
+        held = run("cat-file", "-e", f"{oid}^{{commit}}", cwd=folder, check=False)
+        return users if held.code == 0 else None
+    return None
+
+
+def _git_dir_of(worktree: Path) -> Path:
+    told = (worktree / ".git").read_bytes().removeprefix(b"gitdir:").strip()
+    return Path(os.fsdecode(told))
+
+
+def _tags(repo: Repository) -> bytes:
+    words = ("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
+    return b"# pack-refs with: sorted\n" + run(*words, cwd=repo.root).stdout

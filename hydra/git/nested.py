@@ -1,0 +1,172 @@
+"""Repositories inside the lane's tree: their files are taken, their gitdirs never asked.
+
+`git add -A` keeps only a link to a nested repository, and stops altogether at one without a
+commit. A submodule of the base stays the link it was while its files are those of the recorded
+commit; once they differ, its files are taken, or the agent's work in it would be lost.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from hydra.git.bare import borrow_objects
+from hydra.git.found import objects_folders
+from hydra.git.runner import GitFailed, Result, join, run, split
+from hydra.git.session import Session
+from hydra.git.survey import files_under, shown
+
+_GITFILE_LIMIT = 4096
+
+_SUBMODULE_LIMIT = 20.0
+"""Seconds for one git command that reads objects an agent could have written."""
+
+
+def expand(session: Session, others: list[bytes]) -> list[bytes]:
+    """Untracked paths with each nested repository (`name/`) replaced by its files."""
+    files = [path for path in others if not path.endswith(b"/")]
+    for folder in others:
+        if folder.endswith(b"/"):
+            session.notes.append(f"a repository inside the tree, taken as files: {shown(folder)}")
+            files += unignored(session, list(files_under(session.top, folder, session.found)))
+    return files
+
+
+def unignored(session: Session, paths: list[bytes]) -> list[bytes]:
+    """Those that no ignore rule of the tree or the user names."""
+    if not paths:
+        return []
+    words = ("check-ignore", "--no-index", "-z", "--stdin")
+    asked = session.git(*words, stdin=join(paths), check=False)
+    if asked.code not in (0, 1):
+        return paths
+    ignored = frozenset(asked.stdout.split(b"\0"))
+    return [path for path in paths if path not in ignored]
+
+
+def gitlinks(session: Session) -> dict[bytes, str]:
+    """Path to recorded commit, for each submodule in the index."""
+    return links_in(session.git("ls-files", "--stage", "-z").stdout)
+
+
+def links_in(staged: bytes) -> dict[bytes, str]:
+    """The submodules in the output of `ls-files --stage -z`."""
+    links = {}
+    for entry in split(staged):
+        if entry.startswith(b"160000 "):
+            head, _, path = entry.partition(b"\t")
+            links[path] = head.split(b" ")[1].decode()
+    return links
+
+
+def changed_submodules(session: Session) -> dict[bytes, list[bytes]]:
+    """Submodules that are links no more: to the files to take in their place, [] if it is gone."""
+    changed: dict[bytes, list[bytes]] = {}
+    for path, oid in gitlinks(session).items():
+        try:
+            mode = os.lstat(session.full(path)).st_mode
+        except OSError:
+            changed[path] = []
+            continue
+        if not stat.S_ISDIR(mode):
+            changed[path] = [path]
+            continue
+        files = list(files_under(session.top, path, session.found))
+        if files and not Recorded(session).holds(path, oid):
+            session.notes.append(f"a submodule with changes, taken as files: {shown(path)}")
+            changed[path] = files
+    return changed
+
+
+class Recorded:
+    """Compares a submodule's files with a commit, submodules inside it too.
+
+    A throw-away gitdir with the collector's settings borrows every objects folder in which the
+    commit may be, the agent's own included: nothing that is written there stays, nothing of the
+    agent's configuration is read, and a short limit answers what would hang (a FIFO as a pack).
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def holds(self, path: bytes, oid: str) -> bool:
+        """Whether the files under `path` are those of commit `oid`; False where unknown."""
+        folder = Path(os.fsdecode(self._session.full(path)))
+        place = self._session.index.parent
+        with tempfile.TemporaryDirectory(dir=place, prefix="module-") as name:
+            git_dir = Path(name)
+            try:
+                self._prepare(git_dir, folder, oid)
+                return self._same(git_dir, folder, path, oid)
+            except (GitFailed, OSError):
+                return False
+
+    def _prepare(self, git_dir: Path, folder: Path, oid: str) -> None:
+        kind = f"--object-format={'sha256' if len(oid) == 64 else 'sha1'}"
+        run("init", "--quiet", "--bare", "--template=", kind, git_dir, cwd=git_dir)
+        shutil.copyfile(self._session.patches / "config", git_dir / "config")
+        borrow_objects(git_dir, _objects(self._session, folder))
+
+    def _same(self, git_dir: Path, folder: Path, path: bytes, oid: str) -> bool:
+        def git(*words: str) -> Result:
+            return run(
+                *words,
+                git_dir=git_dir,
+                work_tree=folder,
+                index=git_dir / "index",
+                isolated=True,
+                timeout=_SUBMODULE_LIMIT,
+                check=False,
+            )
+
+        if git("read-tree", oid).code != 0:
+            return False
+        git("update-index", "-q", "--ignore-submodules", "--refresh")
+        if git("diff-files", "--quiet", "--ignore-submodules=all").code != 0:
+            return False
+        if git("ls-files", "--others", "--exclude-standard", "-z").stdout:
+            return False
+        inner = links_in(git("ls-files", "--stage", "-z").stdout)
+        return all(
+            self.holds(path + b"/" + name, recorded)
+            for name, recorded in inner.items()
+            if any(files_under(self._session.top, path + b"/" + name, self._session.found))
+        )
+
+
+def _objects(session: Session, folder: Path) -> list[Path]:
+    """Where a submodule's objects may lie: the run's, the user's, the agent's own copy."""
+    places = list(objects_folders(session.patches / "objects"))
+    for users in places[1:]:
+        places += _modules(users.parent / "modules")
+    places.append(_git_dir(folder) / "objects")
+    return places
+
+
+def _modules(folder: Path) -> Iterator[Path]:
+    """The objects folders of the gitdirs below .git/modules; names there may hold slashes."""
+    if not folder.is_dir():
+        return
+    for entry in sorted(folder.iterdir()):
+        if (entry / "objects").is_dir():
+            yield entry / "objects"
+            yield from _modules(entry / "modules")
+        elif entry.is_dir():
+            yield from _modules(entry)
+
+
+def _git_dir(folder: Path) -> Path:
+    """The gitdir that a submodule's .git names; only its objects are ever read."""
+    dot = folder / ".git"
+    try:
+        if not stat.S_ISREG(dot.lstat().st_mode):
+            return dot
+        with dot.open("rb") as file:
+            told = file.read(_GITFILE_LIMIT).removeprefix(b"gitdir:").strip()
+    except OSError:
+        return dot
+    return folder / os.fsdecode(told)

@@ -1,0 +1,145 @@
+"""The run's patches.git: one branch a lane, one ref an attempt, objects that stay Hydra's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from hydra.git import bare, frozen
+from hydra.git.found import Repository
+from hydra.git.runner import run, split
+
+_NO_DRIVERS = b"* !filter !diff !merge\n"
+_FILTERS_BY_NAME = b"* !diff !merge\n"
+"""With a filter that is allowed (LFS): the others have no driver in this gitdir's configuration."""
+
+_WHO = {
+    f"GIT_{role}_{word}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for word, value in (("NAME", "Hydra"), ("EMAIL", "hydra@localhost"))
+}
+
+
+def create(path: Path, repo: Repository, *, base: str = "", allow: Sequence[str] = ()) -> None:
+    """Makes the run's patches.git, which is the collector's gitdir too.
+
+    It borrows the user's objects and holds what their repository says of files, frozen in; git
+    is only ever run in it with the user's and the system's configuration left out. `allow` names
+    the content filters that may run besides LFS's; they run as configured now.
+    """
+    drivers = frozen.drivers(repo, base, allow)
+    attributes = _FILTERS_BY_NAME if drivers else _NO_DRIVERS
+    bare.make(path, repo, config=drivers, attributes=attributes)
+
+
+def commit(
+    patches: Path,
+    *,
+    tree: str,
+    base: str,
+    lane: str,
+    attempt: int,
+    message: str,
+    incomplete: str = "",
+) -> str:
+    """An attempt's tree as a commit on `base`; the base itself where nothing changed.
+
+    Sets refs/tries/LANE/ATTEMPT, and the lane's branch unless an empty attempt would take the
+    place of an earlier one's work. Raises `GitFailed` (a full disk).
+    """
+    text = message.rstrip("\n") + "\n"
+    if incomplete:
+        text += f"Hydra-Incomplete: {' '.join(incomplete.split())}\n"
+    oid = commit_tree(patches, tree=tree, base=base, message=text)
+    updates = [f"update refs/tries/{lane}/{attempt} {oid}"]
+    branch = f"refs/heads/{lane}"
+    if oid != base or branch not in _refs(patches, "refs/heads"):
+        updates.append(f"update {branch} {oid}")
+    stdin = "".join(f"{line}\n" for line in updates).encode()
+    run("update-ref", "--no-deref", "--stdin", git_dir=patches, isolated=True, stdin=stdin)
+    return oid
+
+
+def commit_tree(patches: Path, *, tree: str, base: str, message: str) -> str:
+    """A tree as a commit of Hydra's on `base`, on disk for good; no ref is set."""
+    if tree == _tree(patches, base):
+        return base
+    made = run(
+        *("commit-tree", "-p", base, tree),
+        git_dir=patches,
+        isolated=True,
+        stdin=message.encode("utf-8", "backslashreplace").replace(b"\0", b""),
+        extra_env=_WHO,
+        config=(("core.fsync", "loose-object"),),
+    )
+    return made.line
+
+
+def numstat(patches: Path, base: str, commit: str) -> list[tuple[bytes, int | None, int | None]]:
+    """Path, lines added and lines deleted for each changed file; None for a binary one."""
+    if base == commit:
+        return []
+    words = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--numstat")
+    told = run(*words, base, commit, "--", git_dir=patches, isolated=True, timeout=300).stdout
+    stats = []
+    for entry in split(told):
+        added, deleted, path = entry.split(b"\t", 2)
+        stats.append((path, _count(added), _count(deleted)))
+    return stats
+
+
+def diff_argv(
+    patches: Path,
+    a: str,
+    b: str,
+    *,
+    paths: Sequence[str] = (),
+    stat: bool = False,
+    color: bool = False,
+) -> tuple[str, ...]:
+    """The git line that shows one commit against another, for whoever spawns it.
+
+    Colours are the user's own; neither an external diff nor a textconv runs.
+    """
+    return (
+        *("git", f"--git-dir={patches}", "-c", f"core.hooksPath={os.devnull}", "--no-pager"),
+        *("diff", "--no-ext-diff", "--no-textconv", f"--color={'always' if color else 'never'}"),
+        *(("--stat",) if stat else ()),
+        *("--end-of-options", a, b, "--", *(f":(top,literal){path}" for path in paths)),
+    )
+
+
+def diff(patches: Path, a: str, b: str, *, paths: Sequence[str] = (), stat: bool = False) -> bytes:
+    """The same as bytes, without colours; names are quoted as git does, content is byte-exact."""
+    argv = diff_argv(patches, a, b, paths=paths, stat=stat)
+    return run(*argv[1:], isolated=True, cwd=patches, timeout=300).stdout
+
+
+def branches(patches: Path) -> dict[str, str]:
+    """Each lane that has a branch, and the commit it stands at."""
+    refs = _refs(patches, "refs/heads")
+    return {name.removeprefix("refs/heads/"): oid for name, oid in refs.items()}
+
+
+def tries(patches: Path, lane: str) -> dict[int, str]:
+    """Each attempt of a lane that has a ref, and its commit."""
+    refs = _refs(patches, f"refs/tries/{lane}")
+    return {int(name.rpartition("/")[2]): oid for name, oid in refs.items()}
+
+
+@lru_cache(maxsize=64)
+def _tree(patches: Path, commit: str) -> str:
+    words = ("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}")
+    return run(*words, git_dir=patches, isolated=True).line
+
+
+def _refs(patches: Path, under: str) -> dict[str, str]:
+    words = ("for-each-ref", "--format=%(objectname) %(refname)", under)
+    listed = run(*words, git_dir=patches, isolated=True).stdout.decode()
+    return {name: oid for oid, name in (line.split(" ", 1) for line in listed.splitlines())}
+
+
+def _count(field: bytes) -> int | None:
+    return None if field == b"-" else int(field)

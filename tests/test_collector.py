@@ -1,0 +1,525 @@
+"""Patches from ordinary and from broken trees (the acceptance table's rows on lost patches)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hydra.git import patches as patch_git
+from hydra.workspace import WorktreeLost
+from tests.conftest import git
+from tests.support.grounds import Race, agent, changes, race_on, take
+
+
+@pytest.fixture
+def race(repo: Path, scratch: Path) -> Race:
+    return race_on(repo, scratch / "state")
+
+
+EDIT = {b"src/pager.py": b"fixed\n"}
+
+
+def edit(worktree: Path) -> None:
+    (worktree / "src" / "pager.py").write_text("fixed\n")
+
+
+def test_nothing_changed_is_an_empty_patch_on_the_base(race: Race) -> None:
+    patch = take(race.opened())
+    assert patch.empty
+    assert patch.commit == patch.base == race.base
+    assert not patch.incomplete
+    assert not patch.notes
+
+
+def test_edits_additions_and_deletions_are_taken_and_counted(race: Race) -> None:
+    ground = race.opened()
+    edit(ground.worktree)
+    (ground.worktree / "new.bin").write_bytes(b"\0\1\2")
+    (ground.worktree / "README.md").unlink()
+    (ground.worktree / "debug.log").write_text("ignored\n")
+    patch = take(ground)
+    assert changes(race, patch) == {**EDIT, b"new.bin": b"\0\1\2", b"README.md": None}
+    assert (patch.files, patch.insertions, patch.deletions) == (3, 1, 3)
+    assert git(race.patches, "log", "--format=%an|%s|%b", "-1", "claude") == "Hydra|A task|Run: r1"
+    assert patch_git.branches(race.patches) == {"claude": patch.commit}
+    assert patch_git.tries(race.patches, "claude") == {1: patch.commit}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "git add -A && git commit -qm work",
+        "git checkout -qb other && git commit -qam work",
+        "git commit -qam work && git checkout -q --detach HEAD",
+        "git add -A && git commit -qm one && git reset -q --soft HEAD~1",
+        "touch $(git rev-parse --git-dir)/index.lock",
+        "rm .git",
+        "rm .git && mkdir .git",
+        "rm .git && ln -s /nowhere .git",
+        "rm .git && mkfifo .git",
+        "echo 'gitdir: /nowhere' > .git",
+        "printf '[core\\nbroken' > $(git rev-parse --git-common-dir)/config",
+        "rm -rf $(git rev-parse --git-common-dir)",
+        "git update-index --skip-worktree src/pager.py",
+        "git update-index --assume-unchanged src/pager.py",
+        "echo '*' > $(git rev-parse --git-common-dir)/info/exclude",
+        "git config core.excludesFile /dev/stdin; git config core.worktree /nowhere",
+        "git config core.checkStat minimal; git config core.trustctime false",
+        "git replace $(git rev-parse HEAD:src/pager.py) $(echo fixed | git hash-object -w --stdin)",
+        "git gc -q --prune=now",
+        "git branch -f main && git pack-refs --all",
+        "mkfifo src/pipe",
+        "mkfifo .gitignore.fifo && mv .gitignore.fifo src/.gitignore",
+        "mkfifo src/.gitattributes",
+        "mkfifo src/.gitignore && chmod 555 src",
+        "mkfifo src/.gitmodules .gitignore.d; mv .gitignore .gitkept; mv .gitkept .gitignore",
+        "chmod 000 src/pager.py",
+        "chmod 000 src",
+        "chmod 555 src",
+        "chmod 000 .",
+        "mkdir empty && git init -q empty",
+    ],
+)
+def test_the_patch_is_whole_whatever_the_agent_did_to_git(race: Race, script: str) -> None:
+    ground = race.opened()
+    edit(ground.worktree)
+    agent(ground.worktree, script)
+    patch = take(ground)
+    assert changes(race, patch) == EDIT
+    assert not patch.incomplete
+    ground.remove()
+
+
+def test_a_stash_and_another_branch_are_found_and_kept(race: Race, repo: Path) -> None:
+    (repo / "README.md").write_text("the user's own\n")
+    git(repo, "stash", "-q")
+    ground = race.opened()
+    edit(ground.worktree)
+    agent(ground.worktree, "git stash -q; echo b > b; git add b; git stash -q")
+    agent(ground.worktree, "git checkout -qb side; echo c > c; git add c; git commit -qm c")
+    agent(ground.worktree, f"git checkout -q --detach {race.base}")
+    patch = take(ground)
+    assert patch.empty
+    assert [note.split()[0] for note in patch.notes] == ["side", "stash", "stash-1"]
+    ground.remove()
+    assert git(race.patches, "show", "refs/left/claude/1/stash-1:src/pager.py") == "fixed"
+    assert git(race.patches, "show", "refs/left/claude/1/side:c") == "c"
+    git(race.patches, "fsck", "--connectivity-only", "refs/left/claude/1/stash")
+    assert "stash@{0}" in git(repo, "stash", "list")
+
+
+def test_an_object_under_a_false_name_is_not_brought_over(race: Race) -> None:
+    ground = race.opened()
+    agent(
+        ground.worktree,
+        "echo evil > README.md; git stash -q;"
+        "blob=$(git rev-parse stash:README.md); good=$(git rev-parse HEAD:src/pager.py);"
+        "cd $(git rev-parse --git-common-dir)/objects;"
+        "f=$(echo $blob | cut -c1-2)/$(echo $blob | cut -c3-);"
+        "echo swapped > /dev/null; chmod u+w $f; printf 'x\\234garbage' > $f",
+    )
+    patch = take(ground)
+    assert "could not be kept" in " ".join(patch.notes)
+    git(race.patches, "fsck", "--connectivity-only")
+
+
+def test_repositories_inside_the_tree_are_taken_as_files(race: Race) -> None:
+    ground = race.opened()
+    agent(
+        ground.worktree,
+        "git init -q bare-of-commits; echo x > bare-of-commits/x; echo l > bare-of-commits/a.log;"
+        "git init -q full; echo y > full/y; git -C full add y;"
+        "git -C full -c user.name=a -c user.email=b commit -qm y; echo z > full/z;"
+        "mkdir -p full/deep; git init -q full/deep; echo d > full/deep/d;"
+        "git init -q src; echo n > src/n; git -C src add -A;"
+        "git -C src -c user.name=a -c user.email=b commit -qm n; echo fixed > src/pager.py",
+    )
+    patch = take(ground)
+    assert changes(race, patch) == {
+        b"bare-of-commits/x": b"x\n",
+        b"full/y": b"y\n",
+        b"full/z": b"z\n",
+        b"full/deep/d": b"d\n",
+        b"src/n": b"n\n",
+        b"src/pager.py": b"fixed\n",
+    }
+    assert sum("taken as files" in note for note in patch.notes) == 2
+    assert not patch.incomplete
+
+
+def test_names_of_every_kind_come_back_byte_for_byte(race: Race) -> None:
+    ground = race.opened()
+    names = [
+        b"new\nline",
+        b"esc\x1b[31m",
+        b"-rf",
+        b"latin-\xe9",
+        b"sp ace",
+        b":(top)x",
+        b"\xc3\xa9",
+    ]
+    for name in names:
+        (Path(os.fsdecode(os.fsencode(ground.worktree) + b"/" + name))).write_bytes(name)
+    patch = take(ground)
+    assert changes(race, patch) == {name: name for name in names}
+    stats = patch_git.numstat(race.patches, patch.base, patch.commit)
+    assert {path for path, _, _ in stats} == set(names)
+
+
+def test_names_git_refuses_are_left_out_and_named(race: Race) -> None:
+    ground = race.opened()
+    edit(ground.worktree)
+    (ground.worktree / "git~1").write_text("x")
+    (ground.worktree / ".GIT").mkdir()
+    (ground.worktree / ".GIT" / "config").write_text("x")
+    patch = take(ground)
+    assert changes(race, patch) == EDIT
+    assert sum("git refuses the name" in note for note in patch.notes) == 2
+
+
+def test_kinds_that_are_no_files(race: Race) -> None:
+    ground = race.opened()
+    (ground.worktree / "README.md").unlink()
+    os.mkfifo(ground.worktree / "README.md")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(ground.worktree / "s"))
+        (ground.worktree / "out").symlink_to("/etc/passwd")
+        patch = take(ground)
+    assert changes(race, patch) == {b"README.md": None, b"out": b"/etc/passwd"}
+    assert any("being no files" in note and "README.md" in note for note in patch.notes)
+
+
+def test_files_and_folders_that_take_each_others_place(race: Race, repo: Path) -> None:
+    ground = race.opened()
+    shutil.rmtree(ground.worktree / "src")
+    (ground.worktree / "src").symlink_to(repo / "src")
+    (ground.worktree / "README.md").unlink()
+    (ground.worktree / "README.md").mkdir()
+    (ground.worktree / "README.md" / "inner").write_text("x")
+    patch = take(ground)
+    assert changes(race, patch) == {
+        b"src/pager.py": None,
+        b"src": os.fsencode(repo / "src"),
+        b"README.md": None,
+        b"README.md/inner": b"x",
+    }
+
+
+def test_a_changed_mode_is_a_change(race: Race) -> None:
+    ground = race.opened()
+    (ground.worktree / "README.md").chmod(0o755)
+    patch = take(ground)
+    told = git(race.patches, "diff-tree", "-r", "--raw", patch.base, patch.commit)
+    assert told.startswith(":100644 100755")
+
+
+def test_a_same_size_edit_in_the_second_of_the_checkout_is_seen(race: Race) -> None:
+    for lane in ("a", "b", "c"):
+        ground = race.opened(lane)
+        target = ground.worktree / "src" / "pager.py"
+        before = target.stat()
+        text = target.read_bytes()
+        target.write_bytes(text[:-2] + b"#\n")
+        os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
+        if lane == "b":
+            ground.settle()
+        assert changes(race, take(ground)) == {b"src/pager.py": text[:-2] + b"#\n"}
+
+
+def test_an_index_that_is_lost_or_cut_costs_only_time(race: Race) -> None:
+    for lane, data in (("a", None), ("b", b"DIRC"), ("c", b"")):
+        ground = race.opened(lane)
+        edit(ground.worktree)
+        index = race.state / "run" / "lanes" / lane / "index"
+        if data is None:
+            index.unlink()
+        else:
+            index.write_bytes(data)
+        patch = take(ground)
+        assert changes(race, patch) == EDIT
+        assert not patch.incomplete
+
+
+def test_a_lost_worktree_is_said_and_never_a_patch_that_deletes_everything(
+    race: Race, repo: Path
+) -> None:
+    for lane, script in (
+        ("gone", 'rm -rf "$PWD"'),
+        ("empty", "rm -rf .git .gitignore *"),
+        ("link", f'd="$PWD"; cd /; rm -rf "$d"; ln -s {repo} "$d"'),
+        ("file", 'd="$PWD"; cd /; rm -rf "$d"; echo > "$d"'),
+    ):
+        ground = race.opened(lane)
+        agent(ground.worktree, script)
+        with pytest.raises(WorktreeLost):
+            take(ground)
+        ground.remove()
+    assert patch_git.branches(race.patches) == {}
+    assert (repo / "README.md").exists()
+
+
+def test_deleting_every_file_is_a_patch_that_says_so(race: Race) -> None:
+    ground = race.opened()
+    agent(ground.worktree, "git rm -rqf .")
+    patch = take(ground)
+    assert set(changes(race, patch).values()) == {None}
+    assert "every file of the base is deleted" in patch.notes
+
+
+def test_large_files_stay_out_and_are_named(race: Race) -> None:
+    race = race.limited(patch_file_bytes=1000)
+    ground = race.opened()
+    edit(ground.worktree)
+    (ground.worktree / "big.bin").write_bytes(b"x" * 1001)
+    patch = take(ground)
+    assert changes(race, patch) == EDIT
+    assert any("big.bin" in note for note in patch.notes)
+    assert not patch.incomplete
+
+
+def test_too_many_new_files_are_incomplete_and_the_folder_is_named(race: Race) -> None:
+    race = race.limited(patch_untracked=20)
+    ground = race.opened()
+    edit(ground.worktree)
+    modules = ground.worktree / "web" / "node_modules"
+    for number in range(30):
+        (modules / f"m{number}").mkdir(parents=True)
+        (modules / f"m{number}" / "index.js").write_text("x")
+    (ground.worktree / "web" / "app.js").write_text("y")
+    (ground.worktree / "new.py").write_text("z")
+    patch = take(ground)
+    assert changes(race, patch) == {**EDIT, b"web/app.js": b"y", b"new.py": b"z"}
+    assert "web/node_modules/" in patch.incomplete
+    assert "30 untracked files" in patch.incomplete
+
+
+def test_a_patch_over_the_limit_keeps_the_small_files(race: Race) -> None:
+    race = race.limited(patch_bytes=1000)
+    ground = race.opened()
+    edit(ground.worktree)
+    (ground.worktree / "half").write_bytes(b"x" * 900)
+    (ground.worktree / "more").write_bytes(b"y" * 950)
+    patch = take(ground)
+    assert set(changes(race, patch)) == {b"src/pager.py", b"half"}
+    assert "over the limit" in patch.incomplete
+
+
+def test_a_file_git_cannot_convert_is_taken_byte_for_byte(race: Race) -> None:
+    ground = race.opened()
+    edit(ground.worktree)
+    (ground.worktree / ".gitattributes").write_text("*.txt working-tree-encoding=UTF-16\n")
+    for number in range(9):
+        (ground.worktree / f"ok{number}.py").write_text(f"{number}\n")
+    (ground.worktree / "odd.txt").write_bytes(b"abc")
+    patch = take(ground)
+    found = changes(race, patch)
+    assert found[b"odd.txt"] == b"abc"
+    assert len(found) == 12
+    assert any("byte for byte" in note for note in patch.notes)
+
+
+def test_a_write_that_fails_is_incomplete_and_never_empty(race: Race) -> None:
+    ground = race.opened()
+    edit(ground.worktree)
+    git_dir = race.patches
+    objects = git_dir / "objects"
+    shutil.move(objects, git_dir / "saved")
+    (git_dir / "objects").write_text("no folder")
+    patch = take(ground)
+    assert patch.commit == race.base
+    assert patch.incomplete
+
+
+def test_a_full_disk_is_incomplete_and_the_old_record_intact(repo: Path, scratch: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    small = scratch / "state" / "run"
+    small.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "hydra-test", str(small)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    try:
+        race = race_on(repo, scratch / "state")
+        ground = race.opened()
+        edit(ground.worktree)
+        first = take(ground, attempt=1)
+        assert changes(race, first) == EDIT
+        (ground.worktree / "big").write_bytes(os.urandom(4_000_000))
+        second = take(ground, attempt=2)
+        assert "No space left" in second.incomplete or "unable to write" in second.incomplete
+        assert patch_git.branches(race.patches) == {"claude": first.commit}
+        git(race.patches, "fsck", "--full", "claude")
+        (ground.worktree / "big").unlink()
+        assert changes(race, take(ground, attempt=3)) == EDIT
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+def test_a_second_attempt_starts_from_the_same_base_and_keeps_the_first(race: Race) -> None:
+    ground = race.opened()
+    edit(ground.worktree)
+    first = take(ground, attempt=1)
+    agent(ground.worktree, "git checkout -q -- .")
+    second = take(ground, attempt=2)
+    assert second.empty
+    assert patch_git.branches(race.patches) == {"claude": first.commit}
+    assert patch_git.tries(race.patches, "claude") == {1: first.commit, 2: race.base}
+
+
+def test_the_objects_of_a_patch_are_whole_without_the_lane(race: Race) -> None:
+    ground = race.opened()
+    for number in range(50):
+        (ground.worktree / f"f{number}").write_text(f"{number}\n")
+    agent(ground.worktree, "git add -A; git commit -qm all; git repack -qad")
+    patch = take(ground)
+    ground.remove()
+    git(race.patches, "fsck", "--full", "--strict", patch.commit)
+    assert list((race.patches / "objects" / "pack").glob("*.pack"))
+
+
+def test_a_fresh_clone_can_fetch_a_lane(race: Race, repo: Path) -> None:
+    ground = race.opened()
+    edit(ground.worktree)
+    patch = take(ground)
+    git(repo, "fetch", "-q", str(race.patches), "claude")
+    assert git(repo, "rev-parse", "FETCH_HEAD") == patch.commit
+
+
+def test_nothing_of_the_agents_runs_while_a_patch_is_taken(race: Race, scratch: Path) -> None:
+    ground = race.opened()
+    edit(ground.worktree)
+    mark = scratch / "ran"
+    evil = scratch / "evil"
+    evil.write_text(f'#!/bin/sh\necho "$0 $@" >> {mark}\ncat 2>/dev/null\n')
+    evil.chmod(0o755)
+    (ground.worktree / ".gitattributes").write_text(
+        "* filter=evil diff=evil merge=evil\n*.py filter=lfs\n"
+    )
+    keys = (
+        "core.fsmonitor core.sshCommand core.pager core.editor core.askPass diff.external "
+        "diff.evil.command diff.evil.textconv filter.evil.clean filter.evil.smudge "
+        "filter.evil.process filter.lfs.clean filter.lfs.process merge.evil.driver gpg.program "
+        "uploadpack.packObjectsHook core.alternateRefsCommand credential.helper"
+    )
+    arms = f"for k in {keys}; do git config $k {evil}; done; git config log.showSignature true"
+    hooks = (
+        'h=$(git rev-parse --git-path hooks); mkdir -p "$h";'
+        "for n in post-index-change pre-commit reference-transaction post-checkout; do "
+        f'cp {evil} "$h/$n"; done; git config core.hooksPath "$h"'
+    )
+    agent(ground.worktree, f"git stash list; {hooks}; {arms}", check=False)
+    agent(
+        ground.worktree,
+        f"git init -q n; cd n; echo x > x; {arms};"
+        "echo '* filter=evil' > .git/info/attributes; echo '* filter=evil' > .gitattributes",
+        check=False,
+    )
+    mark.unlink(missing_ok=True)
+    ground.settle()
+    patch = take(ground)
+    assert not mark.exists(), mark.read_text()
+    found = changes(race, patch)
+    assert found[b"src/pager.py"] == b"fixed\n"
+    assert found[b"n/x"] == b"x\n"
+    patch_git.diff(race.patches, patch.base, patch.commit)
+    assert not mark.exists()
+
+
+def test_permissions_that_were_opened_are_told(race: Race) -> None:
+    if os.getuid() == 0:
+        pytest.skip("root may read everything")
+    ground = race.opened()
+    edit(ground.worktree)
+    (ground.worktree / "src").chmod(0o000)
+    (ground.worktree / "README.md").chmod(0o000)
+    patch = take(ground)
+    assert changes(race, patch) == EDIT
+    assert any("made readable" in note for note in patch.notes)
+    assert stat.S_IMODE((ground.worktree / "README.md").stat().st_mode) == 0o400
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from hydra.git.collector import collect
+from hydra.model import Limits
+patches, worktree, base, index = sys.argv[1:]
+print("ready", flush=True)
+collect(patches=Path(patches), worktree=Path(worktree), base=base, index=Path(index),
+        limits=Limits())
+"""
+
+
+def test_a_kill_at_any_moment_of_collecting_changes_nothing(race: Race) -> None:
+    ground = race.opened()
+    edit(ground.worktree)
+    for number in range(300):
+        (ground.worktree / f"f{number}").write_text(f"{number}\n" * 50)
+    index = race.state / "run" / "lanes" / "claude" / "index"
+    words = (str(race.patches), str(ground.worktree), race.base, str(index))
+    before = index.read_bytes()
+    for step in range(12):
+        child = subprocess.Popen(
+            [sys.executable, "-c", KILLED, *words], stdout=subprocess.PIPE, start_new_session=True
+        )
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(step * 0.005)  # spreads the kills over one collection; orders nothing
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        assert index.read_bytes() == before
+    patch = take(ground)
+    assert patch.files == 301
+    assert not patch.incomplete
+    # A git of the last kill may still have written during the first sweep, not during this one.
+    assert changes(race, take(ground, attempt=2)) == changes(race, patch)
+    assert {path.name for path in index.parent.iterdir()} == {"ground.json", "index"}
+    git(race.patches, "fsck", "--full", "--strict", "claude")
+
+
+def test_a_folder_that_stays_closed_is_said_and_not_deleted(
+    race: Race, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.getuid() == 0:
+        pytest.skip("root may read everything")
+    ground = race.opened()
+    (ground.worktree / "README.md").write_text("changed\n")
+    src = ground.worktree / "src"
+    src.chmod(0o000)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "chmod", _denied)
+        patch = take(ground)
+    assert changes(race, patch) == {b"README.md": b"changed\n"}
+    assert "could not be read: src/" in patch.incomplete
+
+
+def _denied(*_: object, **__: object) -> None:
+    raise PermissionError(1, "Operation not permitted")
+
+
+@pytest.mark.slow
+def test_two_hundred_thousand_new_files_are_capped_in_time(race: Race) -> None:
+    ground = race.opened()
+    for folder in range(2000):
+        path = ground.worktree / "node_modules" / f"m{folder}"
+        path.mkdir(parents=True)
+        for number in range(100):
+            (path / f"{number}.js").touch()
+    started = time.monotonic()
+    patch = take(ground)
+    assert time.monotonic() - started < 20
+    assert patch.empty
+    assert "node_modules/" in patch.incomplete
+    (ground.worktree / ".gitignore").write_text("node_modules\n*.log\n.env\n")
+    patch = take(ground, attempt=2)
+    assert patch.files == 1
+    assert not patch.incomplete

@@ -1,0 +1,584 @@
+"""Every kind of repository: what is read of it, what is refused, what a lane makes of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from hydra.errors import EXIT_REFUSED, Refused, UsageError
+from hydra.git import patches as patch_git
+from hydra.git import repository, runner
+from hydra.model import Limits
+from tests.conftest import git, make_repository
+from tests.support.grounds import agent, changes, files, fingerprint, race_on, take
+
+
+def refusal(start: Path, **words: Path) -> Refused:
+    with pytest.raises(Refused) as caught:
+        repository.read(start, **words)
+    assert caught.value.exit_code == EXIT_REFUSED
+    assert caught.value.hint or "cannot read" in caught.value.message
+    return caught.value
+
+
+def test_an_ordinary_repository(repo: Path) -> None:
+    found = repository.read(repo / "src")
+    assert found.root == repo
+    assert found.git_dir == found.common_dir == repo / ".git"
+    assert found.objects == (repo / ".git" / "objects",)
+    assert (found.branch, found.state, found.object_format) == ("main", "", "sha1")
+    assert found.head == git(repo, "rev-parse", "HEAD")
+    assert (found.shallow, found.linked, found.partial) == (False, False, False)
+
+
+def test_refusals_name_what_is_wrong(repo: Path, scratch: Path) -> None:
+    (scratch / "plain").mkdir()
+    assert "not in a git repository" in refusal(scratch / "plain").message
+    assert "there is no folder" in _message(scratch / "nowhere")
+    git(scratch, "init", "-q", "--bare", "bare.git")
+    assert "bare" in refusal(scratch / "bare.git").message
+    git(scratch, "init", "-q", "unborn")
+    assert "no commit yet" in refusal(scratch / "unborn").message
+    assert "inside a .git folder" in refusal(repo / ".git").message
+    assert "home folder" in refusal(repo, home=repo).message
+    assert "lie in each other" in refusal(repo, state=repo / ".hydra").message
+    assert "lie in each other" in refusal(repo, state=scratch).message
+
+
+def _message(start: Path) -> str:
+    with pytest.raises(Refused) as caught:
+        repository.read(start)
+    return caught.value.message
+
+
+def test_home_as_repository_is_seen_by_the_environment(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(repo))
+    assert "home folder" in refusal(repo).message
+
+
+def test_a_repository_of_somebody_else(repo: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("chown needs root")
+    for folder, _, names in os.walk(repo):
+        for path in (Path(folder), *(Path(folder, name) for name in names)):
+            os.chown(path, 65534, 65534)
+    assert "somebody else" in refusal(repo).message
+
+
+def test_what_is_under_way_is_named(repo: Path) -> None:
+    git(repo, "checkout", "-qb", "side")
+    (repo / "README.md").write_text("side\n")
+    git(repo, "commit", "-qam", "side")
+    git(repo, "checkout", "-q", "main")
+    (repo / "README.md").write_text("main\n")
+    git(repo, "commit", "-qam", "main")
+    for command, state in (("merge", "merge"), ("cherry-pick", "cherry-pick")):
+        subprocess.run(["git", command, "side"], cwd=repo, check=False, capture_output=True)
+        assert repository.read(repo).state == state
+        git(repo, command, "--abort")
+    subprocess.run(["git", "rebase", "side"], cwd=repo, check=False, capture_output=True)
+    assert repository.read(repo).state == "rebase"
+    assert repository.read(repo).branch is None
+    git(repo, "rebase", "--abort")
+    git(repo, "bisect", "start")
+    assert repository.read(repo).state == "bisect"
+
+
+def test_a_merge_under_way_races_from_head(repo: Path, scratch: Path) -> None:
+    test_what_is_under_way_is_named(repo)
+    git(repo, "bisect", "reset")
+    subprocess.run(["git", "merge", "side"], cwd=repo, check=False, capture_output=True)
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    assert (ground.worktree / "README.md").read_text() == "main\n"
+    assert take(ground).empty
+
+
+def test_resolve(repo: Path) -> None:
+    found = repository.read(repo)
+    git(repo, "tag", "-a", "v1", "-m", "v1")
+    for ref in ("HEAD", "main", "v1", found.head[:8]):
+        assert repository.resolve(found, ref) == found.head
+    for ref in ("nowhere", "", "--all", "-h", "HEAD:README.md"):
+        with pytest.raises(UsageError, match="no commit called"):
+            repository.resolve(found, ref)
+
+
+def test_dirty_counts_and_leaves_the_index_alone(repo: Path) -> None:
+    assert not repository.dirty(repository.read(repo))
+    (repo / "README.md").touch()
+    (repo / "src" / "pager.py").write_text("x")
+    (repo / "new").mkdir()
+    (repo / "new" / "a").write_text("a")
+    (repo / "new" / "b\nc").write_text("a")
+    (repo / "x.log").write_text("ignored")
+    before = fingerprint(repo)
+    found = repository.dirty(repository.read(repo))
+    assert (found.tracked, found.untracked) == (1, 2)
+    assert fingerprint(repo) == before
+
+
+def test_a_pin_keeps_the_base_from_gc_and_goes_again(repo: Path) -> None:
+    found = repository.read(repo)
+    before = fingerprint(repo)
+    repository.pin(found, "20260101t000000-abc", found.head)
+    repository.pin(found, "20260101t000000-def", found.head)
+    refs = git(repo, "for-each-ref", "--format=%(refname)", "refs/hydra").splitlines()
+    assert refs == [
+        "refs/hydra/20260101t000000-abc/base",
+        "refs/hydra/20260101t000000-def/base",
+    ]
+    assert fingerprint(repo) == before
+    repository.unpin(found, "20260101t000000-abc")
+    assert git(repo, "for-each-ref", "refs/hydra").count("\n") == 0
+    repository.unpin(found, "20260101t000000-def")
+    repository.unpin(found, "20260101t000000-def")
+    assert not (repo / ".git" / "refs" / "hydra").exists()
+    assert not (repo / ".git" / "logs" / "refs" / "hydra").exists()
+
+
+def test_an_amend_and_gc_during_a_race_do_no_harm(repo: Path, scratch: Path) -> None:
+    race = race_on(repo, scratch / "state")
+    repository.pin(race.repo, "r1", race.base)
+    ground = race.opened()
+    git(repo, "commit", "-q", "--amend", "-m", "another")
+    git(repo, "reflog", "expire", "--expire=now", "--all")
+    git(repo, "gc", "-q", "--prune=now")
+    (ground.worktree / "src" / "pager.py").write_text("fixed\n")
+    assert changes(race, take(ground)) == {b"src/pager.py": b"fixed\n"}
+
+
+def test_a_read_only_repository_gives_one_sentence(repo: Path) -> None:
+    if os.getuid() == 0:
+        pytest.skip("root may write everything")
+    found = repository.read(repo)
+    (repo / ".git" / "refs").chmod(0o500)
+    try:
+        with pytest.raises(Refused, match="cannot be kept from git gc"):
+            repository.pin(found, "r1", found.head)
+    finally:
+        (repo / ".git" / "refs").chmod(0o700)
+
+
+def test_an_inherited_git_environment_is_ignored(
+    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_repository(scratch / "other")
+    (other / "x").write_text("x")
+    git(other, "add", "x")
+    git(other, "commit", "-qm", "other")
+    before = fingerprint(other)
+    for name, value in (
+        ("GIT_DIR", other / ".git"),
+        ("GIT_WORK_TREE", other),
+        ("GIT_INDEX_FILE", other / ".git" / "index"),
+        ("GIT_OBJECT_DIRECTORY", other / ".git" / "objects"),
+        ("GIT_CEILING_DIRECTORIES", repo.parent),
+    ):
+        monkeypatch.setenv(name, str(value))
+    found = repository.read(repo)
+    assert found.root == repo
+    assert repository.about(found, found.head)["subject"] == "First commit"
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    (ground.worktree / "src" / "pager.py").write_text("fixed\n")
+    assert changes(race, take(ground)) == {b"src/pager.py": b"fixed\n"}
+    assert fingerprint(other) == before
+
+
+def test_about(repo: Path) -> None:
+    git(repo, "tag", "v1")
+    git(repo, "remote", "add", "origin", "https://me:secret@example.com/shop.git")
+    found = repository.read(repo)
+    before = fingerprint(repo)
+    told = repository.about(found, found.head)
+    assert told["subject"] == "First commit"
+    assert told["author"] == "Ada"
+    assert told["branch"] == "main"
+    assert told["tags"] == 1
+    assert told["remotes"] == {"origin": "https://example.com/shop.git"}
+    assert fingerprint(repo) == before
+
+
+def works(root: Path, scratch: Path) -> None:
+    """A race on this repository: its lane looks like a checkout, its patch is what changed."""
+    before = fingerprint(root)
+    race = race_on(root, scratch / "state")
+    ground = race.opened()
+    assert git(ground.worktree, "status", "--porcelain") == ""
+    assert take(ground, attempt=1).empty
+    (ground.worktree / "src" / "pager.py").write_text("fixed\n")
+    (ground.worktree / "n\new").write_text("new\n")
+    agent(ground.worktree, "git add -A && git commit -qm work && git log -1 --format=%ae")
+    patch = take(ground, attempt=2)
+    assert changes(race, patch) == {b"src/pager.py": b"fixed\n", b"n\new": b"new\n"}
+    assert not patch.incomplete
+    git(race.patches, "fsck", "--strict", "claude")
+    ground.remove()
+    assert not ground.worktree.parent.exists()
+    assert fingerprint(root) == before
+
+
+def test_detached(repo: Path, scratch: Path) -> None:
+    git(repo, "checkout", "-q", "--detach")
+    assert repository.read(repo).branch is None
+    works(repo, scratch)
+
+
+def test_a_linked_worktree(repo: Path, scratch: Path) -> None:
+    linked = scratch / "linked"
+    git(repo, "worktree", "add", "-q", str(linked))
+    found = repository.read(linked)
+    assert found.linked
+    assert found.common_dir == repo / ".git"
+    before = fingerprint(repo)
+    works(linked, scratch)
+    assert fingerprint(repo) == before
+
+
+def test_shallow(repo: Path, scratch: Path) -> None:
+    (repo / "README.md").write_text("two\n")
+    git(repo, "commit", "-qam", "two")
+    clone = scratch / "clone"
+    git(scratch, "clone", "-q", "--depth=1", f"file://{repo}", str(clone))
+    git(clone, "config", "user.email", "a@b")
+    assert repository.read(clone).shallow
+    works(clone, scratch)
+
+
+def test_sha256(scratch: Path) -> None:
+    root = scratch / "shop"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "pager.py").write_text("x\n")
+    git(root, "init", "-q", "--object-format=sha256")
+    git(root, "add", "-A")
+    git(root, "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "one")
+    found = repository.read(root)
+    assert found.object_format == "sha256"
+    assert len(found.head) == 64
+    assert repository.about(found, found.head)["subject"] == "one"
+    works(root, scratch)
+
+
+def test_alternates_of_its_own(repo: Path, scratch: Path) -> None:
+    middle, clone = scratch / "middle", scratch / 'a "quoted" one'
+    git(scratch, "clone", "-q", "--shared", str(repo), str(middle))
+    git(scratch, "clone", "-q", "--shared", str(middle), str(clone))
+    found = repository.read(clone)
+    assert set(found.objects) == {
+        clone / ".git" / "objects",
+        middle / ".git" / "objects",
+        repo / ".git" / "objects",
+    }
+    works(clone, scratch)
+
+
+@pytest.mark.parametrize(
+    "name", ["with space", "\u00fcml\u00e4ut", "new\nline", "-dash", "home", '"q']
+)
+def test_odd_names_of_the_repository(name: str, scratch: Path) -> None:
+    works(make_repository(scratch / "in" / name), scratch)
+
+
+def test_sparse(repo: Path, scratch: Path) -> None:
+    (repo / "docs").mkdir()
+    (repo / "docs" / "a.md").write_text("a\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "docs")
+    git(repo, "sparse-checkout", "set", "src")
+    assert not (repo / "docs").exists()
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    assert not (ground.worktree / "docs").exists()
+    assert take(ground).empty
+    (race.state / "run" / "lanes" / "claude" / "index").unlink()
+    assert take(ground).empty
+    (ground.worktree / "docs").mkdir()
+    (ground.worktree / "docs" / "a.md").write_text("b\n")
+    (ground.worktree / "docs" / "new.md").write_text("n\n")
+    (ground.worktree / "src" / "pager.py").write_text("fixed\n")
+    assert changes(race, take(ground)) == {
+        b"docs/a.md": b"b\n",
+        b"docs/new.md": b"n\n",
+        b"src/pager.py": b"fixed\n",
+    }
+
+
+@pytest.fixture
+def with_submodule(repo: Path, scratch: Path) -> Path:
+    library = make_repository(scratch / "library")
+    allow = ("-c", "protocol.file.allow=always")
+    git(library, *allow, "submodule", "add", "-q", str(make_repository(scratch / "deep")), "deep")
+    git(library, "commit", "-qm", "deep")
+    git(repo, *allow, "submodule", "add", "-q", str(library), "lib/a")
+    git(repo, *allow, "submodule", "update", "-q", "--init", "--recursive")
+    git(repo, "commit", "-qm", "submodule")
+    return repo
+
+
+def test_submodules_come_from_the_users_own_objects(with_submodule: Path, scratch: Path) -> None:
+    before = fingerprint(with_submodule)
+    race = race_on(with_submodule, scratch / "state")
+    ground = race.opened()
+    assert (ground.worktree / "lib" / "a" / "src" / "pager.py").exists()
+    assert (ground.worktree / "lib" / "a" / "deep" / "README.md").exists()
+    assert ground.notes == ()
+    assert git(ground.worktree, "status", "--porcelain") == ""
+    patch = take(ground)
+    assert patch.empty
+    assert not patch.notes
+    inner = ground.worktree / "lib" / "a"
+    (inner / "deep" / "README.md").write_text("deep change\n")
+    agent(inner, "git config core.fsmonitor false; echo s > src/s; git add -A; git commit -qm s")
+    patch = take(ground)
+    found = changes(race, patch)
+    assert found[b"lib/a/src/s"] == b"s\n"
+    assert found[b"lib/a/deep/README.md"] == b"deep change\n"
+    assert any("submodule with changes" in note for note in patch.notes)
+    ground.remove()
+    assert fingerprint(with_submodule) == before
+
+
+def test_submodules_that_are_not_there_stay_links(with_submodule: Path, scratch: Path) -> None:
+    git(with_submodule, "submodule", "--quiet", "deinit", "-f", "--all")
+    race = race_on(with_submodule, scratch / "state")
+    ground = race.opened()
+    assert any("stay empty: lib/a" in note for note in ground.notes)
+    assert take(ground).empty
+    (ground.worktree / "lib" / "a" / "hidden").write_text("work\n")
+    found = changes(race, take(ground))
+    assert found.pop(b"lib/a") is None
+    assert found == {b"lib/a/hidden": b"work\n"}
+
+
+def test_a_submodule_fetched_by_set_up_is_unchanged(with_submodule: Path, scratch: Path) -> None:
+    git(with_submodule, "submodule", "--quiet", "deinit", "-f", "--all")
+    shutil.rmtree(with_submodule / ".git" / "modules")
+    race = race_on(with_submodule, scratch / "state")
+    ground = race.opened()
+    fetch = "git -c protocol.file.allow=always submodule --quiet update --init --recursive"
+    agent(ground.worktree, fetch)
+    assert (ground.worktree / "lib" / "a" / "deep" / "README.md").exists()
+    patch = take(ground)
+    assert patch.empty, patch.notes
+
+
+def test_the_users_words_on_files_hold_in_lane_and_patch(repo: Path, scratch: Path) -> None:
+    home = Path(os.environ["HOME"])
+    (home / ".config" / "git").mkdir(parents=True)
+    (home / ".config" / "git" / "ignore").write_text("*.mine\n")
+    (home / ".config" / "git" / "attributes").write_text("*.crlf text eol=crlf\n")
+    (repo / ".git" / "info").mkdir(exist_ok=True)
+    (repo / ".git" / "info" / "exclude").write_text("*.local\n")
+    (repo / ".git" / "info" / "attributes").write_text("*.sh text eol=lf\n")
+    git(repo, "config", "core.autocrlf", "true")
+    (repo / "run.sh").write_bytes(b"echo\n")
+    (repo / "id.c").write_bytes(b"$Id$\n")
+    (repo / ".gitattributes").write_bytes(b"*.c ident\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "more")
+    race = race_on(repo, scratch / "state")
+    shutil.rmtree(home / ".config")
+    ground = race.opened()
+    assert (ground.worktree / "src" / "pager.py").read_bytes().count(b"\r\n") == 2
+    assert (ground.worktree / "run.sh").read_bytes() == b"echo\n"
+    assert (ground.worktree / "id.c").read_bytes() != b"$Id$\n"
+    (race.state / "run" / "lanes" / "claude" / "index").unlink()
+    assert take(ground).empty
+    for name in ("a.mine", "a.local", "a.log"):
+        (ground.worktree / name).write_text("x")
+    (ground.worktree / "new.py").write_bytes(b"a\r\nb\r\n")
+    with (ground.worktree / "id.c").open("ab") as file:
+        file.write(b"more\r\n")
+    assert changes(race, take(ground)) == {b"new.py": b"a\nb\n", b"id.c": b"$Id$\nmore\n"}
+
+
+def test_content_filters_are_named(repo: Path) -> None:
+    (repo / ".gitattributes").write_text(
+        "*.ipynb filter=nbstripout\n*.key filter=git-crypt diff=x\n*.bin filter=lfs\n# filter=no\n"
+    )
+    (repo / "src" / ".gitattributes").write_text("*.x filter=deep\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "attributes")
+    assert repository.filters(repository.read(repo)) == ()
+    for name in ("nbstripout", "git-crypt", "deep", "unused"):
+        git(repo, "config", f"filter.{name}.clean", "cat")
+    found = repository.read(repo)
+    assert repository.filters(found) == ("deep", "git-crypt", "nbstripout")
+    assert repository.filters(found, f"{found.head}~1") == ()
+    assert repository.lfs_missing(found)
+    assert not repository.lfs_missing(found, f"{found.head}~1")
+
+
+@pytest.mark.parametrize("name", ["lfs", "strip"])
+def test_a_filter_that_may_run_runs_as_it_was_configured(
+    repo: Path, scratch: Path, name: str
+) -> None:
+    (repo / ".gitattributes").write_text(f"*.up filter={name}\n*.down filter=other\n")
+    git(repo, "config", f"filter.{name}.clean", "tr a-z A-Z")
+    git(repo, "config", f"filter.{name}.smudge", "tr A-Z a-z")
+    (repo / "a.up").write_text("abc\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "filtered")
+    race = race_on(repo, scratch / "state", allow=["strip"]).limited(patch_file_bytes=10)
+    git(repo, "config", f"filter.{name}.clean", "false")
+    ground = race.opened()
+    assert (ground.worktree / "a.up").read_text() == "abc\n"
+    assert take(ground).empty
+    (ground.worktree / "b.up").write_text("a long line\n")
+    (ground.worktree / "b.down").write_text("down\n")
+    agent(ground.worktree, f"git config filter.other.clean 'touch {scratch}/ran'")
+    found = changes(race, take(ground))
+    assert found == {b"b.up": b"A LONG LINE\n", b"b.down": b"down\n"}
+    assert not (scratch / "ran").exists()
+
+
+def test_a_dirty_base_is_hydras_own_and_the_lanes_start_from_it(repo: Path, scratch: Path) -> None:
+    (repo / "README.md").write_text("staged\n")
+    git(repo, "add", "README.md")
+    (repo / "README.md").write_text("and changed\n")
+    (repo / "src" / "new.py").write_text("new\n")
+    (repo / "x.log").write_text("ignored\n")
+    git(repo, "init", "-q", "clone")
+    (repo / "clone" / "x").write_text("x")
+    before = fingerprint(repo)
+    race = race_on(repo, scratch / "state")
+    base = repository.dirty_base(race.repo, race.patches, race.base, Limits())
+    assert git(race.patches, "rev-parse", f"{base}^") == race.base
+    ground = race.opened(base=base)
+    assert (ground.worktree / "README.md").read_text() == "and changed\n"
+    assert (ground.worktree / "src" / "new.py").read_text() == "new\n"
+    assert not (ground.worktree / "clone").exists()
+    race.patches.rename(race.patches.with_name("hidden"))
+    git(ground.worktree, "fsck", "--connectivity-only")
+    race.patches.with_name("hidden").rename(race.patches)
+    assert take(ground).empty
+    (ground.worktree / "src" / "pager.py").write_text("fixed\n")
+    assert changes(race, take(ground)) == {b"src/pager.py": b"fixed\n"}
+    assert fingerprint(repo) == before
+    unknown = subprocess.run(["git", "cat-file", "-e", base], cwd=repo, check=False)
+    assert unknown.returncode != 0
+
+
+def test_a_clean_tree_is_its_own_dirty_base(repo: Path, scratch: Path) -> None:
+    race = race_on(repo, scratch / "state")
+    assert repository.dirty_base(race.repo, race.patches, race.base, Limits()) == race.base
+
+
+def test_changes_that_cannot_all_be_taken_are_refused(repo: Path, scratch: Path) -> None:
+    race = race_on(repo, scratch / "state")
+    for number in range(5):
+        (repo / f"n{number}").write_text("x")
+    with pytest.raises(Refused, match="cannot all be taken"):
+        repository.dirty_base(race.repo, race.patches, race.base, Limits(patch_untracked=3))
+
+
+def test_copies_are_checked_before_anything_starts(repo: Path) -> None:
+    (repo / ".env").write_text("A=1\n")
+    (repo / "cfg").mkdir()
+    (repo / "cfg" / "a b").write_text("x")
+    found = repository.read(repo)
+    assert repository.check_copies(found, ["./.env", "cfg/", "cfg/a b"]) == (
+        ".env",
+        "cfg",
+        "cfg/a b",
+    )
+    for bad in ("missing", "README.md", "src", "/etc/passwd", "../x", "", ".", ".git/config"):
+        with pytest.raises(UsageError):
+            repository.check_copies(found, [bad])
+
+
+def test_worktreeinclude_names_ignored_files_only(repo: Path) -> None:
+    (repo / ".worktreeinclude").write_text(".env\n*.log\nREADME.md\nnew.py\n")
+    for name in (".env", "a.log", "new.py", "b.txt"):
+        (repo / name).write_text("x")
+    (repo / "src" / "c\nd.log").write_text("x")
+    found = repository.read(repo)
+    assert set(repository.included(found)) == {".env", "a.log", "src/c\nd.log"}
+    (repo / ".worktreeinclude").unlink()
+    assert repository.included(found) == ()
+
+
+def test_git_is_required_and_recent(monkeypatch: pytest.MonkeyPatch, scratch: Path) -> None:
+    assert runner.require_git() >= (2, 38)
+    old = scratch / "old"
+    old.mkdir()
+    (old / "git").write_text("#!/bin/sh\necho git version 2.30.2.windows.1\n")
+    (old / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{old}:/usr/bin:/bin")
+    with pytest.raises(Refused, match=r"2\.30\.2 is too old: Hydra needs 2\.38"):
+        runner.require_git()
+    monkeypatch.setenv("PATH", str(scratch))
+    with pytest.raises(Refused, match="git was not found"):
+        runner.require_git()
+
+
+def test_no_home_is_no_trouble(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    race = race_on(repo, scratch / "state")
+    ground = race.ground(home=scratch)
+    ground.open()
+    assert take(ground).empty
+
+
+def test_a_git_that_hangs_is_ended_at_its_limit_with_its_children(
+    repo: Path, scratch: Path
+) -> None:
+    git(repo, "config", "alias.hang", f"!sleep 77 & echo $! > {scratch}/pid; wait")
+    started = time.monotonic()
+    with pytest.raises(runner.GitFailed) as caught:
+        runner.run("hang", cwd=repo, timeout=0.5)
+    assert caught.value.timed_out
+    assert time.monotonic() - started < 5
+    pid = int((scratch / "pid").read_text())
+    state = Path(f"/proc/{pid}/stat")
+    assert not state.exists() or " Z " in state.read_text()
+
+
+def test_every_running_git_can_be_ended_at_once(repo: Path, scratch: Path) -> None:
+    os.mkfifo(scratch / "ready")
+    git(repo, "config", "alias.hang", f"!echo > {scratch}/ready; sleep 77")
+    ended: list[object] = []
+
+    def hang() -> None:
+        with pytest.raises(runner.GitFailed) as caught:
+            runner.run("hang", cwd=repo)
+        ended.append(caught.value.timed_out)
+
+    thread = threading.Thread(target=hang)
+    thread.start()
+    (scratch / "ready").read_text()  # a barrier: it is there once git's child runs
+    assert runner.kill_all() == 1
+    thread.join(timeout=10)
+    assert ended == [False]
+    assert runner.kill_all() == 0
+
+
+def test_a_diff_is_byte_exact_and_takes_paths(repo: Path, scratch: Path) -> None:
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    (ground.worktree / "src" / "pager.py").write_bytes(b"caf\xe9\x1b[31m\n")
+    (ground.worktree / "-x").write_bytes(b"x\n")
+    patch = take(ground)
+    whole = patch_git.diff(race.patches, patch.base, patch.commit)
+    assert b"+caf\xe9\x1b[31m\n" in whole
+    assert b"+x\n" in whole
+    part = patch_git.diff(race.patches, patch.base, patch.commit, paths=["-x"])
+    assert b"+x\n" in part
+    assert b"caf" not in part
+    stat = patch_git.diff(race.patches, patch.base, patch.commit, stat=True)
+    assert b"2 files changed" in stat
+    argv = patch_git.diff_argv(race.patches, patch.base, patch.commit, color=True)
+    shown = subprocess.run(argv, check=True, capture_output=True).stdout
+    assert b"\x1b[" in shown
+    applied = subprocess.run(["git", "apply", "--check", "-"], cwd=repo, input=whole, check=False)
+    assert applied.returncode == 0
+    assert files(race, patch.commit)[b"-x"] == b"x\n"
