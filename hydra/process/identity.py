@@ -1,0 +1,69 @@
+"""Who a process is: a pid is given to strangers later, its start within one boot is not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from hydra.process import proc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """One process of one machine's one boot. Empty fields: this system cannot tell.
+
+    `start` is in clock ticks since the boot, `namespace` the PID namespace that the pid is of.
+    """
+
+    pid: int
+    start: int | None = None
+    boot: str = ""
+    namespace: str = ""
+
+    @classmethod
+    def of(cls, pid: int) -> Identity:
+        """The process that has this pid now."""
+        return cls(pid=pid, start=proc.started(pid), boot=boot_id(), namespace=_namespace())
+
+    @classmethod
+    def read(cls, data: Mapping[str, object]) -> Identity:
+        """Back from `as_dict`; what is missing or no number stays empty."""
+        pid, start = data.get("pid"), data.get("start")
+        return cls(
+            pid=pid if isinstance(pid, int) else 0,
+            start=start if isinstance(start, int) else None,
+            boot=str(data.get("boot", "")),
+            namespace=str(data.get("namespace", "")),
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        """JSON-ready."""
+        return asdict(self)
+
+    @property
+    def here(self) -> bool:
+        """Whether its pid means anything now and here: the same boot, the same namespace."""
+        return bool(self.boot) and self.boot == boot_id() and self.namespace == _namespace()
+
+    @property
+    def lives(self) -> bool:
+        """Whether it surely still runs: the pid alone is never believed."""
+        known = self.here and self.start is not None
+        return known and proc.started(self.pid) == self.start and not proc.has_ended(self.pid)
+
+
+def boot_id() -> str:
+    """The kernel's name for this boot; "" where it has none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _namespace() -> str:
+    try:
+        return os.readlink("/proc/self/ns/pid")  # noqa: PTH115  no path: "pid:[4026531836]"
+    except OSError:
+        return ""

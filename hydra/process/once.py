@@ -1,0 +1,82 @@
+"""A short command: probes, set-up, checks. The same keeper, so that it leaves nothing either."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import trio
+
+from hydra.process.child import ANSWER, Child, streams
+from hydra.process.records import Ran, Wrap, plain
+from hydra.process.spawning import kept, sealed
+
+
+async def run(
+    argv: tuple[str, ...],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    timeout: float,  # noqa: ASYNC109  not a cancellation: what it wrote by then is the answer
+    wrap: Wrap = plain,
+    stdin: bytes = b"",
+    output_limit: int = 1024**2,
+) -> Ran:
+    """Runs `argv` in its own session for at most `timeout` seconds, with `stdin` as its input.
+
+    At the limit it is killed with all it started; what it had written by then is kept. Raises
+    `CannotStart` when the program was never executed.
+    """
+    began = time.monotonic()
+    out, err = _Capped(output_limit), _Capped(output_limit)
+    source = sealed(stdin)
+    try:
+        async with (
+            kept(argv, env=env, cwd=cwd, stdin=source, wrap=wrap) as child,
+            streams(child, out.take, err.take),
+        ):
+            timed_out = await _ended_late(child, timeout)
+    finally:
+        os.close(source)
+    if not timed_out:
+        child.require_started(argv[0], err.data.decode(errors="replace"))
+    ended = child.exit
+    code = -ended.signal if ended.signal is not None else ended.code
+    return Ran(
+        exit_code=None if timed_out else code,
+        stdout=out.data,
+        stderr=err.data,
+        timed_out=timed_out,
+        seconds=time.monotonic() - began,
+    )
+
+
+async def _ended_late(child: Child, seconds: float) -> bool:
+    with trio.move_on_after(seconds):
+        await child.finished.wait()
+        return False
+    child.signal(signal.SIGKILL)
+    with trio.move_on_after(ANSWER):
+        await child.finished.wait()
+    return True
+
+
+class _Capped:
+    """The first `limit` bytes of a stream; the rest is read and forgotten."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def take(self, chunk: bytes) -> None:
+        if self._size < self._limit:
+            self._parts.append(chunk[: self._limit - self._size])
+            self._size += len(self._parts[-1])
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self._parts)

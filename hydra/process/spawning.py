@@ -1,0 +1,141 @@
+"""Starting a keeper, with its pipes in place and its end made sure."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import struct
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from importlib.util import MAGIC_NUMBER, cache_from_source
+from pathlib import Path
+
+import trio
+
+from hydra.process import keeper
+from hydra.process.child import MARK, Child
+from hydra.process.records import CannotStart, Wrap, cannot_execute
+
+
+@asynccontextmanager
+async def kept(
+    argv: tuple[str, ...], *, env: Mapping[str, str], cwd: Path, stdin: int, wrap: Wrap
+) -> AsyncIterator[Child]:
+    """Spawns `argv` under a keeper; whatever happens inside, nothing of it lives afterwards.
+
+    `stdin` is a descriptor, which stays the caller's. Raises `CannotStart` where the keeper or
+    its confinement cannot even be executed.
+    """
+    child = await _spawn(argv, env, cwd, stdin, wrap)
+    try:
+        yield child
+    finally:
+        with trio.CancelScope(shield=True):
+            await child.end()
+
+
+def sealed(data: bytes) -> int:
+    """`data` as a descriptor to read from, that nobody can write to.
+
+    Nobody has to feed a pipe, and no file is handed out: whoever holds a file's descriptor opens
+    it again by /proc, for writing, whatever the confinement says of its folder.
+    """
+    fd = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+    return fd
+
+
+class _Pipes:
+    """The four pipes, (read, write) each; every end is closed by whoever does not keep it."""
+
+    def __init__(self) -> None:
+        self.control, self.status = os.pipe(), os.pipe()
+        self.stdout, self.stderr = os.pipe(), os.pipe()
+
+    @property
+    def theirs(self) -> tuple[int, int, int]:
+        """What the keeper gets by number. Its own stdout is not the agent's: bwrap stays in
+        between and would hold that open."""
+        return self.control[0], self.status[1], self.stdout[1]
+
+    def close_theirs(self) -> None:
+        for fd in (*self.theirs, self.stderr[1]):
+            os.close(fd)
+
+    def close_ours(self) -> None:
+        for fd in (self.control[1], self.status[0], self.stdout[0], self.stderr[0]):
+            os.close(fd)
+
+
+async def _spawn(
+    argv: tuple[str, ...], env: Mapping[str, str], cwd: Path, stdin: int, wrap: Wrap
+) -> Child:
+    pipes = _Pipes()
+    mark = secrets.token_hex(8)
+    line = wrap((*keeper_line(), *map(str, pipes.theirs), "--", *argv))
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        process = await trio.lowlevel.open_process(
+            line,
+            stdin=stdin,
+            stdout=nowhere,
+            stderr=pipes.stderr[1],
+            pass_fds=pipes.theirs,
+            start_new_session=True,  # the terminal's Ctrl-C is Hydra's to pass on
+            cwd=cwd,
+            env={**env, MARK: mark},
+        )
+    except BaseException as problem:
+        pipes.close_ours()
+        if isinstance(problem, OSError):
+            raise _unspawned(problem, line[0], cwd) from problem
+        raise
+    finally:
+        os.close(nowhere)
+        pipes.close_theirs()
+    return Child(
+        process,
+        mark,
+        control=pipes.control[1],
+        status=pipes.status[0],
+        stdout=pipes.stdout[0],
+        stderr=pipes.stderr[0],
+    )
+
+
+@cache
+def keeper_line() -> tuple[str, ...]:
+    """The command line of a keeper, up to its arguments.
+
+    Python compiles a script anew each time, which doubles the keeper's own 4 ms: where the import
+    above has left the compiled file, that runs instead.
+    """
+    source = Path(keeper.__file__)
+    compiled = Path(cache_from_source(keeper.__file__))
+    program = compiled if _is_compiled_from(compiled, source) else source
+    return (sys.executable, "-I", "-S", "-E", str(program))
+
+
+def _is_compiled_from(compiled: Path, source: Path) -> bool:
+    # A .pyc's header (PEP 552): magic, flags (0: by time), the source's mtime and size.
+    try:
+        header = compiled.read_bytes()[:16]
+    except OSError:
+        return False
+    found = source.stat()
+    mtime, size = int(found.st_mtime) & 0xFFFFFFFF, found.st_size & 0xFFFFFFFF
+    return header == MAGIC_NUMBER + struct.pack("<III", 0, mtime, size)
+
+
+def _unspawned(problem: OSError, program: str, cwd: Path) -> CannotStart:
+    if not cwd.is_dir():
+        return CannotStart(f"the working directory is not there: {cwd}", errno="ENOENT")
+    return cannot_execute(program, problem.errno or 0)

@@ -1,0 +1,295 @@
+"""The keeper by itself: only pipes and its protocol (docs/keeper.md)."""
+
+from __future__ import annotations
+
+import os
+import py_compile
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from hydra.process import spawning
+from tests.support.processes import MODES, python, running, shell, token, wait_until, wrap_of
+
+
+class Kept:
+    """A keeper started as Hydra starts it, read and commanded by hand."""
+
+    def __init__(
+        self, mode: str, argv: tuple[str, ...], env: dict[str, str], hung_up: bool
+    ) -> None:
+        control, self.control = os.pipe()
+        self._status, status = os.pipe()
+        self.stdout, stdout = os.pipe()
+        numbers = (control, status, stdout)
+        if hung_up:
+            self.hang_up()
+        line = (*spawning.keeper_line(), *map(str, numbers), "--", *argv)
+        self.process = subprocess.Popen(
+            wrap_of(mode)(line),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=numbers,
+            start_new_session=True,
+            env={"PATH": os.environ["PATH"], **env},
+        )
+        for fd in numbers:
+            os.close(fd)
+
+    def say(self, command: str) -> None:
+        os.write(self.control, command.encode())
+
+    def reports(self) -> list[str]:
+        """Every report, to the end of the pipe."""
+        return _all_of(self._status).decode().splitlines()
+
+    def output(self) -> bytes:
+        """The agent's stdout, to its end."""
+        return _all_of(self.stdout)
+
+    def hang_up(self) -> None:
+        os.close(self.control)
+        self.control = -1
+
+    def close(self) -> None:
+        for fd in (self.control, self._status, self.stdout):
+            if fd >= 0:
+                os.close(fd)
+        self.process.wait(30)
+
+
+def _all_of(fd: int) -> bytes:
+    parts = []
+    while part := os.read(fd, 65536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+class Keep(Protocol):
+    def __call__(
+        self, mode: str, argv: tuple[str, ...], *, hung_up: bool = False, **env: str
+    ) -> Kept: ...
+
+
+@pytest.fixture
+def keep() -> Iterator[Keep]:
+    kept: list[Kept] = []
+
+    def start(mode: str, argv: tuple[str, ...], *, hung_up: bool = False, **env: str) -> Kept:
+        kept.append(Kept(mode, argv, env, hung_up))
+        return kept[-1]
+
+    yield start
+    for one in kept:
+        one.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("script", "report"),
+    [("exit 0", "exited 0"), ("exit 7", "exited 7"), ("kill -9 $$", "signaled 9")],
+)
+def test_how_the_agent_ended(keep: Keep, mode: str, script: str, report: str) -> None:
+    reports = keep(mode, shell(script)).reports()
+    assert [line.split()[0] for line in reports[:1]] == ["started"]
+    assert reports[1:] == [report, "done"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("program", "number"), [("/nowhere/at-all", 2), ("no-such-program", 2), ("/etc/passwd", 13)]
+)
+def test_what_cannot_be_executed(keep: Keep, mode: str, program: str, number: int) -> None:
+    assert keep(mode, (program,)).reports() == [f"cannot {number}", "done"]
+
+
+def test_wrong_format(keep: Keep, scratch: Path) -> None:
+    program = scratch / "program"
+    program.write_bytes(b"\x00\x01\x02 no format at all")
+    program.chmod(0o755)
+    assert keep("subreaper", (str(program),)).reports() == ["cannot 8", "done"]
+
+
+def test_a_refusal_on_path_is_remembered_over_an_absence(keep: Keep, scratch: Path) -> None:
+    (scratch / "tool").write_text("not executable")
+    path = f"/nowhere:{scratch}:/also-nowhere"
+    assert keep("subreaper", ("tool",), PATH=path).reports() == ["cannot 13", "done"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_survivors_are_named_and_killed(keep: Keep, mode: str) -> None:
+    mark = token()
+    code = """
+import os, sys
+came, tell = os.pipe()
+if os.fork():
+    os.read(came, 1)
+    os._exit(3)
+os.setsid()
+if os.fork() == 0:
+    os.write(tell, b"x")
+    os.execvp("sleep", ["sleep", sys.argv[1]])
+os.wait()
+"""
+    reports = keep(mode, python(code, mark)).reports()
+    assert reports[1] == "exited 3"
+    assert [line.split()[0] for line in reports[2:]] == ["survivor", "survivor", "done"]
+    assert running(mark) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_hanging_up_ends_everything(keep: Keep, mode: str) -> None:
+    mark = token()
+    kept = keep(mode, shell(f"trap '' TERM INT HUP; setsid sleep {mark} & sleep {mark}"))
+    assert wait_until(lambda: len(running(f"sleep\0{mark}")) == 2)
+    kept.hang_up()
+    assert kept.reports()[-1] == "done"
+    assert running(mark) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_hung_up_before_it_began_it_starts_nothing(keep: Keep, mode: str) -> None:
+    kept = keep(mode, ("true",), hung_up=True)
+    assert kept.reports() == ["done"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_signal_reaches_the_whole_group(keep: Keep, mode: str) -> None:
+    # The leader ignores TERM, as gemini's does; its child, which does not, must get it too.
+    code = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = os.fork()
+if child == 0:
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(5))
+    os.write(1, b"ready")
+    while True:
+        signal.pause()
+os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    kept = keep(mode, python(code))
+    assert os.read(kept.stdout, 5) == b"ready"
+    kept.say("signal 15\n")
+    assert kept.reports()[1:] == ["exited 5", "done"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_stopped_agent_still_gets_its_signal(keep: Keep, mode: str) -> None:
+    kept = keep(mode, shell("trap 'exit 6' TERM; echo ready; kill -STOP $$; sleep 99 & wait"))
+    assert os.read(kept.stdout, 6) == b"ready\n"
+    kept.say("signal 15\n")
+    assert kept.reports()[1] == "exited 6"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_kill_ends_everything_at_once(keep: Keep, mode: str) -> None:
+    mark = token()
+    kept = keep(mode, shell(f"setsid sleep {mark} & trap '' TERM; echo ready; sleep {mark}; :"))
+    assert os.read(kept.stdout, 6) == b"ready\n"
+    kept.say("kill\n")
+    assert kept.reports()[1:] == ["signaled 9", "done"]
+    assert running(mark) == []
+
+
+def test_commands_given_before_the_start_are_obeyed(keep: Keep) -> None:
+    kept = keep("subreaper", ("sleep", token()))
+    kept.say("no such command\nsignal 9\n")
+    assert kept.reports()[1:] == ["signaled 9", "done"]
+
+
+def test_an_agent_that_kills_its_keeper_is_ended_by_the_guard(keep: Keep) -> None:
+    mark = token()
+    code = """
+import os, signal, sys
+keeper = os.getppid()
+if os.fork() == 0:
+    os.setsid()
+    os.execve("/bin/sleep", ["sleep", sys.argv[1]], {})
+os.kill(keeper, signal.SIGKILL)
+signal.pause()
+"""
+    reports = keep("subreaper", python(code, mark)).reports()
+    assert reports[1:] == ["lost", "done"]
+    assert running(mark) == []
+
+
+def test_as_pid_1_it_cannot_be_killed_from_inside(keep: Keep) -> None:
+    script = "for n in 1 2 3 9 15 19; do kill -$n 1; done; kill -9 $PPID; exit 4"
+    assert keep("pid1", shell(script)).reports()[1:] == ["exited 4", "done"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_environment_is_exactly_what_was_given(keep: Keep, mode: str) -> None:
+    # In the C locale Python adds LC_CTYPE to its own (PEP 538).
+    kept = keep(mode, ("cat", "/proc/self/environ"), LANG="C", ODD="\udcff", EMPTY="")
+    got = set(kept.output().split(b"\0")) - {b"", b"PWD=" + os.fsencode(Path.cwd())}  # bwrap's PWD
+    assert got == {b"PATH=" + os.fsencode(os.environ["PATH"]), b"LANG=C", b"ODD=\xff", b"EMPTY="}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_signal_is_ignored_or_blocked(keep: Keep, mode: str) -> None:
+    status = keep(mode, ("cat", "/proc/self/status")).output().decode()
+    fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    assert int(fields["SigIgn"], 16) == int(fields["SigBlk"], 16) == 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_descriptor_but_the_first_three(keep: Keep, mode: str) -> None:
+    # The fourth is that of the listing itself.
+    assert keep(mode, ("ls", "/proc/self/fd")).output().split() == [b"0", b"1", b"2", b"3"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_it_leads_its_own_session(keep: Keep, mode: str) -> None:
+    code = "import os; print(os.getsid(0) == os.getpgid(0) == os.getpid())"
+    assert keep(mode, python(code)).output() == b"True\n"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_stdout_ends_when_the_agent_closes_it(keep: Keep, mode: str) -> None:
+    # bwrap and the keeper stay alive in between and must not hold it.
+    kept = keep(mode, shell("echo out; exec >&-; sleep 99"))
+    assert kept.output() == b"out\n"
+    kept.say("kill\n")
+    assert kept.reports()[-1] == "done"
+
+
+def test_a_chain_of_forks_is_ended(keep: Keep) -> None:
+    mark = token()
+    code = """
+import os, sys
+while True:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+"""
+    reports = keep("subreaper", python(code, mark)).reports()
+    assert reports[1] == "exited 0"
+    assert reports[-1] == "done"
+    assert running(mark) == []
+
+
+def test_wrong_usage_is_said_on_stderr() -> None:
+    line = (*spawning.keeper_line(), "3", "4", "5", "true", "x")
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "usage: keeper.py CONTROL STATUS STDOUT -- PROGRAM" in done.stderr
+
+
+def _compile(source: Path) -> str:
+    by_time = py_compile.PycInvalidationMode.TIMESTAMP
+    return py_compile.compile(str(source), doraise=True, invalidation_mode=by_time) or ""
+
+
+def test_the_compiled_keeper_runs_only_where_it_is_the_sources(scratch: Path) -> None:
+    source = scratch / "keeper.py"
+    source.write_text("print('old')\n")
+    compiled = Path(_compile(source))
+    fresh = spawning._is_compiled_from(compiled, source)
+    source.write_text("print('newer')\n")
+    stale = spawning._is_compiled_from(compiled, source)
+    assert (fresh, stale) == (True, False)
+    assert not spawning._is_compiled_from(scratch / "nothing", source)
