@@ -1,0 +1,307 @@
+"""How an attempt ended: pure judgement over what the agent said, how it exited, and its patch.
+
+Exit 0 is never believed alone: denials, failed items, a missing closing event, and above all the
+diff decide. Hydra's own ending of an agent (a limit, Ctrl-C) is authoritative over anything the
+agent said on its way out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from hydra.adapters.contract import Descriptor
+from hydra.errors import STDERR_EXCERPT, Failure
+from hydra.events import AgentEvent
+from hydra.model import ExitStatus, Limits, Outcome, Patch, Status, Usage
+from hydra.reading import Counts
+
+
+@dataclass
+class Story:
+    """What one attempt's events say, folded as they come."""
+
+    usage: Usage = field(default_factory=Usage)
+    session: str = ""
+    message: str = ""
+    permission: str = ""
+    sandbox: str = ""
+    completed: AgentEvent | None = None
+    failed: AgentEvent | None = None
+    denied: list[str] = field(default_factory=list)
+    failed_items: int = 0
+
+    def add(self, event: AgentEvent) -> None:
+        """Takes one event in. A later closing event stands over an earlier one."""
+        data = event.data
+        if event.kind == "message" and not event.sub:
+            self.message = str(data.get("text", ""))
+        elif event.kind == "usage":
+            self.usage = _usage(self.usage, event)
+        elif event.kind == "progress" and event.sub == "session":
+            self.session = str(data.get("session") or self.session)
+            self.permission = str(data.get("permission") or self.permission)
+            self.sandbox = str(data.get("sandbox") or self.sandbox)
+        elif event.kind == "completed":
+            self.completed, self.failed = event, None
+            denials = data.get("denials")
+            if isinstance(denials, list | tuple):
+                self.denied = [str(name) for name in denials]
+            items = data.get("failed_items")
+            self.failed_items = items if isinstance(items, int) else 0
+            self.message = str(data.get("text") or self.message)
+        elif event.kind == "failed" and data.get("terminal"):
+            self.failed = event
+
+
+def _usage(held: Usage, event: AgentEvent) -> Usage:
+    known: dict[str, int | float] = {}
+    for name in ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"):
+        value = event.data.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            known[name] = value
+    return replace(held, **known)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All that is known when an attempt has ended."""
+
+    lane: str
+    attempt: int
+    descriptor: Descriptor
+    command: tuple[str, ...]
+    story: Story
+    exit: ExitStatus
+    stopped: str
+    seconds: float
+    patch: Patch | None
+    patch_error: str
+    stderr: str
+    counts: Counts
+    limits: Limits
+    warnings: tuple[str, ...] = ()
+
+
+def conclude(seen: Evidence) -> Outcome:
+    """The one outcome of an attempt."""
+    status, failure = _verdict(seen)
+    return Outcome(
+        lane=seen.lane,
+        attempt=seen.attempt,
+        status=status,
+        failure=failure,
+        patch=seen.patch,
+        usage=seen.story.usage,
+        exit=seen.exit,
+        seconds=seen.seconds,
+        message=seen.story.message,
+        session=seen.story.session,
+        warnings=(*seen.warnings, *_remarks(seen)),
+    )
+
+
+def _verdict(seen: Evidence) -> tuple[Status, Failure | None]:
+    if seen.stopped in _STOPPED:
+        return _stopped(seen)
+    if seen.story.failed is not None:
+        return Status.FAILED, _agents_own(seen, seen.story.failed)
+    if seen.exit.keeper_lost:
+        return Status.FAILED, _failure(
+            seen, "AgentFailed", "keeper_lost", "the process that watched over the agent was killed"
+        )
+    if seen.patch is None:
+        return Status.FAILED, _failure(
+            seen, "AgentFailed", "patch_lost", f"its work could not be taken: {seen.patch_error}"
+        )
+    if seen.story.completed is None:
+        return Status.FAILED, _unfinished(seen)
+    if _ended_badly(seen.exit) and not seen.patch.empty:
+        return Status.FAILED, _exit_failure(seen)
+    if seen.patch.empty:
+        return _nothing_changed(seen)
+    return Status.COMPLETED, None
+
+
+_STOPPED = {
+    "idle": ("TimedOut", Status.TIMED_OUT),
+    "tool": ("TimedOut", Status.TIMED_OUT),
+    "total": ("TimedOut", Status.TIMED_OUT),
+    "interrupt": ("Interrupted", Status.INTERRUPTED),
+    "sign_in": ("AuthMissing", Status.FAILED),
+    "stdout_closed": ("StreamParseError", Status.FAILED),
+}
+
+
+def _stopped(seen: Evidence) -> tuple[Status, Failure]:
+    kind, status = _STOPPED[seen.stopped]
+    if seen.stopped == "sign_in" and seen.story.failed is not None:
+        return status, _agents_own(seen, seen.story.failed)
+    limit = {
+        "idle": seen.limits.idle,
+        "tool": seen.limits.tool,
+        "total": seen.limits.total,
+    }.get(seen.stopped)
+    sentence = {
+        "idle": f"no progress for {limit:g} s" if limit else "",
+        "tool": f"one tool call ran for over {limit:g} s without any other progress"
+        if limit
+        else "",
+        "total": f"the total limit of {limit:g} s was reached" if limit else "",
+        "interrupt": "the race was interrupted",
+        "sign_in": "the service refused the sign-in",
+        "stdout_closed": "the agent closed its output and went on running",
+    }[seen.stopped]
+    hint = {
+        "idle": "raise --idle-timeout if the task needs long quiet stretches",
+        "tool": "raise limits.tool in hydra.toml if a tool needs longer",
+        "total": "raise --timeout, or give the agent a smaller task",
+        "interrupt": "run the race again; what was done until then is in the patch",
+        "sign_in": seen.descriptor.sign_in_hint,
+        "stdout_closed": "its work is kept; `hydra agents` names the versions known to work",
+    }[seen.stopped]
+    numbers = {"limit": limit} if limit else {}
+    return status, _failure(seen, kind, seen.stopped, sentence, hint=hint, numbers=numbers)
+
+
+def _agents_own(seen: Evidence, event: AgentEvent) -> Failure:
+    data = event.data
+    numbers = data.get("numbers")
+    kind = str(data.get("error") or "AgentFailed")
+    reason = str(data.get("reason") or "")
+    return _failure(
+        seen,
+        kind,
+        reason,
+        str(data.get("message") or "the agent failed without saying why"),
+        hint=_hint(seen, kind, reason),
+        numbers={k: float(v) for k, v in numbers.items()} if isinstance(numbers, dict) else {},
+    )
+
+
+def _hint(seen: Evidence, kind: str, reason: str) -> str:
+    if kind == "AuthMissing":
+        return seen.descriptor.sign_in_hint
+    if kind == "StreamParseError":
+        return "look at the lane's raw.jsonl; `hydra doctor` shows whether this version is known"
+    return {
+        "rate_limit": "wait until the limit resets, or race fewer lanes of this agent",
+        "context_overflow": "give a smaller task, or a model with a larger context",
+        "budget": "raise the budget, or give a smaller task",
+        "overloaded": "the service is overloaded: try again later",
+        "quota": "the account has no credit left: add some, or race another agent",
+        "max_turns": "raise the number of turns, or give a smaller task",
+        "network": "see that the service can be reached from here (proxy, base URL, certificates)",
+        "prompt_too_large": "shorten the task, or put the long part into a file of the repository",
+        "not_asked": "the CLI took the task for one of its own commands: begin it with a word",
+        "sandbox_broken": "`hydra doctor` shows why the agent's own sandbox does not start here",
+        "model": "check the model's name: the agent's own CLI lists what your account can use",
+    }.get(reason, "look at the lane's raw.jsonl and stderr.txt in the run's folder")
+
+
+def _unfinished(seen: Evidence) -> Failure:
+    how = (
+        f"was ended by signal {seen.exit.signal}"
+        if seen.exit.signal
+        else f"exited with {seen.exit.code}"
+    )
+    meaning = seen.descriptor.exit_codes.get(seen.exit.code if seen.exit.code is not None else -1)
+    sentence = f"the agent {how} without its closing event"
+    return _failure(
+        seen,
+        "StreamParseError",
+        "no_terminal_event",
+        f"{sentence} ({meaning})" if meaning else sentence,
+        hint=_hint(seen, "StreamParseError", ""),
+    )
+
+
+def _ended_badly(exit: ExitStatus) -> bool:
+    return exit.code not in (0, None) or exit.signal is not None
+
+
+def _exit_failure(seen: Evidence) -> Failure:
+    code = seen.exit.code if seen.exit.code is not None else -1
+    meaning = seen.descriptor.exit_codes.get(code, "")
+    how = (
+        f"exited with {code}" if seen.exit.signal is None else f"died by signal {seen.exit.signal}"
+    )
+    sentence = f"the agent said it was done and {how}"
+    return _failure(
+        seen, "AgentFailed", "exit_code", f"{sentence} ({meaning})" if meaning else sentence
+    )
+
+
+def _nothing_changed(seen: Evidence) -> tuple[Status, Failure | None]:
+    if seen.patch is not None and seen.patch.incomplete:
+        return Status.FAILED, _failure(
+            seen, "AgentFailed", "patch_incomplete", f"its patch is {seen.patch.incomplete}"
+        )
+    if _ended_badly(seen.exit):
+        return Status.FAILED, _exit_failure(seen)
+    if seen.story.failed_items:
+        return Status.FAILED, _failure(
+            seen,
+            "AgentFailed",
+            "failed_items",
+            f"{seen.story.failed_items} of its changes failed, and nothing was changed",
+        )
+    if seen.story.denied:
+        return Status.NO_CHANGES, _failure(
+            seen,
+            "AgentFailed",
+            "permission_denied",
+            f"it was denied {_names(seen.story.denied)}, and nothing was changed",
+            hint="a race with --permission full-auto lets it work inside Hydra's confinement",
+        )
+    return Status.NO_CHANGES, None
+
+
+def _remarks(seen: Evidence) -> list[str]:
+    remarks = []
+    if seen.story.denied and seen.patch is not None and not seen.patch.empty:
+        remarks.append(f"some of its tool calls were denied: {_names(seen.story.denied)}")
+    if seen.story.failed_items and seen.patch is not None and not seen.patch.empty:
+        remarks.append(f"{seen.story.failed_items} of its changes failed")
+    if seen.exit.survivors:
+        remarks.append(f"left running and ended by Hydra: {_names(list(seen.exit.survivors))}")
+    if seen.counts.malformed:
+        remarks.append(f"{seen.counts.malformed} lines of its output could not be parsed")
+    if seen.counts.oversized:
+        remarks.append(f"{seen.counts.oversized} lines were too long to parse (kept in raw.jsonl)")
+    if seen.counts.unrecorded:
+        remarks.append(
+            f"{seen.counts.unrecorded} events were too many to list (raw.jsonl has them)"
+        )
+    if seen.counts.unwritten:
+        remarks.append("its raw output could not all be written: is the disk full?")
+    if seen.counts.redacted:
+        remarks.append(f"a secret was redacted {seen.counts.redacted} times in its output")
+    if seen.patch is None and seen.patch_error:
+        remarks.append(f"its work could not be taken: {seen.patch_error}")
+    return remarks
+
+
+def _names(names: list[str]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+def _failure(
+    seen: Evidence,
+    kind: str,
+    reason: str,
+    message: str,
+    *,
+    hint: str = "",
+    numbers: dict[str, float] | None = None,
+) -> Failure:
+    return Failure(
+        kind=kind,
+        reason=reason,
+        message=message,
+        adapter=seen.descriptor.key,
+        command=seen.command,
+        stderr=seen.stderr[-STDERR_EXCERPT:],
+        hint=hint or _hint(seen, kind, reason),
+        numbers=numbers or {},
+    )

@@ -1,0 +1,250 @@
+"""What an agent writes, on its way into the record: bytes first, then lines, then events.
+
+Whole lines are redacted and kept in the lane's file, and only then parsed; an event carries the
+place of its raw bytes. Nothing here raises on what an agent wrote, or grows with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Protocol, TypeVar
+
+from hydra.adapters.contract import Parser
+from hydra.events import AgentEvent, Raw, clip
+from hydra.model import ExitStatus
+from hydra.process import Block, LineFramer
+from hydra.secrets import Redactor
+
+PARSE_FAILURES = 20
+"""JSON failures in a row after which a lane reads plain text (seed 004, section 4.3)."""
+
+EVENT_BYTES = 64 * 1024**2
+"""Of one attempt's events, roughly, in events.jsonl; the largest real runs have a hundredth."""
+
+STDERR_TAIL = 64 * 1024
+_STDERR_LINE = 64 * 1024
+_PLAIN = 1500
+"""Bytes of plain text that become one message; an event's text ends at 2000 characters."""
+_ENTRIES = 1000
+_ENVELOPE = 300
+"""Bytes of an event without its texts."""
+_LARGE = 2000
+"""An event below has no field that needs cutting."""
+
+T = TypeVar("T")
+
+Emit = Callable[[AgentEvent, Raw | None, bool], None]
+
+
+class Sink(Protocol):
+    """Where raw bytes go before anything is parsed; `store.RawSink` is one."""
+
+    @property
+    def failed(self) -> int:
+        """Writes that did not reach the disk."""
+
+    def write(self, data: bytes) -> Raw | None:
+        """Keeps `data` and says where it lies, or None where its place may still move."""
+
+    def close(self) -> None:
+        """Ends the file. Idempotent; may block."""
+
+
+@dataclass
+class Counts:
+    """What was seen and could not be used, for the outcome's warnings."""
+
+    malformed: int = 0
+    unknown: int = 0
+    oversized: int = 0
+    redacted: int = 0
+    unrecorded: int = 0
+    """Events beyond `EVENT_BYTES`: they count, and stand in the raw file alone."""
+    unwritten: int = 0
+
+
+@dataclass
+class Reader:
+    """One attempt's output. `emit` gets each event, the place of its raw bytes, and whether the
+    record still has room for it."""
+
+    parser: Parser
+    sink: Sink
+    stderr_sink: Sink
+    redactor: Redactor
+    emit: Emit
+    line_limit: int
+    counts: Counts = field(default_factory=Counts)
+    raw_mode: bool = False
+    on_fallback: Callable[[int], None] = lambda failures: None
+
+    def __post_init__(self) -> None:
+        self._stdout = _Redacted(self.line_limit, self.redactor)
+        self._stderr = _Redacted(_STDERR_LINE, self.redactor)
+        self._failures_in_a_row = 0
+        self._room = EVENT_BYTES
+        self.stderr_tail = b""
+
+    def stdout(self, chunk: bytes) -> None:
+        """Takes what arrived on the agent's stdout."""
+        for block in self._stdout.feed(chunk):
+            self._take(block)
+
+    def stderr(self, chunk: bytes) -> None:
+        """Takes what arrived on the agent's stderr: kept with a limit, never parsed."""
+        for block in self._stderr.feed(chunk):
+            self._keep_stderr(block)
+
+    def close(self) -> None:
+        """Both streams have ended: an unterminated last line still counts. Idempotent."""
+        for block in self._stdout.close():
+            self._take(block)
+        for block in self._stderr.close():
+            self._keep_stderr(block)
+        self.counts.redacted = self._stdout.redacted + self._stderr.redacted
+        self.counts.unwritten = self.sink.failed + self.stderr_sink.failed
+
+    def _take(self, block: Block) -> None:
+        place = self.sink.write(block.data)
+        if block.oversized:
+            self.counts.oversized += block.last
+            return
+        lines = block.data.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        self._parse_all(lines, place)
+
+    def _parse_all(self, lines: list[bytes], place: Raw | None) -> None:
+        """`place` is that of all the lines together."""
+        at, plain = 0, bytearray()
+
+        def tell_plain() -> None:
+            events = _safely(self.parser.parse_raw, bytes(plain))
+            self._tell(events, _within(place, at - len(plain), len(plain)))
+            plain.clear()
+
+        for line in lines:
+            aside = self.raw_mode and not line.startswith(b"{")
+            if plain and (not aside or len(plain) > _PLAIN):
+                tell_plain()
+            if aside:
+                plain += line + b"\n"
+            elif line and (events := self._parse(line)):
+                self._tell(events, _within(place, at, len(line) + 1))
+            at += len(line) + 1
+        if plain:
+            tell_plain()
+
+    def _parse(self, line: bytes) -> list[AgentEvent]:
+        events = _safely(self.parser.parse_line, line)
+        malformed = False
+        for event in events:
+            if event.kind == "progress":
+                malformed = malformed or event.sub == "malformed"
+                self.counts.unknown += event.sub == "unknown"
+        if not malformed:
+            self._failures_in_a_row = 0
+            # Escapes can spell a secret that the line itself does not show.
+            return [self._unescaped(event) for event in events] if b"\\u" in line else events
+        if self.raw_mode:
+            return _safely(self.parser.parse_raw, line + b"\n")
+        self.counts.malformed += 1
+        self._failures_in_a_row += 1
+        if self._failures_in_a_row >= PARSE_FAILURES:
+            self.raw_mode = True
+            self.on_fallback(self._failures_in_a_row)
+        return events
+
+    def _unescaped(self, event: AgentEvent) -> AgentEvent:
+        data = {k: self._without(v) for k, v in event.data.items()}
+        return AgentEvent(event.kind, event.sub, data)
+
+    def _without(self, value: object) -> object:
+        return self.redactor.text(value) if isinstance(value, str) else value
+
+    def _tell(self, events: list[AgentEvent], place: Raw | None) -> None:
+        for event in events:
+            size = _size(event)
+            if size > _LARGE:
+                event = bounded(event)
+                size = _size(event)
+            self._room -= size
+            recorded = self._room > 0 or event.kind in ("completed", "failed")
+            self.counts.unrecorded += not recorded
+            self.emit(event, place, recorded)
+
+    def _keep_stderr(self, block: Block) -> None:
+        self.stderr_sink.write(block.data)
+        self.stderr_tail = (self.stderr_tail + block.data)[-STDERR_TAIL:]
+
+
+class _Redacted:
+    """A stream's lines without its secrets; a line over the limit is redacted in windows."""
+
+    def __init__(self, limit: int, redactor: Redactor) -> None:
+        self.redacted = 0
+        self._framer = LineFramer(limit)
+        self._redactor = redactor
+        self._window = b""
+
+    def feed(self, chunk: bytes) -> list[Block]:
+        return [self._redact(block) for block in self._framer.feed(chunk)]
+
+    def close(self) -> list[Block]:
+        return [self._redact(block) for block in self._framer.close()]
+
+    def _redact(self, block: Block) -> Block:
+        data = self._window + block.data
+        # What may begin a secret waits for the line's next piece.
+        cut = len(data) if block.last else self._redactor.cut(data)
+        self._window = data[cut:]
+        clean, found = self._redactor.redact(data[:cut])
+        self.redacted += found
+        return replace(block, data=clean)
+
+
+def ending(parser: Parser, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+    """What only the end tells, cut like all the rest."""
+    return [bounded(event) for event in _safely(partial(parser.end, exit), files)]
+
+
+def bounded(event: AgentEvent) -> AgentEvent:
+    """`event` with its texts and lists cut: no field that an agent fills is longer."""
+    data = {key: _bounded(value) for key, value in event.data.items()}
+    return AgentEvent(event.kind, event.sub, data)
+
+
+def _bounded(value: object) -> object:
+    if isinstance(value, str):
+        return clip(value)
+    if isinstance(value, list | tuple):
+        return [_bounded(item) for item in value[:_ENTRIES]]
+    return value
+
+
+def _size(event: AgentEvent) -> int:
+    size = _ENVELOPE
+    for value in event.data.values():
+        if isinstance(value, str):
+            size += len(value)
+        elif isinstance(value, list | tuple):
+            size += sum(len(item) if isinstance(item, str) else 8 for item in value)
+    return size
+
+
+def _within(place: Raw | None, offset: int, length: int) -> Raw | None:
+    if place is None:
+        return None
+    left = place.length - offset
+    return Raw(file=place.file, offset=place.offset + offset, length=min(length, left))
+
+
+def _safely(parse: Callable[[T], list[AgentEvent]], what: T) -> list[AgentEvent]:
+    try:
+        return parse(what)
+    except Exception as bug:
+        # An adapter's mistake costs a line, not the lane.
+        text = f"the adapter failed on what the agent wrote: {type(bug).__name__}: {bug}"
+        return [AgentEvent("progress", "malformed", {"text": clip(text, 500)})]

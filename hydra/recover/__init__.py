@@ -1,0 +1,9 @@
+"""After a crash: ends what is left of a run, takes its patches, closes its record.
+
+docs/recovery.md says what a killed Hydra may leave, moment by moment, and what becomes of it.
+"""
+
+from hydra.recover.removal import remove_run, remove_strays
+from hydra.recover.run import Recovered, recover_run
+
+__all__ = ["Recovered", "recover_run", "remove_run", "remove_strays"]

@@ -1,0 +1,213 @@
+"""One lane of a run that was broken off: its patch, its outcome, its ground."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.errors import Failure, HydraError
+from hydra.git import patches as patch_git
+from hydra.git.runner import run
+from hydra.model import ExitStatus, LanePlan, Outcome, Patch, RacePlan, Status
+from hydra.paths import ground_dir
+from hydra.plan import patch_message
+from hydra.recover.record import Past, failure
+from hydra.workspace import PrivateGround, WorktreeLost, give_back_standing, standing_ground
+
+_DISK_FULL = ("No space left on device", "Disk quota exceeded")
+
+
+class NotNow(HydraError):
+    """The work still stands, and cannot be taken at this moment: the next command tries again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What became of one lane.
+
+    `taken`: its patch was taken here; `fresh`: no outcome of it had been recorded; `problem`: why
+    its work could not be taken, "" where it was or where there was none.
+    """
+
+    outcome: Outcome
+    taken: bool = False
+    fresh: bool = True
+    problem: str = ""
+
+    @property
+    def worth(self) -> bool:
+        """Whether a patch was taken that holds something."""
+        return self.taken and self.outcome.patch is not None and not self.outcome.patch.empty
+
+
+def recover_lane(
+    plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Path
+) -> Recovery:
+    """Brings one lane to its outcome. Raises `NotNow` on a full disk."""
+    ground = _ground(plan, lane, folder, state)
+    if not past.opened:
+        # No agent has stood in it.
+        with suppress(OSError):
+            ground.remove()
+        return _unopened(lane, past)
+    with suppress(OSError, KeyError):
+        give_back_standing(folder, lane.lane.id)
+    patch, taken, problem = _patch(plan, lane, past, folder / "patches.git", ground)
+    if past.ended is not None:
+        outcome = _as_recorded(lane, past, patch)
+        return Recovery(outcome, taken, fresh=False, problem=problem)
+    outcome = _interrupted(lane, past, patch, problem)
+    if taken and not plan.keeps_ground(outcome):
+        ground.remove()
+    return Recovery(outcome, taken, problem=problem)
+
+
+def _ground(plan: RacePlan, lane: LanePlan, folder: Path, state: Path) -> PrivateGround:
+    return standing_ground(
+        base=plan.task.base,
+        lane=lane.lane.id,
+        run_folder=folder,
+        ground=ground_dir(state, plan.run, lane.lane.id),
+        worktree=lane.worktree,
+        patches=folder / "patches.git",
+        limits=plan.limits,
+    )
+
+
+def _patch(
+    plan: RacePlan, lane: LanePlan, past: Past, patches: Path, ground: PrivateGround
+) -> tuple[Patch | None, bool, str]:
+    """(patch, whether it was taken now, why there is none)."""
+    if past.ended is not None and past.ended.get("status") == Status.NOT_STARTED:
+        return None, False, ""
+    base = plan.task.base
+    try:
+        held = patch_git.tries(patches, lane.lane.id).get(past.attempt)
+        if held is not None and not (incomplete := _incomplete(patches, held, base)):
+            # Whole, and of an agent that had ended. Its ground may since be half removed.
+            return _read(patches, base, held), False, ""
+        patch = ground.snapshot(attempt=past.attempt, message=patch_message(plan, lane))
+    except WorktreeLost as lost:
+        if held is not None:
+            return _read(patches, base, held, incomplete), False, ""
+        return None, False, str(lost)
+    except (HydraError, OSError) as error:
+        return None, False, _why(plan, patches, str(error))
+    if any(word in patch.incomplete for word in _DISK_FULL):
+        raise NotNow(f"the disk is full ({ground.worktree} has the work)")
+    if patch.empty and patch.incomplete and not _readable(patches, base):
+        return None, False, _why(plan, patches, patch.incomplete)
+    return patch, True, ""
+
+
+def _why(plan: RacePlan, patches: Path, error: str) -> str:
+    if any(word in error for word in _DISK_FULL):
+        raise NotNow("the disk is full")
+    if not _readable(patches, plan.task.base):
+        return f"its base is gone with the repository {plan.task.repository}"
+    return error
+
+
+def _readable(patches: Path, base: str) -> bool:
+    try:
+        told = run(
+            "cat-file", "-e", f"{base}^{{tree}}", git_dir=patches, isolated=True, check=False
+        )
+    except HydraError:  # not even a folder
+        return False
+    return told.code == 0
+
+
+def _incomplete(patches: Path, commit: str, base: str) -> str:
+    if commit == base:
+        return ""
+    form = "--format=%(trailers:key=Hydra-Incomplete,valueonly)"
+    return run(
+        "log", "-1", "--no-show-signature", form, commit, git_dir=patches, isolated=True
+    ).line.strip()
+
+
+def _read(patches: Path, base: str, commit: str, incomplete: str = "") -> Patch:
+    stats = patch_git.numstat(patches, base, commit)
+    return Patch(
+        commit=commit,
+        base=base,
+        files=len(stats),
+        insertions=sum(added or 0 for _, added, _ in stats),
+        deletions=sum(deleted or 0 for _, _, deleted in stats),
+        incomplete=incomplete,
+    )
+
+
+def _unopened(lane: LanePlan, past: Past) -> Recovery:
+    if past.ended is not None:
+        return Recovery(_as_recorded(lane, past, None), fresh=False)
+    if lane.failure is not None:
+        outcome = Outcome(
+            lane=lane.lane.id,
+            attempt=past.attempt,
+            status=Status.NOT_STARTED,
+            failure=lane.failure,
+            warnings=lane.warnings,
+        )
+        return Recovery(outcome)
+    return Recovery(_interrupted(lane, past, None, ""))
+
+
+def _interrupted(lane: LanePlan, past: Past, patch: Patch | None, problem: str) -> Outcome:
+    message = "Hydra itself was killed before this lane had ended"
+    if problem:
+        message += f", and its work could not be taken: {problem}"
+    killed = Failure(
+        kind="Interrupted",
+        reason="hydra_killed",
+        message=message,
+        adapter=lane.lane.adapter,
+        command=lane.command.argv if lane.command else (),
+        hint="race again to start over"
+        + ("; what was done until then is in its patch" if patch and not patch.empty else ""),
+    )
+    return _outcome(lane, past, Status.INTERRUPTED, killed, patch)
+
+
+def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
+    assert past.ended is not None
+    error = past.ended.get("error")
+    told = None
+    with suppress(TypeError):
+        told = failure(error) if isinstance(error, dict) else None
+    try:
+        status = Status(str(past.ended.get("status")))
+    except ValueError:
+        status = Status.INTERRUPTED
+    return _outcome(lane, past, status, told, patch)
+
+
+def _outcome(
+    lane: LanePlan, past: Past, status: Status, told: Failure | None, patch: Patch | None
+) -> Outcome:
+    return Outcome(
+        lane=lane.lane.id,
+        attempt=past.attempt,
+        status=status,
+        failure=told,
+        patch=patch,
+        usage=past.story.usage,
+        exit=_exit(past),
+        seconds=past.seconds,
+        message=past.story.message,
+        session=past.story.session,
+        warnings=tuple(past.warnings) or lane.warnings,
+    )
+
+
+def _exit(past: Past) -> ExitStatus | None:
+    if past.exited is None:
+        return None
+    code, number = past.exited.get("code"), past.exited.get("signal")
+    return ExitStatus(
+        code=code if isinstance(code, int) else None,
+        signal=number if isinstance(number, int) else None,
+        survivors=tuple(map(str, past.exited.get("survivors") or ())),
+    )

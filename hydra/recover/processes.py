@@ -1,0 +1,121 @@
+"""Ends what a killed Hydra has left running, by an identity that is more than a pid.
+
+The keepers do most of it: each sees its pipe from Hydra end, and ends its lane with all that hides
+there. To kill one would let go of what only it knows, so they are waited for. What then still
+carries the run's mark in its environment lost its keeper, or is one of Hydra's own git commands.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hydra.git.runner import OWNER
+from hydra.process import leftovers, proc
+from hydra.process.child import ANSWER, MARK
+from hydra.process.identity import Identity
+
+GIT_GRACE = 2.0
+"""Seconds for git to end by itself, and again after a TERM, on which it removes its locks."""
+
+_TICK = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """One lane's processes: its keeper's mark, its agent, its folder."""
+
+    mark: str
+    agent: Identity
+    ground: Path
+
+
+def left(agent: Mapping[str, Any], owner: Identity, ground: Path) -> Left:
+    """From an `agent_started` event and the identity of the Hydra that wrote it."""
+    told = {**owner.as_dict(), "pid": agent.get("pid"), "start": agent.get("start")}
+    return Left(str(agent.get("mark", "")), Identity.read(told), ground)
+
+
+def end_left(owner: str, lanes: Sequence[Left]) -> list[str]:
+    """Ends all that is left of one run; "name (pid)" of each that had to be killed here.
+
+    `owner` is the mark that its Hydra gave to everything it started.
+    """
+    marks = [f"{MARK}={lane.mark}".encode() for lane in lanes if lane.mark]
+    if owner:
+        marks.append(f"{OWNER}={owner}".encode())
+    _wait(lambda: _keepers(marks), ANSWER)
+    _end_git(marks)
+    ended = [name for mark in marks for name in leftovers.sweep(mark)]
+    for lane in lanes:
+        ended += _end_session(lane)
+    return list(dict.fromkeys(ended))
+
+
+def _wait(left: Callable[[], list[int]], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while left() and time.monotonic() < deadline:
+        time.sleep(_TICK)
+
+
+def _marked(marks: Sequence[bytes]) -> list[int]:
+    return [
+        pid
+        for pid in proc.everyone()
+        if any(proc.carries(pid, mark) for mark in marks) and not proc.has_ended(pid)
+    ]
+
+
+def _keepers(marks: Sequence[bytes]) -> list[int]:
+    # bwrap and the guard carry the keeper's path as well, and end with it.
+    return [pid for pid in _marked(marks) if b"/keeper." in proc.command_line(pid)]
+
+
+def _gits(marks: Sequence[bytes]) -> list[int]:
+    lane = f"{MARK}=".encode()
+    return [pid for pid in _marked(marks) if not proc.has_variable(pid, lane)]
+
+
+def _end_git(marks: Sequence[bytes]) -> None:
+    # KILL would leave its lock files behind, in the user's repository too.
+    _wait(lambda: _gits(marks), GIT_GRACE)
+    for pid in _gits(marks):
+        with suppress(OSError):
+            handle = os.pidfd_open(pid)
+            try:
+                if pid in _gits(marks):
+                    signal.pidfd_send_signal(handle, signal.SIGTERM)
+            finally:
+                os.close(handle)
+    _wait(lambda: _gits(marks), GIT_GRACE)
+
+
+def _end_session(lane: Left) -> list[str]:
+    """What cleared its environment, lost its keeper, and yet stayed in the agent's session.
+
+    A session's number is given anew once nobody is in it: it counts while the agent itself still
+    leads it, and after that only for what also stands in the lane's own folder.
+    """
+    if not lane.agent.here or lane.agent.start is None:
+        return []
+    ended: list[str] = []
+    while members := [pid for pid in proc.everyone() if _belongs(pid, lane)]:
+        for pid in members:
+            name = f"{proc.name(pid)} ({pid})"
+            if leftovers.kill(pid, partial(_belongs, pid, lane)):
+                ended.append(name)
+        time.sleep(_TICK)
+    return ended
+
+
+def _belongs(pid: int, lane: Left) -> bool:
+    if pid == os.getpid() or proc.session(pid) != lane.agent.pid or proc.has_ended(pid):
+        return False
+    return lane.agent.lives or proc.stands_in(pid, lane.ground)

@@ -1,0 +1,56 @@
+"""Taking a run away for good, so that a removal that broke off is ended by the next command."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from hydra import paths
+from hydra.errors import HydraError
+from hydra.git import repository
+from hydra.store import GONE, UNBORN
+from hydra.workspace import tree
+
+STRAY_AFTER = 24 * 3600.0
+"""Seconds that a ground without a run must have lain untouched. No live race has one: its run's
+folder is there first. It is for a record that was carried away by hand, and may come back."""
+
+
+def remove_run(state: Path, folder: Path) -> None:
+    """Removes a run: its worktrees, its ref in the repository, its record. Raises `OSError`.
+
+    The folder first gets a hidden name, and goes last: until then it says what is to be removed.
+    """
+    if folder.name.endswith(UNBORN):
+        tree.remove(folder)  # nothing is made outside of it before it has its name
+        return
+    if not folder.name.endswith(GONE):
+        hidden = folder.with_name(f".{folder.name}{GONE}")
+        folder = folder.rename(hidden)
+    run = folder.name.removeprefix(".").removesuffix(GONE)
+    grounds = paths.ground_dir(state, run, "x").parent
+    if grounds.is_dir():
+        tree.remove(grounds)
+    _unpin(folder, run)
+    tree.remove(folder)
+
+
+def remove_strays(state: Path, runs: set[str]) -> int:
+    """Removes grounds that belong to no run any more; how many. `runs` are all that there are."""
+    known = {paths.ground_dir(state, run, "x").parent.name for run in runs}
+    removed = 0
+    with suppress(OSError):
+        for grounds in (state / "g").iterdir():
+            if grounds.name not in known and time.time() - grounds.stat().st_mtime > STRAY_AFTER:
+                tree.remove(grounds)
+                removed += 1
+    return removed
+
+
+def _unpin(folder: Path, run: str) -> None:
+    # The repository may be gone, or no longer one: then there is nothing to take back.
+    with suppress(OSError, ValueError, KeyError, HydraError):
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+        repository.unpin(repository.read(Path(manifest["repository"])), run)

@@ -1,0 +1,26 @@
+"""The run's folder: written while a race runs, read back by every other command.
+
+Layout (docs/architecture.md, "A run on disk"): `manifest.json`, `plan.json`, `events.jsonl`,
+`result.json`, `lock`, and `lanes/<lane>/` with the raw output. Folders are 0700, files 0600.
+JSON documents are replaced atomically; `events.jsonl` only ever grows, so a torn last line is
+the worst that a crash leaves.
+"""
+
+from hydra.store.files import GONE, UNBORN, alone, write_json
+from hydra.store.reading import RunRecord, find_run, runs, unfinished
+from hydra.store.sink import RawSink
+from hydra.store.writing import RunStore, new_run_id
+
+__all__ = [
+    "GONE",
+    "UNBORN",
+    "RawSink",
+    "RunRecord",
+    "RunStore",
+    "alone",
+    "find_run",
+    "new_run_id",
+    "runs",
+    "unfinished",
+    "write_json",
+]

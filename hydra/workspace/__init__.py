@@ -1,0 +1,25 @@
+"""A lane's ground: where one agent works, and the only place it may write.
+
+`Ground` is what the rest of Hydra knows of it; today there is one kind, a private repository
+with a worktree. A layered one comes later, so nothing outside this room may assume a plain folder.
+"""
+
+from hydra.git.collector import WorktreeLost
+from hydra.workspace.contract import Ground
+from hydra.workspace.private import (
+    PrivateGround,
+    give_back_standing,
+    private_ground,
+    standing_ground,
+    worktree_name,
+)
+
+__all__ = [
+    "Ground",
+    "PrivateGround",
+    "WorktreeLost",
+    "give_back_standing",
+    "private_ground",
+    "standing_ground",
+    "worktree_name",
+]

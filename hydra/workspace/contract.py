@@ -1,0 +1,67 @@
+"""What the rest of Hydra knows of a lane's ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from hydra.model import Patch
+
+
+class Ground(Protocol):
+    """One lane's ground. Every method blocks; callers use a thread."""
+
+    @property
+    def worktree(self) -> Path:
+        """Where the agent stands: a checkout of the base, named like the user's repository."""
+
+    @property
+    def writable(self) -> tuple[Path, ...]:
+        """Every folder that the agent may write."""
+
+    @property
+    def binds(self) -> tuple[tuple[Path, Path], ...]:
+        """(copy, original place) of the agent's settings, for confinement to lay over."""
+
+    @property
+    def config_variable(self) -> tuple[str, str] | None:
+        """The variable that names the settings' copy, for where nothing can be laid over."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables for the agent: temporary files, caches, its settings where unconfined."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for a person on what could not be prepared; known after `open`."""
+
+    def open(self) -> None:
+        """Makes it all. Raises `Refused`; what was made goes with `remove`."""
+
+    def instructions(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of these files that stand in the worktree, as files inside it."""
+
+    def changed_since(self, when: float) -> float | None:
+        """When the worktree last changed, if after `when` (wall-clock seconds); else None."""
+
+    def settle(self) -> None:
+        """Prepares the snapshot while the agent thinks; once, over a second after `open`."""
+
+    def snapshot(self, *, attempt: int, message: str) -> Patch:
+        """Takes the patch. Raises `WorktreeLost`; all other trouble is the patch's incomplete."""
+
+    def side_file(self, pattern: str) -> bytes:
+        """The newest file of the agent's settings that fits `pattern`, capped; b"" where none."""
+
+    def credentials_changed(self) -> bool:
+        """Whether the agent wrote its credentials since they were last looked at: a cheap look."""
+
+    def give_back(self) -> None:
+        """Refreshed credentials go to the user's folder, unless the user's own have moved."""
+
+    def take_in(self) -> None:
+        """Credentials that another lane gave back come into this one."""
+
+    def remove(self) -> None:
+        """Removes the ground, whatever permissions the agent left. Raises `OSError`."""

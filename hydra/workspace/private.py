@@ -1,0 +1,310 @@
+"""Today's ground (docs/architecture.md, decision 1): private repository, worktree, own home."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hydra.adapters.contract import ConfigFolder
+from hydra.errors import Refused
+from hydra.git import collector, hidden
+from hydra.git import lane as lane_git
+from hydra.git import patches as patch_git
+from hydra.git.index import copy_index, refresh
+from hydra.git.repository import Repository, included
+from hydra.git.runner import GitFailed
+from hydra.model import Limits, Patch
+from hydra.workspace import sidefile, tree
+from hydra.workspace.copying import copy_exact
+from hydra.workspace.credentials import ConfigCopy, give_back_left
+
+_RECORD = "ground.json"
+"""Beside the index: what is needed to take the patch should Hydra not live to do so."""
+
+_TAKEN = frozenset(("repo.git", "home", "tmp"))
+
+
+class PrivateGround:
+    """One lane's folder under the state folder: worktree, repo.git, home, tmp."""
+
+    def __init__(
+        self,
+        *,
+        repository: Repository | None,
+        worktree: Path,
+        base: str,
+        lane: str,
+        run_folder: Path,
+        ground: Path,
+        patches: Path,
+        limits: Limits,
+        config: ConfigCopy | None,
+        confined: bool,
+        copies: Sequence[str],
+    ) -> None:
+        """Without a `repository` it cannot be opened: it stands already (`standing_ground`)."""
+        self.worktree = worktree
+        self.notes: tuple[str, ...] = ()
+        self._repository = repository
+        self._base = base
+        self._lane = lane
+        self._ground = ground
+        self._git_dir = ground / "repo.git"
+        self._home = ground / "home"
+        self._temporary = ground / "tmp"
+        self._patches = patches
+        self._index = run_folder / "lanes" / lane / "index"
+        self._record = run_folder / "lanes" / lane / _RECORD
+        self._limits = limits
+        self._config = config
+        self._confined = confined
+        self._copies = tuple(copies)
+        self._noted = ""
+
+    @property
+    def writable(self) -> tuple[Path, ...]:
+        """One by one and not the ground itself: a mounted folder cannot be swapped for a link."""
+        return (self.worktree, self._git_dir, self._home, self._temporary)
+
+    @property
+    def binds(self) -> tuple[tuple[Path, Path], ...]:
+        """Where the copied settings belong, if confinement can lay them there."""
+        return self._config.binds if self._config else ()
+
+    @property
+    def config_variable(self) -> tuple[str, str] | None:
+        """The agent's own variable for its settings, and the copy's path."""
+        return (self._config.variable, str(self._config.copy)) if self._config else None
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Temporary files and caches go to the lane, by the variables their owners document.
+
+        XDG_CACHE_HOME moves pip, uv, Go's build cache and most others; npm has its own. Cargo's
+        home and Go's modules hold more than a cache (tools, settings, what is downloaded
+        already), so they move only where the user's own is read-only anyway.
+        """
+        cache = self._home / ".cache"
+        held = {
+            "TMPDIR": str(self._temporary),
+            "XDG_CACHE_HOME": str(cache),
+            "npm_config_cache": str(cache / "npm"),
+        }
+        if self._confined:
+            held["CARGO_HOME"] = str(cache / "cargo")
+            held["GOMODCACHE"] = str(cache / "go-mod")
+            held["GOFLAGS"] = "-modcacherw"
+        if self._config and not (self._confined and self._config.source.exists()):
+            # Nothing can be laid over a folder that is not there, or where nothing confines.
+            held[self._config.variable] = str(self._config.copy)
+        return held
+
+    def open(self) -> None:
+        """Private repository, worktree, index, submodules, settings, copied files."""
+        try:
+            self._open()
+        except OSError as error:
+            raise Refused(
+                f"the lane {self._lane} could not be opened: {error}",
+                hint=f"see that {self._ground.parent} can be written and the disk has room",
+            ) from error
+
+    def instructions(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Which of these files are there."""
+        return tree.present(self.worktree, names)
+
+    def changed_since(self, when: float) -> float | None:
+        """One walk of the worktree."""
+        return tree.changed_since(self.worktree, when)
+
+    def settle(self) -> None:
+        """Refreshes the collector's index: a snapshot then costs what changed."""
+        refresh(self._index, patches=self._patches, worktree=self.worktree)
+
+    def snapshot(self, *, attempt: int, message: str) -> Patch:
+        """Takes the worktree as a commit in patches.git."""
+        try:
+            return self._taken(attempt, message)
+        except GitFailed as failed:  # a full disk, a record that was removed
+            return Patch(commit=self._base, base=self._base, incomplete=failed.message)
+
+    def side_file(self, pattern: str) -> bytes:
+        """From the settings' copy."""
+        return sidefile.newest(self._config.copy, pattern) if self._config else b""
+
+    def credentials_changed(self) -> bool:
+        """A look at the copies' inode, size and mtime."""
+        return self._config is not None and self._config.changed()
+
+    def give_back(self) -> None:
+        """Refreshed credentials to the user's folder."""
+        if self._config:
+            self._config.give_back()
+            self._note()
+
+    def take_in(self) -> None:
+        """The user's credentials, moved since, into this lane."""
+        if self._config:
+            self._config.take_in()
+            self._note()
+
+    def remove(self) -> None:
+        """Worktree, repository and home; never the record or the patches."""
+        tree.remove(self._ground)
+
+    def _note(self) -> None:
+        lent = self._config.lent() if self._config else {}
+        text = json.dumps({"copies": self._copies, "config": lent})
+        if text != self._noted:
+            half = self._record.with_suffix(".new")
+            half.touch(mode=0o600)
+            half.write_text(text)
+            half.replace(self._record)
+            self._noted = text
+
+    def _open(self) -> None:
+        assert self._repository is not None
+        self._ground.mkdir(parents=True, mode=0o700, exist_ok=True)
+        for folder in (self._home, self._temporary, self._home / ".cache"):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        lane_git.make(self._git_dir, self._repository)
+        lane_git.bring(self._git_dir, self._patches, self._base, self._repository.head)
+        index = lane_git.checkout(self._git_dir, self.worktree, self._base)
+        copy_index(index, self._index)
+        empty = lane_git.fill_submodules(self._git_dir, self.worktree, index, self._repository)
+        if self._config:
+            self._config.make()
+            self.notes += self._config.notes
+        if empty:
+            self.notes += (f"submodules that are not initialised stay empty: {', '.join(empty)}",)
+        self._note()
+        copy_exact(self._repository.root, self.worktree, self._copies)
+
+    def _taken(self, attempt: int, message: str) -> Patch:
+        taken = collector.collect(
+            patches=self._patches,
+            worktree=self.worktree,
+            base=self._base,
+            index=self._index,
+            exclude=self._copies,
+            limits=self._limits,
+        )
+        oid = patch_git.commit(
+            self._patches,
+            tree=taken.tree,
+            base=self._base,
+            lane=self._lane,
+            attempt=attempt,
+            message=message,
+            incomplete=taken.incomplete,
+        )
+        stats = patch_git.numstat(self._patches, self._base, oid)
+        return Patch(
+            commit=oid,
+            base=self._base,
+            files=len(stats),
+            insertions=sum(added or 0 for _, added, _ in stats),
+            deletions=sum(deleted or 0 for _, _, deleted in stats),
+            incomplete=taken.incomplete,
+            notes=(*taken.notes, *self._left(attempt)),
+            left_behind=taken.left_behind,
+        )
+
+    def _left(self, attempt: int) -> tuple[str, ...]:
+        return hidden.keep(
+            self._patches,
+            self._git_dir,
+            self._base,
+            name=f"{self._lane}/{attempt}",
+            most=self._limits.patch_bytes,
+        )
+
+
+def private_ground(
+    *,
+    repository: Repository,
+    base: str,
+    lane: str,
+    run_folder: Path,
+    ground: Path,
+    patches: Path,
+    home: Path,
+    config: ConfigFolder | None,
+    config_env: str | None,
+    confined: bool,
+    copies: Sequence[str],
+    limits: Limits,
+) -> PrivateGround:
+    """A lane's ground, not yet opened. `config_env` is the value of the config folder's variable.
+
+    `copies` are paths from the repository's root (`check_copies` has passed them); what the
+    user's .worktreeinclude names comes along.
+    """
+    place = ground / "home"
+    copied = ConfigCopy(config, home=home, named=config_env, place=place) if config else None
+    return PrivateGround(
+        repository=repository,
+        worktree=ground / worktree_name(repository.root),
+        base=base,
+        lane=lane,
+        run_folder=run_folder,
+        ground=ground,
+        patches=patches,
+        limits=limits,
+        config=copied,
+        confined=confined,
+        copies=tuple(dict.fromkeys((*copies, *included(repository)))),
+    )
+
+
+def standing_ground(
+    *,
+    base: str,
+    lane: str,
+    run_folder: Path,
+    ground: Path,
+    worktree: Path,
+    patches: Path,
+    limits: Limits,
+) -> PrivateGround:
+    """The ground that a killed Hydra has left, by its own record: `snapshot` and `remove` it."""
+    copies = _recorded(run_folder, lane).get("copies")
+    return PrivateGround(
+        repository=None,
+        worktree=worktree,
+        base=base,
+        lane=lane,
+        run_folder=run_folder,
+        ground=ground,
+        patches=patches,
+        limits=limits,
+        config=None,
+        confined=True,
+        copies=copies if isinstance(copies, list) else (),
+    )
+
+
+def give_back_standing(run_folder: Path, lane: str) -> None:
+    """What `give_back` would have done for that ground. Raises `OSError`."""
+    lent = _recorded(run_folder, lane).get("config")
+    if isinstance(lent, dict):
+        give_back_left(lent)
+
+
+def _recorded(run_folder: Path, lane: str) -> dict[str, object]:
+    try:
+        read = json.loads((run_folder / "lanes" / lane / _RECORD).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def worktree_name(root: Path) -> str:
+    """The worktree's folder: named like the repository, as tools show it and name builds by it.
+
+    git keeps a worktree's place in a file of one line, so no control character comes along.
+    """
+    name = re.sub(r"[\x00-\x1f\x7f]", "_", root.name) or "repository"
+    return f"{name}-work" if name in _TAKEN else name

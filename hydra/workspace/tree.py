@@ -1,0 +1,94 @@
+"""Looks at, and removes, a tree that an agent may have left in any state."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+_TICK_NS = 10_000_000
+"""The kernel stamps files by a clock that ticks: up to 10 ms behind the one `when` is read from."""
+
+
+def changed_since(top: Path, when: float) -> float | None:
+    """When anything but .git last changed, if that is after `when` (wall-clock seconds), or None.
+
+    By ctime: an agent can set an mtime, into the future too, and a ctime cannot be set. One walk;
+    it needs no earlier state. A tree that is gone is unchanged.
+    """
+    newest = int(when * 1e9) - _TICK_NS
+    before = newest
+    waiting = [os.fspath(top)]
+    with suppress(OSError):
+        newest = max(newest, os.lstat(top).st_ctime_ns)
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name == ".git":
+                    continue
+                with suppress(OSError):  # it vanished: its folder's ctime says so
+                    newest = max(newest, entry.stat(follow_symlinks=False).st_ctime_ns)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    return newest / 1e9 if newest > before else None
+
+
+def present(top: Path, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of `names` that are regular files inside `top`; a link that stays inside counts."""
+    real = Path(os.path.realpath(top))
+    return tuple(name for name in names if _is_file_inside(real, name))
+
+
+def remove(top: Path) -> None:
+    """Removes a tree without following a link. Raises `OSError` for what cannot go.
+
+    Closed folders are opened first; one that is nested too deep for a path is brought up.
+    """
+    for attempt in (shutil.rmtree, _remove_open, _remove_flat):
+        with suppress(OSError, RecursionError):
+            attempt(top)
+        if not os.path.lexists(top):
+            return
+    shutil.rmtree(top)
+
+
+def _is_file_inside(top: Path, name: str) -> bool:
+    path = Path(os.path.realpath(top / name))
+    try:
+        return path.is_relative_to(top) and stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _remove_open(top: Path) -> None:
+    """Gives every folder back to its owner (chmod 000, 555), then removes."""
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        folder.chmod(0o700)
+        with os.scandir(folder) as entries:
+            waiting += (Path(e.path) for e in entries if e.is_dir(follow_symlinks=False))
+    shutil.rmtree(top)
+
+
+def _remove_flat(top: Path) -> None:
+    """Moves each folder to the top before it is emptied, so that no path grows."""
+    waiting = [top]
+    emptied: list[Path] = []
+    while waiting:
+        folder = waiting.pop()
+        emptied.append(folder)
+        folder.chmod(0o700)
+        for entry in list(folder.iterdir()):
+            if stat.S_ISDIR(entry.lstat().st_mode):
+                place = top / f".hydra-{len(emptied)}-{len(waiting)}"
+                entry.chmod(0o700)
+                entry.rename(place)
+                waiting.append(place)
+            else:
+                entry.unlink()
+    for folder in reversed(emptied):
+        folder.rmdir()

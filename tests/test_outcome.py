@@ -1,0 +1,184 @@
+"""How an attempt ended: exit 0 is never believed alone, and the work is never forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hydra.adapters.contract import Descriptor
+from hydra.events import AgentEvent
+from hydra.model import ExitStatus, Limits, Patch, Status, Tier
+from hydra.outcome import Evidence, Story, conclude
+from hydra.reading import Counts
+
+DESCRIPTOR = Descriptor(
+    key="claude",
+    label="Claude Code",
+    homepage="",
+    tier=Tier.TIER1,
+    binaries=("claude",),
+    sign_in_hint="run `claude` once and sign in",
+    exit_codes={42: "no prompt"},
+)
+WORK = Patch(commit="c" * 40, base="b" * 40, files=2, insertions=3)
+NOTHING = Patch(commit="b" * 40, base="b" * 40)
+DONE = AgentEvent("completed", data={"text": "done", "denials": [], "failed_items": 0})
+QUOTA = AgentEvent(
+    "failed",
+    data={
+        "error": "AgentFailed",
+        "reason": "rate_limit",
+        "message": "429",
+        "numbers": {"retry_after": 30},
+        "terminal": True,
+    },
+)
+
+
+def evidence(*events: AgentEvent, code: int | None = 0, patch: Patch | None = WORK) -> Evidence:
+    story = Story()
+    for event in events:
+        story.add(event)
+    return Evidence(
+        lane="claude",
+        attempt=1,
+        descriptor=DESCRIPTOR,
+        command=("claude", "-p"),
+        story=story,
+        exit=ExitStatus(code=code),
+        stopped="",
+        seconds=1.0,
+        patch=patch,
+        patch_error="" if patch else "the worktree is gone",
+        stderr="oh",
+        counts=Counts(),
+        limits=Limits(idle=60),
+    )
+
+
+def test_done_with_a_patch_is_completed_and_usable() -> None:
+    outcome = conclude(evidence(DONE))
+    assert outcome.status is Status.COMPLETED
+    assert outcome.usable
+    assert outcome.failure is None
+
+
+def test_done_without_a_change_is_no_changes_and_no_error() -> None:
+    outcome = conclude(evidence(DONE, patch=NOTHING))
+    assert outcome.status is Status.NO_CHANGES
+    assert outcome.failure is None
+    assert not outcome.usable
+
+
+def test_done_with_denials_and_no_change_says_what_was_denied() -> None:
+    denied = replace(DONE, data={"denials": ["Bash", "Edit"]})
+    outcome = conclude(evidence(denied, patch=NOTHING))
+    assert outcome.status is Status.NO_CHANGES
+    assert outcome.failure is not None
+    assert outcome.failure.reason == "permission_denied"
+    assert "Bash, Edit" in outcome.failure.message
+
+
+def test_done_with_failed_items_and_no_change_is_failed() -> None:
+    broken = replace(DONE, data={"failed_items": 2})
+    outcome = conclude(evidence(broken, patch=NOTHING))
+    assert outcome.status is Status.FAILED
+    assert outcome.failure is not None
+    assert outcome.failure.reason == "failed_items"
+
+
+def test_exit_0_without_the_closing_event_is_not_believed() -> None:
+    outcome = conclude(evidence())
+    assert outcome.status is Status.FAILED
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, outcome.failure.reason) == (
+        "StreamParseError",
+        "no_terminal_event",
+    )
+    assert outcome.patch == WORK
+
+
+def test_done_but_a_bad_exit_keeps_the_patch_and_says_so() -> None:
+    outcome = conclude(evidence(DONE, code=42))
+    assert outcome.status is Status.FAILED
+    assert outcome.failure is not None
+    assert "42 (no prompt)" in outcome.failure.message
+    assert outcome.patch == WORK
+
+
+def test_a_named_reason_keeps_its_numbers_and_all_four_fields() -> None:
+    failure = conclude(evidence(QUOTA, code=1)).failure
+    assert failure is not None
+    assert failure.reason == "rate_limit"
+    assert failure.numbers == {"retry_after": 30.0}
+    assert failure.adapter == "claude"
+    assert failure.command == ("claude", "-p")
+    assert failure.stderr == "oh"
+    assert "wait until the limit resets" in failure.hint
+
+
+def test_an_agent_that_recovers_after_a_failure_is_done() -> None:
+    assert conclude(evidence(QUOTA, DONE)).status is Status.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("stopped", "kind", "status"),
+    [
+        ("idle", "TimedOut", Status.TIMED_OUT),
+        ("tool", "TimedOut", Status.TIMED_OUT),
+        ("total", "TimedOut", Status.TIMED_OUT),
+        ("interrupt", "Interrupted", Status.INTERRUPTED),
+        ("stdout_closed", "StreamParseError", Status.FAILED),
+    ],
+)
+def test_hydras_own_ending_stands_over_what_the_agent_said(
+    stopped: str, kind: str, status: Status
+) -> None:
+    outcome = conclude(replace(evidence(DONE), stopped=stopped))
+    assert outcome.status is status
+    assert outcome.failure is not None
+    assert outcome.failure.kind == kind
+    assert outcome.failure.hint
+    assert outcome.patch == WORK
+
+
+def test_a_refused_sign_in_hints_at_signing_in() -> None:
+    refused = replace(QUOTA, data={"error": "AuthMissing", "terminal": True, "message": "401"})
+    outcome = conclude(replace(evidence(refused), stopped="sign_in"))
+    assert outcome.failure is not None
+    assert outcome.failure.kind == "AuthMissing"
+    assert outcome.failure.hint == DESCRIPTOR.sign_in_hint
+
+
+def test_a_lost_patch_is_a_failure_and_never_no_changes() -> None:
+    outcome = conclude(evidence(DONE, patch=None))
+    assert outcome.status is Status.FAILED
+    assert outcome.failure is not None
+    assert outcome.failure.reason == "patch_lost"
+
+
+def test_an_incomplete_empty_patch_is_never_taken_for_no_changes() -> None:
+    outcome = conclude(evidence(DONE, patch=replace(NOTHING, incomplete="incomplete: disk full")))
+    assert outcome.status is Status.FAILED
+    assert not outcome.usable
+
+
+def test_what_was_left_running_is_said() -> None:
+    seen = replace(evidence(DONE), exit=ExitStatus(code=0, survivors=("sleep", "node")))
+    assert any("sleep, node" in warning for warning in conclude(seen).warnings)
+
+
+def test_unknown_cost_stays_unknown() -> None:
+    usage = AgentEvent("usage", data={"input_tokens": 7})
+    outcome = conclude(evidence(usage, DONE))
+    assert outcome.usage.input_tokens == 7
+    assert outcome.usage.cost_usd is None
+
+
+def test_done_and_then_dead_by_a_signal_is_no_success() -> None:
+    dead = replace(evidence(DONE), exit=ExitStatus(signal=11))
+    outcome = conclude(dead)
+    assert (outcome.status, outcome.usable) == (Status.FAILED, False)
+    assert outcome.failure is not None
+    assert "died by signal 11" in outcome.failure.message

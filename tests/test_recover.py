@@ -1,0 +1,412 @@
+"""A run whose Hydra was killed is brought to its end by the next command, once, and only then."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra import paths
+from hydra.app import recover as app
+from hydra.process.identity import Identity
+from hydra.recover import processes
+from hydra.store import RunStore, unfinished
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.processes import running, token, wait_until
+from tests.support.storm import storm, summary
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    yield Hydra(scratch, repo)
+    assert fakes.processes_named(str(scratch)) == []
+
+
+def killed_race(hydra: Hydra, *before: fakes.Step, lanes: tuple[str, ...] = ("claude",)) -> Path:
+    """The folder of a race whose Hydra was killed while every agent had edited and now hangs."""
+    gate = fakes.Barrier(hydra.scratch, f"edited-{time.monotonic_ns()}")
+    for lane in lanes:
+        hydra.agent(
+            lane, [fakes.edit("work.txt", f"{lane}\n"), *before, gate.arrive(), fakes.hang()]
+        )
+    process = hydra.start("race", "Do it", "-q", *(w for lane in lanes for w in ("-a", lane)))
+    gate.wait(len(lanes))
+    process.kill()
+    process.communicate()
+    gate.close()
+    return sorted(hydra.state.glob("*/runs/[!.]*"))[-1]
+
+
+def lanes_of(folder: Path) -> dict[str, dict[str, Any]]:
+    result = json.loads((folder / "result.json").read_text())
+    return {lane["lane"]: lane for lane in result["lanes"]}
+
+
+def events_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+def shown(folder: Path, what: str) -> str:
+    return git(folder / "patches.git", "show", what)
+
+
+def test_the_next_command_takes_the_patches_and_says_so_in_one_line(hydra: Hydra) -> None:
+    folder = killed_race(hydra, lanes=("claude", "codex"))
+    told = hydra.run("runs", "--json")
+    assert told.returncode == 0
+    assert told.stderr == f"hydra: recovered run {folder.name}: 2 patches taken\n"
+    assert json.loads(told.stdout)["runs"][0]["state"] == "ended"
+    for name, lane in lanes_of(folder).items():
+        assert lane["status"] == "interrupted"
+        assert (lane["error"]["kind"], lane["error"]["reason"]) == ("Interrupted", "hydra_killed")
+        assert lane["patch"]["files"] == 1
+        assert shown(folder, f"{name}:work.txt") == name
+        assert f"Hydra-Run: {folder.name}" in git(folder / "patches.git", "log", "-1", name)
+    assert hydra.run("runs").stderr == ""
+
+
+def test_the_record_goes_on_where_it_ended(hydra: Hydra) -> None:
+    folder = killed_race(hydra)
+    before = events_of(folder)
+    hydra.run("runs")
+    after = events_of(folder)
+    assert after[: len(before)] == before
+    kinds = [event["kind"] for event in after[len(before) :]]
+    assert kinds == ["run_warning", "patch_taken", "lane_ended", "run_ended"]
+    assert [event["seq"] for event in after] == list(range(1, len(after) + 1))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_torn_last_line_is_ended_or_cut(hydra: Hydra, whole: bool) -> None:
+    folder = killed_race(hydra)
+    events = folder / "events.jsonl"
+    before = events_of(folder)
+    events.write_bytes(events.read_bytes()[: -1 if whole else -9])
+    hydra.run("runs")
+    kept = len(before) if whole else len(before) - 1
+    assert events_of(folder)[:kept] == before[:kept]
+    assert events_of(folder)[kept]["kind"] == "run_warning"
+
+
+def test_a_live_run_is_left_alone(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "edited")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), *gate.stop(), fakes.finish("done")])
+    process = hydra.start("race", "Do it", "-q", "-a", "claude", "--json")
+    gate.wait()
+    told = hydra.run("runs", "--json")
+    assert told.stderr == ""
+    assert json.loads(told.stdout)["runs"][0]["state"] == "running"
+    gate.open()
+    stdout, _ = process.communicate(timeout=60)
+    gate.close()
+    assert json.loads(stdout)["lanes"][0]["status"] == "completed"
+
+
+def test_a_run_another_hydra_recovers_is_left_to_it(hydra: Hydra) -> None:
+    folder = killed_race(hydra)
+    with (folder / "lock").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert RunStore.reopen(folder) is None
+    store = RunStore.reopen(folder)
+    assert store is not None
+    store.close()
+    hydra.run("runs")
+    assert RunStore.reopen(folder) is None
+
+
+def test_a_recovery_that_was_killed_too_is_done_again(hydra: Hydra) -> None:
+    """Killed after its patch, then after its events: the patch stays, nothing is told twice."""
+    folder = killed_race(hydra)
+    hydra.run("runs")
+    commit = git(folder / "patches.git", "rev-parse", "claude")
+    whole = events_of(folder)
+    (folder / "result.json").unlink()
+    assert "0 patches taken" in hydra.run("runs").stderr
+    assert lanes_of(folder)["claude"]["patch"]["commit"] == commit
+    kinds = [event["kind"] for event in events_of(folder)]
+    assert kinds.count("lane_ended") == kinds.count("run_ended") == 1
+    assert len(events_of(folder)) == len(whole) + 1  # one more word that Hydra was killed
+
+
+def test_killed_while_the_patch_is_taken_it_is_the_same_patch(hydra: Hydra) -> None:
+    folder = killed_race(hydra)
+    patches = folder / "patches.git"
+    half = folder / "lanes" / "claude" / "index-999999999-x"
+    half.mkdir()
+    (half / "index").write_bytes(b"DIRC half")
+    (patches / "refs" / "heads").mkdir(exist_ok=True)
+    (patches / "refs" / "heads" / "claude.lock").touch()
+    (patches / "packed-refs.lock").touch()
+    hydra.run("runs")
+    assert not half.exists()
+    assert shown(folder, "claude:work.txt") == "claude"
+    assert git(patches, "diff", "--name-only", "claude^", "claude") == "work.txt"
+
+
+def test_what_was_copied_in_stays_out_of_the_patch(hydra: Hydra) -> None:
+    """Also when the file that named it has changed since."""
+    (hydra.repo / ".env").write_text("KEY=made-up\n")
+    (hydra.repo / ".worktreeinclude").write_text(".env\n")
+    (hydra.repo / ".gitignore").write_text("*.log\n.env\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Include .env")
+    folder = killed_race(hydra, fakes.shell("sh", "-c", "sed -i /.env/d .gitignore; test -f .env"))
+    (hydra.repo / ".worktreeinclude").write_text("")
+    hydra.run("runs")
+    names = git(folder / "patches.git", "ls-tree", "-r", "--name-only", "claude").splitlines()
+    assert "work.txt" in names
+    assert ".env" not in names
+
+
+def test_a_refreshed_credential_comes_back(hydra: Hydra) -> None:
+    own = hydra.home / ".claude" / ".credentials.json"
+    own.parent.mkdir()
+    own.write_text('{"token": "old"}')
+    refresh = """echo '{"token": "new"}' > "$HOME/.claude/.credentials.json" """
+    killed_race(hydra, fakes.shell("sh", "-c", refresh))
+    hydra.run("runs")
+    assert json.loads(own.read_text()) == {"token": "new"}
+
+
+def test_a_worktree_that_is_gone_is_said_once_and_blocks_nobody(hydra: Hydra) -> None:
+    folder = killed_race(hydra, lanes=("claude", "codex"))
+    [worktree] = hydra.state.glob("g/*/codex/shop")
+    shutil.rmtree(worktree)
+    told = hydra.run("runs", "--json")
+    assert told.returncode == 0
+    assert told.stderr.count("\n") == 1
+    assert "1 patch taken; lane codex: the worktree is gone" in told.stderr
+    assert hydra.run("runs").stderr == ""
+    assert lanes_of(folder)["codex"]["patch"] is None
+    assert "could not be taken" in lanes_of(folder)["codex"]["error"]["message"]
+
+
+def test_a_repository_that_is_gone_is_said_once_and_blocks_nobody(hydra: Hydra) -> None:
+    folder = killed_race(hydra)
+    hydra.repo.rename(hydra.repo.with_name("moved"))
+    hydra.repo = hydra.repo.with_name("moved")
+    told = hydra.run("runs", "--json")
+    assert told.returncode == 0
+    assert "its base is gone with the repository" in told.stderr
+    assert lanes_of(folder)["claude"]["patch"] is None
+    assert "its base is gone" not in hydra.run("runs").stderr
+    assert list(hydra.state.glob("g/*/claude/shop/work.txt"))
+
+
+def test_a_damaged_plan_is_said_once_and_blocks_nobody(hydra: Hydra) -> None:
+    folder = killed_race(hydra)
+    (folder / "plan.json").write_text("{")
+    told = hydra.run("runs", "--json")
+    assert told.returncode == 0
+    assert "its plan.json cannot be read" in told.stderr
+    assert hydra.run("runs").stderr == ""
+
+
+def test_without_git_nothing_is_called_lost(hydra: Hydra) -> None:
+    folder = killed_race(hydra)
+    environ = {**hydra.environ, "PATH": str(hydra.scratch)}
+    line = [sys.executable, "-m", "hydra", "doctor"]
+    told = subprocess.run(
+        line, cwd=hydra.repo, env=environ, capture_output=True, text=True, check=False
+    )
+    assert f"run {folder.name} is not recovered: git was not found" in told.stderr
+    assert "1 patch taken" in hydra.run("runs").stderr
+
+
+def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "hangs")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("all done")])
+    hydra.agent("codex", [fakes.edit("b.txt", "b\n"), gate.arrive(), fakes.hang()])
+    process = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--events")
+    assert process.stdout is not None
+    assert any('"lane_ended"' in line for line in process.stdout)
+    gate.wait()
+    process.kill()
+    process.communicate()
+    gate.close()
+    assert "1 patch taken" in hydra.run("runs").stderr
+    [folder] = hydra.state.glob("*/runs/[!.]*")
+    lanes = lanes_of(folder)
+    assert (lanes["claude"]["status"], lanes["claude"]["message"]) == ("completed", "all done")
+    assert lanes["claude"]["usable"]
+    assert lanes["codex"]["status"] == "interrupted"
+
+
+def test_a_second_ctrl_c_leaves_the_patch_to_the_next_command(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "edited")
+    steps = [fakes.ignore("SIGINT", "SIGTERM"), fakes.edit("a.txt", "a\n"), gate.arrive()]
+    hydra.agent("claude", [*steps, fakes.hang()])
+    process = hydra.start("race", "Do it", "-a", "claude", "--events")
+    gate.wait()
+    assert process.stdout is not None
+    process.send_signal(signal.SIGINT)
+    assert any('"stopping"' in line for line in process.stdout)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    gate.close()
+    assert "1 patch taken" in hydra.run("runs").stderr
+    [folder] = hydra.state.glob("*/runs/[!.]*")
+    lane = lanes_of(folder)["claude"]
+    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
+    kinds = [event["kind"] for event in events_of(folder)]
+    assert kinds.count("lane_ended") == kinds.count("run_ended") == 1
+
+
+# Processes
+
+
+def sleeper(*, environ: dict[str, str], cwd: Path, name: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        ["/bin/sleep", name], env=environ, cwd=cwd, start_new_session=True, stdin=subprocess.DEVNULL
+    )
+
+
+def test_only_what_carries_the_mark_is_ended(scratch: Path) -> None:
+    mine, other = token(), token()
+    ours = sleeper(environ={"HYDRA_OWNER": "f00d", "HYDRA_LANE": "1"}, cwd=scratch, name=mine)
+    theirs = sleeper(environ={"HYDRA_OWNER": "cafe"}, cwd=scratch, name=other)
+    try:
+        assert processes.end_left("f00d", []) == [f"sleep ({ours.pid})"]
+        assert ours.wait(5) == -signal.SIGKILL
+        assert running(other) == [theirs.pid]
+    finally:
+        theirs.kill()
+        theirs.wait()
+
+
+@pytest.mark.parametrize(
+    ("known", "ended"), [("leads", True), ("another start", False), ("another boot", False)]
+)
+def test_a_session_is_ended_by_its_leaders_identity_and_never_by_the_pid_alone(
+    scratch: Path, known: str, ended: bool
+) -> None:
+    leader = sleeper(environ={}, cwd=Path("/"), name=token())
+    told = Identity.of(leader.pid).as_dict()
+    lies: dict[str, dict[str, object]] = {
+        "another start": {"start": 1},
+        "another boot": {"boot": "x"},
+    }
+    told |= lies.get(known, {})
+    lane = processes.Left("", Identity.read(told), scratch)
+    try:
+        assert bool(processes.end_left("", [lane])) is ended
+        assert (leader.poll() is not None) is ended or wait_until(lambda: leader.poll() is not None)
+    finally:
+        leader.kill()
+        leader.wait()
+
+
+def test_a_dead_leaders_session_counts_only_in_the_lanes_own_folder(scratch: Path) -> None:
+    """The number may be somebody else's session by now: a shell that stands elsewhere lives."""
+    inside, outside = token(), token()
+    script = f"(cd {scratch}; exec sleep {inside}) & exec sleep {outside} & read line"
+    leader = subprocess.Popen(
+        ["/bin/sh", "-c", script],
+        env={},
+        cwd="/",
+        start_new_session=True,
+        stdin=subprocess.PIPE,
+    )
+    identity = Identity.of(leader.pid)
+    assert wait_until(lambda: running(inside) and running(outside))
+    leader.communicate(b"\n")
+    processes.end_left("", [processes.Left("", identity, scratch)])
+    try:
+        assert wait_until(lambda: not running(inside))
+        assert running(outside)
+    finally:
+        for pid in running(outside):
+            os.kill(pid, signal.SIGKILL)
+
+
+# What a killed Hydra leaves before and after a run
+
+
+def test_a_run_has_its_manifest_before_it_has_its_name(scratch: Path) -> None:
+    folder = scratch / "shop-1" / "runs" / "a"
+    with pytest.raises(ValueError, match="JSON"):
+        RunStore(folder, {"manifest.json": {}, "plan.json": {"no": float("nan")}})
+    assert list(folder.parent.iterdir()) == []
+
+
+def test_a_run_that_never_got_its_name_is_taken_away_once_it_is_old(scratch: Path) -> None:
+    unborn = scratch / "shop-1" / "runs" / ".a.new"
+    unborn.mkdir(parents=True)
+    (unborn / "manifest.json").write_text("{}")
+    environ = {"HYDRA_STATE_DIR": str(scratch)}
+    app.recover(environ)
+    assert unborn.exists()  # its maker may be alive, and without the lock for an instant
+    os.utime(unborn, (0, 0))
+    app.recover(environ)
+    assert not unborn.exists()
+
+
+def test_a_removal_that_broke_off_is_ended(hydra: Hydra) -> None:
+    folder = killed_race(hydra)
+    hydra.run("runs")
+    folder.rename(folder.with_name(f".{folder.name}.gone"))
+    told = hydra.run("runs", "--json")
+    assert (json.loads(told.stdout)["runs"], told.stderr) == ([], "")
+    assert list(folder.parent.iterdir()) == []
+    assert list((hydra.state / "g").iterdir()) == []
+    assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
+
+
+def test_a_ground_without_a_run_goes_once_it_is_old(hydra: Hydra) -> None:
+    folder = killed_race(hydra)
+    hydra.run("runs")
+    kept = paths.ground_dir(hydra.state, folder.name, "x").parent
+    stray = hydra.state / "g" / "0badf00d"
+    (stray / "claude" / "shop").mkdir(parents=True)
+    hydra.run("runs")
+    assert stray.exists()
+    for old in (stray, kept):
+        os.utime(old, (0, 0))
+    hydra.run("runs")
+    assert not stray.exists()
+    assert kept.exists()
+
+
+def test_a_race_that_is_refused_leaves_no_record(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.finish("done")])
+    (hydra.repo / ".git" / "refs" / "hydra").write_text("a file where a folder should be\n")
+    done = hydra.run("race", "Do it", "-q", "-a", "claude")
+    assert done.returncode == 3
+    assert list(hydra.state.glob("*/runs/*")) == []
+
+
+def test_nothing_to_recover_costs_next_to_nothing(scratch: Path) -> None:
+    for number in range(50):
+        store = RunStore(scratch / "shop-1" / "runs" / f"r{number}", {"manifest.json": {}})
+        store.write_json("result.json", {})
+        store.close()
+    took = []
+    for _ in range(5):
+        began = time.perf_counter()
+        assert unfinished(scratch)[0] == []
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.002
+    code = "import sys, hydra.app.recover as r; r.recover(); print('hydra.recover' in sys.modules)"
+    environ = {**os.environ, "HYDRA_STATE_DIR": str(scratch)}
+    line = [sys.executable, "-c", code]
+    told = subprocess.run(line, env=environ, capture_output=True, text=True, check=True)
+    assert told.stdout == "False\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bwrap", [True, False])
+def test_a_short_kill_storm(scratch: Path, bwrap: bool) -> None:
+    rounds = storm(scratch, kills=10, seed=20261121, bwrap=bwrap)
+    assert [done for done in rounds if done.faults] == [], summary(rounds)

@@ -1,0 +1,194 @@
+"""The run's folder: sinks with limits, events that survive a torn end, runs found by name."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from hydra.errors import RecordError, UsageError
+from hydra.events import Event, decode, encode
+from hydra.store import RawSink, RunRecord, RunStore, find_run, new_run_id, runs
+
+
+def event(seq: int, **more: object) -> Event:
+    return Event(seq=seq, wall=1.0, mono=0.5, run="r", kind="message", data=more)
+
+
+def open_run(root: Path, name: str) -> RunStore:
+    store = RunStore(root / "runs" / name)
+    store.write_json("manifest.json", {"schema": 1, "lanes": ["claude"]})
+    return store
+
+
+def test_ids_sort_by_time_and_are_safe_names() -> None:
+    early, late = new_run_id(1_000_000_000), new_run_id(2_000_000_000)
+    assert early < late
+    assert early.startswith("20010909t014640-")
+
+
+def test_everything_is_private(scratch: Path) -> None:
+    os.umask(0o022)
+    store = open_run(scratch / "state", "a")
+    store.raw_sink("claude", 1, "stdout", 1000).close()
+    store.append(event(1))
+    store.close()
+    for parent, folders, files in os.walk(scratch / "state"):
+        assert Path(parent).stat().st_mode & 0o077 == 0, parent
+        for name in [*folders, *files]:
+            assert (Path(parent) / name).stat().st_mode & 0o077 == 0, name
+
+
+def test_events_come_back_in_order_and_a_torn_line_is_passed_over(scratch: Path) -> None:
+    store = open_run(scratch, "a")
+    for seq in (1, 2, 3):
+        store.append(event(seq, text="caf\u00e9 \u2028 \udc80"))
+    with store.events_file.open("ab") as file:
+        file.write(encode(event(4))[:-9])
+    store.close()
+    read = list(RunRecord(store.folder).events())
+    assert [e.seq for e in read] == [1, 2, 3]
+    assert read[0].data["text"] == "caf\u00e9 \u2028 \udc80"
+
+
+def test_a_damaged_line_in_the_middle_is_an_error_after_what_stands_before(scratch: Path) -> None:
+    store = open_run(scratch, "a")
+    store.append(event(1))
+    with store.events_file.open("ab") as file:
+        file.write(b"{nonsense}\n")
+    store.close()
+    reading = RunRecord(store.folder).events()
+    assert next(reading).seq == 1
+    with pytest.raises(RecordError, match="cannot be read"):
+        next(reading)
+
+
+def test_a_newer_schema_is_refused() -> None:
+    line = json.dumps({**json.loads(encode(event(1))), "v": 99}).encode()
+    with pytest.raises(RecordError, match="newer Hydra"):
+        decode(line)
+
+
+def test_a_full_disk_does_not_end_the_run(scratch: Path) -> None:
+    store = open_run(scratch, "a")
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, store._events)
+    os.close(full)
+    store.append(event(1))
+    assert store.lost == 1
+    store.close()
+
+
+def test_the_sink_says_where_each_line_lies(scratch: Path) -> None:
+    sink = RawSink(scratch / "raw.jsonl", 1000)
+    places = [sink.write(b"one\n"), sink.write(b"two!\n")]
+    sink.close()
+    data = (scratch / "raw.jsonl").read_bytes()
+    assert [data[p.offset : p.offset + p.length] for p in places if p] == [b"one\n", b"two!\n"]
+
+
+@pytest.mark.parametrize("size", [10, 99, 1000])
+def test_a_flood_keeps_head_and_tail_and_counts_the_gap(scratch: Path, size: int) -> None:
+    limit, lines = 1000, [b"%06d" % n + b"x" * (size - 7) + b"\n" for n in range(200)]
+    sink = RawSink(scratch / "raw.jsonl", limit)
+    for line in lines:
+        sink.write(line)
+    sink.close()
+    data = (scratch / "raw.jsonl").read_bytes()
+    gap = json.loads(next(x for x in data.split(b"\n") if x.startswith(b'{"hydra":"gap"')))
+    marker = b'\n{"hydra":"gap","bytes":%d}\n' % gap["bytes"]
+    assert len(data) - len(marker) + gap["bytes"] == sum(map(len, lines))
+    assert len(data) <= limit + len(marker)
+    head, tail = data.split(marker)
+    assert b"".join(lines).startswith(head)
+    assert b"".join(lines).endswith(tail)
+    assert tail
+    assert list(scratch.iterdir()) == [scratch / "raw.jsonl"]
+
+
+def test_runs_are_found_by_prefix_and_by_place(scratch: Path) -> None:
+    for name in ("20260101t000000-aaa", "20260102t000000-bbb", "20260102t000000-bcc"):
+        open_run(scratch, name).close()
+    folder = scratch / "runs"
+    assert [run.id[-3:] for run in runs(folder)] == ["aaa", "bbb", "bcc"]
+    assert find_run(folder, None).id.endswith("bcc")
+    assert find_run(folder, "@-1").id.endswith("bbb")
+    assert find_run(folder, "20260101").id.endswith("aaa")
+    with pytest.raises(UsageError, match="2 runs start with"):
+        find_run(folder, "20260102")
+    with pytest.raises(UsageError, match="no run is called"):
+        find_run(folder, "1999")
+    with pytest.raises(UsageError, match="only 3 races"):
+        find_run(folder, "@-3")
+
+
+def test_no_races_yet(scratch: Path) -> None:
+    with pytest.raises(UsageError, match="no races yet"):
+        find_run(scratch / "runs", None)
+
+
+def test_the_lock_tells_a_live_run_from_one_that_broke_off(scratch: Path) -> None:
+    store = open_run(scratch, "a")
+    record = RunRecord(store.folder)
+    assert record.state == "running"
+    store.close()
+    assert record.state == "broken off"
+    (store.folder / "result.json").write_text("{}")
+    assert record.state == "ended"
+
+
+def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """A disk with `room` bytes left."""
+    left = [room]
+    write = os.write
+
+    def limited(descriptor: int, data: bytes) -> int:
+        part = bytes(data)[: left[0]]
+        if not part:
+            raise OSError(28, "No space left on device")
+        left[0] -= len(part)
+        return write(descriptor, part)
+
+    monkeypatch.setattr("hydra.store.files.os.write", limited)
+
+
+def test_a_full_disk_leaves_no_half_event(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_run(scratch, "a")
+    store.append(event(1))
+    with monkeypatch.context() as full:
+        full_after(full, 30)
+        store.append(event(2))
+    store.append(event(3, text=object()))
+    store.append(event(4))
+    store.close()
+    assert [e.seq for e in RunRecord(store.folder).events()] == [1, 4]
+    assert store.lost == 2
+
+
+def test_a_sink_on_a_full_disk_goes_on_and_keeps_its_places(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = RawSink(scratch / "raw", 1000)
+    with monkeypatch.context() as full:
+        full_after(full, 5)
+        assert sink.write(b"0123456789") is None
+    place = sink.write(b"abc")
+    assert place is not None
+    with monkeypatch.context() as full:
+        full_after(full, 600)
+        for _ in range(3):
+            sink.write(b"t" * 300)
+        sink.close()
+    assert sink.failed > 1
+    kept = (scratch / "raw").read_bytes()
+    assert kept[place.offset : place.offset + place.length] == b"abc"
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"v":1}', b'{"v":"x"}', b"[]", b"3", b'{"v":1,"seq":1,"raw":3}']
+)
+def test_a_line_of_another_shape_is_a_record_error(line: bytes) -> None:
+    with pytest.raises(RecordError, match="cannot be read"):
+        decode(line)

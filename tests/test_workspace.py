@@ -1,0 +1,441 @@
+"""A lane's ground: what an agent gets, what it cannot touch, what goes back and what goes away."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from hydra.adapters.contract import ConfigFolder
+from hydra.errors import Refused
+from hydra.git import repository
+from hydra.workspace import tree
+from tests.conftest import git, make_repository
+from tests.support.grounds import Race, agent, changes, fingerprint, race_on, take
+
+CLAUDE = ConfigFolder(
+    variable="CLAUDE_CONFIG_DIR",
+    default=".claude",
+    credentials=(".credentials.json",),
+    copied=("settings.json", "skills", "CLAUDE.md"),
+    beside=(".claude.json",),
+)
+
+
+@pytest.fixture
+def race(repo: Path, scratch: Path) -> Race:
+    return race_on(repo, scratch / "state")
+
+
+@pytest.fixture
+def home(scratch: Path) -> Path:
+    folder = scratch / "home" / ".claude"
+    (folder / "skills" / "one").mkdir(parents=True)
+    (folder / "skills" / "one" / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "skills" / "one" / "run.sh").chmod(0o755)
+    (folder / "projects").mkdir()
+    (folder / "projects" / "history.jsonl").write_text("private")
+    (folder / "settings.json").write_text("{}")
+    (folder / ".credentials.json").write_text('{"token": "old"}')
+    (folder / ".credentials.json").chmod(0o640)
+    (folder.parent / ".claude.json").write_text('{"seen": 1}')
+    return folder.parent
+
+
+HARM = """
+git branch -D main; git checkout -q -b main; git update-ref refs/heads/main HEAD~9
+git stash pop; git stash clear; git stash drop
+git config --local user.name Mallory; git config alias.st '!touch pwned'
+echo broken > "$(git rev-parse --git-common-dir)/config.new"
+d=$(git rev-parse --git-path hooks); mkdir -p "$d"; echo evil > "$d/post-merge"
+git worktree prune; git worktree list --porcelain | sed -n 's/^worktree //p' | tail -n +3 |
+  while read w; do git worktree remove -f "$w"; done
+git tag -d v1; git tag -f v2
+git reset -q --hard; git clean -qfdx
+git commit -q --allow-empty -m empty; git commit -q --amend -m amended
+git reflog expire --expire=now --all; git gc -q --prune=now; git repack -qad; git prune
+git pack-refs --all; git remote add origin /nowhere; git push -q origin HEAD; git push -q . HEAD:x
+git update-index --refresh; git rm -qrf .; git read-tree --empty
+rm -f "$(git rev-parse --git-common-dir)/packed-refs"
+git sparse-checkout set nothing; git submodule deinit --all -f; git notes add -m n; git replace -d x
+"""
+
+
+def test_what_an_agent_does_to_git_stays_in_its_lane(repo: Path, scratch: Path, race: Race) -> None:
+    git(repo, "tag", "v1")
+    (repo / "README.md").write_text("the user's stash\n")
+    git(repo, "stash", "-q")
+    (repo / "README.md").write_text("the user's edit\n")
+    (repo / "src" / "new.py").write_text("the user's new file\n")
+    git(repo, "add", "src/new.py")
+    before = fingerprint(repo)
+    race = race_on(repo, scratch / "other")
+    repository.pin(race.repo, "r1", race.base)
+    ground, rival = race.opened("claude"), race.opened("codex")
+    (rival.worktree / "src" / "pager.py").write_text("the rival's\n")
+    for line in HARM.strip().splitlines():
+        agent(ground.worktree, line.strip().rstrip("|"), check=False)
+    ground.settle()
+    take(ground)
+    assert changes(race, take(rival)) == {b"src/pager.py": b"the rival's\n"}
+    for lane in (ground, rival):
+        lane.give_back()
+        lane.remove()
+    repository.unpin(race.repo, "r1")
+    assert fingerprint(repo) == before
+    assert git(repo, "fsck", "--no-dangling") == ""
+
+
+def test_the_ground_is_as_an_agent_expects_it(repo: Path, scratch: Path) -> None:
+    git(repo, "tag", "-a", "v1", "-m", "v1")
+    git(repo, "config", "commit.gpgSign", "true")
+    (repo / ".git" / "hooks" / "post-checkout").write_text("#!/bin/sh\ntouch hooked\n")
+    (repo / ".git" / "hooks" / "post-checkout").chmod(0o755)
+    git(repo, "config", "core.hooksPath", ".git/hooks")
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    assert ground.worktree.name == "shop"
+    assert git(ground.worktree, "status", "--porcelain") == ""
+    assert git(ground.worktree, "describe", "--tags") == "v1"
+    assert git(ground.worktree, "rev-parse", "HEAD") == race.base
+    assert git(ground.worktree, "remote") == ""
+    agent(ground.worktree, "echo x > x; git add x; git commit -qm x; git stash list; git reflog")
+    assert git(ground.worktree, "log", "-1", "--format=%an <%ae>") == "Ada <ada@example.com>"
+    assert stat.S_IMODE((scratch / "state" / "g" / "claude").stat().st_mode) == 0o700
+    assert {path.name for path in ground.writable} == {"shop", "repo.git", "home", "tmp"}
+    assert all(path.is_dir() for path in ground.writable)
+
+
+def test_lanes_open_side_by_side(race: Race) -> None:
+    grounds = [race.ground(f"lane-{number}") for number in range(8)]
+    start = threading.Barrier(len(grounds))
+    failed: list[object] = []
+
+    def opened(number: int) -> None:
+        start.wait()
+        try:
+            grounds[number].open()
+            (grounds[number].worktree / "n").write_text(str(number))
+            failed.extend(filter(None, [take(grounds[number]).incomplete]))
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=opened, args=(n,)) for n in range(len(grounds))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    for number in range(len(grounds)):
+        assert git(race.patches, "show", f"lane-{number}:n") == str(number)
+
+
+def test_a_place_that_cannot_be_written_is_refused(race: Race) -> None:
+    (race.state / "g").mkdir()
+    (race.state / "g" / "claude").write_text("a file")
+    with pytest.raises(Refused, match="could not be opened"):
+        race.opened()
+
+
+def test_copies_come_along_and_never_into_the_patch(repo: Path, scratch: Path) -> None:
+    (repo / ".env").write_text("KEY=1\n")
+    (repo / "cfg" / "deep").mkdir(parents=True)
+    (repo / "cfg" / "deep" / "a").write_text("a")
+    (repo / "cfg" / "link").symlink_to("/etc/passwd")
+    (repo / "build.log").write_text("log")
+    (repo / ".worktreeinclude").write_text("*.log\n")
+    race = race_on(repo, scratch / "state")
+    ground = race.opened(copies=[".env", "cfg"])
+    top = ground.worktree
+    assert (top / ".env").read_text() == "KEY=1\n"
+    assert (top / "cfg" / "deep" / "a").read_text() == "a"
+    assert (top / "cfg" / "link").is_symlink()
+    assert (top / "build.log").read_text() == "log"
+    (top / ".gitignore").write_text("")
+    (top / "cfg" / "deep" / "b").write_text("the agent's, in a copied folder")
+    (top / "cfgx").write_text("x")
+    assert changes(race, take(ground)) == {b".gitignore": b"", b"cfgx": b"x"}
+
+
+def test_a_copy_never_lands_outside_the_worktree(repo: Path, scratch: Path) -> None:
+    outside = scratch / "outside"
+    outside.mkdir()
+    (repo / "conf").symlink_to(outside)
+    git(repo, "add", "conf")
+    git(repo, "commit", "-qm", "link")
+    (repo / "conf").unlink()
+    (repo / "conf").mkdir()
+    (repo / "conf" / ".env").write_text("x")
+    race = race_on(repo, scratch / "state")
+    with pytest.raises(Refused, match="outside the worktree"):
+        race.opened(copies=["conf/.env"])
+    assert list(outside.iterdir()) == []
+
+
+def test_instructions_are_files_inside_the_tree(race: Race) -> None:
+    ground = race.opened()
+    top = ground.worktree
+    (top / "AGENTS.md").write_text("x")
+    (top / "CLAUDE.md").symlink_to("AGENTS.md")
+    (top / "GEMINI.md").symlink_to("/etc/passwd")
+    (top / "CURSOR.md").mkdir()
+    os.mkfifo(top / "PIPE.md")
+    names = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "CURSOR.md", "PIPE.md", "NONE.md")
+    assert ground.instructions(names) == ("CLAUDE.md", "AGENTS.md")
+
+
+def test_changes_are_noticed_by_one_walk(race: Race) -> None:
+    ground = race.opened()
+    opened = ground.changed_since(0)
+    assert opened is not None
+    assert time.time() - 60 < opened <= time.time()
+    later = time.time() + 1
+    assert ground.changed_since(later) is None
+    target = ground.worktree / "src" / "pager.py"
+    before = time.time()
+    os.utime(target, (later + 9, later + 9))
+    told = ground.changed_since(before)
+    assert told is not None
+    assert told < later, "a file dated into the future keeps no lane alive"
+    (ground.worktree / "src" / "closed").mkdir(mode=0o000)
+    assert ground.changed_since(later) is None
+    ground.remove()
+    assert ground.changed_since(0) is None
+
+
+def test_what_git_writes_for_itself_is_no_change(race: Race) -> None:
+    ground = race.opened()
+    time.sleep(0.02)  # past the kernel's tick, which a walk allows for
+    before = time.time()
+    os.utime(ground.worktree / ".git")
+    assert ground.changed_since(before) is None
+
+
+def test_an_edit_right_after_the_clock_was_read_is_noticed(race: Race) -> None:
+    ground = race.opened()
+    for _ in range(50):
+        when = time.time()
+        with (ground.worktree / "README.md").open("a") as file:
+            file.write("x")
+        assert ground.changed_since(when)
+
+
+def test_removal_takes_everything_and_follows_nothing(race: Race, scratch: Path) -> None:
+    keep = scratch / "keep"
+    keep.mkdir()
+    (keep / "file").write_text("x")
+    ground = race.opened()
+    agent(
+        ground.worktree,
+        f"ln -s {keep} link; mkdir -p a/b/c; touch a/b/c/d; chmod 000 a/b/c; chmod 555 a/b a;"
+        "mkfifo p; mkdir -p ../home/x; chmod 000 ../home; chmod 500 .",
+    )
+    ground.remove()
+    assert not (race.state / "g" / "claude").exists()
+    assert (keep / "file").read_text() == "x"
+    ground.remove()
+
+
+def test_a_tree_deeper_than_any_path_is_removed(scratch: Path) -> None:
+    top = scratch / "deep"
+    top.mkdir()
+    here = os.open(top, os.O_RDONLY)
+    for number in range(3000):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        if number % 1000 == 0:
+            os.close(os.open("f", os.O_CREAT | os.O_WRONLY, dir_fd=inner))
+        os.close(here)
+        here = inner
+    os.close(here)
+    tree.remove(top)
+    assert not top.exists()
+
+
+def test_caches_and_temporary_files_go_to_the_lane(race: Race, home: Path) -> None:
+    loose = race.ground(config=CLAUDE, confined=False, home=home).environment
+    tight = race.ground(config=CLAUDE, confined=True, home=home).environment
+    place = str(race.state / "g" / "claude")
+    assert loose["TMPDIR"] == f"{place}/tmp"
+    assert loose["XDG_CACHE_HOME"] == f"{place}/home/.cache"
+    assert "CARGO_HOME" not in loose
+    assert tight["CARGO_HOME"].startswith(f"{place}/home/")
+    assert loose["CLAUDE_CONFIG_DIR"] == f"{place}/home/.claude"
+    assert "CLAUDE_CONFIG_DIR" not in tight
+    nowhere = race.ground(config=CLAUDE, confined=True, home=home / "nowhere").environment
+    assert nowhere["CLAUDE_CONFIG_DIR"] == f"{place}/home/.claude"
+
+
+def test_the_agents_settings_are_a_copy(race: Race, home: Path) -> None:
+    outside = home.parent / "outside"
+    outside.write_text("outside")
+    own = home / ".claude"
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles" / "CLAUDE.md").write_text("mine")
+    (own / "CLAUDE.md").symlink_to("../dotfiles/CLAUDE.md")
+    (own / "skills" / "out").symlink_to(outside)
+    (own / "skills" / "round").symlink_to(own / "skills")
+    os.mkfifo(own / "skills" / "pipe")
+    before = fingerprint(home)
+    ground = race.opened(config=CLAUDE, home=home)
+    copy = race.state / "g" / "claude" / "home" / ".claude"
+    names = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
+    assert names == {
+        ".claude.json",
+        ".credentials.json",
+        "CLAUDE.md",
+        "settings.json",
+        "skills/one/run.sh",
+    }
+    assert (copy / "CLAUDE.md").read_text() == "mine"
+    assert not (copy / "CLAUDE.md").is_symlink()
+    assert stat.S_IMODE((copy / ".credentials.json").stat().st_mode) == 0o600
+    assert stat.S_IMODE((copy / "skills" / "one" / "run.sh").stat().st_mode) == 0o700
+    assert any("a link out of the home folder" in note for note in ground.notes)
+    assert ground.binds == ((copy, own), (copy.parent / ".claude.json", home / ".claude.json"))
+    assert ground.config_variable == ("CLAUDE_CONFIG_DIR", str(copy))
+    (copy / "settings.json").write_text('{"hooks": "evil"}')
+    (copy.parent / ".claude.json").write_text("evil")
+    ground.give_back()
+    assert fingerprint(home) == before
+
+
+def test_a_settings_folder_that_is_elsewhere_or_missing(race: Race, home: Path) -> None:
+    elsewhere = home.parent / "elsewhere"
+    shutil.copytree(home / ".claude", elsewhere)
+    (elsewhere / ".claude.json").write_text('{"elsewhere": 1}')
+    ground = race.opened("a", config=CLAUDE, home=home, config_env=str(elsewhere))
+    copy = race.state / "g" / "a" / "home" / ".claude"
+    assert ground.binds == ((copy, elsewhere),)
+    assert json.loads((copy / ".claude.json").read_text()) == {"elsewhere": 1}
+    empty = home.parent / "empty"
+    empty.mkdir()
+    bare = race.opened("b", config=CLAUDE, home=empty)
+    assert bare.binds == ()
+    variable = bare.config_variable
+    assert variable is not None
+    assert list(Path(variable[1]).iterdir()) == []
+    bare.give_back()
+    bare.take_in()
+    assert list(empty.iterdir()) == []
+
+
+def test_settings_are_copied_up_to_a_size(race: Race, home: Path) -> None:
+    with (home / ".claude" / "skills" / "model.bin").open("wb") as file:
+        file.truncate(17 * 1024**2)
+    ground = race.opened(config=CLAUDE, home=home)
+    assert any("too large" in note and "model.bin" in note for note in ground.notes)
+
+
+def refresh(ground: object, race: Race, lane: str, text: str) -> None:
+    del ground
+    copy = race.state / "g" / lane / "home" / ".claude" / ".credentials.json"
+    half = copy.with_name("half")
+    half.write_text(text)
+    half.rename(copy)
+
+
+def test_refreshed_credentials_go_back_and_on_to_the_other_lanes(race: Race, home: Path) -> None:
+    own = home / ".claude" / ".credentials.json"
+    a = race.opened("a", config=CLAUDE, home=home)
+    b = race.opened("b", config=CLAUDE, home=home)
+    a.give_back()
+    assert not a.credentials_changed()
+    refresh(a, race, "a", '{"token": "new"}')
+    assert a.credentials_changed()
+    a.give_back()
+    assert json.loads(own.read_text()) == {"token": "new"}
+    assert stat.S_IMODE(own.stat().st_mode) == 0o640
+    assert not a.credentials_changed()
+    b.take_in()
+    copy = race.state / "g" / "b" / "home" / ".claude" / ".credentials.json"
+    assert json.loads(copy.read_text()) == {"token": "new"}
+    refresh(b, race, "b", '{"token": "newer"}')
+    b.give_back()
+    a.take_in()
+    a.give_back()
+    assert json.loads(own.read_text()) == {"token": "newer"}
+    assert sorted(path.name for path in own.parent.iterdir()) == [
+        ".credentials.json",
+        "projects",
+        "settings.json",
+        "skills",
+    ]
+
+
+def test_credentials_the_user_has_renewed_are_left_alone(race: Race, home: Path) -> None:
+    own = home / ".claude" / ".credentials.json"
+    ground = race.opened(config=CLAUDE, home=home)
+    own.write_text('{"token": "the user\'s"}')
+    refresh(ground, race, "claude", '{"token": "the lane\'s"}')
+    ground.give_back()
+    ground.take_in()
+    assert json.loads(own.read_text()) == {"token": "the user's"}
+
+
+@pytest.mark.parametrize("text", ["", '{"token": "ha', "[]", "null", "x" * 2_000_000])
+def test_a_torn_or_foreign_credentials_file_never_goes_back(
+    race: Race, home: Path, text: str
+) -> None:
+    own = home / ".claude" / ".credentials.json"
+    ground = race.opened(config=CLAUDE, home=home)
+    refresh(ground, race, "claude", text)
+    ground.give_back()
+    assert json.loads(own.read_text()) == {"token": "old"}
+
+
+def test_a_credentials_file_that_became_a_pipe_or_a_link_never_goes_back(
+    race: Race, home: Path
+) -> None:
+    own = home / ".claude" / ".credentials.json"
+    for lane, script in (("a", "mkfifo"), ("b", "ln -s ../.claude.json"), ("c", "mkdir")):
+        ground = race.opened(lane, config=CLAUDE, home=home)
+        copy = race.state / "g" / lane / "home" / ".claude"
+        agent(copy, f"rm .credentials.json; {script} .credentials.json")
+        ground.give_back()
+        assert json.loads(own.read_text()) == {"token": "old"}
+
+
+def test_a_link_to_the_users_credentials_stays_a_link(race: Race, home: Path) -> None:
+    own = home / ".claude" / ".credentials.json"
+    kept = home / "secrets.json"
+    own.rename(kept)
+    own.symlink_to(kept)
+    ground = race.opened(config=CLAUDE, home=home)
+    refresh(ground, race, "claude", '{"token": "new"}')
+    ground.give_back()
+    assert own.is_symlink()
+    assert json.loads(kept.read_text()) == {"token": "new"}
+
+
+def test_only_one_of_two_lanes_that_refresh_at_once_goes_back(race: Race, home: Path) -> None:
+    own = home / ".claude" / ".credentials.json"
+    grounds = [race.opened(name, config=CLAUDE, home=home) for name in ("a", "b")]
+    for name, ground in zip(("a", "b"), grounds, strict=True):
+        refresh(ground, race, name, json.dumps({"token": name * 1000}))
+    start = threading.Barrier(2)
+
+    def back(number: int) -> None:
+        start.wait()
+        grounds[number].give_back()
+
+    threads = [threading.Thread(target=back, args=(n,)) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert json.loads(own.read_text())["token"] in ("a" * 1000, "b" * 1000)
+
+
+def test_the_worktrees_name_never_collides(scratch: Path) -> None:
+    for number, name in enumerate(("home", "tmp", "repo.git", "bell\x07")):
+        root = make_repository(scratch / str(number) / name)
+        ground = race_on(root, scratch / f"state{number}").opened()
+        assert ground.worktree.is_dir()
+        assert take(ground).empty
