@@ -1,0 +1,135 @@
+"""Puts together what one lane's attempt works with, and tidies up after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.adapters.contract import Adapter
+from hydra.adapters.environment import secret_values
+from hydra.attempt import Bench
+from hydra.config import Config
+from hydra.git.repository import Repository
+from hydra.git.runner import OWNER, owner
+from hydra.model import LanePlan, Outcome, RacePlan
+from hydra.paths import ground_dir
+from hydra.plan import patch_message
+from hydra.probe import config_folder
+from hydra.sandbox import Walls, default_masks, visible_paths
+from hydra.secrets import Redactor, looks_secret
+from hydra.store import RunStore
+from hydra.workspace import Ground, private_ground
+
+__all__ = ["Bench", "Shop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shop:
+    """Where benches are made: everything the lanes of one race have in common."""
+
+    repository: Repository
+    config: Config
+    store: RunStore
+    home: Path
+    state: Path
+    environ: Mapping[str, str]
+    adapters: Mapping[str, Adapter]
+    plan: RacePlan
+
+    def bench(self, lane: LanePlan) -> Bench:
+        """One lane's bench. Its ground is not opened yet."""
+        assert lane.command is not None
+        adapter = self.adapters[lane.lane.adapter]
+        ground = self._ground(lane, adapter)
+        limits = self.plan.limits
+        secrets = self._secrets(lane, adapter)
+        redactor = Redactor(secrets)
+        environment = self._environment(lane, ground)
+        return Bench(
+            plan=lane,
+            adapter=adapter,
+            command=lane.command,
+            ground=ground,
+            confinement=self.plan.confinement,
+            walls=self._walls(ground, adapter, lane.command.program),
+            limits=limits,
+            environment=environment,
+            setup_environment={
+                name: value for name, value in environment.items() if value not in secrets
+            },
+            redactor=redactor,
+            stdout=self.store.raw_sink(lane.lane.id, 1, "stdout", limits.raw_bytes),
+            stderr=self.store.raw_sink(lane.lane.id, 1, "stderr", limits.stderr_bytes),
+            prompt_file=self.store.lane_folder(lane.lane.id) / "prompt.txt",
+            setup=self.plan.setup,
+            message=redactor.text(patch_message(self.plan, lane)),
+        )
+
+    def _ground(self, lane: LanePlan, adapter: Adapter) -> Ground:
+        descriptor = adapter.descriptor
+        named = self.environ.get(descriptor.config.variable) if descriptor.config else None
+        return private_ground(
+            repository=self.repository,
+            base=self.plan.task.base,
+            lane=lane.lane.id,
+            run_folder=self.store.folder,
+            ground=ground_dir(self.state, self.plan.run, lane.lane.id),
+            patches=self.store.patches,
+            home=self.home,
+            config=descriptor.config,
+            config_env=named,
+            confined=self.plan.confinement.holds,
+            copies=self.plan.copies,
+            limits=self.plan.limits,
+        )
+
+    def _walls(self, ground: Ground, adapter: Adapter, program: str) -> Walls:
+        own = config_folder(adapter.descriptor, self.environ, self.home)
+        # A rival's settings may lie outside HOME, where its own variable says.
+        rivals = (
+            config_folder(rival.descriptor, self.environ, self.home)
+            for rival in self.adapters.values()
+            if rival is not adapter
+        )
+        return Walls(
+            state=self.state,
+            writable=ground.writable,
+            binds=ground.binds,
+            home=self.home,
+            objects=self.repository.objects,
+            visible=visible_paths(self.environ, [program]),
+            masks=(*default_masks(self.home, own), *(folder for folder in rivals if folder)),
+            cwd=ground.worktree,
+            unrestricted=self.plan.permission == "unrestricted",
+        )
+
+    def _environment(self, lane: LanePlan, ground: Ground) -> dict[str, str]:
+        environment = {name: self.environ[name] for name in lane.env_names}
+        environment.update(ground.environment)
+        environment[OWNER] = owner
+        if lane.command is not None:
+            environment.update(lane.command.env)
+        return environment
+
+    def _secrets(self, lane: LanePlan, adapter: Adapter) -> tuple[str, ...]:
+        named = secret_values(adapter.descriptor, self.environ)
+        guessed = (self.environ[name] for name in lane.env_names if looks_secret(name))
+        return (*named, *guessed)
+
+    def tidy(self, bench: Bench, outcome: Outcome) -> str:
+        """Removes the lane's ground as `keep` says; never where its patch is not whole.
+
+        A sentence where it could not be removed.
+        """
+        if self.plan.keeps_ground(outcome):
+            return ""
+        try:
+            bench.ground.remove()
+        except OSError as error:
+            return f"its worktree could not be removed: {error}"
+        with suppress(OSError):
+            # The last lane's ground takes the race's own folder along.
+            ground_dir(self.state, self.plan.run, bench.plan.lane.id).parent.rmdir()
+        return ""

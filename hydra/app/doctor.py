@@ -1,0 +1,210 @@
+"""`hydra doctor` and `hydra agents`: what is here, and what is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import trio
+
+from hydra import __version__, paths, probe
+from hydra.adapters import registry
+from hydra.adapters.contract import Adapter
+from hydra.app import settings
+from hydra.app.recover import recover
+from hydra.config import Config
+from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, HydraError
+from hydra.git import repository
+from hydra.git.runner import require_git
+from hydra.model import Confinement, DetectResult, Permission, SpawnRequest, Tier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """What `hydra doctor` found. Sentences are "" where all is well."""
+
+    git_version: str
+    git_problem: str
+    confinement: Confinement
+    state: Path | None
+    state_problem: str
+    repository: Mapping[str, object]
+    repository_problem: str
+    adapters: tuple[Adapter, ...]
+    found: Mapping[str, DetectResult]
+    program: str
+
+    @property
+    def exit_code(self) -> int:
+        """What a race would end with here: 3 without git or a state folder, 4 without an agent."""
+        if self.git_problem or self.state_problem:
+            return EXIT_REFUSED
+        ready = any(
+            adapter.descriptor.tier is Tier.TIER1 and self.found[adapter.key()].ready
+            for adapter in self.adapters
+            if adapter.key() in self.found
+        )
+        return EXIT_OK if ready else EXIT_NO_AGENT
+
+
+def doctor(flags: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Checkup:
+    """Looks at everything a race needs. Raises `ConfigError` alone; what it finds, it tells."""
+    environ = dict(os.environ) if environ is None else environ
+    recover(environ)
+    config = settings.load(None, environ, flags)
+    git_version, git_problem = _git()
+    state, state_problem = _state(environ)
+    about, about_problem = _repository(environ, state) if git_version else ({}, git_problem)
+    adapters = tuple(registry.ADAPTERS)
+    probed = _probed(adapters, config)
+    with _scratch_state(state, state_problem) as scratch:
+        confinement, found = trio.run(_probe, probed, config, environ, scratch)
+    return Checkup(
+        git_version=git_version,
+        git_problem=git_problem,
+        confinement=confinement,
+        state=state,
+        state_problem=state_problem,
+        repository=about,
+        repository_problem=about_problem,
+        adapters=adapters,
+        found=found,
+        program=_program(environ),
+    )
+
+
+def _git() -> tuple[str, str]:
+    try:
+        return ".".join(map(str, require_git())), ""
+    except HydraError as error:
+        return "", f"{error.message} ({error.hint})"
+
+
+def _state(environ: Mapping[str, str]) -> tuple[Path | None, str]:
+    try:
+        state = paths.state_dir(environ)
+    except HydraError as error:
+        return None, f"{error.message} ({error.hint})"
+    if _lies_in_repository(state):
+        hint = "set HYDRA_STATE_DIR to a folder outside the repository"
+        return state, f"{state} and the repository lie in each other ({hint})"
+    try:
+        paths.make_private(state)  # as a race would: only the attempt tells
+    except OSError as error:
+        hint = "set HYDRA_STATE_DIR to a folder you can write"
+        return state, f"{state} cannot be made: {error.strerror} ({hint})"
+    if not (state.is_dir() and os.access(state, os.W_OK | os.X_OK)):
+        return state, f"{state} cannot be written (set HYDRA_STATE_DIR to a folder that can)"
+    return state, ""
+
+
+def _lies_in_repository(state: Path) -> bool:
+    try:
+        root = repository.read(Path.cwd()).root
+    except HydraError:
+        return False
+    return state.is_relative_to(root) or root.is_relative_to(state)
+
+
+@contextmanager
+def _scratch_state(state: Path | None, problem: str) -> Iterator[Path]:
+    """The state folder; where there is none, a folder for the probes alone, out of /tmp as it."""
+    if state is not None and not problem:
+        yield state
+        return
+    with TemporaryDirectory(prefix="hydra-doctor-", dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
+def _repository(environ: Mapping[str, str], state: Path | None) -> tuple[Mapping[str, object], str]:
+    try:
+        found = repository.read(Path.cwd(), state=state)
+        settings.load(found.root, environ, {})  # its hydra.toml may say what a race would refuse
+        return {"root": str(found.root), **repository.about(found, found.head)}, ""
+    except HydraError as error:
+        return {}, f"{error.message} ({error.hint})" if error.hint else error.message
+
+
+async def _probe(
+    adapters: tuple[Adapter, ...], config: Config, environ: Mapping[str, str], state: Path
+) -> tuple[Confinement, dict[str, DetectResult]]:
+    confinement = await probe.try_confinement(environ)
+    found = await probe.detect_all(
+        adapters,
+        probe.Surroundings(
+            environ=environ,
+            home=Path(environ.get("HOME") or Path.home()),
+            confinement=confinement,
+            state=state,
+            paths=settings.programs(config),
+            extra_names=settings.extra_names(config),
+            cache_file=paths.cache_dir(environ) / "probes.json",
+            confirm_sign_in=True,
+        ),
+    )
+    return confinement, found
+
+
+def agents(
+    name: str | None, flags: Mapping[str, object], environ: Mapping[str, str] | None = None
+) -> list[tuple[Adapter, DetectResult | None]]:
+    """The adapters, or the one named, each with what is here of it; None where not probed.
+
+    Raises `UsageError` for a name that no adapter has.
+    """
+    environ = dict(os.environ) if environ is None else environ
+    config = settings.load(None, environ, flags)
+    wanted = (registry.get(name),) if name else tuple(registry.ADAPTERS)
+    probed = _probed(wanted, config)
+    with _scratch_state(*_state(environ)) as scratch:
+        _, found = trio.run(_probe, probed, config, environ, scratch)
+    return [(adapter, found.get(adapter.key())) for adapter in wanted]
+
+
+def example_line(adapter: Adapter, found: DetectResult | None) -> tuple[str, ...]:
+    """The exact line a race would run for this agent here, () where there is none."""
+    if found is None or not found.ready:
+        return ()
+    request = SpawnRequest(
+        prompt="TASK",
+        worktree=Path("/WORKTREE"),
+        permission=Permission.FULL_AUTO,
+        as_root=os.geteuid() == 0,
+    )
+    try:
+        return adapter.build_command(request, found).argv
+    except AgentError:
+        return ()
+
+
+def _probed(adapters: tuple[Adapter, ...], config: Config) -> tuple[Adapter, ...]:
+    return tuple(
+        adapter
+        for adapter in adapters
+        if config.race.allow_experimental or adapter.descriptor.tier is Tier.TIER1
+    )
+
+
+def _program(environ: Mapping[str, str]) -> str:
+    """Which `hydra` a shell finds: Debian's login cracker has the same name."""
+    found = shutil.which("hydra", path=environ.get("PATH"))
+    if found is None:
+        return f"{__version__}; `hydra` is not on PATH (python -m hydra works)"
+    here = Path(sys.executable).parent
+    if Path(found).parent == here or _is_ours(Path(found)):
+        return f"{__version__} at {found}"
+    return f"{__version__}; but `hydra` on PATH is another program ({found}): use hydra-race"
+
+
+def _is_ours(program: Path) -> bool:
+    try:
+        with program.open("rb") as file:
+            return b"hydra.cli" in file.read(4096)
+    except OSError:
+        return False

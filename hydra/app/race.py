@@ -1,0 +1,304 @@
+"""`hydra race`: the straight line, from a task to every lane's patch."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import trio
+
+from hydra import __version__, paths, plan, probe
+from hydra.app import settings
+from hydra.app.bench import Bench, Shop
+from hydra.app.follow import Follower, Watcher
+from hydra.app.recover import recover
+from hydra.app.scene import RaceRequest, Scene, look_around
+from hydra.attempt import Emit, Handle, attempt
+from hydra.errors import EXIT_OK, HydraError, Refused
+from hydra.events import Event
+from hydra.git import patches, repository
+from hydra.git.runner import kill_all, owner, require_git
+from hydra.git.tree import regular_files
+from hydra.model import (
+    Confinement,
+    DetectResult,
+    LanePlan,
+    Outcome,
+    RacePlan,
+    RaceResult,
+    Status,
+    Tier,
+)
+from hydra.process.identity import Identity
+from hydra.race import SIGNALS, Race
+from hydra.reporters.document import exit_code, plan_document, result_document
+from hydra.reporters.text import plural
+from hydra.store import RunStore, new_run_id
+
+LAST_WORDS = 2.0
+"""Seconds that a reader of events has left once the race was interrupted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceReport:
+    """What came of it. `result` is None after a dry run."""
+
+    plan: RacePlan
+    result: RaceResult | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """As docs/exit-codes.md has it."""
+        return EXIT_OK if self.result is None else exit_code(self.result)
+
+
+def race(request: RaceRequest, watcher: Watcher | None = None) -> RaceReport:
+    """Runs one race to its end. Raises `HydraError` where it cannot begin."""
+    if not sys.platform.startswith("linux"):
+        raise Refused(
+            "a race runs on Linux only", hint="on Windows and macOS, run Hydra in a Linux machine"
+        )
+    recover(request.environ)
+    return trio.run(_begin, request, watcher)
+
+
+async def _begin(request: RaceRequest, watcher: Watcher | None) -> RaceReport:
+    """Looks at the repository and tries the confinement at once: both mostly wait for processes."""
+    looked: Scene | HydraError | None = None
+    confinement: Confinement | None = None
+
+    async def look() -> None:
+        nonlocal looked
+        try:
+            looked = await trio.to_thread.run_sync(look_around, request)
+        except HydraError as refused:  # a nursery would wrap it into an exception group
+            looked = refused
+            nursery.cancel_scope.cancel()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look)
+        confinement = await probe.try_confinement(request.environ)
+    if isinstance(looked, HydraError):
+        raise looked
+    assert looked is not None
+    assert confinement is not None
+    return await _race(looked, confinement, watcher)
+
+
+async def _race(scene: Scene, confinement: Confinement, watcher: Watcher | None) -> RaceReport:
+    found = await _probe(scene, confinement)
+    planned = _plan(scene, confinement, found)
+    if scene.request.dry_run:
+        return RaceReport(plan=planned)
+    store, planned = await trio.to_thread.run_sync(_open_record, scene, planned)
+    follower = Follower(store.events_file, watcher) if watcher else None
+    result: RaceResult | None = None
+    try:
+        # What the race no longer answers waits until its record says that it has ended.
+        with trio.open_signal_receiver(*SIGNALS):
+            result, at_once = await _run(scene, planned, store, follower)
+            result = replace(result, folder=store.folder)
+            if not (at_once and _left_standing(planned, result)):
+                result = await trio.to_thread.run_sync(_close_record, store, planned, result)
+        return RaceReport(plan=planned, result=result)
+    finally:
+        # Only a race that was ended at once has left any git running.
+        kill_all()
+        if follower is not None:
+            await _finish(follower, hurried=result is None or result.interrupted != 0)
+        store.close()
+
+
+async def _finish(follower: Follower, *, hurried: bool) -> None:
+    """Waits for whoever watches: for ever, or until a signal comes; not after an interrupt."""
+    with trio.move_on_after(LAST_WORDS if hurried else math.inf) as waiting:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_cancelled_by_signal, waiting)
+            await trio.to_thread.run_sync(follower.finish, abandon_on_cancel=True)
+            nursery.cancel_scope.cancel()
+
+
+async def _cancelled_by_signal(scope: trio.CancelScope) -> None:
+    with trio.open_signal_receiver(*SIGNALS) as received:
+        async for _ in received:
+            scope.cancel()
+
+
+async def _probe(scene: Scene, confinement: Confinement) -> dict[str, DetectResult]:
+    wanted = {lane.adapter for lane in scene.asked}
+    adapters = [
+        adapter
+        for key, adapter in scene.adapters.items()
+        if key in wanted or (not wanted and adapter.descriptor.tier is Tier.TIER1)
+    ]
+    return await probe.detect_all(
+        adapters,
+        probe.Surroundings(
+            environ=scene.request.environ,
+            home=scene.home,
+            confinement=confinement,
+            state=scene.state,
+            paths=settings.programs(scene.config),
+            extra_names=settings.extra_names(scene.config),
+            cache_file=paths.cache_dir(scene.request.environ) / "probes.json",
+        ),
+    )
+
+
+def _plan(scene: Scene, confinement: Confinement, found: Mapping[str, DetectResult]) -> RacePlan:
+    lanes = plan.choose_lanes(scene.asked, found, scene.adapters)
+    names = {lane.adapter: scene.adapters[lane.adapter].descriptor.instructions for lane in lanes}
+    return plan.make(
+        plan.Known(
+            run=new_run_id(),
+            state=scene.state,
+            task=scene.task,
+            lanes=lanes,
+            config=scene.config,
+            adapters=scene.adapters,
+            found=found,
+            confinement=confinement,
+            environment_names=tuple(scene.request.environ),
+            instructions={
+                key: regular_files(scene.repository, scene.task.base, wanted)
+                for key, wanted in names.items()
+            },
+            as_root=os.geteuid() == 0,
+            warnings=scene.warnings,
+        )
+    )
+
+
+def _open_record(scene: Scene, planned: RacePlan) -> tuple[RunStore, RacePlan]:
+    folder = paths.runs_dir(scene.state, scene.repository.root) / planned.run
+    documents = {"manifest.json": _manifest(scene, planned), "plan.json": plan_document(planned)}
+    try:
+        store = RunStore(folder, documents)
+    except OSError as error:
+        raise _unwritable(error) from error
+    try:
+        return store, _furnish(scene, planned, store)
+    except BaseException as error:
+        # Nothing has run: a race that was refused leaves no record.
+        from hydra.recover import remove_run  # not before: hardly a race needs it
+
+        remove_run(scene.state, folder)
+        store.close()
+        if isinstance(error, OSError):
+            raise _unwritable(error) from error
+        raise
+
+
+def _unwritable(error: OSError) -> Refused:
+    return Refused(
+        f"the run's record cannot be written: {error}",
+        hint="set HYDRA_STATE_DIR to a folder you can write, with room on its disk",
+    )
+
+
+def _furnish(scene: Scene, planned: RacePlan, store: RunStore) -> RacePlan:
+    """From here on the run can be found, whenever Hydra is killed; so nothing is made before."""
+    repository.pin(scene.repository, planned.run, planned.task.base)
+    patches.create(
+        store.patches,
+        scene.repository,
+        base=planned.task.base,
+        allow=scene.config.race.allow_filters,
+    )
+    if scene.config.race.include_dirty:
+        base = repository.dirty_base(
+            scene.repository, store.patches, planned.task.base, scene.config.limits
+        )
+        planned = replace(planned, task=replace(planned.task, base=base))
+        store.write_json("manifest.json", _manifest(scene, planned))
+        store.write_json("plan.json", plan_document(planned))
+    return planned
+
+
+def _manifest(scene: Scene, planned: RacePlan) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "hydra": __version__,
+        "run": planned.run,
+        "started": time.time(),
+        "process": Identity.of(os.getpid()).as_dict(),
+        "owner": owner,
+        "argv": sys.argv,
+        "repository": str(scene.repository.root),
+        "base": planned.task.base,
+        "base_name": planned.task.base_name,
+        "head": scene.task.base,
+        "title": planned.task.title,
+        "prompt": planned.task.prompt,
+        "python": sys.version.split()[0],
+        "git": ".".join(map(str, require_git())),
+        "environment_names": sorted({n for lane in planned.lanes for n in lane.env_names}),
+        "settings_from": dict(scene.config.sources),
+        "lanes": [lane.lane.id for lane in planned.lanes],
+    }
+
+
+async def _run(
+    scene: Scene, planned: RacePlan, store: RunStore, follower: Follower | None
+) -> tuple[RaceResult, bool]:
+    """The result, and whether a second signal ended it at once."""
+    at_once = False
+    shop = Shop(
+        repository=scene.repository,
+        config=scene.config,
+        store=store,
+        home=scene.home,
+        state=scene.state,
+        environ=scene.request.environ,
+        adapters=scene.adapters,
+        plan=planned,
+    )
+
+    def record(event: Event) -> None:
+        nonlocal at_once
+        at_once = at_once or (event.kind == "run_interrupted" and event.data.get("times") != 1)
+        store.append(event)
+        if follower is not None:
+            follower.poke()
+
+    async def one(lane: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        bench: Bench = shop.bench(lane)
+        outcome = await attempt(bench, handle, emit)
+        # Whatever comes now, the outcome stands.
+        with trio.CancelScope(shield=True):
+            left = await trio.to_thread.run_sync(shop.tidy, bench, outcome)
+        return replace(outcome, warnings=(*outcome.warnings, left)) if left else outcome
+
+    race = Race(plan=planned, run_attempt=one, record=record, checkpoint=store.sync)
+    if follower is not None:
+        gone = partial(race.interrupt, signal.SIGHUP)
+        follower.start(partial(trio.lowlevel.current_trio_token().run_sync_soon, gone))
+    return await race.run(), at_once
+
+
+def _close_record(store: RunStore, planned: RacePlan, result: RaceResult) -> RaceResult:
+    """Writes the result; what the disk did not take is said in it, and loses no lane's outcome."""
+    remarks = []
+    if store.lost:
+        remarks.append(f"{plural(store.lost, 'event')} could not be recorded: is the disk full?")
+    result = replace(result, warnings=(*result.warnings, *remarks))
+    try:
+        store.write_json("result.json", result_document(planned, result))
+    except OSError as error:
+        remark = f"the result could not be recorded: {error.strerror}"
+        result = replace(result, warnings=(*result.warnings, remark))
+    return result
+
+
+def _left_standing(planned: RacePlan, result: RaceResult) -> bool:
+    """Whether a race that was ended at once has work left for recovery to take."""
+    return any(
+        end.status is Status.INTERRUPTED and end.patch is None and lane.worktree.is_dir()
+        for lane, end in zip(planned.lanes, result.outcomes, strict=True)
+    )

@@ -1,0 +1,90 @@
+"""Before a command: runs that an earlier Hydra was killed in are brought to their end."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from hydra import paths
+from hydra.errors import HydraError
+from hydra.store import GONE, UNBORN, alone, unfinished
+
+Say = Callable[[str], None]
+"""Takes one line for a person."""
+
+UNBORN_AFTER = 60.0
+"""Seconds after which a run that never got its name is taken to have no maker any more."""
+
+
+def recover(environ: Mapping[str, str] = os.environ, say: Say | None = None) -> None:
+    """Recovers every run under the state folder that is broken off; costs nothing where none is.
+
+    Whatever goes wrong is said in one line and stops nobody: the command goes on. Only Ctrl-C
+    gets out, and the next command then goes on where it was.
+    """
+    try:
+        state = paths.state_dir(environ)
+    except HydraError:
+        return  # the command itself will say so
+    found, known = unfinished(state)
+    for folder in found:
+        _recover(folder, state, say or _to_stderr)
+    if _strays(state, known):
+        _remove_strays(state, known)
+
+
+def _recover(folder: Path, state: Path, say: Say) -> None:
+    # Loaded only now: nearly always there is nothing to recover.
+    from hydra.git.runner import require_git
+    from hydra.recover import recover_run, remove_run
+    from hydra.reporters.document import result_document
+
+    try:
+        require_git()  # without it nothing would be taken, and what stands called lost
+        if folder.name.endswith((GONE, UNBORN)):
+            _take_away(folder, state, remove_run)
+            return
+        done = recover_run(folder, state, result_document)
+    except Exception as problem:
+        # Not even a fault of Hydra's own may keep a person from their command.
+        what = problem.message if isinstance(problem, HydraError) else str(problem)
+        say(f"run {folder.name} is not recovered: {what or type(problem).__name__}")
+    else:
+        if done is not None:
+            say(done.sentence)
+
+
+def _take_away(folder: Path, state: Path, remove_run: Callable[[Path, Path], None]) -> None:
+    # Its maker or its remover may be at work. The maker has no lock for an instant.
+    if folder.name.endswith(UNBORN) and time.time() - folder.stat().st_mtime < UNBORN_AFTER:
+        return
+    with alone(folder) as mine:
+        if mine:
+            remove_run(state, folder)
+
+
+def _strays(state: Path, known: set[str]) -> set[str]:
+    try:
+        grounds = set(os.listdir(state / "g"))  # noqa: PTH208  in every command's way
+    except OSError:
+        return set()
+    return grounds and grounds - {paths.ground_dir(state, run, "x").parent.name for run in known}
+
+
+def _remove_strays(state: Path, known: set[str]) -> None:
+    from hydra.recover import remove_strays
+
+    with suppress(OSError):
+        remove_strays(state, known)
+
+
+def _to_stderr(line: str) -> None:
+    from hydra.reporters.text import clean
+
+    with suppress(OSError, ValueError):  # closed, or full: nobody reads it
+        sys.stderr.write(f"hydra: {clean(line)}\n")
+        sys.stderr.flush()

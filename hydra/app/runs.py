@@ -1,0 +1,218 @@
+"""`hydra runs` and `hydra diff`: the records of this repository's races, read back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from hydra import paths
+from hydra.app.recover import recover
+from hydra.errors import RecordError, Refused, UsageError
+from hydra.git import patches, repository
+from hydra.git.repository import Repository
+from hydra.git.runner import require_git
+from hydra.recover import remove_run
+from hydra.store import RunRecord, alone, find_run, runs
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One repository and the folder that holds its runs."""
+
+    repository: Repository
+    state: Path
+    folder: Path
+
+
+def here(environ: Mapping[str, str] | None = None) -> Place:
+    """The repository one stands in. Raises `Refused` outside of one."""
+    environ = dict(os.environ) if environ is None else environ
+    require_git()
+    state = paths.state_dir(environ)
+    recover(environ)
+    found = repository.read(Path.cwd(), state=state)
+    return Place(found, state, paths.runs_dir(state, found.root))
+
+
+def list_runs(place: Place) -> list[RunRecord]:
+    """This repository's runs, newest first."""
+    return list(reversed(runs(place.folder)))
+
+
+def find(place: Place, name: str | None) -> RunRecord:
+    """The run that `-r/--run` names; the latest without one."""
+    return find_run(place.folder, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One run as far as it can be read; `damage` is the first thing that could not be.
+
+    `lanes` are the result's; without one, what manifest, events and `patches.git` tell of them.
+    """
+
+    run: RunRecord
+    manifest: Mapping[str, object]
+    result: Mapping[str, object] | None
+    lanes: Mapping[str, Mapping[str, object]]
+    damage: RecordError | None
+
+    @property
+    def state(self) -> str:
+        """As `RunRecord.state`, or `unreadable` where something of it is damaged or newer."""
+        return "unreadable" if self.damage and not self.run.live else self.run.state
+
+
+def read(run: RunRecord, *, events: bool = False) -> Reading:
+    """Reads a run and raises nothing. `events` has the events read, and checked, in any case."""
+    damages: list[RecordError] = []
+    manifest: Mapping[str, object] = {}
+    result: Mapping[str, object] | None = None
+    statuses: dict[str, str] = {}
+    try:
+        manifest = run.manifest
+    except RecordError as damage:
+        damages.append(damage)
+    try:
+        result = run.result
+    except RecordError as damage:
+        damages.append(damage)
+    if events or result is None:
+        try:
+            for event in run.events():
+                if event.kind == "lane_ended":
+                    statuses[event.lane] = str(event.data.get("status"))
+        except RecordError as damage:
+            damages.append(damage)
+    if result is not None:
+        lanes = {str(lane["lane"]): lane for lane in _entries(result, "lanes")}
+    else:
+        known = _strings(manifest, "lanes") or list(_branches(run))
+        left = "running" if run.live else "broken off"
+        lanes = {lane: {"lane": lane, "status": statuses.get(lane, left)} for lane in known}
+    return Reading(
+        run=run,
+        manifest=manifest,
+        result=result,
+        lanes=lanes,
+        damage=damages[0] if damages else None,
+    )
+
+
+def _entries(document: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
+    found = document.get(key)
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def _strings(document: Mapping[str, object], key: str) -> list[str]:
+    found = document.get(key)
+    return [entry for entry in found if isinstance(entry, str)] if isinstance(found, list) else []
+
+
+def _branches(run: RunRecord) -> dict[str, str]:
+    try:
+        return patches.branches(run.patches)
+    except Refused:  # git's own words are told where a patch is asked for
+        return {}
+
+
+def commit_of(run: RunRecord, lane: str) -> str:
+    """A lane's patch as a commit in the run's `patches.git`, whatever became of the record.
+
+    Raises `UsageError` for an unknown lane, `Refused` for one without a patch, `RecordError`
+    where there are no patches any more or where the record does not say which lanes there were.
+    """
+    try:
+        commit = patches.branches(run.patches).get(lane)
+    except Refused as error:
+        raise RecordError(
+            f"the patches of run {run.id} cannot be read: {error.message}",
+            hint=f"what the lanes said is in {run.folder}/lanes",
+        ) from error
+    if commit is not None:
+        return commit
+    reading = read(run)
+    if lane in reading.lanes:
+        raise Refused(
+            f"lane {lane} of run {run.id} has no patch ({reading.lanes[lane].get('status')})",
+            hint=f"`hydra runs show -r {run.id}` says how it ended",
+        )
+    if reading.damage:
+        raise reading.damage
+    near = get_close_matches(lane, reading.lanes, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"its lanes: {', '.join(reading.lanes)}"
+    raise UsageError(f"run {run.id} has no lane {lane!r}", hint=hint)
+
+
+def ends_of(run: RunRecord, lane: str, other: str | None) -> tuple[str, str]:
+    """The two commits whose difference is shown: base and lane, or lane and the other lane."""
+    commit = commit_of(run, lane)
+    return (commit, commit_of(run, other)) if other else (run.base, commit)
+
+
+def from_top(place: Place, paths: Sequence[str], start: Path | None = None) -> tuple[str, ...]:
+    """Paths as one writes them in `start` (default: here), as they are from the top.
+
+    () is everything. Raises `UsageError` for one outside the repository.
+    """
+    top = place.repository.root
+    below = os.path.relpath(os.path.realpath(start or Path.cwd()), os.path.realpath(top))
+    named = tuple(_from_top(top, below, path) for path in paths)
+    return () if "." in named else named
+
+
+def _from_top(top: Path, below: str, path: str) -> str:
+    absolute = Path(path).is_absolute()
+    named = os.path.relpath(path, top) if absolute else os.path.normpath(f"{below}/{path}")
+    if named == ".." or named.startswith("../"):
+        raise UsageError(
+            f"{path!r} is outside the repository at {top}",
+            hint="paths are read from the folder you are in, as git does",
+        )
+    return named
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What `hydra runs rm` takes away: said first, done after."""
+
+    run: RunRecord
+    grounds: tuple[Path, ...]
+    patches: tuple[str, ...]
+    bytes: int
+
+
+def plan_removal(place: Place, run: RunRecord) -> Removal:
+    """What removing a run would take. Raises `Refused` while it is running."""
+    if run.live:
+        raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
+    ground = paths.ground_dir(place.state, run.id, "x").parent
+    grounds = tuple(sorted(ground.iterdir())) if ground.is_dir() else ()
+    return Removal(run, grounds, _with_patch(run), run.size())
+
+
+def _with_patch(run: RunRecord) -> tuple[str, ...]:
+    """The lanes that changed something; where it is not known, those that may have."""
+    reading = read(run)
+    if reading.result is None:
+        base = str(reading.manifest.get("base"))
+        return tuple(lane for lane, commit in _branches(run).items() if commit != base)
+    return tuple(
+        lane
+        for lane, outcome in reading.lanes.items()
+        if isinstance(patch := outcome.get("patch"), dict) and patch.get("files")
+    )
+
+
+def remove(place: Place, removal: Removal) -> None:
+    """Removes a run: its worktrees, its ref in the repository, and its record.
+
+    A removal that breaks off is ended by the next command.
+    """
+    with alone(removal.run.folder) as mine:
+        if not mine:
+            raise Refused(f"run {removal.run.id} is in use", hint="wait for the other hydra")
+        remove_run(place.state, removal.run.folder)

@@ -1,0 +1,137 @@
+"""What a race stands on, read and checked before the first probe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hydra import paths, plan
+from hydra.adapters import registry
+from hydra.adapters.contract import Adapter
+from hydra.app import settings
+from hydra.config import Config
+from hydra.errors import Refused, UsageError
+from hydra.git import repository
+from hydra.git.repository import Repository
+from hydra.git.runner import require_git
+from hydra.model import Lane, Task
+from hydra.reporters.text import plural
+
+TITLE = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceRequest:
+    """What a person, or a program, asks for. `flags` are dotted config keys set by flags."""
+
+    prompt: str
+    directory: Path = field(default_factory=Path.cwd)
+    base: str = "HEAD"
+    flags: Mapping[str, object] = field(default_factory=dict)
+    dry_run: bool = False
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What was read before the first probe."""
+
+    request: RaceRequest
+    repository: Repository
+    config: Config
+    state: Path
+    home: Path
+    task: Task
+    asked: tuple[Lane, ...]
+    adapters: Mapping[str, Adapter]
+    warnings: tuple[str, ...]
+
+
+def look_around(request: RaceRequest) -> Scene:
+    """Reads and checks all that a race stands on, probing nothing. Raises `HydraError`."""
+    environ = request.environ
+    check_prompt(request.prompt)
+    require_git()
+    state = paths.state_dir(environ)
+    home = Path(environ.get("HOME") or Path.home())
+    found = repository.read(request.directory, home=home, state=state)
+    _check_state(state)
+    config = settings.load(found.root, environ, request.flags)
+    adapters = {adapter.key(): adapter for adapter in registry.ADAPTERS}
+    asked = registry.lanes(config.race.agents)
+    plan.check_experimental(asked, adapters, config.race.allow_experimental)
+    base = repository.resolve(found, request.base)
+    repository.check_copies(found, config.race.copies)
+    _refuse_filters(found, base, config.race.allow_filters)
+    task = Task(
+        prompt=request.prompt,
+        repository=found.root,
+        base=base,
+        base_name=request.base if request.base != "HEAD" else (found.branch or "HEAD"),
+        title=request.prompt.strip().splitlines()[0][:TITLE],
+    )
+    return Scene(
+        request=request,
+        repository=found,
+        config=config,
+        state=state,
+        home=home,
+        task=task,
+        asked=asked,
+        adapters=adapters,
+        warnings=_remarks(found, config),
+    )
+
+
+def _check_state(state: Path) -> None:
+    # Before the probes, which work in it too.
+    try:
+        paths.make_private(state)
+        writable = state.is_dir() and os.access(state, os.W_OK | os.X_OK)
+        problem = "" if writable else "it is no folder that you can write"
+    except OSError as error:
+        problem = error.strerror or str(error)
+    if problem:
+        raise Refused(
+            f"the state folder {state} cannot be used: {problem}",
+            hint="set HYDRA_STATE_DIR to a folder you can write",
+        )
+
+
+def check_prompt(prompt: str) -> None:
+    """Raises `UsageError` for a task no agent could be given."""
+    if not prompt.strip():
+        raise UsageError("the task is empty", hint='say what is to be done: hydra race "fix ..."')
+    if "\0" in prompt:
+        raise UsageError("the task holds NUL bytes", hint="give plain text")
+
+
+def _refuse_filters(found: Repository, base: str, allowed: tuple[str, ...]) -> None:
+    """Content filters are programs of the user's: LFS's is known, others only by name."""
+    unknown = [name for name in repository.filters(found, base) if name not in allowed]
+    if unknown:
+        raise Refused(
+            f"this repository asks for the content filter {', '.join(unknown)}",
+            hint=" ".join(f"--allow-filter {name}" for name in unknown)
+            + " lets it run as it is configured now",
+        )
+    if repository.lfs_missing(found, base):
+        raise Refused(
+            "this repository keeps files in Git LFS, and git-lfs is not here",
+            hint="install git-lfs, or race where it is",
+        )
+
+
+def _remarks(found: Repository, config: Config) -> tuple[str, ...]:
+    remarks = []
+    if found.state:
+        remarks.append(f"a {found.state} is under way here; the lanes begin from the commit alone")
+    if not config.race.include_dirty:
+        dirty = repository.dirty(found)
+        if dirty:
+            counts = ((dirty.tracked, "changed file"), (dirty.untracked, "untracked file"))
+            some = " and ".join(plural(count, what) for count, what in counts if count)
+            remarks.append(f"not committed, so left out: {some} (--include-dirty takes them along)")
+    return tuple(remarks)

@@ -1,0 +1,408 @@
+"""One attempt's life: open its ground, run its agent, take its patch, say how it ended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import trio
+
+from hydra.adapters.contract import Adapter
+from hydra.errors import STDERR_EXCERPT, Failure, HydraError
+from hydra.events import AgentEvent, Raw, clip
+from hydra.model import BuiltCommand, Confinement, LanePlan, Limits, Outcome, Patch, Status
+from hydra.outcome import Evidence, Story, conclude
+from hydra.process import CannotStart, Control, End, Notice, Spec, run, supervise
+from hydra.reading import Counts, Reader, Sink, ending
+from hydra.sandbox import Walls, confine
+from hydra.secrets import Redactor
+from hydra.workspace import Ground, WorktreeLost
+
+SETTLE_AFTER = 1.5
+"""Seconds after opening before the collector's index is refreshed: git calls a file racy that was
+written within the index's own second."""
+CREDENTIAL_TICK = 2.0
+SIDE_FILES = 5.0
+"""Seconds for reading what an agent's own records tell."""
+
+
+class Emit(Protocol):
+    """Puts one event of this attempt into the race's one order."""
+
+    def __call__(
+        self,
+        kind: str,
+        sub: str = "",
+        data: Mapping[str, object] | None = None,
+        *,
+        source: str = "hydra",
+        raw: Raw | None = None,
+    ) -> None:
+        """One event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """All that one attempt works with; put together by the app, used here and nowhere else."""
+
+    plan: LanePlan
+    adapter: Adapter
+    command: BuiltCommand
+    ground: Ground
+    confinement: Confinement
+    walls: Walls
+    limits: Limits
+    environment: Mapping[str, str]
+    setup_environment: Mapping[str, str]
+    """The same without the agent's keys: a set-up is the repository's, or the user's, not its."""
+    redactor: Redactor
+    stdout: Sink
+    stderr: Sink
+    prompt_file: Path
+    setup: tuple[str, ...] = ()
+    message: str = ""
+    attempt: int = 1
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The command for eyes and records, without secrets."""
+        return tuple(map(self.redactor.text, self.command.argv))
+
+    def close(self) -> None:
+        """Ends the raw files, which may take a copy of their tails: it blocks."""
+        self.stdout.close()
+        self.stderr.close()
+
+
+@dataclass
+class Handle:
+    """The race's hold on one attempt: it can be told to stop before its agent even runs."""
+
+    control: Control = field(default_factory=Control)
+    stopped: str = ""
+    setting_up: trio.CancelScope = field(default_factory=trio.CancelScope)
+    taking_patch: trio.CancelScope = field(default_factory=lambda: trio.CancelScope(shield=True))
+    patch_grace: float = math.inf
+    """Seconds that a patch may take once the lane was told to stop."""
+
+    def stop(self, reason: str, graces: tuple[float, float] | None = None) -> None:
+        """Ends the agent by the ladder INT, TERM, KILL; its patch is still taken."""
+        self.stopped = self.stopped or reason
+        self.setting_up.cancel()
+        self.control.stop(reason, graces=graces)
+        self.hurry()
+
+    def hurry(self) -> None:
+        """Where the lane was told to stop, its patch has only so long from now."""
+        if self.stopped:
+            late = trio.current_time() + self.patch_grace
+            self.taking_patch.deadline = min(self.taking_patch.deadline, late)
+
+    def kill(self, reason: str) -> None:
+        """Ends it at once; its patch is left to recovery."""
+        self.stopped = self.stopped or reason
+        self.setting_up.cancel()
+        self.taking_patch.cancel()
+        self.control.kill(reason)
+
+
+async def attempt(bench: Bench, handle: Handle, emit: Emit) -> Outcome:
+    """Runs one attempt to its one outcome. Only cancellation gets out of here."""
+    started = trio.current_time()
+    try:
+        failure = await _prepare(bench, handle, emit)
+        if failure is not None:
+            return _not_started(bench, failure, started)
+        return await _run(bench, handle, emit, started)
+    finally:
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(bench.close)
+
+
+async def _prepare(bench: Bench, handle: Handle, emit: Emit) -> Failure | None:
+    emit("lane_opening")
+    began = trio.current_time()
+    try:
+        await trio.to_thread.run_sync(bench.ground.open, abandon_on_cancel=True)
+    except (HydraError, OSError) as error:
+        return _failure(bench, "SpawnFailed", "ground", f"its worktree was not opened: {error}")
+    seconds = round(trio.current_time() - began, 3)
+    emit("lane_opened", data={"worktree": str(bench.ground.worktree), "seconds": seconds})
+    for warning in (*bench.plan.warnings, *bench.command.warnings, *bench.ground.notes):
+        emit("lane_warning", data={"text": warning})
+    with handle.setting_up:
+        for command in bench.setup:
+            failure = await _set_up(bench, command, emit)
+            if failure is not None:
+                return failure
+    if handle.stopped:
+        return _failure(bench, "Interrupted", "interrupt", "the race was interrupted")
+    return None
+
+
+async def _set_up(bench: Bench, command: str, emit: Emit) -> Failure | None:
+    emit("setup_started", data={"command": command})
+    try:
+        ran = await run(
+            ("/bin/sh", "-c", command),
+            env=bench.setup_environment,
+            cwd=bench.ground.worktree,
+            timeout=bench.limits.setup,
+            wrap=lambda argv: confine(bench.confinement, bench.walls, argv),
+        )
+    except CannotStart as error:
+        return _cannot_start(bench, error)
+    emit(
+        "setup_ended",
+        data={"command": command, "exit_code": ran.exit_code, "seconds": round(ran.seconds, 3)},
+    )
+    if ran.exit_code == 0:
+        return None
+    how = "timed out" if ran.timed_out else f"exited with {ran.exit_code}"
+    output, _ = bench.redactor.redact(ran.stdout + ran.stderr)
+    failure = _failure(bench, "SpawnFailed", "setup", f"the set-up `{clip(command, 80)}` {how}")
+    said = output.decode("utf-8", "replace")[-STDERR_EXCERPT:]
+    return replace(failure, stderr=said, hint="mend the set-up command, or leave it out")
+
+
+async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outcome:
+    story, counts = Story(), Counts()
+    parser = bench.adapter.parser()
+    spotted: list[str] = []
+
+    def take(event: AgentEvent, raw: Raw | None, recorded: bool = True) -> None:
+        story.add(event)
+        _feed_clocks(handle.control, event)
+        if recorded:
+            emit(event.kind, event.sub, event.data, source="agent", raw=raw)
+        for difference in _differences(bench.command, event):
+            spotted.append(difference)
+            emit("lane_warning", data={"text": difference})
+
+    reader = Reader(
+        parser=parser,
+        sink=bench.stdout,
+        stderr_sink=bench.stderr,
+        redactor=bench.redactor,
+        emit=take,
+        line_limit=bench.limits.line_bytes,
+        counts=counts,
+        on_fallback=lambda failures: emit("parse_fallback", data={"failures": failures}),
+    )
+    try:
+        end = await _supervise(bench, handle, reader, emit)
+    except CannotStart as error:
+        return _not_started(bench, _cannot_start(bench, error), started)
+    finally:
+        reader.close()
+    stderr = reader.stderr_tail.decode("utf-8", "replace")
+    files = {"stderr": reader.stderr_tail, **await _side_files(bench)}
+    for event in ending(parser, end.exit, files):
+        # An agent that Hydra ended has no closing event to miss.
+        if event.kind != "failed" or not end.stopped:
+            take(event, None)
+    emit("agent_exited", data=_exit_data(end))
+    patch, patch_error = await _take_patch(bench, handle, emit)
+    await _give_back(bench)
+    told = (*bench.plan.warnings, *bench.command.warnings, *bench.ground.notes)
+    outcome = conclude(
+        Evidence(
+            lane=bench.plan.lane.id,
+            attempt=bench.attempt,
+            descriptor=bench.adapter.descriptor,
+            command=bench.shown,
+            story=story,
+            exit=end.exit,
+            # One that had ended by itself is judged by what it did, unless its work is left.
+            stopped=end.stopped or (handle.stopped if patch is None else ""),
+            seconds=trio.current_time() - started,
+            patch=patch,
+            patch_error=patch_error,
+            stderr=stderr,
+            counts=counts,
+            limits=bench.limits,
+            warnings=(*told, *spotted),
+        )
+    )
+    for warning in outcome.warnings[len(told) + len(spotted) :]:
+        emit("lane_warning", data={"text": warning})
+    return outcome
+
+
+async def _supervise(bench: Bench, handle: Handle, reader: Reader, emit: Emit) -> End:
+    try:
+        bench.prompt_file.touch(mode=0o600)
+        bench.prompt_file.write_bytes(bench.command.stdin or b"")
+    except OSError as error:
+        raise CannotStart(f"its prompt could not be written: {error}") from error
+    spec = Spec(
+        argv=bench.command.argv,
+        env=bench.environment,
+        cwd=bench.command.cwd,
+        stdin=bench.prompt_file,
+        wrap=lambda argv: confine(bench.confinement, bench.walls, argv),
+        pid_namespace=bench.confinement.holds,
+    )
+
+    def notice(note: Notice) -> None:
+        kind = {"started": "agent_started", "half": "limit_warning", "signal": "stopping"}
+        data = dict(note.data)
+        if note.kind == "started":
+            data["argv"] = list(bench.shown)
+        emit(kind[note.kind], data=data)
+
+    async def changed_since(when: float) -> float | None:
+        return await trio.to_thread.run_sync(
+            bench.ground.changed_since, when, abandon_on_cancel=True
+        )
+
+    ended: End | CannotStart
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_tend, bench)
+        try:
+            ended = await supervise(
+                spec,
+                control=handle.control,
+                limits=bench.limits,
+                on_stdout=reader.stdout,
+                on_stderr=reader.stderr,
+                changed_since=changed_since,
+                on_notice=notice,
+            )
+        except CannotStart as error:
+            # Raised below: a nursery would wrap it into an exception group.
+            ended = error
+        nursery.cancel_scope.cancel()
+    if isinstance(ended, CannotStart):
+        raise ended
+    return ended
+
+
+async def _tend(bench: Bench) -> None:
+    """What is done for a lane while its agent thinks: a warm index, and fresh credentials."""
+    await trio.sleep(SETTLE_AFTER)
+    await trio.to_thread.run_sync(_quietly, bench.ground.settle)
+    while True:
+        await trio.sleep(CREDENTIAL_TICK)
+        if bench.ground.credentials_changed():
+            await trio.to_thread.run_sync(_quietly, bench.ground.give_back)
+        await trio.to_thread.run_sync(_quietly, bench.ground.take_in)
+
+
+def _quietly(work: Callable[[], None]) -> None:
+    # Conveniences that are done again (or not needed) at the end: no lane ends for them.
+    with suppress(Exception):
+        work()
+
+
+async def _side_files(bench: Bench) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+
+    def read(pattern: str) -> None:
+        found[pattern] = bench.ground.side_file(pattern)
+
+    # An agent can make that folder large, deep and odd: what cannot be read soon is not there.
+    with trio.move_on_after(SIDE_FILES, shield=True):
+        for pattern in bench.adapter.descriptor.side_files:
+            await trio.to_thread.run_sync(_quietly, partial(read, pattern), abandon_on_cancel=True)
+    return dict(found)
+
+
+async def _take_patch(bench: Bench, handle: Handle, emit: Emit) -> tuple[Patch | None, str]:
+    """The attempt's work as a commit, on every outcome, even while the race is being ended."""
+    handle.patch_grace = bench.limits.grace_patch
+    handle.hurry()
+    with handle.taking_patch:
+        try:
+            patch = await trio.to_thread.run_sync(
+                lambda: bench.ground.snapshot(attempt=bench.attempt, message=bench.message),
+                abandon_on_cancel=True,
+            )
+        except WorktreeLost as lost:
+            return None, str(lost)
+        except Exception as error:
+            # Whatever it is, a fault of Hydra's own too: the rest of the outcome still stands.
+            said = str(error) if isinstance(error, HydraError | OSError) else repr(error)
+            return None, f"{said} (the worktree is kept: {bench.ground.worktree})"
+        emit(
+            "patch_taken",
+            data={
+                "commit": patch.commit,
+                "files": patch.files,
+                "insertions": patch.insertions,
+                "deletions": patch.deletions,
+                "incomplete": patch.incomplete,
+            },
+        )
+        return patch, ""
+    if trio.current_time() < handle.taking_patch.deadline:
+        return None, "the race was ended at once (the worktree is kept)"
+    return None, f"taking it took over {bench.limits.grace_patch:g} s (the worktree is kept)"
+
+
+async def _give_back(bench: Bench) -> None:
+    with trio.CancelScope(shield=True):
+        await trio.to_thread.run_sync(_quietly, bench.ground.give_back)
+
+
+def _feed_clocks(control: Control, event: AgentEvent) -> None:
+    if event.is_progress:
+        control.progress()
+    if event.kind == "tool_call":
+        control.tool_opened(str(event.data.get("id", "")))
+    elif event.kind == "tool_result":
+        control.tool_closed(str(event.data.get("id", "")))
+
+
+def _differences(command: BuiltCommand, event: AgentEvent) -> list[str]:
+    """What the CLI says it really applied, where that is not what was asked for."""
+    if event.kind != "progress" or event.sub != "session":
+        return []
+    return [
+        f"asked for {what} {asked}, but the CLI applied {event.data[what]}"
+        for what, asked in command.expects
+        if event.data.get(what) not in (None, "", asked)
+    ]
+
+
+def _exit_data(end: End) -> dict[str, object]:
+    return {
+        "code": end.exit.code,
+        "signal": end.exit.signal,
+        "survivors": list(end.exit.survivors),
+        "stopped": end.stopped,
+        "seconds": round(end.seconds, 3),
+    }
+
+
+def _cannot_start(bench: Bench, error: CannotStart) -> Failure:
+    failure = _failure(bench, "SpawnFailed", "exec", f"it could not be started: {error}")
+    return replace(failure, stderr=bench.redactor.text(error.stderr)[-STDERR_EXCERPT:])
+
+
+def _failure(bench: Bench, kind: str, reason: str, message: str) -> Failure:
+    return Failure(
+        kind=kind,
+        reason=reason,
+        message=message,
+        adapter=bench.adapter.descriptor.key,
+        command=bench.shown,
+        hint="run `hydra doctor`; the run's folder has what was recorded",
+    )
+
+
+def _not_started(bench: Bench, failure: Failure, started: float) -> Outcome:
+    interrupted = failure.kind == "Interrupted"
+    return Outcome(
+        lane=bench.plan.lane.id,
+        attempt=bench.attempt,
+        status=Status.INTERRUPTED if interrupted else Status.NOT_STARTED,
+        failure=failure,
+        seconds=trio.current_time() - started,
+        warnings=(*bench.plan.warnings, *bench.command.warnings),
+    )

@@ -1,0 +1,211 @@
+"""Config, flags and probes to a `RacePlan`: everything that is decided before anything runs.
+
+Pure: no I/O, so `--dry-run` prints exactly what a race would do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hydra.adapters.contract import Adapter
+from hydra.adapters.environment import names
+from hydra.config import Config
+from hydra.errors import AgentError, BinaryMissing, Failure, NoAgentReady, Refused, UsageError
+from hydra.model import (
+    Confinement,
+    DetectResult,
+    Lane,
+    LanePlan,
+    Permission,
+    RacePlan,
+    SpawnRequest,
+    Task,
+    Tier,
+)
+from hydra.paths import ground_dir
+from hydra.workspace import worktree_name
+
+EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the app has found out before a plan is made."""
+
+    run: str
+    state: Path
+    task: Task
+    lanes: tuple[Lane, ...]
+    config: Config
+    adapters: Mapping[str, Adapter]
+    found: Mapping[str, DetectResult]
+    confinement: Confinement
+    environment_names: Collection[str]
+    instructions: Mapping[str, tuple[str, ...]]
+    as_root: bool
+    warnings: tuple[str, ...] = ()
+
+
+def make(known: Known) -> RacePlan:
+    """The plan of one race.
+
+    Raises `NoAgentReady` where no lane could start, `Refused` where a permission was asked for
+    outright that nothing here can confine.
+    """
+    race = known.config.race
+    permission = race.permission or Permission.FULL_AUTO
+    lanes = tuple(_lane(known, lane, permission) for lane in known.lanes)
+    if all(lane.failure is not None for lane in lanes):
+        raise NoAgentReady(_why_none(lanes), hint="`hydra doctor` shows what each agent needs")
+    plan = RacePlan(
+        run=known.run,
+        task=known.task,
+        lanes=lanes,
+        permission=permission,
+        confinement=known.confinement,
+        limits=known.config.limits,
+        max_parallel=race.max_parallel,
+        network=race.network,
+        copies=race.copies,
+        setup=race.setup if known.confinement.holds or race.setup_trusted else (),
+        keep=race.keep,
+        warnings=known.warnings,
+    )
+    return replace(plan, warnings=(*known.warnings, *_warnings(known, plan)))
+
+
+def patch_message(plan: RacePlan, lane: LanePlan) -> str:
+    """What the commit of a lane's patch says: the task's title, and trailers for who and where."""
+    trailers = [f"Hydra-Agent: {lane.lane.adapter} {lane.version}".rstrip()]
+    if lane.lane.model:
+        trailers.append(f"Hydra-Model: {lane.lane.model}")
+    trailers.append(f"Hydra-Run: {plan.run}")
+    return f"{plan.task.title}\n\n" + "\n".join(trailers) + "\n"
+
+
+def choose_lanes(
+    asked: tuple[Lane, ...], found: Mapping[str, DetectResult], adapters: Mapping[str, Adapter]
+) -> tuple[Lane, ...]:
+    """The lanes asked for, or one of every ready Tier-1 agent. Raises `NoAgentReady`."""
+    if asked:
+        return asked
+    ready = tuple(
+        Lane(id=key, adapter=key)
+        for key, adapter in adapters.items()
+        if adapter.descriptor.tier is Tier.TIER1 and key in found and found[key].ready
+    )
+    if ready:
+        return ready
+    reasons = "; ".join(
+        f"{key}: {result.error.message}" for key, result in found.items() if result.error
+    )
+    raise NoAgentReady(
+        f"no agent is ready ({reasons or 'none was probed'})",
+        hint="`hydra doctor` says what each one needs; `hydra demo` works without any",
+    )
+
+
+def check_experimental(
+    lanes: tuple[Lane, ...], adapters: Mapping[str, Adapter], allowed: bool
+) -> None:
+    """Raises `UsageError` where a lane's adapter is experimental and that was not allowed."""
+    for lane in lanes:
+        if adapters[lane.adapter].descriptor.tier is Tier.EXPERIMENTAL and not allowed:
+            raise UsageError(
+                f"{lane.adapter} is an experimental adapter",
+                hint=f"add {EXPERIMENTAL_FLAG} to race it all the same",
+            )
+
+
+def _lane(known: Known, lane: Lane, permission: Permission) -> LanePlan:
+    descriptor = known.adapters[lane.adapter].descriptor
+    found = known.found.get(lane.adapter)
+    settings = known.config.agent(lane.adapter)
+    model = lane.model or settings.model
+    effective = _permission(known, lane.adapter, permission)
+    ground = ground_dir(known.state, known.run, lane.id)
+    worktree = ground / worktree_name(known.task.repository)
+    planned = LanePlan(
+        lane=replace(lane, model=model),
+        label=descriptor.label,
+        tier=descriptor.tier,
+        soft_sandbox=descriptor.sandbox == "soft",
+        version=found.version if found else "",
+        worktree=worktree,
+        permission=effective,
+        env_names=tuple(sorted(names(descriptor, known.environment_names, settings.environment))),
+        warnings=found.warnings if found else (),
+    )
+    if found is None or not found.ready:
+        return replace(planned, failure=_unready(lane, found))
+    request = SpawnRequest(
+        prompt=known.task.prompt,
+        worktree=worktree,
+        permission=effective,
+        model=model,
+        network=known.config.race.network,
+        confined=known.confinement.holds,
+        as_root=known.as_root,
+        instructions=known.instructions.get(lane.adapter, ()),
+        extra_args=settings.args,
+    )
+    try:
+        command = known.adapters[lane.adapter].build_command(request, found)
+    except AgentError as error:
+        return replace(planned, failure=error.failure)
+    return replace(planned, command=command)
+
+
+def _permission(known: Known, key: str, permission: Permission) -> Permission:
+    """Full-auto stands where something confines the agent: Hydra, or the agent's own sandbox."""
+    if permission is not Permission.FULL_AUTO or known.confinement.holds:
+        return permission
+    if known.adapters[key].descriptor.confines_itself:
+        return permission
+    if known.config.race.permission is not None:
+        raise Refused(
+            f"{key} cannot run full-auto here: nothing confines it ({known.confinement.reason})",
+            hint="install bubblewrap, or race with --permission edit",
+        )
+    return Permission.EDIT
+
+
+def _unready(lane: Lane, found: DetectResult | None) -> Failure:
+    if found is not None and found.error is not None:
+        return found.error
+    return BinaryMissing(
+        f"{lane.adapter} was not found",
+        adapter=lane.adapter,
+        hint=f"`hydra agents {lane.adapter}` says how to install it",
+    ).failure
+
+
+def _why_none(lanes: tuple[LanePlan, ...]) -> str:
+    reasons = "; ".join(
+        f"{lane.lane.id}: {lane.failure.message}" for lane in lanes if lane.failure is not None
+    )
+    return f"no lane can start ({reasons})"
+
+
+def _warnings(known: Known, plan: RacePlan) -> list[str]:
+    warnings = []
+    if plan.permission is Permission.UNRESTRICTED:
+        warnings.append(
+            "--unsafe-full-access: the agents can read and change everything that you can"
+        )
+    elif not known.confinement.holds:
+        lowered = [
+            lane.lane.id
+            for lane in plan.lanes
+            if lane.permission is Permission.EDIT and plan.permission is Permission.FULL_AUTO
+        ]
+        edit_only = f"; {', '.join(lowered)}: edits only, no commands" if lowered else ""
+        warnings.append(f"not confined ({known.confinement.reason}){edit_only}")
+    if known.config.race.setup and not plan.setup:
+        warnings.append(
+            "the repository's set-up commands are skipped: nothing confines them here "
+            "(--setup, or your own hydra.toml, runs them all the same)"
+        )
+    return warnings
