@@ -1,0 +1,169 @@
+"""What the commands share: help with examples, options, colours, widths, the diagnosis log."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    _SecondsType = click.ParamType[float]
+else:  # click 8.1's is not generic
+    _SecondsType = click.ParamType
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+NARROWEST = 20
+_RACE_PLATFORMS = ("linux",)
+
+
+class WithExamples(click.Command):
+    """A command with `-v`, whose help ends in examples, each on a line that can be copied."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.examples = tuple(examples)
+        verbose_option(self)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples as they stand: a wrapped example is no longer one."""
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {line}\n" for line in self.examples))
+
+
+class Command(WithExamples):
+    """One command. `races` marks those that start agents, which not every platform can."""
+
+    def __init__(self, *args: Any, races: bool = False, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.races = races
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command, or refuses in one sentence where a race cannot run."""
+        if self.races:
+            require_race_platform()
+        return super().invoke(ctx)
+
+
+class Group(WithExamples, click.Group):
+    """A command with commands of its own, such as `hydra runs`."""
+
+
+def require_race_platform(platform: str = sys.platform) -> None:
+    """Raises `Refused` where no race can run: ending what an agent started needs Linux."""
+    if platform not in _RACE_PLATFORMS:
+        from hydra.errors import Refused
+
+        raise Refused(
+            f"a race cannot run on this platform ({platform}): it needs Linux",
+            hint="on Windows, use Hydra inside WSL 2; elsewhere, in a Linux machine or container",
+        )
+
+
+class Duration(_SecondsType):
+    """A duration with its unit ("90s", "10m", "1h30m"), given to the command as seconds."""
+
+    name = "duration"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Seconds; a value without a unit is refused with what to write instead."""
+        if isinstance(value, float):
+            return value
+        from hydra.config.units import duration
+        from hydra.errors import ConfigError
+
+        try:
+            return duration(value)
+        except ConfigError as error:
+            self.fail(error.message, param, ctx)
+
+
+DURATION = Duration()
+
+
+def json_option(function: F) -> F:
+    """`--json`, as `as_json`: one document on stdout, an error included."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(
+        function
+    )
+
+
+def run_option(function: F) -> F:
+    """`-r/--run`, as `run`: "" is the latest."""
+    words = "The run: a unique prefix of its id, or @-1 for the one before. Default: the latest."
+    return click.option("-r", "--run", default="", metavar="RUN", help=words)(function)
+
+
+def verbose_option(command: click.Command) -> click.Command:
+    """Adds `-v/--verbose`, which sets the diagnosis log up before the command starts."""
+    return click.option(
+        "-v",
+        "--verbose",
+        count=True,
+        expose_value=False,
+        is_eager=True,
+        callback=lambda ctx, param, count: None if ctx.resilient_parsing else diagnosis(count),
+        help="Log to stderr what Hydra does (twice: more).",
+    )(command)
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether a person reads this stream; one that is closed is no terminal."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def use_color(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether to colour: NO_COLOR, then FORCE_COLOR, then whether it is an able terminal."""
+    from hydra.reporters.style import wants_color
+
+    return wants_color(environ, is_terminal(stream))
+
+
+def terminal_width(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> int:
+    """Columns: COLUMNS where it is set, else the terminal's, else 80; never fewer than 20."""
+    named = environ.get("COLUMNS", "")[:6]
+    if named.isascii() and named.isdigit() and int(named):
+        return max(int(named), NARROWEST)
+    try:
+        columns = os.get_terminal_size(stream.fileno() if stream else -1).columns
+    except (OSError, ValueError):
+        columns = 0
+    return max(columns or 80, NARROWEST)  # a terminal over a serial line says 0
+
+
+def invoked_as(environ: Mapping[str, str] = os.environ) -> str:
+    """How the user's shell can run this very hydra again, quoted: by name where PATH has it."""
+    from shlex import join
+    from shutil import which
+
+    called = sys.argv[0]
+    name = os.path.basename(called)  # noqa: PTH119  pathlib would be one more import
+    if name not in ("hydra", "hydra-race"):
+        return join([sys.executable, "-m", "hydra"])
+    found = which(name, path=environ.get("PATH"))
+    if found and os.path.realpath(found) == os.path.realpath(called):
+        return name
+    return join([os.path.abspath(called)])  # noqa: PTH100  a link stays what it was called by
+
+
+def diagnosis(verbosity: int, environ: Mapping[str, str] = os.environ) -> None:
+    """Logs to stderr at `-v` (info), `-vv` (debug) or the level that HYDRA_LOG names.
+
+    The rooms log by the standard library and structlog writes it, imported only here and only
+    then: it would be half of a start. Diagnosis is not the record: events are (decision 12).
+    """
+    level = environ.get("HYDRA_LOG", "").strip().upper()
+    if verbosity:
+        level = "DEBUG" if verbosity > 1 else "INFO"
+    if level:
+        from hydra.cli.diagnosis import start
+
+        start(level)

@@ -1,0 +1,79 @@
+"""How a command shows itself on the stream it was given: width, and the watcher of a race."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import sys
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
+
+import click
+
+from hydra.cli.common import is_terminal, terminal_width, use_color
+
+if TYPE_CHECKING:
+    from hydra.app.follow import Watcher
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def experimental_option(function: F) -> F:
+    """`--allow-experimental-adapters`, as `experimental`."""
+    return click.option(
+        "--allow-experimental-adapters",
+        "experimental",
+        is_flag=True,
+        help="Let adapters that are not Tier-1 run.",
+    )(function)
+
+
+def cells(stream: IO[str]) -> int | None:
+    """The width to fit a table into; None into a pipe or a file, where nothing is wrapped."""
+    if is_terminal(stream) or os.environ.get("COLUMNS"):
+        return terminal_width(stream)
+    return None
+
+
+def part() -> None:
+    """An empty line between what was watched and the result, where a person sees both."""
+    if is_terminal(sys.stderr) and is_terminal(sys.stdout):
+        sys.stderr.write("\n")
+        sys.stderr.flush()
+
+
+def write_through(stream: IO[str], data: bytes) -> None:
+    """Writes all of `data`, past Python's own buffer.
+
+    That has a lock: while a reader holds up the thread that watches, it would hold up the end of
+    the whole program too, and no Ctrl-C would help.
+    """
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(stream.fileno(), view) :]
+        except BlockingIOError:  # somebody else made it so, a terminal is shared
+            select.select([], [stream], [])
+
+
+def watcher(stream: TextIO) -> Watcher:
+    """A live table on a terminal that can draw one, else a plain line an event."""
+    from hydra.reporters.live import LiveTable
+    from hydra.reporters.plain import PlainLines
+
+    def write(text: str) -> None:
+        try:
+            write_through(stream, text.encode(stream.encoding, stream.errors or "strict"))
+        except BrokenPipeError:
+            raise  # the terminal has gone, and the race ends with it
+        except OSError:
+            pass  # a full disk behind `2>`: the race goes on unseen
+
+    if not is_terminal(stream) or os.environ.get("TERM", "dumb") == "dumb":
+        return PlainLines(write)
+
+    def size() -> tuple[int, int]:
+        return terminal_width(stream), shutil.get_terminal_size().lines
+
+    return LiveTable(write, size, use_color(stream))

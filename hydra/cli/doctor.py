@@ -1,0 +1,101 @@
+"""`hydra doctor`: is everything here that a race needs?"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hydra.cli.common import Command, json_option, use_color
+from hydra.cli.display import cells, experimental_option
+
+if TYPE_CHECKING:
+    from hydra.app.doctor import Checkup
+    from hydra.reporters.listing import Check
+
+
+@click.command(
+    cls=Command, examples=("hydra doctor", "hydra doctor --allow-experimental-adapters --json")
+)
+@experimental_option
+@json_option
+def command(experimental: bool, **options: Any) -> None:
+    """Check git, the confinement, the state folder and every agent, and say what to do.
+
+    Ends with 4 where no Tier-1 agent is ready, with 3 without git or a state folder.
+    """
+    from hydra.app.doctor import doctor
+    from hydra.reporters.listing import AgentRow, doctor_text
+
+    checkup = doctor({"race.allow_experimental_adapters": experimental})
+    if options["as_json"]:
+        from hydra.reporters.document import dump
+
+        sys.stdout.write(dump(_document(checkup)))
+    else:
+        rows = [AgentRow(a.descriptor, checkup.found.get(a.key())) for a in checkup.adapters]
+        columns, color = cells(sys.stdout), use_color(sys.stdout)
+        sys.stdout.write(doctor_text(_checks(checkup), rows, width=columns, color=color))
+    sys.exit(checkup.exit_code)
+
+
+def _checks(checkup: Checkup) -> list[Check]:
+    from hydra.reporters.listing import Check
+
+    held = checkup.confinement
+    return [
+        Check(
+            name="git",
+            ok=not checkup.git_problem,
+            text=checkup.git_problem or f"git {checkup.git_version}",
+        ),
+        Check(
+            name="confinement",
+            ok=True if held.holds else None,
+            text=f"{held.program} works" if held.holds else f"none: {held.reason}",
+            hint="" if held.holds else "without it agents may only edit; docs/configuration.md",
+        ),
+        Check(
+            name="state",
+            ok=not checkup.state_problem,
+            text=checkup.state_problem or str(checkup.state),
+        ),
+        Check(
+            name="repository",
+            ok=None if checkup.repository_problem else True,
+            text=checkup.repository_problem or _about(checkup),
+        ),
+        Check(name="hydra", ok=True, text=checkup.program),
+    ]
+
+
+def _about(checkup: Checkup) -> str:
+    about = checkup.repository
+    return f"{about['root']} on {about['branch'] or 'no branch'}: {about['subject']}"
+
+
+def _document(checkup: Checkup) -> dict[str, object]:
+    from hydra.reporters.agents_document import agent_document
+
+    return {
+        "schema": 1,
+        "git": {"version": checkup.git_version or None, "problem": checkup.git_problem or None},
+        "confinement": {
+            "kind": checkup.confinement.kind,
+            "program": checkup.confinement.program or None,
+            "reason": checkup.confinement.reason or None,
+            "promises": list(checkup.confinement.promises),
+        },
+        "state": {
+            "folder": None if checkup.state is None else str(checkup.state),
+            "problem": checkup.state_problem or None,
+        },
+        "repository": dict(checkup.repository) or None,
+        "repository_problem": checkup.repository_problem or None,
+        "program": checkup.program,
+        "agents": [
+            agent_document(a.descriptor, checkup.found.get(a.key())) for a in checkup.adapters
+        ],
+        "exit_code": checkup.exit_code,
+    }

@@ -1,0 +1,122 @@
+"""`hydra` itself: a group that knows its commands by name and imports one only to run it."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hydra.cli.common import Group
+
+if TYPE_CHECKING:
+    from hydra.errors import UsageError
+
+COMMANDS = {
+    "race": "Give one TASK to several agents, each in its own worktree",
+    "demo": "Race scripted agents on a small repository",
+    "doctor": "Check git, the confinement, the state folder and every agent",
+    "agents": "List the agents, or show one whole",
+    "init": "Write a commented hydra.toml at the repository's top",
+    "runs": "List this repository's races, newest first",
+    "diff": "Show LANE's patch against its base, or against LANE2's patch",
+    "completion": "Print the completion script of SHELL",
+}
+"""Every command with how its own help begins, so that `hydra --help` imports none of them."""
+
+
+class LazyGroup(Group):
+    """Commands by name from `hydra.cli.<name>`, each module's `command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which a person meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Imports the one command that is used."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"hydra.cli.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, but an unknown command names the nearest, and `help` is `--help`."""
+        name = args[0]
+        if name == "help" and len(args) > 1:
+            return self.resolve_command(ctx, [*args[1:], "--help"])
+        if name == "help":
+            click.echo(ctx.get_help())
+            ctx.exit()
+        if name not in COMMANDS and name[:1] != "-":
+            raise _unknown(name, args[1:])
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, from the table above."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Names from the table: completing a command's name imports no command."""
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=COMMANDS[name]) for name in names]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def _unknown(name: str, rest: Sequence[str]) -> "UsageError":
+    from difflib import get_close_matches
+
+    from hydra.errors import UsageError
+
+    if " " in name and not rest:
+        return UsageError(
+            "the first word must be a command, and this is a task",
+            hint=f"hydra race {_quoted(name)}",
+        )
+    near = get_close_matches(name, COMMANDS, 1, 0.5)
+    hint = f"did you mean `hydra {near[0]}`?" if near else "`hydra --help` lists the commands"
+    return UsageError(f'there is no command "{name}"', hint=hint)
+
+
+def _quoted(task: str) -> str:
+    from shlex import quote
+
+    return quote(task if len(task) <= 60 else f"{task[:57]}...")
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+    if given and not ctx.resilient_parsing:
+        from hydra import __version__
+
+        click.echo(f"hydra {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    examples=(
+        "hydra demo",
+        "hydra doctor",
+        'hydra race "Fix the off-by-one in pager.py"',
+        'hydra race "Fix the off-by-one in pager.py" -a claude -a codex',
+    ),
+)
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+@click.pass_context
+def hydra(ctx: click.Context) -> None:
+    """Race coding agents on one task, each in its own git worktree, and keep every patch."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -1,0 +1,59 @@
+"""`hydra init`: a commented hydra.toml to start from."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hydra.cli.common import Command, json_option
+
+if TYPE_CHECKING:
+    from hydra.app.init import Initial
+
+
+@click.command(cls=Command, examples=("hydra init", "hydra init --print", "hydra init --json"))
+@click.option("--print", "only_print", is_flag=True, help="Print it; write nothing.")
+@json_option
+def command(only_print: bool, as_json: bool) -> None:
+    """Write a commented hydra.toml at the repository's top; never overwrite one.
+
+    Every setting is there with its default, commented out. What to copy into the lanes and how to
+    set them up is guessed from package.json, pyproject.toml, Cargo.toml, go.mod and the like.
+    """
+    from hydra.app import init
+
+    initial = init.propose(Path.cwd())
+    if not only_print:
+        initial = init.write(initial)
+    if as_json:
+        from hydra.reporters.document import dump
+
+        sys.stdout.write(dump(_document(initial)))
+    elif only_print:
+        sys.stdout.write(initial.text)
+    else:
+        from hydra.reporters.text import clean
+
+        sys.stdout.write(f"wrote {clean(str(initial.path))}\n{_next_step(initial)}")
+
+
+def _next_step(initial: "Initial") -> str:
+    guessed = [
+        name for name, found in (("copy", initial.copies), ("setup", initial.setup)) if found
+    ]
+    if not guessed:
+        return "nothing in it is set yet: take the # away from what you want\n"
+    return f"nothing in it is set yet: look at {' and '.join(guessed)} first, which were guessed\n"
+
+
+def _document(initial: "Initial") -> dict[str, object]:
+    return {
+        "schema": 1,
+        "kind": "init",
+        "path": str(initial.path),
+        "written": initial.written,
+        "copy": list(initial.copies),
+        "setup": list(initial.setup),
+        "text": initial.text,
+    }

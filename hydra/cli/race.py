@@ -1,0 +1,248 @@
+"""`hydra race`: options to a request, a watcher to the terminal, the result to stdout."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hydra.cli.common import DURATION, Command, json_option, use_color
+from hydra.cli.display import cells, part, watcher, write_through
+
+if TYPE_CHECKING:
+    from hydra.app.follow import Watcher
+    from hydra.app.race import RaceReport
+
+
+class Race(Command):
+    """Knows the two ways in which a task comes apart into words before it gets here."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does it; but what was not quoted is told to be a task, with how to write it."""
+        words = tuple(args)  # click empties the list while it reads
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if not any(" " in word and word.startswith("-") for word in words):
+                raise
+            from hydra.errors import UsageError
+
+            raise UsageError(
+                f"there is no option {error.option_name.split()[0]}: does the task begin with it?",
+                hint='put -- before the task: hydra race [OPTIONS] -- "-..."',
+            ) from error
+        except click.UsageError as error:
+            if not error.format_message().startswith("Got unexpected extra argument"):
+                raise
+            from hydra.errors import UsageError
+
+            raise UsageError(
+                "the task is one argument, and there are several",
+                hint='put it in quotes: hydra race "what is to be done"',
+            ) from error
+
+
+@click.command(
+    cls=Race,
+    races=True,
+    examples=(
+        'hydra race "Fix the off-by-one in pager.py"',
+        'hydra race "Add a --json flag" -a claude -a codex:gpt-5.5 --idle-timeout 5m',
+        "hydra race --file task.md -a 2xclaude --include-dirty",
+        'hydra race "Plan the migration" --permission plan --dry-run',
+    ),
+)
+@click.argument("task", required=False)
+@click.option("--file", "file", type=click.Path(path_type=Path), help="Read the task from a file.")
+@click.option(
+    "-a",
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="AGENT",
+    help="claude, codex:MODEL, 2xclaude ... (repeatable). Default: every ready Tier-1 agent.",
+)
+@click.option("--base", default="HEAD", metavar="REF", help="Race from this commit, not HEAD.")
+@click.option("--include-dirty", is_flag=True, default=None, help="Take uncommitted changes along.")
+@click.option("--copy", "copies", multiple=True, metavar="PATH", help="Copy an ignored file in.")
+@click.option("--setup", "setup", multiple=True, metavar="CMD", help="Run in each lane first.")
+@click.option("--timeout", "total", type=DURATION, help="Total limit of a lane (60m).")
+@click.option("--idle-timeout", "idle", type=DURATION, help="Limit without any progress (10m).")
+@click.option("--max-parallel", type=click.IntRange(1, 64), help="Lanes at once (4).")
+@click.option(
+    "--permission",
+    type=click.Choice(["plan", "edit", "full-auto"]),
+    help="What agents may do without asking (full-auto inside the confinement).",
+)
+@click.option("--unsafe-full-access", is_flag=True, help="No confinement: the whole machine.")
+@click.option("--network/--no-network", default=None, help="For the agents' tools.")
+@click.option("--allow-filter", "filters", multiple=True, metavar="NAME", help="A content filter.")
+@click.option(
+    "--allow-experimental-adapters",
+    "experimental",
+    is_flag=True,
+    help="Let adapters that are not Tier-1 run.",
+)
+@click.option(
+    "--keep", type=click.Choice(["all", "failed", "none"]), help="Worktrees to keep (failed)."
+)
+@click.option("--dry-run", is_flag=True, help="Show the exact lines; start nothing.")
+@click.option("--events", is_flag=True, help="Print each event as a line of JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
+@json_option
+def command(**options: Any) -> None:
+    """Give one TASK to several agents, each in its own worktree, and keep every patch.
+
+    TASK is a sentence, "-" for standard input, or left out for your $EDITOR.
+    """
+    from hydra.app.race import race
+    from hydra.app.scene import RaceRequest
+
+    _check_outputs(options)
+    request = RaceRequest(
+        prompt=_prompt(options["task"], options["file"]),
+        base=options["base"],
+        flags=_flags(options),
+        dry_run=options["dry_run"],
+    )
+    output = _Output()
+    report = race(request, _watcher(options, output))
+    if output.lost is not None:
+        raise output.lost
+    _show(report, options)
+    sys.exit(report.exit_code)
+
+
+def _check_outputs(options: Mapping[str, Any]) -> None:
+    from hydra.errors import UsageError
+
+    if options["events"] and options["as_json"]:
+        raise UsageError(
+            "--events and --json both go to standard output: give one",
+            hint="with --events, the document is in the run's folder: "
+            'cat "$(hydra runs path)/result.json"',
+        )
+    if options["events"] and options["dry_run"]:
+        raise UsageError(
+            "a dry run has no events", hint="--dry-run --json prints what would be run"
+        )
+
+
+def _flags(options: Mapping[str, Any]) -> dict[str, object]:
+    return {
+        "race.agents": options["agents"],
+        "race.permission": options["permission"],
+        "race.unsafe_full_access": options["unsafe_full_access"],
+        "race.allow_experimental_adapters": options["experimental"],
+        "race.network": options["network"],
+        "race.max_parallel": options["max_parallel"],
+        "race.keep": options["keep"],
+        "race.include_dirty": options["include_dirty"],
+        "race.copy": options["copies"],
+        "race.setup": options["setup"],
+        "race.allow_filter": options["filters"],
+        "limits.idle": options["idle"],
+        "limits.total": options["total"],
+    }
+
+
+def _prompt(task: str | None, file: Path | None) -> str:
+    from hydra.errors import UsageError
+
+    if file is not None and task is not None:
+        raise UsageError("TASK and --file were both given", hint="give one of them")
+    if file is not None and str(file) != "-":
+        return _decode(_read(file), str(file))
+    if task == "-" or file is not None:
+        return _decode(sys.stdin.buffer.read(), "standard input")
+    if task is not None:
+        return task
+    return _edited()
+
+
+def _read(file: Path) -> bytes:
+    from hydra.errors import UsageError
+
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"{file} cannot be read: {error.strerror}", hint="name a file with the task in it"
+        ) from error
+
+
+def _decode(data: bytes, where: str) -> str:
+    from hydra.errors import UsageError
+
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"the task from {where} is not text: {error.reason}", hint="give UTF-8 text"
+        ) from error
+
+
+def _edited() -> str:
+    from hydra.errors import UsageError
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("no task was given", hint='hydra race "what is to be done"')
+    hint = "\n# The task, in your own words. Lines that start with # are left out.\n"
+    try:
+        text = click.edit(hint, extension=".md") or ""
+    except click.ClickException as error:
+        raise UsageError(
+            f"your editor did not give a task ({error.format_message()})",
+            hint='set $EDITOR, or write it here: hydra race "what is to be done"',
+        ) from error
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip()
+
+
+def _watcher(options: Mapping[str, Any], output: _Output) -> Watcher | None:
+    if options["dry_run"]:
+        return None
+    if options["events"]:
+        from hydra.reporters.stream import EventStream
+
+        return EventStream(output.write)
+    return None if options["quiet"] else watcher(sys.stderr)
+
+
+class _Output:
+    """Standard output under `--events`. A full disk ends no race: `lost` tells of it afterwards."""
+
+    lost: OSError | None = None
+
+    def write(self, data: bytes) -> None:
+        """Writes one event. Raises `BrokenPipeError` where the reader has gone."""
+        if self.lost is not None:
+            return
+        try:
+            write_through(sys.stdout, data)
+        except OSError as error:
+            self.lost = error
+            if isinstance(error, BrokenPipeError):
+                raise
+
+
+def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
+    from hydra.reporters.document import dump, plan_document, result_document
+    from hydra.reporters.dryrun import plan_text
+    from hydra.reporters.summary import summary
+
+    if options["events"]:
+        return
+    columns, color = cells(sys.stdout), use_color(sys.stdout)
+    if report.result is not None:
+        document = result_document(report.plan, report.result)
+        text = summary(document, width=columns, color=color)
+    else:
+        document = plan_document(report.plan)
+        text = plan_text(report.plan, width=columns, color=color)
+    if report.result is not None and not options["quiet"]:
+        part()
+    sys.stdout.write(dump(document) if options["as_json"] else text)
+    sys.stdout.flush()

@@ -1,0 +1,53 @@
+"""One agent as JSON: its descriptor, and what was found of it here (docs/json.md)."""
+
+from __future__ import annotations
+
+from hydra.adapters.contract import Descriptor
+from hydra.model import CapabilitySet, DetectResult
+from hydra.reporters.document import Document
+
+
+def agent_document(descriptor: Descriptor, found: DetectResult | None) -> Document:
+    """Every field always there; `found` is null where the agent was not probed."""
+    return {
+        "key": descriptor.key,
+        "label": descriptor.label,
+        "homepage": descriptor.homepage,
+        "tier": descriptor.tier.value,
+        "sandbox": descriptor.sandbox,
+        "programs": [*descriptor.binaries, *descriptor.generic_binaries],
+        "protocol": descriptor.protocol,
+        "stream_format": descriptor.stream_format,
+        "live_input": descriptor.live_input,
+        "minimum_version": descriptor.minimum_version or None,
+        "exit_codes": {str(code): what for code, what in descriptor.exit_codes.items()},
+        "install": descriptor.install_hint,
+        "sign_in": descriptor.sign_in_hint,
+        "capabilities": _capabilities(descriptor.capabilities),
+        "found": None if found is None else _found(found),
+    }
+
+
+def _found(found: DetectResult) -> Document:
+    return {
+        "ready": found.ready,
+        "program": str(found.binary) if found.binary else None,
+        "version": found.version or None,
+        "signed_in": found.sign_in.value,
+        "signed_in_detail": found.sign_in_detail or None,
+        "capabilities": _capabilities(found.capabilities),
+        "warnings": list(found.warnings),
+        "error": found.error.as_dict() if found.error else None,
+    }
+
+
+def _capabilities(held: CapabilitySet) -> Document:
+    return {
+        name: {
+            "present": one.present,
+            "confidence": one.confidence.value,
+            "seen_in": one.seen_in or None,
+            "note": one.note or None,
+        }
+        for name, one in held.items()
+    }

@@ -1,0 +1,51 @@
+"""What `hydra demo` says before and after its race."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hydra.reporters.text import clean, wrap
+
+
+def introduction(folder: Path, task: str, agents: Sequence[str], *, width: int | None) -> str:
+    """Before the race: what is about to run, and where. `width` None: nothing is wrapped."""
+    said = (
+        f"demo: {len(agents)} scripted agents ({', '.join(agents)}), one real race",
+        f"folder: {clean(str(folder))}",
+        f"task: {clean(task)}",
+        "cursor-agent is experimental: at home it runs only with --allow-experimental-adapters",
+    )
+    return "".join(f"{line}\n" for text in said for line in _hung(text, "", width)) + "\n"
+
+
+def what_next(
+    teaches: Mapping[str, str], look: str, removal: str, *, program: str, width: int | None
+) -> str:
+    """After it: what each patch shows, how to look at one, how to do the same at home.
+
+    `program` is how the user's shell finds hydra. A command is never wrapped: it is to be copied.
+    """
+    column = max(map(len, teaches)) + 4
+    lines = ["what the lanes did:"]
+    for lane, what in teaches.items():
+        lines += _hung(clean(what), f"  {lane}".ljust(column), width)
+    lines += [
+        *_hung("look at the patch that passes its tests by changing one:", "", width),
+        f"  {look}",
+        *_hung("at home, in your own repository, with Claude Code or Codex installed:", "", width),
+        f"  {program} doctor",
+        f'  {program} race "what is to be done"',
+        "remove the demo:",
+        f"  {removal}",
+    ]
+    return "\n" + "".join(f"{line}\n" for line in lines)
+
+
+def _hung(text: str, head: str, width: int | None) -> list[str]:
+    """`text` behind `head`, wrapped to `width`, later lines under its beginning."""
+    if width is None:
+        return [head + text]
+    indent = len(head) or 2
+    first, *rest = wrap(text, max(width - indent, 10))
+    return [head + first, *(" " * indent + line for line in rest)]

@@ -1,0 +1,196 @@
+"""The documents that `--json` prints (docs/json.md has every field).
+
+Every field is always there; what is unknown is null. No value of an environment variable enters
+them, only names. The run's `result.json` is the same document, and `summary` reads it back.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from hydra.errors import (
+    EXIT_INTERRUPTED,
+    EXIT_NO_USABLE_LANE,
+    EXIT_OK,
+    EXIT_TERMINATED,
+    AgentError,
+    Failure,
+    HydraError,
+)
+from hydra.model import (
+    BuiltCommand,
+    Confinement,
+    ExitStatus,
+    LanePlan,
+    Outcome,
+    Patch,
+    RacePlan,
+    RaceResult,
+)
+
+SCHEMA = 1
+"""Version of these documents. A field may be added under it; none changes its meaning or goes."""
+
+Document = dict[str, object]
+
+
+def dump(document: Mapping[str, object]) -> str:
+    """The document as indented ASCII JSON with a last newline: safe to show on a terminal."""
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def exit_code(result: RaceResult) -> int:
+    """What `hydra race` exits with: 130 or 143 when interrupted, else 0 or 1."""
+    if result.interrupted:
+        by_hand = result.interrupted == signal.SIGINT
+        return EXIT_INTERRUPTED if by_hand else EXIT_TERMINATED
+    return EXIT_OK if result.usable else EXIT_NO_USABLE_LANE
+
+
+def result_document(plan: RacePlan, result: RaceResult) -> Document:
+    """One race, ended. Lanes stand in the order of the plan."""
+    planned = {lane.lane.id: lane for lane in plan.lanes}
+    return {
+        "schema": SCHEMA,
+        "kind": "result",
+        **_race(plan),
+        "lanes": [_result_lane(planned[one.lane], one) for one in result.outcomes],
+        "usable": result.usable,
+        "exit_code": exit_code(result),
+        "interrupted": _signal_name(result.interrupted),
+        "seconds": round(result.seconds, 3),
+        "folder": None if result.folder is None else str(result.folder),
+        "warnings": [*plan.warnings, *(w for w in result.warnings if w not in plan.warnings)],
+    }
+
+
+def plan_document(plan: RacePlan) -> Document:
+    """A race as it would run (`--dry-run --json`)."""
+    return {
+        "schema": SCHEMA,
+        "kind": "plan",
+        **_race(plan),
+        "promises": list(plan.confinement.promises),
+        "lanes": [_planned_lane(lane) for lane in plan.lanes],
+        "max_parallel": plan.max_parallel,
+        "limits": asdict(plan.limits),
+        "copies": list(plan.copies),
+        "setup": list(plan.setup),
+        "keep": plan.keep,
+        "warnings": list(plan.warnings),
+    }
+
+
+def error_document(error: HydraError) -> Document:
+    """Why nothing was done. `error` has a lane's failure's fields, empty where they do not fit."""
+    failure = (
+        error.failure
+        if isinstance(error, AgentError)
+        else Failure(kind=type(error).__name__, message=error.message, hint=error.hint)
+    )
+    return {
+        "schema": SCHEMA,
+        "kind": "error",
+        "error": _failure(failure),
+        "exit_code": error.exit_code,
+    }
+
+
+def _race(plan: RacePlan) -> Document:
+    return {
+        "run": plan.run,
+        "repository": str(plan.task.repository),
+        "base": plan.task.base,
+        "base_name": plan.task.base_name,
+        "title": plan.task.title,
+        "confinement": _confinement(plan.confinement),
+        "permission": plan.permission.value,
+        "network": plan.network,
+    }
+
+
+def _confinement(held: Confinement) -> Document:
+    return {"kind": held.kind, "program": held.program, "reason": held.reason}
+
+
+def _lane(plan: LanePlan) -> Document:
+    return {
+        "lane": plan.lane.id,
+        "adapter": plan.lane.adapter,
+        "label": plan.label,
+        "model": plan.lane.model,
+        "version": plan.version,
+        "tier": plan.tier.value,
+        "sandbox": "soft" if plan.soft_sandbox else "hard",
+        "permission": plan.permission.value,
+        "worktree": str(plan.worktree),
+    }
+
+
+def _planned_lane(plan: LanePlan) -> Document:
+    return {
+        **_lane(plan),
+        "command": None if plan.command is None else _command(plan.command),
+        "environment_passed": sorted(plan.env_names),
+        "error": None if plan.failure is None else _failure(plan.failure),
+        "warnings": list(plan.warnings),
+    }
+
+
+def _command(command: BuiltCommand) -> Document:
+    return {
+        "argv": list(command.argv),
+        "cwd": str(command.cwd),
+        "stdin": command.stdin is not None,
+        "environment_set": sorted(name for name, _ in command.env),
+        "dropped": list(command.dropped),
+        "warnings": list(command.warnings),
+    }
+
+
+def _result_lane(plan: LanePlan, outcome: Outcome) -> Document:
+    return {
+        **_lane(plan),
+        "attempt": outcome.attempt,
+        "status": outcome.status.value,
+        "usable": outcome.usable,
+        "error": None if outcome.failure is None else _failure(outcome.failure),
+        "patch": None if outcome.patch is None else _patch(outcome.patch),
+        "usage": {name: _known(value) for name, value in asdict(outcome.usage).items()},
+        "seconds": round(outcome.seconds, 3),
+        "session": outcome.session,
+        "message": outcome.message,
+        "exit": None if outcome.exit is None else _exit(outcome.exit),
+        "warnings": list(outcome.warnings),
+    }
+
+
+def _failure(failure: Failure) -> Document:
+    numbers = {name: _known(value) for name, value in failure.numbers.items()}
+    return {**failure.as_dict(), "numbers": numbers}
+
+
+def _known(value: float | None) -> float | None:
+    # An agent may say NaN; JSON cannot, and a record that cannot be written helps nobody.
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _patch(patch: Patch) -> Document:
+    return {**asdict(patch), "notes": list(patch.notes), "empty": patch.empty}
+
+
+def _exit(status: ExitStatus) -> Document:
+    return {**asdict(status), "survivors": list(status.survivors)}
+
+
+def _signal_name(number: int) -> str | None:
+    if not number:
+        return None
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

@@ -1,0 +1,107 @@
+"""`hydra race --dry-run`: everything a race would do, before it does it."""
+
+from __future__ import annotations
+
+from hydra.model import LanePlan, Limits, RacePlan, Tier
+from hydra.reporters.errors import failure_details, labelled
+from hydra.reporters.style import paint
+from hydra.reporters.summary import bullets
+from hydra.reporters.text import clean, command_line, duration, plural, quote, size, wrap
+from hydra.reporters.words import headline
+
+_NETWORK = {None: "as each CLI itself has it", True: "on", False: "off"}
+
+
+def plan_text(plan: RacePlan, *, width: int | None, color: bool = False) -> str:
+    """The plan for a person; ends with a newline. `width`: the terminal's width, None for none.
+
+    The lines to be run are exact and never wrapped: they can be pasted. Environment variables
+    are shown by name only.
+    """
+    blocks = [
+        [headline(plan)] if width is None else wrap(headline(plan), width),
+        _facts(plan, width),
+        *(_lane(lane, width, color) for lane in plan.lanes),
+    ]
+    if plan.warnings:
+        remarks = [clean(warning) for warning in plan.warnings]
+        blocks.append([paint("warnings", "warn", color), *bullets(remarks, width)])
+    blocks.append([_verdict(plan)])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _facts(plan: RacePlan, width: int | None) -> list[str]:
+    held = plan.confinement
+    walls = held.program or held.kind if held.holds else f"none ({held.reason})"
+    facts = [
+        ("task", plan.task.title or plan.task.prompt),
+        ("repository", str(plan.task.repository)),
+        ("base", plan.task.base),
+        ("confinement", walls),
+        *(("", f"- {promise}") for promise in held.promises),
+        ("permission", plan.permission.value),
+        ("network", f"{_NETWORK[plan.network]} (for the agents' tools)"),
+        ("limits", _limits(plan.limits)),
+        ("patch", _patch_limits(plan.limits)),
+        ("at once", plural(plan.max_parallel, "lane")),
+        ("set-up", "; ".join(plan.setup)),
+        ("copies", ", ".join(plan.copies)),
+        ("keep", f"worktrees: {plan.keep}; patches and records: always"),
+    ]
+    return [line for label, said in facts for line in _fact(label, said, width)]
+
+
+def _fact(label: str, said: str, width: int | None, indent: int = 2) -> list[str]:
+    if not said:
+        return []
+    parts = [clean(said)] if width is None else wrap(clean(said), max(width - indent - 13, 20))
+    return [f"{'':{indent}}{'' if i else label:11}  {part}" for i, part in enumerate(parts)]
+
+
+def _limits(limits: Limits) -> str:
+    return (
+        f"idle {duration(limits.idle)}, open tool {duration(limits.tool)}, "
+        f"total {duration(limits.total)}, set-up {duration(limits.setup)}; "
+        f"then INT, {limits.grace_int:g} s, TERM, {limits.grace_term:g} s, KILL"
+    )
+
+
+def _patch_limits(limits: Limits) -> str:
+    return (
+        f"{size(limits.patch_bytes)}, {limits.patch_untracked:,} untracked files, "
+        f"{size(limits.patch_file_bytes)} a file; raw output {size(limits.raw_bytes)}, "
+        f"stderr {size(limits.stderr_bytes)}"
+    )
+
+
+def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
+    head = f"{lane.lane.id}: {' '.join((clean(lane.label), clean(lane.version))).strip()}"
+    traits = ["tier 1" if lane.tier is Tier.TIER1 else "experimental"]
+    traits.append("! soft sandbox" if lane.soft_sandbox else "hard sandbox")
+    traits.append(f"permission {lane.permission.value}")
+    if lane.lane.model:
+        traits.append(f"model {clean(lane.lane.model)}")
+    lines = [f"{paint(head, 'bold', color)}  ({', '.join(traits)})"]
+    if lane.failure is not None:
+        failure = lane.failure.as_dict()
+        lines.append(f"  {paint('will not start', 'bad', color)}: {clean(lane.failure.kind)}")
+        lines += labelled("why", clean(lane.failure.message), width)
+        lines += failure_details(failure, width)
+    elif lane.command is not None:
+        lines += [f"  $ cd {quote(str(lane.command.cwd))}", f"  $ {_shown(lane)}"]
+        lines += _fact("sets", ", ".join(sorted(name for name, _ in lane.command.env)), width)
+        lines += _fact("passes on", ", ".join(sorted(lane.env_names)), width)
+        lines += _fact("left out", ", ".join(lane.command.dropped), width)
+    warned = (*lane.warnings, *(lane.command.warnings if lane.command else ()))
+    return lines + bullets([clean(warning) for warning in warned], width)
+
+
+def _shown(lane: LanePlan) -> str:
+    assert lane.command is not None
+    line = command_line(lane.command.argv)
+    return line if lane.command.stdin is None else f"{line} < TASK"
+
+
+def _verdict(plan: RacePlan) -> str:
+    able = sum(1 for lane in plan.lanes if lane.failure is None)
+    return f"nothing was started: {able} of {plural(len(plan.lanes), 'lane')} would start"

@@ -1,0 +1,52 @@
+"""Errors as a person reads them: what happened and why, then what to do next."""
+
+from __future__ import annotations
+
+from hydra.errors import AgentError, HydraError
+from hydra.reporters.fields import Data, strings, text
+from hydra.reporters.style import paint
+from hydra.reporters.text import clean, command_line, cut, wrap
+
+STDERR_LINES = 12
+"""Lines of an agent's stderr shown with its failure; its whole is in the run's folder."""
+
+
+def error_text(error: HydraError, *, color: bool = False) -> str:
+    """`error: ...` and `hint: ...`, as git, cargo and gh say it; ends with a newline."""
+    lines = [f"{paint('error:', 'bad', color)} {clean(error.message, multiline=True)}"]
+    if isinstance(error, AgentError):
+        lines += failure_details(error.failure.as_dict(), None, hint=False)
+    if error.hint:
+        lines.append(f"{paint('hint:', 'busy', color)} {clean(error.hint, multiline=True)}")
+    return "\n".join(lines) + "\n"
+
+
+def failure_details(failure: Data, width: int | None, *, hint: bool = True) -> list[str]:
+    """A failure's four fields, one below the other; those that say nothing are left out."""
+    command = strings(failure, "command")
+    lines = labelled("adapter", clean(text(failure, "adapter")), width)
+    if command:
+        # Never wrapped: it is there to be pasted.
+        lines += labelled("command", command_line(command), None)
+    for i, said in enumerate(stderr_lines(text(failure, "stderr"))):
+        lines += [line("" if i else "stderr", said if width is None else cut(said, width - 11))]
+    return lines + (labelled("next", clean(text(failure, "hint")), width) if hint else [])
+
+
+def labelled(label: str, said: str, width: int | None) -> list[str]:
+    """`label` and what it says, wrapped to `width`; no line where nothing is said."""
+    if not said:
+        return []
+    parts = [said] if width is None else wrap(said, max(width - 11, 20))
+    return [line("" if i else label, part) for i, part in enumerate(parts)]
+
+
+def line(label: str, said: str) -> str:
+    """One line of a failure's details."""
+    return f"  {label:7}  {said}"
+
+
+def stderr_lines(stderr: str) -> list[str]:
+    """The last lines of an agent's stderr that say anything, harmless."""
+    said = [line.rstrip() for line in clean(stderr, multiline=True).split("\n")]
+    return [line for line in said if line][-STDERR_LINES:]

@@ -1,0 +1,281 @@
+"""Tables of what there is: adapters, the machine's readiness, and runs of the past."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hydra.adapters.contract import Descriptor
+from hydra.model import CapabilitySet, DetectResult, Tier
+from hydra.reporters.board import STATUS_WORDS
+from hydra.reporters.style import paint
+from hydra.reporters.summary import bullets
+from hydra.reporters.table import Cell, Column, Styled, table
+from hydra.reporters.text import clean, command_line, gist, size, wrap
+
+_TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """One adapter, and what its probes found (None: it was not probed)."""
+
+    descriptor: Descriptor
+    found: DetectResult | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line of `hydra doctor`. `ok` None: it works, but less than it could."""
+
+    name: str
+    ok: bool | None
+    text: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run: `age` in seconds (None: unknown), lanes as (id, status), `size` in bytes.
+
+    `state` is `running`, `ended`, `broken off` or `unreadable` (a damaged record, or a newer one).
+    """
+
+    run: str
+    age: float | None
+    title: str
+    lanes: tuple[tuple[str, str], ...] = ()
+    size: int | None = None
+    state: str = "ended"
+    folder: str = ""
+
+
+def sandbox_mark(descriptor: Descriptor) -> str:
+    """`hard`, or `! soft`: a sign and a word."""
+    return "hard" if descriptor.sandbox == "hard" else "! soft"
+
+
+def agents_table(rows: Sequence[AgentRow], *, width: int | None, color: bool = False) -> str:
+    """`hydra agents`: one line an adapter."""
+    columns = (
+        Column("agent"),
+        Column("tier"),
+        Column("sandbox"),
+        Column("version", least=8),
+        Column("ready", wraps=True, least=20),
+    )
+    lines = table([_agent_cells(row) for row in rows], columns, width, color)
+    return "\n".join(lines) + "\n"
+
+
+def _agent_cells(row: AgentRow) -> list[Cell]:
+    version = row.found.version if row.found else ""
+    descriptor = row.descriptor
+    return [
+        descriptor.key,
+        _TIERS[descriptor.tier],
+        Styled(sandbox_mark(descriptor), "" if descriptor.sandbox == "hard" else "warn"),
+        version or "-",
+        _readiness(row),
+    ]
+
+
+def _readiness(row: AgentRow) -> Cell:
+    if row.found is None:
+        return "not probed (--allow-experimental-adapters)"
+    if row.found.ready:
+        return Styled(f"yes; signed in: {row.found.sign_in.value}", "good")
+    error = row.found.error
+    return Styled(f"no: {gist(error.message) if error else 'not found'}", "bad")
+
+
+def agent_text(
+    row: AgentRow, argv: Sequence[str], *, width: int | None, color: bool = False
+) -> str:
+    """`hydra agents NAME`: the whole descriptor, and the exact line it would run."""
+    one = row.descriptor
+    found = row.found
+    facts = [
+        ("label", one.label),
+        ("homepage", one.homepage),
+        ("tier", _TIERS[one.tier]),
+        ("sandbox", sandbox_mark(one)),
+        (
+            "programs",
+            ", ".join((*one.binaries, *(f"{n} (if proved)" for n in one.generic_binaries))),
+        ),
+        ("protocol", f"{one.protocol}, {one.stream_format}"),
+        ("live input", "yes" if one.live_input else "no"),
+        ("minimum", one.minimum_version),
+        *(("broken", f"{version}: {why}") for version, why in one.broken_versions.items()),
+        ("environment", ", ".join(one.environment)),
+        ("exit codes", "; ".join(f"{code} {why}" for code, why in one.exit_codes.items())),
+        ("install", one.install_hint),
+        ("sign in", one.sign_in_hint),
+        *_found_facts(found),
+    ]
+    lines = [paint(clean(one.key), "bold", color), *_fact_lines(facts, width)]
+    lines += ["", "capabilities"]
+    lines += _capabilities(found.capabilities if found else one.capabilities, width, color)
+    if argv:
+        lines += ["", "the line it would run", f"  $ {command_line(list(argv))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _found_facts(found: DetectResult | None) -> list[tuple[str, str]]:
+    if found is None:
+        return [("here", "not probed (--allow-experimental-adapters)")]
+    detail = f" ({found.sign_in_detail})" if found.sign_in_detail else ""
+    return [
+        ("here", str(found.binary) if found.binary else "not found"),
+        ("version", found.version or "?"),
+        ("signed in", f"{found.sign_in.value}{detail}"),
+        ("problem", found.error.message if found.error else ""),
+        ("to do", found.error.hint if found.error else ""),
+        *(("warning", warning) for warning in found.warnings),
+    ]
+
+
+def _fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> list[str]:
+    lines = []
+    for label, said in facts:
+        if not said:
+            continue
+        parts = [clean(said)] if width is None else wrap(clean(said), max(width - 15, 20))
+        lines += [f"  {'' if i else label:11}  {part}" for i, part in enumerate(parts)]
+    return lines
+
+
+def _capabilities(held: CapabilitySet, width: int | None, color: bool) -> list[str]:
+    columns = (
+        Column("what"),
+        Column(""),
+        Column("confidence"),
+        Column("seen in"),
+        Column("note", wraps=True, least=16),
+    )
+    rows: list[list[Cell]] = [
+        [
+            name,
+            Styled("yes", "good") if one.present else "no",
+            one.confidence.value,
+            one.seen_in or "-",
+            one.note,
+        ]
+        for name, one in held.items()
+    ]
+    return table(rows, columns, width, color, header=False)
+
+
+def doctor_text(
+    checks: Sequence[Check], agents: Sequence[AgentRow], *, width: int | None, color: bool = False
+) -> str:
+    """`hydra doctor`: this machine's checks, then each agent with what to do."""
+    lines = [line for check in checks for line in _check(check, width, color)]
+    for row in agents:
+        lines += ["", *_doctor_agent(row, width, color)]
+    ready = sum(1 for row in agents if row.found is not None and row.found.ready)
+    lines += ["", f"{ready} of {len(agents)} agents ready"]
+    return "\n".join(lines) + "\n"
+
+
+def _check(check: Check, width: int | None, color: bool) -> list[str]:
+    word, style = {True: ("ok", "good"), None: ("note", "warn"), False: ("FAIL", "bad")}[check.ok]
+    said = [clean(check.text)] if width is None else wrap(clean(check.text), max(width - 21, 20))
+    first = f"{paint(word, style, color)}{'':{6 - len(word)}}{clean(check.name):13}  {said[0]}"
+    lines = [first.rstrip(), *(f"{'':21}{part}" for part in said[1:])]
+    return lines + _to_do(check.hint, width)
+
+
+def _to_do(hint: str, width: int | None) -> list[str]:
+    if not hint:
+        return []
+    text = f"-> {clean(hint)}"
+    parts = [text] if width is None else wrap(text, max(width - 21, 20))
+    return [f"{'':21}{part}" for part in parts]
+
+
+def _doctor_agent(row: AgentRow, width: int | None, color: bool) -> list[str]:
+    one, found = row.descriptor, row.found
+    traits = f"{_TIERS[one.tier]}, {sandbox_mark(one)} sandbox"
+    if found is None:
+        check = Check(
+            name=one.key,
+            ok=None,
+            text=f"{one.label}: not probed ({traits})",
+            hint="--allow-experimental-adapters probes it",
+        )
+        return _check(check, width, color)
+    what = f"{one.label} {found.version}".strip()
+    if found.ready:
+        check = Check(name=one.key, ok=True, text=f"{what} ({traits})")
+    else:
+        why = f": {found.error.message}" if found.error else ": not found"
+        hint = found.error.hint if found.error else one.install_hint
+        check = Check(name=one.key, ok=False, text=f"{what}{why} ({traits})", hint=hint)
+    lines = _check(check, width, color)
+    detail = f" ({found.sign_in_detail})" if found.sign_in_detail else ""
+    facts = [
+        ("found", str(found.binary) if found.binary else ""),
+        ("signed in", f"{found.sign_in.value}{detail}" if found.binary else ""),
+        ("sign in", one.sign_in_hint if found.sign_in.value == "missing" else ""),
+        *(_abilities(found.capabilities) if found.binary else ()),
+    ]
+    lines += [f"      {line[2:]}" for line in _fact_lines(facts, width and width - 4)]
+    return lines + [
+        f"    {line}"
+        for line in bullets([clean(warning) for warning in found.warnings], width and width - 4)
+    ]
+
+
+def _abilities(held: CapabilitySet) -> list[tuple[str, str]]:
+    able = [f"{name} ({one.confidence.value})" for name, one in held.items() if one.present]
+    unable = [name for name, one in held.items() if not one.present]
+    return [("can", ", ".join(able)), ("cannot", ", ".join(unable))]
+
+
+def age(seconds: float | None) -> str:
+    """How long ago, in one rough figure: `now`, `5 min`, `3 h`, `12 d`; `?` if unknown."""
+    if seconds is None:
+        return "?"
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{int(seconds // unit)} {name}"
+    return "now"
+
+
+def runs_table(rows: Sequence[RunRow], *, width: int | None, color: bool = False) -> str:
+    """`hydra runs`: one line a run."""
+    columns = (
+        Column("run"),
+        Column("age", right=True),
+        Column("size", right=True, optional=1),
+        Column("lanes", wraps=True, least=18),
+        Column("task", least=10),
+    )
+    lines = table([_run_cells(row) for row in rows], columns, width, color)
+    return "\n".join(lines) + "\n"
+
+
+def _run_cells(row: RunRow) -> list[Cell]:
+    state = "" if row.state == "ended" else f"[{row.state}] "
+    lanes = f"{state}{_lane_words(row)}".strip()
+    return [row.run, age(row.age), size(row.size), lanes, gist(row.title, 120)]
+
+
+def _lane_words(row: RunRow) -> str:
+    return ", ".join(f"{lane} {STATUS_WORDS.get(status, status)}" for lane, status in row.lanes)
+
+
+def run_text(row: RunRow, ending: str, *, width: int | None, color: bool = False) -> str:
+    """`hydra runs show`: the run's facts, and `ending` (its `summary`, "" where it has none)."""
+    facts = [
+        ("task", row.title),
+        ("state", row.state),
+        ("age", age(row.age)),
+        ("size", size(row.size)),
+        ("folder", row.folder),
+        ("lanes", "" if ending else _lane_words(row)),
+    ]
+    lines = [paint(f"run {clean(row.run)}", "bold", color), *_fact_lines(facts, width)]
+    return "\n".join(lines) + "\n" + (f"\n{ending}" if ending else "")

@@ -1,0 +1,25 @@
+"""`--events`: the run's events as they are recorded, one JSON object a line, nothing decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hydra.events import Event, encode
+
+
+class EventStream:
+    """Writes each event's line, byte for byte as `events.jsonl` has it (docs/events.md)."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
+
+    def event(self, event: Event) -> None:
+        """Writes one event. Raises what `write` raises: a reader that has gone
+        (`BrokenPipeError`) is for the caller to answer."""
+        self._write(encode(event))
+
+    def tick(self, mono: float) -> None:
+        """Nothing: an event stream has no clock."""
+
+    def close(self) -> None:
+        """Nothing is held back."""

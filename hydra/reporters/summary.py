@@ -1,0 +1,150 @@
+"""The end of a race, from its result document (`document.result_document`, or `result.json`)."""
+
+from __future__ import annotations
+
+from hydra.reporters.board import STATE_STYLES, STATUS_WORDS, total_tokens
+from hydra.reporters.errors import failure_details, labelled
+from hydra.reporters.fields import Data, number, record, records, strings, text
+from hydra.reporters.style import paint
+from hydra.reporters.table import Cell, Column, Styled, table
+from hydra.reporters.text import clean, cost, duration, gist, plural, quote, tokens, wrap
+from hydra.reporters.words import plus_minus, soft_mark
+
+_COLUMNS = (
+    Column("lane", least=10),
+    Column("outcome"),
+    Column("files", right=True),
+    Column("+/-"),
+    Column("tokens", right=True, optional=2),
+    Column("cost", right=True, optional=1),
+    Column("time", right=True),
+    Column("why", wraps=True, least=32),
+)
+
+
+def summary(
+    document: Data, *, width: int | None, color: bool = False, steps: bool = True, run: str = ""
+) -> str:
+    """What each lane did, why a lane failed, and what to do next; ends with a newline.
+
+    `width` is the terminal's width, None where there is none (a pipe: nothing is wrapped).
+    `steps` False leaves the next steps out, where they are another's to say; `run` is named in
+    them, where it may not be the latest.
+    """
+    lanes = records(document, "lanes")
+    blocks = [
+        [_headline(document, lanes, color)],
+        [*table([_row(lane) for lane in lanes], _COLUMNS, width, color), *_soft(lanes)],
+        *(_failure(lane, width, color) for lane in lanes if record(lane, "error")),
+        _remarks(document, lanes, width, color),
+        _next_steps(lanes, run) if steps else [],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _headline(document: Data, lanes: list[Data], color: bool) -> str:
+    usable = sum(1 for lane in lanes if lane.get("usable") is True)
+    count = f"{usable} of {plural(len(lanes), 'lane')} usable"
+    signal = clean(text(document, "interrupted"))
+    how = f"interrupted by {signal} after" if signal else "ended in"
+    took = duration(number(document, "seconds"))
+    verdict = paint(count, "good" if usable else "bad", color)
+    return f"race {clean(text(document, 'run'))}  {how} {took}  {verdict}"
+
+
+def _row(lane: Data) -> list[Cell]:
+    patch, usage = record(lane, "patch"), record(lane, "usage")
+    outcome = status_word(lane)
+    files = number(patch, "files")
+    return [
+        text(lane, "lane") + (" !" if text(lane, "sandbox") == "soft" else ""),
+        Styled(outcome, STATE_STYLES.get(outcome, "")),
+        "-" if files is None else f"{files:.0f}",
+        plus_minus(patch) if files else "-",
+        tokens(total_tokens(usage)),
+        cost(number(usage, "cost_usd")),
+        duration(number(lane, "seconds")),
+        why(lane),
+    ]
+
+
+def _soft(lanes: list[Data]) -> list[str]:
+    mark = soft_mark([text(lane, "lane") for lane in lanes if text(lane, "sandbox") == "soft"])
+    return [f"  {mark}"] if mark else []
+
+
+def status_word(lane: Data) -> str:
+    """A lane's outcome in words."""
+    status = text(lane, "status")
+    return STATUS_WORDS.get(status) or gist(status) or "?"
+
+
+def why(lane: Data) -> str:
+    """Why a lane ended as it did: its failure, or the beginning of what its agent said last."""
+    patch, error = record(lane, "patch"), record(lane, "error")
+    said = gist(text(lane, "message"), 160)
+    parts = []
+    if missing := gist(text(patch, "incomplete")):
+        parts.append(f"patch INCOMPLETE: {missing}")
+    if error:
+        parts.append(gist(text(error, "message")))
+        if number(patch, "files") and not missing:
+            parts.append("its patch is kept")
+    elif said:
+        parts.append(said)
+    return "; ".join(part for part in parts if part)
+
+
+def _failure(lane: Data, width: int | None, color: bool) -> list[str]:
+    error = record(lane, "error")
+    kind = paint(clean(text(error, "kind")), "bad", color)
+    reason = clean(text(error, "reason"))
+    narrowed = f" ({reason}{_numbers(error)})" if reason else ""
+    message = clean(text(error, "message"))
+    head = f"{clean(text(lane, 'lane'))}: {kind}{narrowed}"
+    return [head, *labelled("why", message, width), *failure_details(error, width)]
+
+
+def _numbers(error: Data) -> str:
+    figures = record(error, "numbers")
+    shown = []
+    for name in figures:
+        value = number(figures, str(name))
+        seconds = name == "retry_after" or text(error, "kind") == "TimedOut"
+        if value is not None:
+            shown.append(f", {clean(str(name)).replace('_', ' ')} {value:g}{' s' * seconds}")
+    return "".join(shown)
+
+
+def _remarks(document: Data, lanes: list[Data], width: int | None, color: bool) -> list[str]:
+    remarks = [clean(line) for line in strings(document, "warnings")]
+    for lane in lanes:
+        name = clean(text(lane, "lane"))
+        patch = record(lane, "patch")
+        noted = (*strings(patch, "notes"), *strings(lane, "warnings"))
+        remarks += [f"{name}: {clean(line)}" for line in noted]
+    if not remarks:
+        return []
+    return [paint("warnings", "warn", color), *bullets(remarks, width)]
+
+
+def bullets(remarks: list[str], width: int | None) -> list[str]:
+    """Each remark once, as an indented item wrapped to `width`."""
+    lines = []
+    for remark in dict.fromkeys(remarks):
+        first, *rest = [remark] if width is None else wrap(remark, max(width - 4, 10))
+        lines += [f"  - {first}", *(f"    {line}" for line in rest)]
+    return lines
+
+
+def _next_steps(lanes: list[Data], run: str) -> list[str]:
+    kept = [lane for lane in lanes if number(record(lane, "patch"), "files")]
+    if not kept:
+        return []
+    best = next((lane for lane in kept if lane.get("usable") is True), kept[0])
+    name = quote(text(best, "lane"))
+    named = f" -r {quote(run)}" if run else ""
+    return [
+        f"see it:   hydra diff {name}{named}",
+        f'take it:  git fetch "$(hydra runs path{named})/patches.git" {name}',
+    ]

@@ -1,0 +1,173 @@
+"""One line of plain words for one event; "" for those that are too many to print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from hydra.events import Event
+from hydra.model import RacePlan
+from hydra.reporters.board import STATUS_WORDS, retry_text
+from hydra.reporters.fields import Data, number, record, strings, text
+from hydra.reporters.text import clean, duration, gist, plural
+
+LOUD = frozenset(
+    {"run_warning", "lane_warning", "run_interrupted", "limit_warning", "parse_fallback"}
+)
+"""Kinds a person must not miss: they stay on the screen above the live table."""
+
+
+def describe(event: Event) -> str:
+    """What happened, as one harmless line without time or lane."""
+    if event.kind == "run_started":
+        return _headline(event.run, event.data)
+    tell = _TELL.get(event.kind)
+    return tell(event.data) if tell else _agent(event)
+
+
+def headline(plan: RacePlan) -> str:
+    """The race in one line: run, base, lanes, confinement, and who has only a soft sandbox."""
+    return _headline(
+        plan.run,
+        {
+            "base": plan.task.base,
+            "base_name": plan.task.base_name,
+            "lanes": [lane.lane.id for lane in plan.lanes],
+            "confined": plan.confinement.holds,
+            "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
+        },
+    )
+
+
+def _headline(run: str, data: Data) -> str:
+    base, named = clean(text(data, "base"))[:7], clean(text(data, "base_name"))
+    held = data.get("confined")
+    walls = ("confined" if held else "not confined") if isinstance(held, bool) else ""
+    parts = [
+        f"race {clean(run)}",
+        f"base {base}" + (f" ({named})" if named else "") if base else "",
+        plural(len(strings(data, "lanes")), "lane"),
+        walls,
+        soft_mark(strings(data, "soft")),
+    ]
+    return "  ".join(part for part in parts if part)
+
+
+def soft_mark(names: list[str]) -> str:
+    """The sign and the words that mark agents whose own sandbox is soft; "" for none."""
+    return f"! soft sandbox: {clean(', '.join(names))}" if names else ""
+
+
+def _agent(event: Event) -> str:
+    data = event.data
+    if event.kind == "tool_call":
+        return gist(text(data, "summary") or text(data, "name")) or "a tool call"
+    if event.kind == "tool_result" and (data.get("denied") or data.get("ok") is False):
+        how = "denied" if data.get("denied") else "failed"
+        return f"{how}: {gist(text(data, 'summary'))}".removesuffix(": ")
+    if event.kind == "progress" and event.sub == "retry":
+        return retry_text(data)
+    if event.kind == "failed":
+        return f"error: {gist(text(data, 'message')) or gist(text(data, 'error'))}"
+    if event.kind == "completed":
+        return f"says it is done: {gist(text(data, 'text'))}".removesuffix(": ")
+    return ""
+
+
+def _run_ended(data: Data) -> str:
+    usable = "at least one lane is usable" if data.get("usable") else "no lane is usable"
+    return f"the race ended in {duration(number(data, 'seconds'))}: {usable}"
+
+
+def _interrupted(data: Data) -> str:
+    signal = clean(text(data, "signal", "a signal"))
+    if (number(data, "times") or 1) > 1:
+        return f"{signal} again: killing the agents at once; the patches are left to recovery"
+    return f"{signal}: ending the agents and taking their patches (again: kill at once)"
+
+
+def _setup_ended(data: Data) -> str:
+    code = number(data, "exit_code")
+    how = "was ended" if code is None else f"exit {code:g}"
+    return f"set-up {how} after {duration(number(data, 'seconds'))}: " + _command(data)
+
+
+def _command(data: Data) -> str:
+    return "$ " + gist(text(data, "command"))
+
+
+def _half(data: Data) -> str:
+    spent = f"{duration(number(data, 'seconds'))} of {duration(number(data, 'of'))}"
+    name = gist(text(data, "limit"))
+    if name == "total":
+        return f"half of its time is used: {spent}"
+    return f"half of its {name} limit has passed without progress: {spent}"
+
+
+def _stopping(data: Data) -> str:
+    reason = gist(text(data, "reason")).replace("_", " ")
+    signal = gist(text(data, "signal"))
+    return f"stopping ({reason})" + (f": {signal} sent" if signal else "")
+
+
+def _exited(data: Data) -> str:
+    code, signal = number(data, "code"), number(data, "signal")
+    how = f"exit {code:g}" if code is not None else "ended"
+    how = how if signal is None else f"ended by signal {signal:g}"
+    left = strings(data, "survivors")
+    names = f"; left running and ended: {clean(', '.join(left))}" if left else ""
+    return f"agent {how} after {duration(number(data, 'seconds'))}{names}"
+
+
+def _patch(data: Data) -> str:
+    changed = changes(data)
+    missing = gist(text(data, "incomplete"))
+    return f"patch taken: {changed}" + (f"; INCOMPLETE: {missing}" if missing else "")
+
+
+def changes(data: Data) -> str:
+    """`2 files, +18 -4`, or that there is nothing."""
+    files = number(data, "files")
+    if not files:
+        return "no changes" if files == 0 else "?"
+    return f"{plural(int(files), 'file')}, {plus_minus(data)}"
+
+
+def plus_minus(data: Data) -> str:
+    """`+18 -4`; unknown is `?`."""
+    added, deleted = number(data, "insertions"), number(data, "deletions")
+    return f"+{_count(added)} -{_count(deleted)}"
+
+
+def _count(value: float | None) -> str:
+    return "?" if value is None else f"{value:.0f}"
+
+
+def _lane_ended(data: Data) -> str:
+    status = text(data, "status")
+    word = STATUS_WORDS.get(status) or gist(status) or "ended"
+    error = record(data, "error")
+    kind, why = gist(text(error, "kind")), gist(text(error, "message"))
+    reason = f": {kind}: {why}" if why else ""
+    return f"{word} in {duration(number(data, 'seconds'))}{reason}"
+
+
+_TELL: Mapping[str, Callable[[Data], str]] = {
+    "run_warning": lambda data: f"warning: {gist(text(data, 'text'))}",
+    "run_interrupted": _interrupted,
+    "run_ended": _run_ended,
+    "lane_waiting": lambda data: "waits for a place: other lanes run first",
+    "lane_opening": lambda data: "opening its worktree",
+    "lane_opened": lambda data: f"worktree ready: {gist(text(data, 'worktree'))}",
+    "lane_warning": lambda data: f"warning: {gist(text(data, 'text'))}",
+    "setup_started": lambda data: f"set-up: {_command(data)}",
+    "setup_ended": _setup_ended,
+    "agent_started": lambda data: "agent started",
+    "agent_exited": _exited,
+    "limit_warning": _half,
+    "stopping": _stopping,
+    "parse_fallback": lambda data: (
+        "its output is read as plain text from here on: too much of it was not JSON"
+    ),
+    "patch_taken": _patch,
+    "lane_ended": _lane_ended,
+}
