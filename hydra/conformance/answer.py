@@ -1,0 +1,119 @@
+"""From a request to what goes out on the wire: pure, so that every situation can be tested."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.conformance.dialect import Asked, Dialect
+from hydra.conformance.script import IN_STREAM, Fault, Meetings, Script, Turn
+
+_JSON = "application/json"
+_EVENTS = "text/event-stream"
+_GARBAGE = b"\x00\xff\xfe<html>not an event stream</html>\r\n{{{\n\n\x1b[31m"
+_MALFORMED = b'event: message\ndata: {"type": "content_block_delta", "delta": {"te\n\n'
+_SIDE = Turn(say="A short title", input_tokens=10, output_tokens=4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the server plays back.
+
+    `ending` is `close` (the reply is whole), `cut` (the connection is dropped) or `hold` (it
+    stays open in silence until the client goes or the server stops). `status` 0 sends nothing at
+    all before the ending. `label` says in the log what this was; `place` is the turn, -1 for none.
+    """
+
+    label: str
+    status: int = 200
+    content_type: str = _JSON
+    parts: tuple[bytes, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    ending: str = "close"
+    wait: float = 0.0
+    place: int = -1
+
+
+def document(label: str, data: Mapping[str, Any], *, status: int = 200) -> Answer:
+    """A JSON answer."""
+    return Answer(label=label, status=status, parts=(json.dumps(data).encode(),))
+
+
+def answer(
+    script: Script,
+    dialect: Dialect,
+    body: Mapping[str, Any],
+    headers: Mapping[str, str],
+    meetings: Meetings,
+) -> Answer:
+    """The script's answer to a request for a model's turn. Counts a fault as met."""
+    asked = dialect.read(body, headers)
+    if asked.side:
+        return _reply("side", dialect, _SIDE, asked, -1)
+    if asked.unfinished:
+        return _reply("wait", dialect, Turn(tools=(asked.unfinished,)), asked, asked.answered)
+    words = {"agent": dialect.agent, "cwd": asked.cwd}
+    mine = script.for_agent(dialect.agent, words)
+    place, turn = mine.turn(asked.answered, spent=meetings.spent(asked.conversation))
+    if turn.fault is None:
+        return _reply("turn", dialect, turn, asked, place)
+    meetings.met(asked.conversation, place)
+    return _faulty(dialect, turn, turn.fault, asked, place)
+
+
+def _reply(label: str, dialect: Dialect, turn: Turn, asked: Asked, place: int) -> Answer:
+    if asked.stream:
+        parts, kind = tuple(dialect.events(turn, asked, place)), _EVENTS
+    else:
+        parts, kind = (json.dumps(dialect.document(turn, asked, place)).encode(),), _JSON
+    return Answer(label=label, content_type=kind, parts=parts, wait=turn.wait, place=place)
+
+
+def _faulty(dialect: Dialect, turn: Turn, fault: Fault, asked: Asked, place: int) -> Answer:
+    label = f"fault:{fault.kind}"
+    if fault.kind in IN_STREAM and not turn.empty:
+        return _broken_stream(label, dialect, turn, fault, asked, place)
+    if fault.kind == "overflow":
+        status, parts = dialect.overflow(asked)
+        kind = _EVENTS if status == 200 else _JSON
+        return Answer(
+            label=label, status=status, content_type=kind, parts=tuple(parts), place=place
+        )
+    if fault.kind == "status":
+        wait = () if fault.retry_after is None else (("retry-after", f"{fault.retry_after:g}"),)
+        return Answer(
+            label=f"{label} {fault.status}",
+            status=fault.status,
+            parts=(json.dumps(dialect.error(fault)).encode(),),
+            headers=wait,
+            place=place,
+        )
+    ending = "hold" if fault.kind == "hang" else "cut"
+    return Answer(label=label, status=0, ending=ending, wait=turn.wait, place=place)
+
+
+def _broken_stream(
+    label: str, dialect: Dialect, turn: Turn, fault: Fault, asked: Asked, place: int
+) -> Answer:
+    whole = _reply(label, dialect, turn, asked, place)
+    last = {
+        "garbage": (_GARBAGE,),
+        "malformed": (_MALFORMED,),
+        "error_event": (dialect.error_event(fault),),
+    }.get(fault.kind, ())
+    if not asked.stream and last:
+        # Claude Code asks again without streaming: there is no stream to break, and it recovers.
+        return whole
+    half = whole.parts[: (len(whole.parts) + 1) // 2]
+    if not asked.stream:
+        half = (whole.parts[0][: len(whole.parts[0]) // 2],)
+    return Answer(
+        label=label,
+        content_type=whole.content_type,
+        parts=half + last,
+        ending={"stall": "hold", "drop": "cut"}.get(fault.kind, "close"),
+        wait=turn.wait,
+        place=place,
+    )

@@ -1,0 +1,180 @@
+"""The Anthropic Messages wire format, as Claude Code 2.1.330 uses it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from hydra.conformance.dialect import Asked, call_id, pieces, place_of, sse
+from hydra.conformance.script import Fault, Tool, Turn
+
+_CWD = re.compile(r"Primary working directory: ([^\n]+)")
+_ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+_LONGEST_SHELL_MS = 600_000
+_message_numbers = itertools.count(1)
+
+
+class AnthropicMessages:
+    """Claude Code's side of the conversation."""
+
+    agent = "claude"
+
+    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
+        """A request without tools is a side request: a title, a summary, a quota check."""
+        results = [
+            block["tool_use_id"]
+            for message in body.get("messages", ())
+            if isinstance(message.get("content"), list)
+            for block in message["content"]
+            if block.get("type") == "tool_result"
+        ]
+        found = _CWD.search(_text(body))
+        return Asked(
+            conversation=headers.get("x-claude-code-session-id", ""),
+            model=str(body.get("model", "")),
+            cwd=found[1].strip() if found else "",
+            answered=max(map(place_of, results), default=-1),
+            results=len(results),
+            stream=bool(body.get("stream")),
+            side=not body.get("tools"),
+            offered={tool.get("name", ""): _properties(tool) for tool in body.get("tools", ())},
+        )
+
+    def events(self, turn: Turn, asked: Asked, place: int) -> list[bytes]:
+        """message_start, each content block, message_delta, message_stop."""
+        whole = self.document(turn, asked, place)
+        start = {**whole, "content": [], "stop_reason": None}
+        start["usage"] = {**whole["usage"], "output_tokens": 1}
+        stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+        return [
+            sse({"type": "message_start", "message": start}),
+            *(event for n, block in enumerate(whole["content"]) for event in _block(n, block)),
+            sse({"type": "message_delta", "delta": stop, "usage": whole["usage"]}),
+            sse({"type": "message_stop"}),
+        ]
+
+    def document(self, turn: Turn, asked: Asked, place: int) -> dict[str, Any]:
+        """The turn as one message."""
+        return {
+            "id": f"msg_hydra_{next(_message_numbers)}",
+            "type": "message",
+            "role": "assistant",
+            "model": asked.model,
+            "content": list(_content(turn, asked, place)),
+            "stop_reason": "tool_use" if turn.tools else "end_turn",
+            "stop_sequence": None,
+            "usage": {
+                "input_tokens": turn.input_tokens,
+                "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": 0,
+                "output_tokens": turn.output_tokens,
+            },
+        }
+
+    def error(self, fault: Fault) -> dict[str, Any]:
+        """The service's error body, its type by the status unless the fault names one."""
+        kind = fault.error or _ERROR_TYPES.get(fault.status, "api_error")
+        message = fault.message or kind.replace("_", " ")
+        return {"type": "error", "error": {"type": kind, "message": message}}
+
+    def error_event(self, fault: Fault) -> bytes:
+        """`event: error` in the middle of a stream, as an overloaded service sends it."""
+        kind = fault.error or "overloaded_error"
+        error = {"type": kind, "message": fault.message or "Overloaded"}
+        return sse({"type": "error", "error": error})
+
+    def overflow(self, asked: Asked) -> tuple[int, list[bytes]]:
+        """A 400 with the service's own sentence, which Claude Code looks for."""
+        message = "prompt is too long: 213462 tokens > 200000 maximum"
+        error = {"type": "invalid_request_error", "message": message}
+        return 400, [json.dumps({"type": "error", "error": error}).encode()]
+
+
+def _text(body: Mapping[str, Any]) -> str:
+    # The folder is named in a system block or a system message; decode so that \n is a newline.
+    texts: list[str] = []
+    for part in (body.get("system"), *(m.get("content") for m in body.get("messages", ()))):
+        blocks = part if isinstance(part, list) else [{"text": part}]
+        texts += [block["text"] for block in blocks if isinstance(block.get("text"), str)]
+    return "\n".join(texts)
+
+
+def _properties(tool: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(tool.get("input_schema", {}).get("properties", {}))
+
+
+def _content(turn: Turn, asked: Asked, place: int) -> list[dict[str, Any]]:
+    content: list[dict[str, Any]] = []
+    if turn.think:
+        content.append({"type": "thinking", "thinking": turn.think, "signature": "aHlkcmE="})
+    if turn.say or not (turn.think or turn.tools):
+        content.append({"type": "text", "text": turn.say})
+    for number, tool in enumerate(turn.tools):
+        name, arguments = translate(tool, asked)
+        use = {"type": "tool_use", "id": call_id("toolu_", place, number)}
+        content.append({**use, "name": name, "input": arguments})
+    return content
+
+
+def _block(index: int, block: Mapping[str, Any]) -> list[bytes]:
+    start: dict[str, Any]
+    if block["type"] == "thinking":
+        start = {"type": "thinking", "thinking": "", "signature": ""}
+        deltas = [
+            {"type": "thinking_delta", "thinking": part} for part in pieces(block["thinking"])
+        ]
+        deltas.append({"type": "signature_delta", "signature": block["signature"]})
+    elif block["type"] == "text":
+        start = {"type": "text", "text": ""}
+        deltas = [{"type": "text_delta", "text": part} for part in pieces(block["text"])]
+    else:
+        start = {**block, "input": {}}
+        parts = pieces(json.dumps(block["input"]), 512)
+        deltas = [{"type": "input_json_delta", "partial_json": part} for part in parts]
+    return [
+        sse({"type": "content_block_start", "index": index, "content_block": start}),
+        *(sse({"type": "content_block_delta", "index": index, "delta": d}) for d in deltas),
+        sse({"type": "content_block_stop", "index": index}),
+    ]
+
+
+def translate(tool: Tool, asked: Asked) -> tuple[str, dict[str, Any]]:
+    """Claude Code's own tool for a neutral one: its name as offered, and its input."""
+    if tool.kind == "call":
+        return tool["name"], dict(tool.arguments["input"])
+    name, arguments = _own_tool(tool, asked.cwd)
+    return _offered_name(name, frozenset(arguments), asked), arguments
+
+
+def _own_tool(tool: Tool, cwd: str) -> tuple[str, dict[str, Any]]:
+    if tool.kind in ("shell", "delete_file"):
+        command = tool["command"] if tool.kind == "shell" else f"rm -- {shlex.quote(tool['path'])}"
+        about = "Runs the scripted command"
+        return "Bash", {"command": command, "description": about, "timeout": _LONGEST_SHELL_MS}
+    path = str(PurePosixPath(cwd) / tool["path"])
+    if tool.kind == "read_file":
+        return "Read", {"file_path": path}
+    if tool.kind == "write_file":
+        return "Write", {"file_path": path, "content": tool["text"]}
+    return "Edit", {"file_path": path, "old_string": tool["old"], "new_string": tool["new"]}
+
+
+def _offered_name(name: str, arguments: frozenset[str], asked: Asked) -> str:
+    """`name` where it is offered, else an offered tool that takes the same input."""
+    offered = asked.offered or {}
+    if name in offered:
+        return name
+    return next((other for other, takes in offered.items() if arguments <= takes), name)

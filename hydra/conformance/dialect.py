@@ -1,0 +1,80 @@
+"""What a model service's wire format is to the server: pure functions from turns to bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from hydra.conformance.script import Fault, Tool, Turn
+
+_CALL_ID = re.compile(r"hydra_(\d+)_\d+$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request for a model's turn, as far as the script depends on it.
+
+    `answered` is the place of the last turn whose tool results the conversation holds, -1 for
+    none. `side` marks a request beside the task (a title, a quota check). `unfinished` is the
+    call that asks again for a tool that is still running, where the CLI hands such a thing back.
+    """
+
+    conversation: str = ""
+    model: str = ""
+    cwd: str = ""
+    answered: int = -1
+    results: int = 0
+    stream: bool = True
+    side: bool = False
+    offered: Mapping[str, frozenset[str]] | None = None
+    unfinished: Tool | None = None
+
+
+class Dialect(Protocol):
+    """One service's wire format. A new one is a new file and a row in `server.DIALECTS`."""
+
+    @property
+    def agent(self) -> str:
+        """The agent that speaks it, as scripts name it."""
+
+    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
+        """What a request's body and headers ask for. Header names are in lower case."""
+
+    def events(self, turn: Turn, asked: Asked, place: int) -> list[bytes]:
+        """The turn as a whole event stream, one item an event."""
+
+    def document(self, turn: Turn, asked: Asked, place: int) -> dict[str, Any]:
+        """The turn as one JSON document, for a request that does not stream."""
+
+    def error(self, fault: Fault) -> dict[str, Any]:
+        """The body of an HTTP error."""
+
+    def error_event(self, fault: Fault) -> bytes:
+        """The stream's own way to say that it failed."""
+
+    def overflow(self, asked: Asked) -> tuple[int, list[bytes]]:
+        """HTTP status and body (status 200: events) that say the conversation is too long."""
+
+
+def call_id(prefix: str, place: int, number: int) -> str:
+    """A tool use's id that says which turn it belongs to: results carry it back."""
+    return f"{prefix}hydra_{place}_{number}"
+
+
+def place_of(identifier: str) -> int:
+    """The turn that an id of `call_id` belongs to; -1 for another's id."""
+    found = _CALL_ID.search(identifier)
+    return int(found[1]) if found else -1
+
+
+def sse(data: Mapping[str, Any]) -> bytes:
+    """One server-sent event, named by its own `type` as both services do."""
+    return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def pieces(text: str, size: int = 24) -> list[str]:
+    """`text` in the small pieces in which a model's words arrive."""
+    return [text[start : start + size] for start in range(0, len(text), size)]

@@ -1,0 +1,116 @@
+"""What the CLIs sent, kept for tests: in memory and as JSON lines, without the keys."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+SCRUBBED = "[scrubbed]"
+_SECRET_NAME = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
+_NOT_SECRET = frozenset({"sec-websocket-key"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request as it is kept. `answer` is the label of what was played back, `place` its turn.
+
+    `headers` has names in lower case; a secret's value reads `[scrubbed]`, which still shows that
+    one was sent. `body` is the text of the body. `seconds` counts from the server's start.
+    """
+
+    seconds: float
+    agent: str
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: str
+    answer: str
+    place: int
+
+    def as_dict(self) -> dict[str, object]:
+        """This request as JSON-ready data; a JSON body as data."""
+        try:
+            body: object = json.loads(self.body)
+        except ValueError:
+            body = self.body
+        return {
+            "seconds": round(self.seconds, 3),
+            "agent": self.agent,
+            "method": self.method,
+            "path": self.path,
+            "headers": dict(self.headers),
+            "body": body,
+            "answer": self.answer,
+            "place": self.place,
+        }
+
+
+class RequestLog:
+    """Requests in the order of their arrival; safe to use from every handler thread."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._lock = threading.Lock()
+        self._start = time.monotonic()
+        self._file = None if path is None else path.open("ab", buffering=0)
+        self.requests: list[Request] = []
+
+    def add(
+        self,
+        *,
+        agent: str,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: str,
+        answer: str,
+        place: int,
+    ) -> None:
+        """Keep one request, scrubbed."""
+        secrets = secret_values(headers)
+        request = Request(
+            seconds=time.monotonic() - self._start,
+            agent=agent,
+            method=method,
+            path=without(path, secrets),
+            headers={name: _shown(name, value) for name, value in headers.items()},
+            body=without(body, secrets),
+            answer=answer,
+            place=place,
+        )
+        with self._lock:
+            self.requests.append(request)
+            if self._file:
+                self._file.write(json.dumps(request.as_dict()).encode() + b"\n")
+
+    def close(self) -> None:
+        """Close the file, if there is one. Requests in memory stay."""
+        with self._lock:
+            if self._file:
+                self._file.close()
+                self._file = None
+
+
+def secret_values(headers: Mapping[str, str]) -> list[str]:
+    """The values that no log may hold: secret headers', without a scheme such as `Bearer`."""
+    values = [value.split()[-1] for name, value in headers.items() if value and _secret(name)]
+    return [value for value in values if len(value) >= 6]
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """`text` with every one of `secrets` replaced."""
+    for secret in secrets:
+        text = text.replace(secret, SCRUBBED)
+    return text
+
+
+def _secret(name: str) -> bool:
+    return bool(_SECRET_NAME.search(name)) and name.lower() not in _NOT_SECRET
+
+
+def _shown(name: str, value: str) -> str:
+    return SCRUBBED if _secret(name) and value else value

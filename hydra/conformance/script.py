@@ -1,0 +1,211 @@
+"""What the model says, as data: one TOML or JSON file per situation, the same for every agent.
+
+A script is an ordered list of turns. A turn is what a model gives back to one request: text,
+thinking, tool uses in neutral words, or a fault. `docs/model-server.md` documents every key.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import ConfigError
+
+SCRIPTS = Path(__file__).parent / "scripts"
+
+TOOL_ARGUMENTS: Mapping[str, frozenset[str]] = {
+    "shell": frozenset({"command"}),
+    "read_file": frozenset({"path"}),
+    "write_file": frozenset({"path", "text"}),
+    "edit_file": frozenset({"path", "old", "new"}),
+    "delete_file": frozenset({"path"}),
+    "call": frozenset({"name", "input"}),
+}
+"""The neutral tools and what each needs. `call` names an agent's own tool and its input."""
+
+FAULTS: Mapping[str, str] = {
+    "status": "an HTTP error before anything is streamed: status, retry_after, error, message",
+    "overflow": "the service's own answer to a conversation that is too long",
+    "hang": "the request is read, and never answered",
+    "stall": "half the reply, then silence on an open connection",
+    "drop": "the connection is cut: at once, or halfway through what the turn says",
+    "garbage": "half the reply, then bytes that are no event stream",
+    "malformed": "half the reply, then an event whose JSON is cut",
+    "error_event": "half the reply, then the stream's own error event",
+}
+"""Every fault and what the server does."""
+
+IN_STREAM = frozenset({"stall", "drop", "garbage", "malformed", "error_event"})
+"""The faults that strike halfway through a turn's reply, so that the turn may say something."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool use in neutral words. `agent` limits it to one agent, "" is every agent."""
+
+    kind: str
+    arguments: Mapping[str, Any]
+    agent: str = ""
+
+    def __getitem__(self, name: str) -> str:
+        return str(self.arguments[name])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One of `FAULTS`. `times` is how often a conversation meets it before it passes; 0: always."""
+
+    kind: str
+    status: int = 500
+    retry_after: float | None = None
+    error: str = ""
+    message: str = ""
+    times: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What the model gives back to one request. Tokens are what the usage report claims."""
+
+    say: str = ""
+    think: str = ""
+    tools: tuple[Tool, ...] = ()
+    fault: Fault | None = None
+    wait: float = 0.0
+    agent: str = ""
+    input_tokens: int = 1200
+    output_tokens: int = 80
+
+    @property
+    def empty(self) -> bool:
+        """Whether the model neither says nor does anything in it."""
+        return not (self.say or self.think or self.tools)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A named situation: the turns in the order a conversation meets them."""
+
+    name: str
+    about: str
+    turns: tuple[Turn, ...]
+
+    def turn(self, answered: int, *, spent: Callable[[int], int]) -> tuple[int, Turn]:
+        """The turn that follows turn `answered` (-1: none yet), and its place.
+
+        Stateless but for faults that pass: `spent(place)` says how often this conversation has
+        met the fault at `place`. After the last turn the model says that the script has ended.
+        """
+        for place, turn in enumerate(self.turns):
+            passed = turn.fault and turn.fault.times and spent(place) >= turn.fault.times
+            if place > answered and not passed and (turn.fault or not turn.empty):
+                return place, turn
+        return len(self.turns), Turn(say="The script has ended.")
+
+    def for_agent(self, agent: str, words: Mapping[str, str]) -> Script:
+        """This script as one agent meets it: others' turns emptied (places stay), words filled."""
+        return replace(self, turns=tuple(_turn_for(turn, agent, words) for turn in self.turns))
+
+
+def _turn_for(turn: Turn, agent: str, words: Mapping[str, str]) -> Turn:
+    if turn.agent not in ("", agent):
+        return Turn()
+    tools = tuple(
+        replace(tool, arguments=_fill(tool.arguments, words))
+        for tool in turn.tools
+        if tool.agent in ("", agent)
+    )
+    return replace(turn, tools=tools, say=_fill(turn.say, words), think=_fill(turn.think, words))
+
+
+def _fill(value: Any, words: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        for name, word in words.items():
+            value = value.replace("{" + name + "}", word)
+        return value
+    if isinstance(value, Mapping):
+        return {key: _fill(item, words) for key, item in value.items()}
+    return [_fill(item, words) for item in value] if isinstance(value, list) else value
+
+
+def names() -> list[str]:
+    """The scripts that come with Hydra, sorted."""
+    return sorted(path.stem for path in SCRIPTS.glob("*.toml"))
+
+
+def load(script: str | Path) -> Script:
+    """A script that comes with Hydra by name, or a file. Raises `ConfigError` with the place."""
+    path = SCRIPTS / f"{script}.toml" if str(script) in names() else Path(script)
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except FileNotFoundError as missing:
+        raise ConfigError(f"no script {script}", hint=f"known: {', '.join(names())}") from missing
+    except ValueError as damage:
+        raise ConfigError(f"{path}: {damage}") from damage
+    return parse(path.stem, data)
+
+
+def parse(name: str, data: Mapping[str, Any]) -> Script:
+    """A script from its data. Raises `ConfigError` for a key or a value it does not know."""
+    _known(data, {"about", "turn"}, name)
+    turns = tuple(_turn(item, f"{name}: turn {n}") for n, item in enumerate(data.get("turn", ())))
+    if not turns:
+        raise ConfigError(f"{name}: a script needs at least one [[turn]]")
+    return Script(name=name, about=str(data.get("about", "")), turns=turns)
+
+
+def _turn(data: Mapping[str, Any], where: str) -> Turn:
+    fields = {key: data[key] for key in data if key not in ("tool", "fault")}
+    _known(fields, set(Turn.__dataclass_fields__) - {"tools", "fault"}, where)
+    tools = tuple(_tool(item, where) for item in data.get("tool", ()))
+    fault = _fault(data["fault"], where) if "fault" in data else None
+    turn = Turn(**fields, tools=tools, fault=fault)
+    if turn.empty and (fault is None or fault.kind in IN_STREAM - {"drop"}):
+        raise ConfigError(f"{where} neither says nor does anything")
+    if fault and fault.kind not in IN_STREAM and not turn.empty:
+        raise ConfigError(f"{where}: with the fault {fault.kind} nothing is said or done")
+    return turn
+
+
+def _tool(data: Mapping[str, Any], where: str) -> Tool:
+    kind = data.get("kind", "")
+    if kind not in TOOL_ARGUMENTS:
+        raise ConfigError(f"{where}: no tool kind {kind!r}; known: {', '.join(TOOL_ARGUMENTS)}")
+    arguments = {key: data[key] for key in data if key not in ("kind", "agent")}
+    _known(arguments, TOOL_ARGUMENTS[kind], f"{where}: {kind}")
+    if missing := TOOL_ARGUMENTS[kind] - set(arguments):
+        raise ConfigError(f"{where}: {kind} needs {', '.join(sorted(missing))}")
+    return Tool(kind=kind, arguments=arguments, agent=data.get("agent", ""))
+
+
+def _fault(data: Mapping[str, Any], where: str) -> Fault:
+    _known(data, set(Fault.__dataclass_fields__), f"{where}: fault")
+    if data.get("kind") not in FAULTS:
+        raise ConfigError(f"{where}: no fault {data.get('kind')!r}; known: {', '.join(FAULTS)}")
+    return Fault(**data)
+
+
+def _known(data: Mapping[str, Any], keys: set[str] | frozenset[str], where: str) -> None:
+    if unknown := set(data) - keys:
+        known = ", ".join(sorted(keys))
+        raise ConfigError(f"{where}: unknown {', '.join(sorted(unknown))}; known: {known}")
+
+
+@dataclass(slots=True)
+class Meetings:
+    """How often each conversation has met each fault: the only state that turns depend on."""
+
+    counts: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def spent(self, conversation: str) -> Callable[[int], int]:
+        """How often `conversation` has met the fault at a place."""
+        return lambda place: self.counts.get((conversation, place), 0)
+
+    def met(self, conversation: str, place: int) -> None:
+        """Count one meeting."""
+        self.counts[conversation, place] = self.counts.get((conversation, place), 0) + 1

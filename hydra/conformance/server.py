@@ -1,0 +1,241 @@
+"""The scripted model server: real CLIs on one side, a script on the other, 127.0.0.1 only.
+
+    python -m hydra.conformance.server --script edit --port-file /var/tmp/port
+
+Claude Code finds it by ANTHROPIC_BASE_URL, Codex by `openai_base_url = "URL/v1"` in config.toml.
+Only the standard library is used, so that any Python 3.11 can run it. docs/model-server.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import select
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from hydra.conformance.answer import Answer, answer, document
+from hydra.conformance.anthropic_messages import AnthropicMessages
+from hydra.conformance.dialect import Dialect
+from hydra.conformance.openai_responses import OpenAIResponses
+from hydra.conformance.request_log import Request, RequestLog
+from hydra.conformance.script import Meetings, Script, load, names
+from hydra.errors import HydraError
+
+DIALECTS: Mapping[str, Dialect] = {
+    "/v1/messages": AnthropicMessages(),
+    "/v1/responses": OpenAIResponses(),
+}
+"""The paths that ask for a model's turn, and who speaks there."""
+
+_LONGEST_BODY = 64 * 1024**2
+_MODELS = {"object": "list", "data": [], "models": []}
+_NOT_FOUND = {
+    "error": {"type": "not_found_error", "message": "the scripted server has no such path"}
+}
+
+
+class ModelServer(ThreadingHTTPServer):
+    """One script, served on a free port (or the one given) of 127.0.0.1."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def __init__(self, script: Script, *, port: int = 0, log: Path | None = None) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.script = script
+        self.meetings = Meetings()
+        self.log = RequestLog(log)
+        self.stopping = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """The base URL without a path: `http://127.0.0.1:PORT`."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    @property
+    def requests(self) -> list[Request]:
+        """Every request so far, in order."""
+        return list(self.log.requests)
+
+    def sent(self, agent: str) -> str:
+        """The bodies of every model request of one agent, to look for a sentence in them."""
+        return "\n".join(request.body for request in self.requests if request.agent == agent)
+
+    def server_close(self) -> None:
+        """Stop listening and let go of every request that is held open."""
+        self.stopping.set()
+        super().server_close()
+        self.log.close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away in the middle is an ordinary thing here."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+@contextlib.contextmanager
+def serve(
+    script: str | Path | Script, *, port: int = 0, log: Path | None = None
+) -> Iterator[ModelServer]:
+    """A running server for tests: `with serve("edit") as server: server.url, server.requests`."""
+    ready = script if isinstance(script, Script) else load(script)
+    with ModelServer(ready, port=port, log=log) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: ModelServer
+
+    def do_POST(self) -> None:
+        self._respond()
+
+    def do_GET(self) -> None:
+        self._respond()
+
+    def do_HEAD(self) -> None:
+        self._respond()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing on stderr: requests are in the log."""
+
+    def _respond(self) -> None:
+        length = int(self.headers.get("content-length") or 0)
+        body = self.rfile.read(min(length, _LONGEST_BODY))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        path = self.path.partition("?")[0].rstrip("/")
+        dialect = DIALECTS.get(path.removesuffix("/count_tokens"))
+        chosen = self._choose(path, dialect, body, headers)
+        self.server.log.add(
+            agent=dialect.agent if dialect else "",
+            method=self.command,
+            path=self.path,
+            headers=headers,
+            body=body.decode("utf-8", "replace"),
+            answer=chosen.label,
+            place=chosen.place,
+        )
+        self._play(chosen)
+
+    def _choose(
+        self, path: str, dialect: Dialect | None, body: bytes, headers: Mapping[str, str]
+    ) -> Answer:
+        if headers.get("upgrade", "").lower() == "websocket":
+            # Codex takes 426 for "this service has no websocket" and goes on over HTTP at once.
+            return document("no websocket", _NOT_FOUND, status=426)
+        if self.command == "POST" and dialect:
+            return self._model_answer(path, dialect, body, headers)
+        if self.command in ("GET", "HEAD") and path == "/v1/models":
+            return document("models", _MODELS)
+        if self.command == "HEAD" or path == "/api/hello":
+            return document("probe", {})
+        return document("not found", _NOT_FOUND, status=404)
+
+    def _model_answer(
+        self, path: str, dialect: Dialect, body: bytes, headers: Mapping[str, str]
+    ) -> Answer:
+        try:
+            asked = json.loads(body)
+        except ValueError:
+            return document("no json", {"error": {"message": "not JSON"}}, status=400)
+        if path.endswith("/count_tokens"):
+            return document("count", {"input_tokens": max(1, len(body) // 4)})
+        return answer(self.server.script, dialect, asked, headers, self.server.meetings)
+
+    def _play(self, chosen: Answer) -> None:
+        if chosen.wait and self.server.stopping.wait(chosen.wait):
+            return
+        if chosen.status:
+            self._send(chosen)
+        if chosen.ending != "close":
+            self.close_connection = True
+        if chosen.ending == "hold":
+            self._hold()
+        elif chosen.ending == "cut":
+            self._cut()
+
+    def _send(self, chosen: Answer) -> None:
+        self.send_response(chosen.status)
+        self.send_header("content-type", chosen.content_type)
+        for name, value in chosen.headers:
+            self.send_header(name, value)
+        # In chunks, so that a reply that was cut can be told from one that ended.
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        for part in chosen.parts:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        if chosen.ending == "close":
+            self.wfile.write(b"0\r\n\r\n")
+
+    def _hold(self) -> None:
+        """Keep the connection open in silence until the client goes or the server stops."""
+        while not self.server.stopping.is_set():
+            readable, _, _ = select.select([self.connection], [], [], 0.2)
+            if readable and not self.connection.recv(1024):
+                return
+
+    def _cut(self) -> None:
+        """Reset the connection instead of closing it in good order."""
+        reset = b"\x01\x00\x00\x00\x00\x00\x00\x00"  # struct linger: on, 0 seconds
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve one script until SIGTERM or Ctrl-C; the URL is the only line on stdout."""
+    given = _arguments().parse_args(argv)
+    if given.list:
+        print("\n".join(f"{name:16} {load(name).about}" for name in names()))
+        return 0
+    try:
+        script = load(given.script)
+    except HydraError as error:
+        print(f"{error.message}\n{error.hint}".rstrip(), file=sys.stderr)
+        return error.exit_code
+    done = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: done.set())
+    with serve(script, port=given.port, log=given.log) as server:
+        if given.port_file:
+            _write_whole(given.port_file, f"{server.server_address[1]}\n")
+        print(server.url, flush=True)
+        done.wait()
+    return 0
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m hydra.conformance.server", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--script", default="edit", help="a script's name, or a TOML or JSON file")
+    parser.add_argument("--port", type=int, default=0, help="0: any free port")
+    parser.add_argument("--port-file", type=Path, help="written with the port once it listens")
+    parser.add_argument("--log", type=Path, help="requests are appended here as JSON lines")
+    parser.add_argument("--list", action="store_true", help="list the scripts and end")
+    return parser
+
+
+def _write_whole(path: Path, text: str) -> None:
+    # A reader that waits for the file must never see it empty.
+    part = path.with_name(path.name + ".part")
+    part.write_text(text)
+    part.replace(path)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
