@@ -1,0 +1,70 @@
+"""Fixtures for every test: a scratch folder, a small repository, and walls around the real HOME."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SCRATCH_ROOT = Path("/var/tmp")
+"""Not /tmp: Hydra's state may not lie there (codex's own sandbox writes to it)."""
+
+
+@pytest.fixture(autouse=True)
+def _no_real_places(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """No test reads the real HOME, the real state folder, or an inherited git environment."""
+    home = tmp_path_factory.mktemp("home")
+    foreign = ("GIT_", "HYDRA_", "CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "CURSOR", "XDG_")
+    for name in list(os.environ):
+        if name.startswith(foreign) and name != "HYDRA_LIVE_BIN":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """A fresh folder that Hydra accepts as a place for state, removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="hydra-test-", dir=SCRATCH_ROOT))
+    try:
+        yield folder
+    finally:
+        for path, folders, _ in os.walk(folder):
+            for name in folders:
+                sub = Path(path, name)
+                if not sub.is_symlink():
+                    sub.chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def repo(scratch: Path) -> Path:
+    """A small repository on branch `main` with one commit of three files."""
+    return make_repository(scratch / "shop")
+
+
+def make_repository(root: Path) -> Path:
+    """The repository of the `repo` fixture, at `root`."""
+    (root / "src").mkdir(parents=True)
+    (root / "README.md").write_text("# Shop\n")
+    (root / "src" / "pager.py").write_text("def pages(n, size):\n    return n // size\n")
+    (root / ".gitignore").write_text("*.log\n.env\n")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "config", "user.name", "Ada")
+    git(root, "config", "user.email", "ada@example.com")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "First commit")
+    return root
+
+
+def git(cwd: Path, *args: str) -> str:
+    """Plain git, as the user would run it; its stdout without the last newline."""
+    done = subprocess.run(["git", *args], cwd=cwd, check=True, capture_output=True, text=True)
+    return done.stdout.rstrip("\n")

@@ -1,0 +1,112 @@
+"""Runs the real `hydra` as a child process, in an environment that has nothing of the user's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.support import fakes
+
+
+@dataclass
+class Hydra:
+    """One HOME, one state folder, one repository, one folder of agents."""
+
+    scratch: Path
+    repo: Path
+    extra: dict[str, str] = field(default_factory=dict)
+    path: list[Path] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.home = self.scratch / "home"
+        self.home.mkdir(exist_ok=True)
+        self.state = self.scratch / "state"
+
+    def agent(self, key: str, steps: list[fakes.Step], **options: Any) -> Path:
+        """Places a scripted agent on this PATH; its executable."""
+        folder = fakes.place(self.scratch / "agents", key, steps, **options)
+        if folder not in self.path:
+            self.path.insert(0, folder)
+        return folder / key
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment of the child; keys are made up."""
+        path = os.pathsep.join([*map(str, self.path), "/usr/local/bin", "/usr/bin", "/bin"])
+        return {
+            "PATH": path,
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "HYDRA_STATE_DIR": str(self.state),
+            "HYDRA_CACHE_DIR": str(self.scratch / "cache"),
+            "HYDRA_CONFIG": str(self.home / "hydra.toml"),
+            "ANTHROPIC_API_KEY": "made-up-anthropic-key",
+            "CODEX_API_KEY": "made-up-codex-key-1",
+            **self.extra,
+        }
+
+    def run(
+        self, *args: str, stdin: str | None = None, timeout: float = 60
+    ) -> subprocess.CompletedProcess[str]:
+        """`hydra ARGS` to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "hydra", *args],
+            cwd=self.repo,
+            env=self.environ,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def start(self, *args: str) -> subprocess.Popen[str]:
+        """`hydra ARGS`, left running in a session of its own."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "hydra", *args],
+            cwd=self.repo,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def race(self, *args: str) -> Race:
+        """`hydra race "Do it" --json ARGS`, read."""
+        done = self.run("race", "Do it", "--json", *args)
+        try:
+            return Race(done.returncode, json.loads(done.stdout), done.stderr)
+        except ValueError:
+            raise AssertionError(f"no document:\n{done.stdout}\n{done.stderr}") from None
+
+    def events(self) -> list[dict[str, Any]]:
+        """The events of the latest race."""
+        folder = self.run("runs", "path").stdout.strip()
+        lines = Path(folder, "events.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+
+@dataclass
+class Race:
+    """A race's exit code, its document, and what it said meanwhile."""
+
+    code: int
+    document: Mapping[str, Any]
+    stderr: str
+
+    def lane(self, name: str) -> Mapping[str, Any]:
+        """One lane of the document."""
+        found: Mapping[str, Any] = next(
+            lane for lane in self.document["lanes"] if lane["lane"] == name
+        )
+        return found

@@ -1,0 +1,190 @@
+"""Scripted agents for tests: the demo's driver, with barriers in place of sleeps.
+
+    bin_folder = fakes.place(scratch, "claude", [fakes.edit("a.py", "x = 1\\n"), fakes.finish()])
+
+Everything that makes a step is in `hydra.demo.script` and is named here again. A `Barrier`
+orders a test and its agents; it works through a confinement with a read-only root as well,
+because it is a FIFO: those may be written there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+from pathlib import Path
+
+import trio
+
+from hydra.demo.script import (
+    Step,
+    close_stdout,
+    daemon,
+    delete,
+    edit,
+    emit,
+    fail,
+    finish,
+    flood,
+    hang,
+    ignore,
+    leave,
+    pause,
+    repeat,
+    replace,
+    retry,
+    say,
+    shell,
+    signal_self,
+    stderr,
+    think,
+    touch,
+    wait_for,
+)
+from hydra.demo.shims import Answer, place
+
+__all__ = [
+    "Answer",
+    "Barrier",
+    "Calls",
+    "Step",
+    "close_stdout",
+    "daemon",
+    "delete",
+    "edit",
+    "emit",
+    "fail",
+    "finish",
+    "flood",
+    "hang",
+    "ignore",
+    "leave",
+    "pause",
+    "place",
+    "processes_named",
+    "repeat",
+    "replace",
+    "retry",
+    "say",
+    "shell",
+    "signal_self",
+    "stderr",
+    "think",
+    "touch",
+    "wait_for",
+]
+
+
+class Fifo:
+    """A FIFO that the test reads. It is open from the start, so no writer ever waits."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        os.mkfifo(path)
+        self.fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        self._held = b""
+
+    def close(self) -> None:
+        """Gives the descriptor back; a writer after this waits for ever."""
+        os.close(self.fd)
+
+    def take(self, end: bytes, timeout: float) -> bytes | None:
+        """What was written up to `end`, without it; None when `timeout` seconds have passed."""
+        deadline = time.monotonic() + timeout
+        while end not in self._held:
+            left = deadline - time.monotonic()
+            if not select.select([self.fd], [], [], max(0.0, left))[0]:
+                return None
+            self._held += os.read(self.fd, 65536)
+        found, _, self._held = self._held.partition(end)
+        return found
+
+
+class Barrier:
+    """Agents come to it (`arrive` is their step) and wait behind it until the test opens it.
+
+    gate = Barrier(scratch, "edited")
+    steps = [edit("a", "1"), *gate.stop(), finish()]
+    ...
+    await gate.reached()      # the agent is there
+    gate.open()               # it goes on
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.path = folder / f"{name}.reached"
+        self._fifo = Fifo(self.path)
+        self._open = folder / f"{name}.open"
+
+    def arrive(self) -> Step:
+        """The step that tells the test; in a shell tool: `echo . > PATH`."""
+        return touch(self.path)
+
+    def stop(self) -> list[Step]:
+        """Tell the test, then wait until it opens."""
+        return [self.arrive(), wait_for(self._open)]
+
+    def open(self) -> None:
+        """Lets everybody through, also those who come later."""
+        self._open.touch()
+
+    def wait(self, agents: int = 1, timeout: float = 30) -> None:
+        """Until so many have arrived. Raises `TimeoutError` instead of a test that hangs."""
+        for number in range(agents):
+            if self._fifo.take(b".", timeout) is None:
+                raise TimeoutError(f"{number} of {agents} agents came to {self.path.name}")
+
+    async def reached(self, agents: int = 1) -> None:
+        """`wait` for a test that runs in Trio's loop. Raises `trio.TooSlowError` after 30 s."""
+        with trio.fail_after(30):
+            for _ in range(agents):
+                while self._fifo.take(b".", 0) is None:
+                    await trio.lowlevel.wait_readable(self._fifo.fd)
+
+    def close(self) -> None:
+        """Gives the descriptor back."""
+        self._fifo.close()
+
+
+class Calls:
+    """What scripted agents were called with: pass `record=calls.path` to `place`.
+
+    Each call is {argv, env, cwd, pid, stdin}; stdin is None for a probe.
+    """
+
+    def __init__(self, folder: Path, name: str = "calls") -> None:
+        self._fifo = Fifo(folder / name)
+        self.path = self._fifo.path
+
+    def next(self, timeout: float = 30) -> dict[str, object]:
+        """The next call in time. Raises `TimeoutError` when none comes."""
+        line = self._fifo.take(b"\n", timeout)
+        if line is None:
+            raise TimeoutError("no scripted agent was called")
+        call: dict[str, object] = json.loads(line)
+        return call
+
+    def so_far(self) -> list[dict[str, object]]:
+        """All calls that have been recorded and not been taken yet."""
+        found = []
+        while (line := self._fifo.take(b"\n", 0)) is not None:
+            found.append(json.loads(line))
+        return found
+
+    def close(self) -> None:
+        """Gives the descriptor back."""
+        self._fifo.close()
+
+
+def processes_named(name: str) -> list[int]:
+    """The pids of living processes with `name` in their command line; zombies have none."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if name.encode() in line and int(entry.name) != os.getpid():
+                found.append(int(entry.name))
+    return found

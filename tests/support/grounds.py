@@ -1,0 +1,131 @@
+"""A lane's ground over a real repository, and what a test asks of it afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hydra.adapters.contract import ConfigFolder
+from hydra.git import patches as patch_git
+from hydra.git import repository
+from hydra.git.runner import run
+from hydra.model import Limits, Patch
+from hydra.workspace import PrivateGround, private_ground
+
+
+@dataclass(frozen=True)
+class Race:
+    """One run over one repository: its patches.git and where its lanes go."""
+
+    repo: repository.Repository
+    patches: Path
+    state: Path
+    base: str
+    limits: Limits = field(default_factory=Limits)
+
+    def ground(
+        self,
+        lane: str = "claude",
+        *,
+        base: str = "",
+        copies: Sequence[str] = (),
+        config: ConfigFolder | None = None,
+        config_env: str | None = None,
+        home: Path | None = None,
+        confined: bool = True,
+    ) -> PrivateGround:
+        return private_ground(
+            repository=self.repo,
+            base=base or self.base,
+            lane=lane,
+            run_folder=self.state / "run",
+            ground=self.state / "g" / lane,
+            patches=self.patches,
+            home=home or Path(os.environ["HOME"]),
+            config=config,
+            config_env=config_env,
+            confined=confined,
+            copies=copies,
+            limits=self.limits,
+        )
+
+    def opened(self, lane: str = "claude", **words: object) -> PrivateGround:
+        ground = self.ground(lane, **words)  # type: ignore[arg-type]
+        ground.open()
+        return ground
+
+    def limited(self, **words: int) -> Race:
+        return replace(self, limits=replace(self.limits, **words))
+
+
+def race_on(root: Path, state: Path, base: str = "HEAD", allow: Sequence[str] = ()) -> Race:
+    found = repository.read(root)
+    oid = repository.resolve(found, base)
+    patches = state / "run" / "patches.git"
+    patch_git.create(patches, found, base=oid, allow=allow)
+    return Race(found, patches, state, oid)
+
+
+def take(ground: PrivateGround, attempt: int = 1) -> Patch:
+    return ground.snapshot(attempt=attempt, message="A task\n\nRun: r1")
+
+
+def files(race: Race, commit: str) -> dict[bytes, bytes]:
+    """Every path of a commit to its content; a submodule to its commit's name."""
+    listed = run("ls-tree", "-r", "-z", commit, git_dir=race.patches).stdout
+    found = {}
+    for entry in listed.split(b"\0")[:-1]:
+        head, _, path = entry.partition(b"\t")
+        mode, kind, oid = head.split()
+        if kind == b"commit":
+            found[path] = oid
+        else:
+            found[path] = run("cat-file", "blob", oid, git_dir=race.patches).stdout
+        del mode
+    return found
+
+
+def changes(race: Race, patch: Patch) -> dict[bytes, bytes | None]:
+    """What a patch says: path to new content, None for a deletion."""
+    old, new = files(race, patch.base), files(race, patch.commit)
+    changed: dict[bytes, bytes | None] = {
+        path: new.get(path) for path in old.keys() | new.keys() if old.get(path) != new.get(path)
+    }
+    return changed
+
+
+def agent(cwd: Path, script: str, check: bool = True) -> None:
+    """Runs what an agent would type, with plain git and its own configuration."""
+    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "GIT_CONFIG_NOSYSTEM": "1"}
+    done = subprocess.run(["sh", "-ec", script], cwd=cwd, env=env, check=False, capture_output=True)
+    assert not check or done.returncode == 0, done.stderr.decode("utf-8", "replace")
+
+
+def fingerprint(root: Path, *, without: str = "refs/hydra") -> dict[str, object]:
+    """Everything of a user's repository and tree that a race must leave as it was.
+
+    Content, mode and link target of every file; mtimes too, but not of objects: git itself
+    touches a pack whose objects it is given again.
+    """
+    seen: dict[str, object] = {}
+    for folder, folders, names in os.walk(root):
+        folders.sort()
+        for name in [*folders, *names]:
+            path = Path(folder, name)
+            key = str(path.relative_to(root))
+            found = path.lstat()
+            if key.startswith(f".git/{without}"):
+                continue
+            if path.is_symlink():
+                seen[key] = ("link", str(path.readlink()))
+            elif not path.is_file():
+                seen[key] = ("no file", found.st_mode)
+            else:
+                when = 0 if key.startswith(".git/") and "/objects/" in key else found.st_mtime_ns
+                data = hashlib.sha256(path.read_bytes()).hexdigest()
+                seen[key] = ("file", found.st_mode, when, data)
+    return seen

@@ -1,0 +1,418 @@
+"""The kill storm: `hydra race` is killed at random moments; nothing is left, nothing is lost.
+
+    python -m tests.support.storm --kills 200 [--no-bwrap] [--user 65534] [--seed N]
+    python -m tests.support.storm --real BIN_FOLDER --kills 20
+
+Each round starts a race of two agents, kills Hydra by SIGKILL at a moment between its first
+instruction and its end, and runs one command of Hydra, as a person would. In every fifth round
+that command is killed as well, and run again. Then:
+  - no process of the round is left, by whatever still names it (tests/live/leftovers.py);
+  - every file that an agent had synced and then entered in the ledger is in the lane's patch;
+  - the record is closed, each lane ended once, and a second command has nothing to recover.
+
+The ledger is a FIFO beside the repository. A confined agent may write to one though its root is
+read-only; what is written is in the kernel at once and in order, and outlives every process that
+had a part in it. (Lines of the raw file would not do: they pass through the Hydra that is killed.)
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.conftest import git, make_repository
+from tests.live.leftovers import Leftover, end, leftovers
+from tests.support import fakes
+from tests.support.command import Hydra
+
+ROOT = Path(__file__).parents[2]
+LANES = ("claude", "codex")
+
+WRITER = r"""
+import os, signal, sys, time
+lane, ledger, token, seconds, *who = sys.argv[1:]
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+log = os.open(ledger, os.O_WRONLY)
+def write(who, seconds):
+    number = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        name = "%s-%06d.txt" % (who, number)
+        file = os.open(name, os.O_WRONLY | os.O_CREAT, 0o644)
+        os.write(file, ("%s %s\n" % (lane, name)).encode())
+        os.fsync(file)
+        os.close(file)
+        os.write(log, ("%s %s %s\n" % (token, lane, name)).encode())
+        number += 1
+        time.sleep(0.01)
+def away():
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+if who:
+    write(who[0], 600)
+if os.fork() == 0:
+    write("forked", 600)
+if os.fork() == 0:
+    away()
+    write("daemon", 600)
+if os.fork() == 0:
+    away()
+    os.execve(sys.executable, [sys.executable, "-I", "-S", *sys.argv, "bare"], {})
+if os.fork() == 0:
+    while True:  # a chain: each link ends once the next one lives
+        if os.fork():
+            os._exit(0)
+        time.sleep(0.02)
+write("shell", float(seconds))
+"""
+"""A shell tool of four writers and a chain of forks: in the session, away from it, away and without
+an environment. None heeds TERM."""
+
+
+@dataclass
+class Ledger:
+    """What the agents have said to be on the disk: (round's token, lane) to file names."""
+
+    path: Path
+    entries: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        os.mkfifo(self.path)
+        self.path.chmod(0o666)
+        self._fd = os.open(self.path, os.O_RDWR)
+        self._torn = b""
+        self._read = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the reading."""
+        os.write(self._fd, b"end\n")
+        self._thread.join(20)
+        os.close(self._fd)
+
+    def _follow(self) -> None:
+        while chunk := os.read(self._fd, 65536):
+            *lines, self._torn = (self._torn + chunk).split(b"\n")
+            for line in lines:
+                if line == b"end":
+                    return
+                if line == b"mark":
+                    self._read.set()
+                    continue
+                token, lane, name = line.decode().split(" ")
+                self.entries.setdefault((token, lane), set()).add(name)
+
+    def settle(self) -> None:
+        """Until all that was written before this call has been read."""
+        self._read.clear()
+        os.write(self._fd, b"mark\n")
+        assert self._read.wait(20)
+
+
+@dataclass
+class Round:
+    """One kill and what came of it."""
+
+    number: int
+    at: float
+    phase: str = "no run"
+    entered: int = 0
+    told: str = ""
+    seconds: float = 0.0
+    faults: list[str] = field(default_factory=list)
+
+
+class Storm:
+    """One place, killed in again and again."""
+
+    def __init__(self, scratch: Path, seed: int, *, bwrap: bool) -> None:
+        self.chance = random.Random(seed)
+        self.ledger = Ledger(scratch / "ledger")
+        self.hydra = Hydra(scratch, make_repository(scratch / "shop"))
+        # This checkout, whichever is installed; and what an ordinary user's Python was given.
+        places = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self.hydra.extra["PYTHONPATH"] = os.pathsep.join(places)
+        self.writer = scratch / "writer.py"
+        self.writer.write_text(WRITER)
+        self.bwrap = bwrap
+        if not bwrap:
+            self._refuse_bwrap(scratch / "refused")
+        self.full = 0.0
+        self.seen: set[str] = set()
+
+    def _refuse_bwrap(self, folder: Path) -> None:
+        folder.mkdir()
+        program = folder / "bwrap"
+        said = "bwrap: No permissions to create a new namespace"
+        program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+        program.chmod(0o755)
+        self.hydra.path.append(folder)
+
+    def measure(self) -> None:
+        """How long a race takes that nobody kills."""
+        for _ in range(2):  # the first fills the cache of probes
+            began = time.monotonic()
+            self._start("measure").wait(120)
+            self.full = time.monotonic() - began
+        self.ledger.settle()
+        self.seen = set(self._runs())
+
+    def _start(self, token: str) -> subprocess.Popen[bytes]:
+        for lane in LANES:
+            seconds = 0.7 if token == "measure" else self.chance.choice((0.2, 0.7, 600))
+            steps = [
+                fakes.edit(f"{lane}.txt", f"{token}\n"),
+                fakes.shell(*self._writer(lane, token, seconds), show="work"),
+                fakes.finish("done"),
+            ]
+            self.hydra.agent(lane, steps)
+        words = ["race", "Do it", "-q", *(w for lane in LANES for w in ("-a", lane))]
+        if not self.bwrap:
+            words.append("--unsafe-full-access")
+        return self._hydra(*words)
+
+    def _hydra(self, *words: str) -> subprocess.Popen[bytes]:
+        """Into no pipe: nobody would close it."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "hydra", *words],
+            cwd=self.hydra.repo,
+            env=self.hydra.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def _writer(self, lane: str, token: str, seconds: float) -> list[str]:
+        line = (os.path.realpath(sys.executable), "-I", "-S", str(self.writer))
+        return [*line, lane, str(self.ledger.path), token, str(seconds)]
+
+    def kill(self, number: int) -> Round:
+        """One round."""
+        token = f"storm{os.getpid()}x{number}"
+        done = Round(number, self.chance.uniform(0, 1.1 * self.full))
+        process = self._start(token)
+        time.sleep(done.at)
+        process.kill()
+        process.wait()
+        if number % 5 == 4:
+            self._kill_recovery()
+        began = time.monotonic()
+        told = self.hydra.run("runs", "--json")
+        done.seconds = time.monotonic() - began
+        done.told = told.stderr.strip()
+        if told.returncode != 0:
+            done.faults.append(f"hydra runs: exit {told.returncode}: {told.stderr}")
+        self.ledger.settle()
+        done.faults += process_faults(self.hydra.scratch)
+        self._look(done, token)
+        return done
+
+    def _kill_recovery(self) -> None:
+        process = self._hydra("runs")
+        time.sleep(self.chance.uniform(0.05, 0.6))
+        process.kill()
+        process.wait()
+
+    def _runs(self) -> dict[str, Path]:
+        found = self.hydra.state.glob("*/runs/[!.]*")
+        return {path.name: path for path in found}
+
+    def _look(self, done: Round, token: str) -> None:
+        fresh = {name: path for name, path in self._runs().items() if name not in self.seen}
+        self.seen |= set(fresh)
+        entered = {lane: self.ledger.entries.get((token, lane), set()) for lane in LANES}
+        done.entered = sum(map(len, entered.values()))
+        if len(fresh) > 1 or (done.entered and not fresh):
+            done.faults.append(f"runs: {sorted(fresh)}, {done.entered} entries")
+        for folder in fresh.values():
+            done.faults += record_faults(folder)
+            done.phase = phase_of(folder)
+            for lane in LANES:
+                done.faults += _patch_faults(folder, lane, entered[lane])
+        again = self.hydra.run("runs", "--json").stderr
+        if again:
+            done.faults.append(f"a second command had something to say: {again}")
+        done.faults += self._pin_faults()
+
+    def _pin_faults(self) -> Iterator[str]:
+        listed = git(self.hydra.repo, "for-each-ref", "--format=%(refname)", "refs/hydra")
+        pinned = {ref.split("/")[2] for ref in listed.split()}
+        runs = self._runs()
+        if stray := pinned - set(runs):
+            yield f"pinned without a run: {sorted(stray)}"
+        # The pin comes before patches.git.
+        needed = {run for run, folder in runs.items() if (folder / "patches.git").exists()}
+        if lost := needed - pinned:
+            yield f"not pinned: {sorted(lost)}"
+
+
+def process_faults(scratch: Path) -> list[str]:
+    """What still runs of a round; it is ended."""
+    left: list[Leftover] = leftovers(scratch)
+    end(left)
+    return [f"left running: {one}" for one in left]
+
+
+def record_faults(folder: Path) -> Iterator[str]:
+    """Whether a run's record is closed, each lane once."""
+    try:
+        events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+        result = json.loads((folder / "result.json").read_text())
+    except (OSError, ValueError) as error:
+        yield f"the record is not closed: {error}"
+        return
+    kinds = Counter((event["kind"], event["lane"]) for event in events)
+    wanted = {("run_ended", ""): 1, **{("lane_ended", lane): 1 for lane in LANES}}
+    got = {key: kinds[key] for key in wanted}
+    if got != wanted:
+        yield f"endings: {got}"
+    if [event["seq"] for event in events] != list(range(1, len(events) + 1)):
+        yield "events are not numbered one by one"
+    for lane in result["lanes"]:
+        failure = lane["error"] or {}
+        if failure.get("kind") not in (None, "Interrupted"):
+            yield f"{lane['lane']}: {lane['status']} {failure}"
+
+
+def phase_of(folder: Path) -> str:
+    """How far the race had come: the kind of its last event that recovery did not write."""
+    events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+    told = [event["data"].get("text", "").startswith("Hydra was killed") for event in events]
+    own = events[: told.index(True)] if True in told else events
+    kinds = [event["kind"] for event in own if event["source"] == "hydra"]
+    return str(kinds[-1]) if kinds else "before the first event"
+
+
+def _patch_faults(folder: Path, lane: str, entered: set[str]) -> Iterator[str]:
+    if not entered:
+        return
+    listed = subprocess.run(
+        ["git", f"--git-dir={folder}/patches.git", "ls-tree", "-r", lane],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    held = {}
+    for line in listed.stdout.splitlines():
+        meta, _, name = line.partition("\t")
+        held[name] = meta.split()[2]
+    wrong = [name for name in sorted(entered) if held.get(name) != _blob(lane, name)]
+    if wrong:
+        yield (
+            f"{lane}: {len(wrong)} of {len(entered)} entries are not in its patch "
+            f"({wrong[0]} ...) {listed.stderr}"
+        )
+
+
+def _blob(lane: str, name: str) -> str:
+    text = f"{lane} {name}\n".encode()
+    return hashlib.sha1(b"blob %d\0" % len(text) + text).hexdigest()
+
+
+@contextmanager
+def place() -> Iterator[Path]:
+    """A scratch folder for one storm."""
+    scratch = Path(tempfile.mkdtemp(prefix="hydra-storm-", dir="/var/tmp"))
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def storm(
+    scratch: Path,
+    *,
+    kills: int,
+    seed: int,
+    bwrap: bool = True,
+    say: Callable[[str], None] = lambda line: None,
+) -> list[Round]:
+    """So many kills; every round, faults or not."""
+    one = Storm(scratch, seed, bwrap=bwrap)
+    try:
+        one.measure()
+        return _rounds(one, kills, seed, say)
+    finally:
+        one.ledger.close()
+
+
+def _rounds(one: Storm, kills: int, seed: int, say: Callable[[str], None]) -> list[Round]:
+    say(f"seed {seed}; a whole race takes {one.full:.2f} s")
+    rounds = []
+    for number in range(kills):
+        done = one.kill(number)
+        rounds.append(done)
+        faults = "".join(f"\n    FAULT {fault}" for fault in done.faults)
+        say(
+            f"{number + 1:4} killed at {done.at:5.2f} s ({done.phase}), {done.entered} entries, "
+            f"recovery {done.seconds:.2f} s: {done.told or 'nothing to recover'}{faults}"
+        )
+    return rounds
+
+
+def summary(rounds: list[Round]) -> str:
+    """The figures of a storm."""
+    bad = [done for done in rounds if done.faults]
+    phases = Counter(done.phase for done in rounds)
+    slowest = max((done.seconds for done in rounds), default=0.0)
+    return (
+        f"{len(rounds)} kills, {sum(done.entered for done in rounds)} entries in the ledger, "
+        f"{sum(done.told.startswith('hydra: recovered') for done in rounds)} runs recovered, "
+        f"slowest {slowest:.2f} s, {len(bad)} rounds with faults\n"
+        + "".join(f"  {count:4} {phase}\n" for phase, count in phases.most_common())
+    )
+
+
+def main() -> int:
+    """Prints every round, then the figures; exit 1 where a round has a fault."""
+    words = argparse.ArgumentParser(prog="python -m tests.support.storm")
+    words.add_argument("--kills", type=int, default=200)
+    words.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    words.add_argument("--no-bwrap", action="store_true", help="a bwrap that is there but refused")
+    words.add_argument("--user", type=int, help="as this uid (from root)")
+    words.add_argument("--real", type=Path, help="the folder of the real claude and codex")
+    asked = words.parse_args()
+    if asked.user is not None:
+        os.setgroups([])
+        os.setgid(asked.user)
+        os.setuid(asked.user)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with place() as scratch:
+        os.environ["HOME"] = str(scratch)  # git's, for the repository that is made
+        if asked.real:
+            from tests.support.storm_real import storm_real
+
+            rounds = storm_real(scratch, asked.real, kills=asked.kills, seed=asked.seed, say=_say)
+        else:
+            rounds = storm(
+                scratch, kills=asked.kills, seed=asked.seed, bwrap=not asked.no_bwrap, say=_say
+            )
+    _say(summary(rounds))
+    return int(any(done.faults for done in rounds))
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""Odd words, outputs that take nothing, folders that cannot be used: one sentence, one code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hydra.app import demo as app_demo
+from hydra.errors import Refused
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Hydra:
+    hydra = Hydra(scratch, repo)
+    hydra.agent("claude", [fakes.edit("a.txt", "new\n"), fakes.finish("done")])
+    return hydra
+
+
+def into(hydra: Hydra, output: Path | int, *words: str) -> subprocess.CompletedProcess[str]:
+    """`hydra WORDS` with that file or descriptor as its standard output."""
+    stdout = output if isinstance(output, int) else os.open(output, os.O_WRONLY)
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", "hydra", *words],
+            cwd=hydra.repo,
+            env=hydra.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(stdout)
+
+
+def no_reader() -> int:
+    """A pipe whose other end is closed."""
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("fix", "the", "bug"), 'put it in quotes: hydra race "'),
+        (("-x is not what I meant",), "put -- before the task"),
+        (("x", "--events", "--json"), "result.json"),
+        (("x", "--events", "--dry-run"), "--dry-run --json"),
+        (("x", "--no-such-option"), "hydra race --help"),
+    ],
+)
+def test_words_that_do_not_fit(hydra: Hydra, words: tuple[str, ...], said: str) -> None:
+    told = hydra.run("race", *words)
+    assert told.returncode == 2
+    assert said in told.stdout + told.stderr
+    assert "Traceback" not in told.stderr
+    assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
+
+
+def test_a_dash_is_standard_input_for_file_as_well(hydra: Hydra) -> None:
+    told = hydra.run("race", "--file", "-", "-a", "claude", "--dry-run", stdin="Do that\n")
+    assert told.returncode == 0, told.stderr
+    assert "Do that" in told.stdout
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("agents",), ("runs", "--json"), ("--help",)])
+def test_what_cannot_be_written_is_74_and_a_reader_that_went_141(
+    hydra: Hydra, words: tuple[str, ...]
+) -> None:
+    full = into(hydra, Path("/dev/full"), *words)
+    assert (full.returncode, full.stderr.count("\n")) == (74, 1)
+    assert "cannot be written" in full.stderr
+    gone = into(hydra, no_reader(), *words)
+    assert (gone.returncode, gone.stderr) == (141, "")
+
+
+def test_events_on_a_full_disk_do_not_end_the_race(hydra: Hydra) -> None:
+    told = into(hydra, Path("/dev/full"), "race", "x", "-a", "claude", "--events")
+    assert told.returncode == 74
+    assert told.stderr.startswith("error: standard output cannot be written")
+    assert json.loads(hydra.run("runs", "show", "--json").stdout)["usable"] is True
+
+
+def test_events_that_nobody_reads_end_the_race_in_order(hydra: Hydra) -> None:
+    told = into(hydra, no_reader(), "race", "x", "-a", "claude", "--events")
+    assert (told.returncode, told.stderr) == (141, "")
+    assert hydra.run("runs", "show", "--json").returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["a file", "cannot be made", "in the repository"])
+def test_a_state_folder_that_cannot_be_one(hydra: Hydra, kind: str) -> None:
+    (hydra.scratch / "file").touch()
+    folder = {
+        "a file": hydra.scratch / "file",
+        "cannot be made": Path("/proc/hydra"),
+        "in the repository": hydra.repo / "state",
+    }[kind]
+    hydra.extra["HYDRA_STATE_DIR"] = str(folder)
+    before = sorted(hydra.repo.rglob("*"))
+    for words in (("race", "x"), ("race", "x", "--dry-run")):
+        told = hydra.run(*words)
+        assert told.returncode == 3
+        assert "hint: set HYDRA_STATE_DIR to a folder" in told.stderr
+    told = hydra.run("doctor", "--json")
+    document = json.loads(told.stdout)
+    assert document["state"]["problem"] or document["repository_problem"]
+    assert told.returncode == (3 if document["state"]["problem"] else 0)
+    assert "Traceback" not in told.stderr
+    assert sorted(hydra.repo.rglob("*")) == before
+
+
+def test_doctor_without_a_state_folder_makes_none_elsewhere(hydra: Hydra) -> None:
+    hydra.extra["HYDRA_STATE_DIR"] = "relative"
+    told = hydra.run("doctor", "--json")
+    assert told.returncode == 3
+    assert json.loads(told.stdout)["state"]["folder"] is None
+    assert not Path("/nonexistent").exists()
+
+
+def test_doctor_reads_the_hydra_toml_that_a_race_would_read(hydra: Hydra) -> None:
+    (hydra.repo / "hydra.toml").write_text("[race]\nagnets = []\n")
+    told = hydra.run("doctor", "--json")
+    assert "race.agnets" in json.loads(told.stdout)["repository_problem"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_settings(hydra: Hydra) -> None:
+    (hydra.repo / "hydra.toml").write_bytes(b'\xef\xbb\xbf[race]\nkeep = "all"\n')
+    assert hydra.run("race", "x", "-a", "claude", "--dry-run").returncode == 0
+
+
+def test_a_demo_that_cannot_begin_leaves_no_folder(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = scratch / "demo"
+    folder.mkdir()
+    monkeypatch.setattr(app_demo, "new_folder", lambda: folder)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(Refused, match="git was not found"):
+        app_demo.demo(None, lambda prepared: None)
+    assert not folder.exists()

@@ -1,0 +1,157 @@
+"""Records that are damaged or from a newer Hydra: what is readable is shown, exit 6, no traceback.
+
+Hydra itself is run once; every case works on a copy of that run.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import SCRATCH_ROOT, make_repository
+from tests.support import fakes
+from tests.support.command import Hydra
+
+Damage = Callable[[Path], None]
+
+
+@pytest.fixture(scope="module")
+def raced() -> Iterator[Hydra]:
+    """A repository with one race: claude changed a file, codex nothing."""
+    folder = Path(tempfile.mkdtemp(prefix="hydra-test-", dir=SCRATCH_ROOT))
+    hydra = Hydra(folder, make_repository(folder / "shop"))
+    hydra.agent("claude", [fakes.edit("src/new.py", "x = 1\n"), fakes.finish("done")])
+    hydra.agent("codex", [fakes.finish("nothing to do")])
+    assert hydra.run("race", "Do it", "-q").returncode == 0
+    yield hydra
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def run(raced: Hydra) -> Iterator[Path]:
+    """That race's folder, whole again after each test."""
+    folder = next(raced.state.glob("*/runs/*"))
+    whole = folder.parent.parent / "whole"
+    shutil.copytree(folder, whole)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+    whole.rename(folder)
+
+
+def change(name: str, **values: object) -> Damage:
+    def damage(folder: Path) -> None:
+        document: dict[str, Any] = json.loads((folder / name).read_bytes())
+        (folder / name).write_text(json.dumps({**document, **values}))
+
+    return damage
+
+
+def put(name: str, data: bytes) -> Damage:
+    def damage(folder: Path) -> None:
+        (folder / name).write_bytes(data)
+
+    return damage
+
+
+DAMAGES: dict[str, Damage] = {
+    "result: no JSON": put("result.json", b"{garb"),
+    "result: a list": put("result.json", b"[]"),
+    "result: empty": put("result.json", b"{}"),
+    "result: newer": change("result.json", schema=99),
+    "result: lanes of another shape": change("result.json", lanes=[{"no": 1}, "x"]),
+    "manifest: no JSON": put("manifest.json", b"\xff\xfe"),
+    "manifest: empty": put("manifest.json", b"{}"),
+    "manifest: newer": change("manifest.json", schema=2),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_what_is_readable_is_shown_and_the_code_is_6(
+    raced: Hydra, run: Path, damage: Damage
+) -> None:
+    damage(run)
+    for words in (("runs",), ("runs", "show")):
+        told = raced.run(*words)
+        assert told.returncode == 6, (words, told)
+        assert run.name in told.stdout
+        assert "claude completed" in " ".join(told.stdout.split())
+        assert "unreadable" in told.stdout
+        assert told.stderr.startswith("error: ")
+        assert "\nhint: " in told.stderr
+        assert "Traceback" not in told.stderr
+        document = raced.run(*words, "--json")
+        assert document.returncode == 6
+        assert json.loads(document.stdout)["schema"] in (1, 99)
+        assert document.stderr == ""
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_patch_outlives_its_record(raced: Hydra, run: Path, damage: Damage) -> None:
+    whole = raced.run("diff", "claude").stdout
+    assert "+x = 1" in whole
+    damage(run)
+    told = raced.run("diff", "claude")
+    assert (told.returncode, told.stdout) == (0, whole)
+
+
+def test_a_damaged_line_of_events_is_told_by_show(raced: Hydra, run: Path) -> None:
+    events = run / "events.jsonl"
+    first, *rest = events.read_bytes().splitlines(keepends=True)
+    for line in (b"garbage\n", b'{"v": 1}\n', b'{"v": 9}\n', b'{"v": "x"}\n', b"[1]\n"):
+        events.write_bytes(b"".join([first, line, *rest]))
+        told = raced.run("runs", "show")
+        assert told.returncode == 6, line
+        assert "completed" in told.stdout
+        assert "Traceback" not in told.stderr
+    assert raced.run("runs").returncode == 0
+
+
+def test_a_damaged_run_can_be_removed(raced: Hydra, run: Path) -> None:
+    put("result.json", b"{garb")(run)
+    put("manifest.json", b"{}")(run)
+    told = raced.run("runs", "rm", run.name, run.name, "-y")
+    assert told.returncode == 0, told
+    assert told.stderr.count(run.name) == 1
+    assert "patches of claude" in told.stderr
+    assert not run.exists()
+
+
+def test_patches_that_are_gone_are_a_damaged_record(raced: Hydra, run: Path) -> None:
+    shutil.rmtree(run / "patches.git")
+    told = raced.run("diff", "claude")
+    assert told.returncode == 6
+    assert "cannot be read" in told.stderr
+
+
+def test_paths_are_read_from_where_one_stands(raced: Hydra, run: Path) -> None:
+    inside = Hydra(raced.scratch, raced.repo / "src", path=raced.path)
+    assert "+x = 1" in inside.run("diff", "claude", "--", "new.py").stdout
+    assert inside.run("diff", "claude", "--", "src/new.py").stdout == ""
+    assert "+x = 1" in inside.run("diff", "claude", "--", "..").stdout
+    outside = inside.run("diff", "claude", "--", "../..")
+    assert outside.returncode == 2
+    assert "outside the repository" in outside.stderr
+    files = json.loads(inside.run("diff", "claude", "--json", "--", "new.py").stdout)["files"]
+    assert [file["path"] for file in files] == ["src/new.py"]
+    assert json.loads(raced.run("diff", "claude", "--json", "--", "ne").stdout)["files"] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["@-\u00b2", "@-99999999999999999999", "@-", "@-x", "nope", "../.."]
+)
+def test_a_run_that_is_none(raced: Hydra, run: Path, name: str) -> None:
+    told = raced.run("runs", "show", "-r", name)
+    assert told.returncode == 2
+    assert "\nhint: hydra runs lists them" in told.stderr
+
+
+def test_the_next_steps_of_an_older_run_name_it(raced: Hydra, run: Path) -> None:
+    shown = raced.run("runs", "show", "-r", run.name).stdout
+    assert f"hydra diff claude -r {run.name}" in shown
+    assert f'"$(hydra runs path -r {run.name})/patches.git" claude' in shown

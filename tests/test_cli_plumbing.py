@@ -1,0 +1,551 @@
+"""What every command stands on: start-up, errors, exit codes, help, completion, closed pipes."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from hydra import __version__
+from hydra.cli import ending, main
+from hydra.cli.common import (
+    DURATION,
+    Command,
+    json_option,
+    require_race_platform,
+    run_option,
+    terminal_width,
+    use_color,
+)
+from hydra.cli.group import COMMANDS, hydra
+from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def python(*args: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *args], capture_output=True, text=True, timeout=60, **more
+    )
+
+
+def hydra_process(*args: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return python("-m", "hydra", *args, **more)
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+    """Puts a function in the place of `hydra doctor`."""
+
+    def install(function: Callable[[], object]) -> None:
+        @click.command(cls=Command)
+        @json_option
+        def doctor(as_json: bool) -> object:
+            return function()
+
+        monkeypatch.setattr(type(hydra), "get_command", lambda self, ctx, name: doctor)
+
+    return install
+
+
+def raising(error: BaseException) -> Callable[[], object]:
+    def function() -> object:
+        raise error
+
+    return function
+
+
+# --- start-up --------------------------------------------------------------------------------
+
+
+def _imported(*args: str) -> set[str]:
+    code = (
+        "import sys; from hydra.cli import main; code = main(sys.argv[1:]);"
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    return set(python("-c", code, *args).stderr.split())
+
+
+def test_version_imports_next_to_nothing() -> None:
+    assert hydra_process("--version").stdout == f"hydra {__version__}\n"
+    loaded = _imported("--version")
+    assert {name for name in loaded if name.startswith("hydra")} == {"hydra", "hydra.cli"}
+    # What an environment's .pth files import anyway is not Hydra's doing.
+    floor = set(python("-c", "import sys; print(*sys.modules)").stdout.split())
+    assert not (loaded - floor) & {"click", "re", "pathlib", "dataclasses", "typing"}
+
+
+@pytest.mark.parametrize("args", [["--help"], [], ["rcae"]])
+def test_help_imports_no_command_and_nothing_heavy(args: list[str]) -> None:
+    loaded = _imported(*args)
+    assert not {f"hydra.cli.{name}" for name in COMMANDS} & loaded
+    heavy = {"trio", "git", "structlog", "tomllib", "platformdirs", "asyncio", "hydra.config"}
+    assert "click" in loaded
+    assert not heavy & loaded
+
+
+def test_the_log_is_imported_only_when_it_is_asked_for() -> None:
+    assert "structlog" not in _imported("completion", "bash")
+    assert "structlog" in _imported("-v", "completion", "bash")
+
+
+@pytest.mark.slow
+def test_what_a_start_costs() -> None:
+    """2.2x and 4.5x of `python -c pass`, with half as much again for a busy machine."""
+
+    def median(*args: str) -> float:
+        return statistics.median(_seconds(*args) for _ in range(15))
+
+    floor = median("-c", "pass")
+    assert median("-m", "hydra", "--version") < 1.5 * 2.2 * floor
+    assert median("-m", "hydra", "--help") < 1.5 * 4.5 * floor
+
+
+def _seconds(*args: str) -> float:
+    started = time.perf_counter()
+    python(*args)
+    return time.perf_counter() - started
+
+
+# --- help ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_of_commands_says_what_each_command_says(name: str) -> None:
+    real: click.Command = import_module(f"hydra.cli.{name}").command
+    assert (real.help or "").startswith(COMMANDS[name])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_of_itself(name: str) -> None:
+    said = hydra_process(name, "--help").stdout
+    assert f"  hydra {name}" in said[said.index("Examples:") :]
+
+
+def test_help_is_on_stdout_however_it_is_asked_for() -> None:
+    asked = [hydra_process(*args) for args in (["--help"], ["-h"], [], ["help"])]
+    assert {(it.stdout, it.stderr, it.returncode) for it in asked} == {(asked[0].stdout, "", 0)}
+    for name, words in COMMANDS.items():
+        assert name in asked[0].stdout
+        assert words in asked[0].stdout
+
+
+def test_help_of_a_command_by_its_name() -> None:
+    assert hydra_process("help", "runs").stdout == hydra_process("runs", "--help").stdout
+
+
+# --- errors and exit codes -------------------------------------------------------------------
+
+
+def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rcae"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == 'error: there is no command "rcae"\nhint: did you mean `hydra race`?\n'
+
+
+def test_a_task_without_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["Fix the pager's bug"]) == 2
+    assert """hint: hydra race 'Fix the pager'"'"'s bug'""" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--nope"], "no such option"),
+        (["runs", "--nope"], "no such option"),
+        (["completion"], "missing argument 'SHELL'"),
+        (["completion", "tcsh"], "'tcsh' is not one of"),
+    ],
+)
+def test_clicks_own_complaints_are_told_like_all_others(
+    args: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(args) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert message in said
+    assert "--help` shows how it is used" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        *((UsageError("what", hint="next"), 2), (Refused("what", hint="next"), 3)),
+        *((NoAgentReady("what", hint="next"), 4), (RecordError("what", hint="next"), 6)),
+    ],
+)
+def test_an_error_of_ours_has_its_exit_code_and_no_traceback(
+    error: UsageError,
+    code: int,
+    command: Callable[[Callable[[], object]], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command(raising(error))
+    assert main(["doctor"]) == code
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "error: what\nhint: next\n")
+    # With --json it is a document on stdout, and stderr stays empty.
+    assert main(["doctor", "--json"]) == code
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    assert (document["kind"], document["exit_code"]) == ("error", code)
+    assert document["error"]["message"] == "what"
+    assert document["error"]["hint"] == "next"
+    assert said.err == ""
+
+
+def test_json_is_heard_even_where_the_line_cannot_be_parsed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["runs", "--nope", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["kind"] == "UsageError"
+    assert main(["runs", "--nope", "--", "--json"]) == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("function", "code"),
+    [
+        (lambda: None, 0),
+        (lambda: 4, 4),
+        (lambda: sys.exit(1), 1),
+        (lambda: click.get_current_context().exit(6), 6),
+        (raising(KeyboardInterrupt()), 130),
+        (raising(click.Abort()), 130),
+        (raising(BaseExceptionGroup("", [KeyboardInterrupt(), ValueError()])), 130),
+        (raising(ExceptionGroup("", [ExceptionGroup("", [Refused("what")])])), 3),
+    ],
+)
+def test_how_a_command_can_end(
+    function: Callable[[], object],
+    code: int,
+    command: Callable[[Callable[[], object]], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command(function)
+    assert main(["doctor"]) == code
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_bug_says_that_it_is_one(
+    command: Callable[[Callable[[], object]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(raising(KeyError("a\x1b]0;title\x07b")))
+    assert main(["doctor"]) == ending.EXIT_BUG == 70
+    said = capsys.readouterr().err
+    assert said.startswith("Traceback")
+    assert "error: this is a bug in Hydra: KeyError" in said
+    assert "\x1b" not in said
+    assert main(["doctor", "--json"]) == 70
+    said_as_json = capsys.readouterr()
+    assert json.loads(said_as_json.out)["error"]["kind"] == "Bug"
+    assert said_as_json.err.startswith("Traceback")
+
+
+def test_a_full_disk_elsewhere_is_not_taken_for_a_lost_output(
+    command: Callable[[Callable[[], object]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(raising(BrokenPipeError(errno.EPIPE, "Broken pipe")))
+    assert main(["doctor"]) == 70
+    assert "bug in Hydra: BrokenPipeError" in capsys.readouterr().err
+
+
+def test_ctrl_c_in_a_real_process(scratch: Path) -> None:
+    """The command says that it has started; only then is it interrupted."""
+    code = (
+        "import sys, threading, click; from hydra.cli import group, main\n"
+        "@click.command()\n"
+        "def command():\n"
+        "    print('started', flush=True)\n"
+        "    threading.Event().wait()\n"
+        "group.LazyGroup.get_command = lambda self, ctx, name: command\n"
+        "sys.exit(main(['doctor']))\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "started\n"
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    assert (child.returncode, said) == (130, "")
+
+
+@pytest.mark.parametrize("thread", [False, True])
+def test_the_process_ends_with_what_was_registered_and_what_still_runs(thread: bool) -> None:
+    """Modules are not taken apart, but exit functions run and a thread's work is waited for."""
+    code = (
+        "import atexit, sys, threading, click; from hydra.cli import group, main\n"
+        "def work():\n"
+        "    threading.main_thread().join()\n"
+        "    print('worked')\n"
+        "@click.command()\n"
+        "def command():\n"
+        "    atexit.register(print, 'bye')\n"
+        "    if sys.argv[1:] == ['doctor', 'thread']:\n"
+        "        threading.Thread(target=work).start()\n"
+        "    return 4\n"
+        "command.allow_extra_args = True\n"
+        "group.LazyGroup.get_command = lambda self, ctx, name: command\n"
+        "sys.exit(main())\n"
+    )
+    done = python("-c", code, "doctor", *(["thread"] if thread else []))
+    assert done.stdout.split() == (["worked", "bye"] if thread else ["bye"])
+    assert (done.returncode, done.stderr) == (4, "")
+
+
+def test_a_folder_that_is_gone(scratch: Path) -> None:
+    code = (
+        "import os, sys; os.rmdir(os.getcwd());from hydra.cli import main; sys.exit(main(['init']))"
+    )
+    gone = scratch / "gone"
+    gone.mkdir()
+    done = python("-c", code, cwd=gone, env={**os.environ, "PYTHONPATH": str(Path.cwd())})
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: the folder you are in is gone\n")
+
+
+# --- where the output goes ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize("args", [["--version"], ["--help"], ["completion", "bash"]])
+def test_a_reader_that_closes_the_pipe_ends_it_as_git_would(args: list[str], buffered: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "hydra", *args],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            env={**os.environ, "PYTHONUNBUFFERED": buffered},
+        )
+    assert (done.returncode, done.stderr) == (ending.EXIT_PIPE, b"")
+    assert ending.EXIT_PIPE == 128 + signal.SIGPIPE
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("args", [["--version"], ["completion", "bash"], ["rcae", "--json"]])
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_a_full_disk_under_stdout_is_told(args: list[str], buffered: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "hydra", *args],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            env={**os.environ, "PYTHONUNBUFFERED": buffered},
+        )
+    assert done.returncode == ending.EXIT_OUTPUT == 74
+    assert done.stderr == b"error: standard output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("args", ["--version", "--help", "rcae"])
+def test_closed_standard_streams(closed: str, args: str) -> None:
+    line = f'"$0" -m hydra {args} {closed}'
+    done = subprocess.run(["sh", "-c", line, sys.executable], capture_output=True, timeout=60)
+    assert done.returncode == (2 if args == "rcae" else 0)
+    assert b"Traceback" not in done.stderr
+
+
+def test_an_ascii_locale_escapes_what_it_cannot_show(scratch: Path) -> None:
+    odd = scratch / "caf\u00e9"
+    odd.mkdir()
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": str(Path.cwd())}
+    done = hydra_process("init", cwd=odd, env=env)
+    assert done.returncode == 3
+    assert "caf\\xe9" in done.stderr
+
+
+# --- options -----------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environ", "terminal", "colours"),
+    [
+        ({"TERM": "xterm"}, True, True),
+        ({"TERM": "xterm"}, False, False),
+        ({"TERM": "dumb"}, True, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, True, False),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, True, False),
+    ],
+)
+def test_when_to_colour(environ: dict[str, str], terminal: bool, colours: bool) -> None:
+    assert use_color(Terminal() if terminal else io.StringIO(), environ) is colours
+
+
+def test_how_wide() -> None:
+    assert terminal_width(io.StringIO(), {"COLUMNS": "120"}) == 120
+    assert terminal_width(io.StringIO(), {"COLUMNS": "5"}) == 20
+    assert terminal_width(io.StringIO(), {"COLUMNS": "wide"}) == 80
+    assert terminal_width(None, {}) == 80
+    assert not use_color(None, {"TERM": "xterm"})
+
+
+def test_how_wide_a_real_terminal_is() -> None:
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 132, 0, 0))
+    with os.fdopen(follower, "w") as stream:
+        assert terminal_width(stream, {}) == 132
+        assert use_color(stream, {"TERM": "xterm"})
+    os.close(leader)
+
+
+def test_a_duration_on_the_command_line() -> None:
+    assert DURATION.convert("1h30m", None, None) == 5400.0
+    with pytest.raises(click.BadParameter, match='without a unit: write "10m" or "10s"'):
+        DURATION.convert("10", None, None)
+
+
+def test_the_run_option() -> None:
+    @click.command()
+    @run_option
+    def show(run: str) -> str:
+        return run
+
+    runs = [show.main(args, standalone_mode=False) for args in ([], ["-r", "@-1"], ["--run", "x"])]
+    assert runs == ["", "@-1", "x"]
+
+
+def test_where_a_race_cannot_run() -> None:
+    require_race_platform("linux")
+    with pytest.raises(Refused, match=r"cannot run on this platform \(darwin\)"):
+        require_race_platform("darwin")
+    with pytest.raises(Refused, match=r"cannot run on this platform \(win32\)") as caught:
+        require_race_platform("win32")
+    assert caught.value.exit_code == 3
+    assert "WSL" in caught.value.hint
+
+
+def test_only_commands_that_race_ask_for_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise Refused("not here")
+
+    monkeypatch.setattr("hydra.cli.common.require_race_platform", refuse)
+    ran = []
+    racing = Command("race", callback=lambda: ran.append("race"), races=True)
+    other = Command("doctor", callback=lambda: ran.append("doctor"))
+    with pytest.raises(Refused):
+        racing.main([], standalone_mode=False)
+    other.main([], standalone_mode=False)
+    assert ran == ["doctor"]
+    assert getattr(import_module("hydra.cli.race").command, "races", False)
+
+
+# --- the diagnosis log -------------------------------------------------------------------------
+
+
+def _logged(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    code = (
+        "import sys, logging, click; from hydra.cli import group, main\n"
+        "from hydra.cli.common import Command\n"
+        "@click.command(cls=Command)\n"
+        "def command():\n"
+        "    log = logging.getLogger('hydra.git')\n"
+        "    log.debug('a detail')\n"
+        "    log.info('ran \\x1b]0;x\\x07git', extra={'code': 0})\n"
+        "    logging.getLogger('trio').info('not ours')\n"
+        "group.LazyGroup.get_command = lambda self, ctx, name: command\n"
+        "args = ' '.join(sys.argv[1:]).partition('--')\n"
+        "sys.exit(main([*args[0].split(), 'doctor', *args[2].split()]))\n"
+    )
+    return python("-c", code, *args, env={**os.environ, **env})
+
+
+def test_the_log_goes_to_stderr_and_only_when_asked_for() -> None:
+    assert (_logged().stdout, _logged().stderr) == ("", "")
+    said = _logged("-v")
+    assert said.stdout == ""
+    assert "git" in said.stderr
+    assert "code=0" in said.stderr
+    assert "a detail" not in said.stderr
+    assert "not ours" not in said.stderr
+    assert "\x1b" not in said.stderr
+    assert "a detail" in _logged("-vv").stderr
+    assert "a detail" in _logged("--", "-vv").stderr  # after the command's name as well
+    assert "a detail" in _logged(HYDRA_LOG="debug").stderr
+
+
+def test_a_level_that_is_none() -> None:
+    said = _logged(HYDRA_LOG="loud")
+    assert said.returncode == 2
+    assert 'HYDRA_LOG takes debug, info, warning or error, not "loud"' in said.stderr
+
+
+# --- completion --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_for_both_names(shell: str) -> None:
+    script = hydra_process("completion", shell).stdout
+    assert f"_HYDRA_COMPLETE={shell}_complete" in script
+    assert f"_HYDRA_RACE_COMPLETE={shell}_complete" in script
+    program = shutil.which(shell)
+    if program:
+        checked = subprocess.run([program, "-n"], input=script, text=True, capture_output=True)
+        assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def _completed(words: str, variable: str = "_HYDRA_COMPLETE") -> list[str]:
+    env = {
+        **os.environ,
+        variable: "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    lines = hydra_process(env=env).stdout.splitlines()
+    return [line.partition(",")[2] for line in lines]
+
+
+def test_names_of_commands_are_completed_without_importing_them() -> None:
+    assert _completed("hydra r") == ["race", "runs"]
+    assert _completed("hydra-race r", "_HYDRA_RACE_COMPLETE") == ["race", "runs"]
+
+
+def test_options_of_a_command_are_completed() -> None:
+    assert "--json" in _completed("hydra runs --j")
+
+
+def test_bash_itself_completes(scratch: Path) -> None:
+    """The script in a real bash, against a `hydra` on PATH."""
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash here")
+    program = scratch / "hydra"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hydra "$@"\n')
+    program.chmod(0o755)
+    line = (
+        'eval "$(hydra completion bash)"; COMP_WORDS=(hydra do); COMP_CWORD=1;'
+        '_hydra_completion hydra; echo "${COMPREPLY[@]}"'
+    )
+    env = {**os.environ, "PATH": f"{scratch}:{os.environ['PATH']}", "PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run([bash, "-c", line], capture_output=True, text=True, env=env, timeout=60)
+    assert (done.stdout, done.stderr) == ("doctor\n", "")

@@ -1,0 +1,545 @@
+"""hydra.toml: every key, every refusal, precedence, and the way back to text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydra.config import (
+    DEFAULT,
+    KEYS,
+    AgentSettings,
+    Config,
+    RaceSettings,
+    default_text,
+    dumps,
+    duration,
+    format_duration,
+    format_size,
+    load,
+    read_file,
+    size,
+    template,
+)
+from hydra.config.keys import AGENT, FIXED, LOWER, NO
+from hydra.errors import ConfigError
+from hydra.model import Limits, Permission
+
+ROOT = Path(__file__).parent.parent
+AGENTS = ("claude", "codex", "cursor-agent")
+
+
+def user(text: str, **more: object) -> Config:
+    return load(user=("user.toml", text), agent_keys=AGENTS, **more)  # type: ignore[arg-type]
+
+
+def repository(text: str, own: str = "", **more: object) -> Config:
+    return load(
+        user=("user.toml", own),
+        repository=("shop/hydra.toml", text),
+        agent_keys=AGENTS,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def refusal(text: str, own: str | None = None) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        user(text) if own is None else repository(text, own)
+    return caught.value
+
+
+def uncommented(text: str) -> str:
+    return re.sub(r"^#(?=\S)", "", text, flags=re.MULTILINE)
+
+
+# --- units ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        *(("90s", 90), ("10m", 600), ("1h30m", 5400), ("1h 30m", 5400), ("500ms", 0.5)),
+        *(("1.5h", 5400), ("2d", 172800), ("0s", 0), (" 10m ", 600)),
+    ],
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert duration(text) == seconds
+
+
+@pytest.mark.parametrize(
+    "text", ["", "m", "10 minutes", "30m1h", "-1s", "1e3s", "10mm", "nan", "ten"]
+)
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(ConfigError, match="is not a duration: write it as"):
+        duration(text)
+
+
+def test_a_number_alone_is_told_which_unit_to_take() -> None:
+    with pytest.raises(ConfigError, match='10 is a duration without a unit: write "10m" or "10s"'):
+        duration("10")
+    with pytest.raises(ConfigError, match='100 is a size without a unit: write "100MB"'):
+        size("100")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        *(("100MB", 100_000_000), ("4MiB", 4 * 1024**2), ("2GiB", 2 * 1024**3), ("512B", 512)),
+        *(("1.5kB", 1500), ("4mib", 4 * 1024**2), ("1 GB", 10**9), ("3TiB", 3 * 1024**4)),
+    ],
+)
+def test_sizes(text: str, count: int) -> None:
+    assert size(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "4M", "MB", "-1MB", "1e3MB", "4 Mb its"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(ConfigError, match="is not a size: write it as"):
+        size(text)
+
+
+@given(st.integers(0, 30 * 86400 * 1000))
+def test_a_duration_comes_back_from_its_text(milliseconds: int) -> None:
+    assert duration(format_duration(milliseconds / 1000)) == milliseconds / 1000
+
+
+@given(st.integers(0, 2**50))
+def test_a_size_comes_back_from_its_text(count: int) -> None:
+    assert size(format_size(count)) == count
+
+
+# --- precedence and sources ----------------------------------------------------------------
+
+
+def test_nothing_set_is_all_defaults() -> None:
+    config = load()
+    assert config == Config()
+    assert config.limits == Limits()
+    assert set(config.sources) == set(FIXED)
+    assert set(config.sources.values()) == {DEFAULT}
+
+
+def test_flags_environment_repository_user_defaults() -> None:
+    """Each place wins over those below it, one taken away after the other."""
+    own = ("user.toml", "[race]\nmax_parallel = 2")
+    theirs = ("hydra.toml", "[race]\nmax_parallel = 3")
+    environ = {"HYDRA_MAX_PARALLEL": "5"}
+    flags = {"race.max_parallel": 6}
+    found = [
+        load(user=own, repository=theirs, environ=environ, flags=flags),
+        load(user=own, repository=theirs, environ=environ),
+        load(user=own, repository=theirs),
+        load(user=own),
+        load(),
+    ]
+    assert [(c.race.max_parallel, c.sources["race.max_parallel"]) for c in found] == [
+        (6, "--max-parallel"),
+        (5, "HYDRA_MAX_PARALLEL"),
+        (3, "hydra.toml"),
+        (2, "user.toml"),
+        (4, "default"),
+    ]
+
+
+def test_a_list_from_a_higher_place_replaces_the_lower_one() -> None:
+    config = repository('[race]\ncopy = [".env"]', '[race]\ncopy = ["a", "b"]')
+    assert config.race.copies == (".env",)
+
+
+def test_flags_that_were_not_given_change_nothing() -> None:
+    """click gives None, () and False for what is not on the command line."""
+    config = user(
+        '[race]\ninclude_dirty = true\nagents = ["claude"]\nmax_parallel = 2',
+        flags={"race.agents": (), "race.max_parallel": None, "race.include_dirty": False},
+    )
+    assert config.race.include_dirty
+    assert config.race.agents == ("claude",)
+    assert config.race.max_parallel == 2
+
+
+def test_no_network_is_a_flag_that_was_given() -> None:
+    config = user("[race]\nnetwork = true", flags={"race.network": False})
+    assert config.race.network is False
+    assert config.sources["race.network"] == "--no-network"
+
+
+def test_a_duration_from_the_command_line_is_seconds_or_text() -> None:
+    assert load(flags={"limits.idle": 90.0}).limits.idle == 90
+    assert load(flags={"limits.idle": "90s"}).limits.idle == 90
+    with pytest.raises(ConfigError, match=r"^--idle-timeout: must be 0.001s to 720h, not 0s$"):
+        load(flags={"limits.idle": 0.0})
+
+
+# --- the environment -----------------------------------------------------------------------
+
+_ENVIRONMENT: dict[str, tuple[str, object]] = {
+    "race.agents": ("claude, 2xcodex", ("claude", "2xcodex")),
+    "race.permission": ("plan", Permission.PLAN),
+    "race.network": ("off", False),
+    "race.allow_experimental_adapters": ("1", True),
+    "race.max_parallel": ("7", 7),
+    "race.copy": (".env:conf/local.toml", (".env", "conf/local.toml")),
+    "race.setup": ("npm ci\nmake deps", ("npm ci", "make deps")),
+    "race.keep": ("all", "all"),
+    "race.include_dirty": ("yes", True),
+    "race.allow_filter": ("nbstripout,git-crypt", ("nbstripout", "git-crypt")),
+}
+
+
+def _value(config: Config, name: str) -> object:
+    section, _, _ = name.partition(".")
+    return getattr(getattr(config, section), FIXED[name].field)
+
+
+@pytest.mark.parametrize("name", [key.name for key in FIXED.values() if key.environment])
+def test_every_variable_sets_its_key(name: str) -> None:
+    samples = {"duration": ("7s", 7.0), "size": ("2MiB", 2 * 1024**2), "number": ("7", 7)}
+    text, value = _ENVIRONMENT.get(name) or samples[FIXED[name].kind.name]
+    config = load(environ={FIXED[name].environment: text})
+    assert _value(config, name) == value
+    assert config.sources[name] == FIXED[name].environment
+
+
+def test_an_empty_variable_counts_as_unset_and_a_wrong_one_is_named() -> None:
+    assert load(environ={"HYDRA_NETWORK": " "}).race.network is None
+    with pytest.raises(ConfigError, match=r'^HYDRA_NETWORK: takes 1 or 0 .*, not "maybe"$'):
+        load(environ={"HYDRA_NETWORK": "maybe"})
+
+
+def test_an_agents_path_and_model_from_the_environment() -> None:
+    config = load(
+        environ={
+            "HOME": "/home/ada",
+            "HYDRA_CURSOR_AGENT_PATH": "~/bin/agent",
+            "HYDRA_CLAUDE_MODEL": "opus",
+            "HYDRA_OTHER_PATH": "/bin/other",
+        },
+        agent_keys=AGENTS,
+    )
+    assert config.agent("cursor-agent").path == "/home/ada/bin/agent"
+    assert config.agent("claude") == AgentSettings(model="opus")
+    assert set(config.agents) == {"cursor-agent", "claude"}
+    assert config.sources["agents.claude.model"] == "HYDRA_CLAUDE_MODEL"
+
+
+def test_unsafe_access_has_neither_a_variable_nor_a_key() -> None:
+    config = load(environ={"HYDRA_UNSAFE_FULL_ACCESS": "1"})
+    assert config.race.permission is None
+    with pytest.raises(ConfigError, match="given by --unsafe-full-access alone"):
+        load(environ={"HYDRA_PERMISSION": "unrestricted"})
+
+
+def test_unsafe_access_by_its_flag_alone() -> None:
+    config = user('[race]\npermission = "plan"', flags={"race.unsafe_full_access": True})
+    assert config.race.permission is Permission.UNRESTRICTED
+    assert config.sources["race.permission"] == "--unsafe-full-access"
+    with pytest.raises(ConfigError, match="contradict each other"):
+        load(flags={"race.unsafe_full_access": True, "race.permission": "plan"})
+
+
+# --- mistakes ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ('[race]\nagnets = ["a"]', 'user.toml, line 2: unknown key "race.agnets"', "race.agents"),
+        ("max_parallel = 3", 'user.toml, line 1: unknown key "max_parallel"', "race.max_parallel"),
+        ('[limit]\nidle = "1m"', 'user.toml, line 2: unknown key "limit.idle"', "limits.idle"),
+        ("[limit]", 'user.toml, line 1: unknown section "limit"', ""),
+        ('agents = ["claude"]', "user.toml, line 1: agents is a section", "`agents` in [race]"),
+        ("[[race]]", "user.toml, line 1: race is a section", "[race]"),
+        ('[checks]\ntests = "pytest"', 'user.toml, line 2: unknown key "checks.tests"', "lists"),
+        ('[agents.cluade]\npath = "/x"', 'user.toml, line 2: there is no agent "cluade"', "claude"),
+        ('[race]\nagents = "claude"', 'line 2: race.agents: takes a list: write ["claude"]', ""),
+        ("[race]\nagents = [1]", "takes a list of strings, and one of them is a number", ""),
+        ('[race]\nagents = ["--x"]', '"--x" is not an agent', ""),
+        ("[race]\n\n# x\nmax_parallel = 0", "line 4: race.max_parallel: must be 1 to 64", ""),
+        ("[race]\nmax_parallel = true", "takes a whole number, not a boolean", ""),
+        ('[race]\nnetwork = "no"', "takes true or false, not a string", ""),
+        ('[race]\nkeep = "some"', 'takes all, failed or none, not "some"', ""),
+        ('[race]\ncopy = ["../secret"]', '"../secret" is not a path inside the repository', ""),
+        ('[race]\ncopy = ["/etc/passwd"]', "not a path inside the repository", ""),
+        ('[race]\ncopy = [".git/config"]', "not a path inside the repository", ""),
+        ('[race]\nsetup = ["a\\u0000b"]', "an entry is empty or has a control character", ""),
+        ("[limits]\nidle = 10", 'idle: 10 is a duration without a unit: write "10m" or "10s"', ""),
+        ('[limits]\nidle = "0s"', "must be 0.001s to 720h, not 0s", ""),
+        ("[limits]\nidle = 2026-11-21", "as a string with a unit, not a date or time", ""),
+        ('[limits]\nline = "4M"', '"4M" is not a size', ""),
+        ('[limits]\nline = "1TiB"', "must be 1KiB to 256MiB, not 1TiB", ""),
+        ('[limits]\nidle = {a = "b"}', 'line 2: unknown key "limits.idle.a"', "limits.idle"),
+        ('[agents.claude]\npath = "claude"', "takes an absolute path", ""),
+        ('[agents.claude]\nmodel = "--yolo"', '"--yolo" is not the name of a model', ""),
+        ('[agents.claude]\nenvironment = ["*"]', "not the name of an environment variable", ""),
+        ('[agents.claude]\nenvironment = ["GIT_DIR"]', "git's own names stay with git", ""),
+        ('[agents.claude]\npath = "~/x"', "needs HOME, which is not set", ""),
+        ("x =", "user.toml, line 1: not valid TOML: invalid value", ""),
+        ("[race]\nagents = [", "user.toml, line 2: not valid TOML", ""),
+        (
+            "[agents.claude]\n[agents.claude]",
+            "line 2: not valid TOML: cannot declare agents.claude twice",
+            "",
+        ),
+        ("a = " + "[" * 5000, "user.toml: nested too deeply", ""),
+        (
+            "[limits]\nuntracked = " + "9" * 5000,
+            "user.toml: not valid TOML: a number has too many",
+            "",
+        ),
+        ("[limits]\nuntracked = 0x" + "f" * 5000, "not a number that large", ""),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_its_place(text: str, message: str, hint: str) -> None:
+    error = refusal(text)
+    assert message in error.message
+    assert hint in error.hint
+    assert "\n" not in error.message
+    assert len(error.message) < 400
+
+
+@pytest.mark.parametrize("name", [key.name for key in KEYS if not key.file])
+def test_what_no_file_may_say(name: str) -> None:
+    key = FIXED[name]
+    for own in (None, ""):
+        error = refusal(f"[race]\n{key.leaf} = true", own)
+        assert f"line 2: {key.leaf} may not be set by a file" in error.message
+        assert key.flag in error.hint
+
+
+# --- the repository's file -----------------------------------------------------------------
+
+
+def _shown(name: str) -> str:
+    key = FIXED.get(name) or AGENT[name.rpartition(".")[2]]
+    section = key.section.replace("<key>", "claude")
+    return f"[{section}]\n{key.leaf} = {key.example or default_text(key)}"
+
+
+@pytest.mark.parametrize("name", [key.name for key in KEYS if key.file and key.repository == NO])
+def test_what_a_repository_may_not_set_is_told_where_it_belongs(name: str) -> None:
+    user(_shown(name), environ={"HOME": "/home/ada"})  # in one's own file it is right
+    error = refusal(_shown(name), "")
+    assert "shop/hydra.toml, line 2" in error.message
+    assert "may not be set by a repository's hydra.toml" in error.message
+    assert "$HYDRA_CONFIG" in error.hint
+    if name == "agents.<key>.path":
+        assert "set HYDRA_CLAUDE_PATH" in error.hint
+
+
+@pytest.mark.parametrize(
+    "name", [key.name for key in KEYS if key.repository not in (NO, LOWER) and "<" not in key.name]
+)
+def test_what_a_repository_may_set(name: str) -> None:
+    assert repository(_shown(name)).sources[name] == "shop/hydra.toml"
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "outcome"),
+    [
+        (None, "plan", Permission.PLAN),
+        (None, "edit", Permission.EDIT),
+        (None, "full-auto", None),
+        ("edit", "plan", Permission.PLAN),
+        ("edit", "edit", Permission.EDIT),
+        ("full-auto", "edit", Permission.EDIT),
+    ],
+)
+def test_a_repository_lowers_the_permission(
+    mine: str | None, theirs: str, outcome: Permission | None
+) -> None:
+    own = f'[race]\npermission = "{mine}"' if mine else ""
+    config = repository(f'[race]\npermission = "{theirs}"', own)
+    assert config.race.permission is outcome
+    lowered = outcome is not None and outcome.value != mine
+    expected = "shop/hydra.toml" if lowered else "user.toml" if mine else DEFAULT
+    assert config.sources["race.permission"] == expected
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [("plan", "edit"), ("edit", "full-auto")])
+def test_a_repository_never_raises_the_permission(mine: str, theirs: str) -> None:
+    error = refusal(f'[race]\npermission = "{theirs}"', f'[race]\npermission = "{mine}"')
+    assert f'permission = "{theirs}" is more than you grant' in error.message
+    assert f'yours is "{mine}" (user.toml, line 2)' in error.message
+
+
+def test_a_repository_never_turns_the_network_on() -> None:
+    assert repository("[race]\nnetwork = false").race.network is False
+    assert repository("[race]\nnetwork = true", "[race]\nnetwork = true").race.network is True
+    error = refusal("[race]\nnetwork = true", "")
+    assert "network = true is more than you grant" in error.message
+
+
+def test_what_the_flag_says_is_not_a_quarrel_with_the_repository() -> None:
+    config = repository('[race]\npermission = "edit"', flags={"race.permission": "plan"})
+    assert config.race.permission is Permission.PLAN
+    raised = '[race]\npermission = "full-auto"'
+    own = '[race]\npermission = "plan"'
+    assert repository(raised, own, environ={"HYDRA_PERMISSION": "edit"}).race.permission == "edit"
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "more", "trusted"),
+    [
+        ("", "", {}, True),
+        ('[race]\nsetup = ["a"]', "", {}, True),
+        ("", '[race]\nsetup = ["a"]', {}, False),
+        ('[race]\nsetup = ["a"]', '[race]\nsetup = ["a"]', {}, False),
+        ("", '[race]\nsetup = ["a"]', {"flags": {"race.setup": ("b",)}}, True),
+        ("", '[race]\nsetup = ["a"]', {"environ": {"HYDRA_SETUP": "b"}}, True),
+    ],
+)
+def test_whose_set_up_it_is(own: str, theirs: str, more: dict[str, object], trusted: bool) -> None:
+    assert repository(theirs, own, **more).race.setup_trusted is trusted
+
+
+# --- the way back, the templates and the docs ------------------------------------------------
+
+_word = st.from_regex(r"[A-Za-z0-9][\w.]{0,8}", fullmatch=True)
+_line = st.text(min_size=1, max_size=20).filter(
+    lambda text: bool(text.strip()) and all(ord(c) >= 32 and ord(c) != 127 for c in text)
+    and not any(0xD800 <= ord(c) <= 0xDFFF for c in text)
+)  # fmt: skip
+
+
+def _tuples(items: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(items, max_size=3).map(tuple)
+
+
+def _seconds(low: int, high: int) -> st.SearchStrategy[float]:
+    return st.integers(low, high).map(lambda milliseconds: milliseconds / 1000)
+
+
+_races = st.builds(
+    RaceSettings,
+    agents=_tuples(_word),
+    permission=st.sampled_from([None, Permission.PLAN, Permission.EDIT, Permission.FULL_AUTO]),
+    network=st.sampled_from([None, True, False]),
+    max_parallel=st.integers(1, 64),
+    copies=_tuples(_word),
+    setup=_tuples(_line),
+    keep=st.sampled_from(["all", "failed", "none"]),
+    include_dirty=st.booleans(),
+    allow_filters=_tuples(_line),
+)
+_limits = st.builds(
+    Limits,
+    **{name: _seconds(1, 3_600_000) for name in ("idle", "tool", "total", "setup")},
+    **{name: _seconds(0, 60_000) for name in ("grace_int", "grace_term", "grace_patch")},
+    **{
+        name: st.integers(64 * 1024, 2**28)
+        for name in ("raw_bytes", "line_bytes", "stderr_bytes", "patch_file_bytes", "patch_bytes")
+    },
+    patch_untracked=st.integers(0, 10**6),
+)
+_agents = st.dictionaries(
+    st.sampled_from(AGENTS),
+    st.builds(
+        AgentSettings,
+        path=st.one_of(st.none(), _line.map(lambda text: f"/{text}")),
+        model=st.one_of(st.none(), _word),
+        args=_tuples(_line),
+        environment=_tuples(st.from_regex(r"[A-FH-Z_][A-Z0-9_]{0,8}\*?", fullmatch=True)),
+    ).filter(lambda agent: agent != AgentSettings()),
+)
+
+
+@given(st.builds(Config, race=_races, limits=_limits, agents=_agents))
+def test_a_config_comes_back_from_its_text(config: Config) -> None:
+    assert load(user=("again.toml", dumps(config)), agent_keys=AGENTS) == config
+
+
+def test_what_no_file_may_say_is_left_out_of_the_text() -> None:
+    flags = {"race.unsafe_full_access": True, "race.allow_experimental_adapters": True}
+    text = dumps(load(flags=flags))
+    assert "unrestricted" not in text
+    assert "experimental" not in text
+    assert load(user=("again.toml", text)) == Config()
+
+
+def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> None:
+    records = {"race": RaceSettings, "limits": Limits, "agents.<key>": AgentSettings}
+    for section, record in records.items():
+        held = {field.name for field in fields(record)}
+        told = {key.field for key in KEYS if key.section == section}
+        assert held - {"setup_trusted"} == told - {"unsafe_full_access"}
+
+
+EXAMPLE_INTRO = (
+    "Every setting of Hydra with its default. Your own file is $HYDRA_CONFIG, else "
+    "~/.config/hydra/hydra.toml; a repository's is hydra.toml at its top, and may say less "
+    "(docs/configuration.md)."
+)
+
+
+def test_the_example_is_what_the_table_of_keys_says() -> None:
+    """After a change of KEYS write it anew: template(EXAMPLE_INTRO, repository=False)."""
+    text = (ROOT / "hydra.toml.example").read_text(encoding="utf-8")
+    assert text == template(EXAMPLE_INTRO, repository=False)
+
+
+def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
+    text = (ROOT / "hydra.toml.example").read_text(encoding="utf-8")
+    assert user(text) == Config()
+    config = user(uncommented(text), environ={"HOME": "/home/ada"})
+    told = {name.replace("agents.claude", "agents.<key>") for name in _set_by_file(config)}
+    assert told == {key.name for key in KEYS if key.file}
+    assert config.limits == Limits()
+
+
+def _set_by_file(config: Config) -> set[str]:
+    return {name for name, source in config.sources.items() if source == "user.toml"}
+
+
+def test_a_repositorys_template_loads_as_a_repositorys() -> None:
+    text = template("For the shop.", repository=True, guesses={"race.copy": ((".env",), "Found")})
+    assert repository(text) == Config()
+    config = repository(uncommented(text))
+    assert config.race.copies == (".env",)
+    assert "race.include_dirty" not in text
+    assert "include_dirty" not in text
+
+
+def test_the_docs_have_a_row_for_every_key() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert rows == [_row(name) for name in (key.name for key in KEYS)]
+
+
+def _row(name: str) -> str:
+    key = FIXED.get(name) or AGENT[name.rpartition(".")[2]]
+    default = key.shown or f"`{default_text(key)}`"
+    told = {"yes": "yes", LOWER: "may lower it", NO: "no"}[key.repository]
+    may = told if key.file else "no file may"
+    ways = [f"`{way}`" for way in (key.environment, *key.flag.split(" / ")) if way]
+    return f"| `{name}` | {key.kind.name} | {default} | {key.meaning} | {may} | {' '.join(ways)} |"
+
+
+# --- reading the file ----------------------------------------------------------------------
+
+
+def test_a_file_is_read_or_is_not_there(scratch: Path) -> None:
+    path = scratch / "hydra.toml"
+    assert read_file(path) is None
+    path.write_text("[race]\n")
+    assert read_file(path) == (str(path), "[race]\n")
+
+
+def test_what_is_there_but_no_settings_file(scratch: Path) -> None:
+    import os
+
+    path = scratch / "hydra.toml"
+    path.write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match=r"is not UTF-8 text \(byte 0\)"):
+        read_file(path)
+    path.write_bytes(b"#" * (1024**2 + 1))
+    with pytest.raises(ConfigError, match="is not a file of at most 1 MiB"):
+        read_file(path)
+    path.unlink()
+    os.mkfifo(path)  # a plain open would wait for a writer for ever
+    with pytest.raises(ConfigError, match="is not a file of at most 1 MiB"):
+        read_file(path)

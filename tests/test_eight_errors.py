@@ -1,0 +1,146 @@
+"""Each kind of the taxonomy brought about for real, with its four fields, for eyes and programs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.errors import KINDS
+from tests.support import fakes
+from tests.support.command import Hydra, Race
+
+GOOD = [fakes.edit("good.txt", "well done\n"), fakes.finish("done")]
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    found = Hydra(scratch, repo)
+    found.agent("codex", GOOD)
+    found.agent("claude", GOOD)
+    yield found
+    assert fakes.processes_named(str(scratch)) == []
+
+
+def binary_missing(hydra: Hydra) -> None:
+    (hydra.home / "hydra.toml").write_text('[agents.claude]\npath = "/nowhere/claude"\n')
+
+
+def auth_missing(hydra: Hydra) -> None:
+    hydra.extra["ANTHROPIC_API_KEY"] = ""
+    hydra.agent("claude", GOOD, signed_in=False)
+
+
+def unsupported_version(hydra: Hydra) -> None:
+    hydra.agent("codex", GOOD, version="0.40.0")
+
+
+def unsupported_flag(hydra: Hydra) -> None:
+    text = "Usage: claude [options]\n\nOptions:\n  -p, --print   Print and exit\n"
+    hydra.agent("claude", GOOD, help_texts={"--help": text})
+
+
+def spawn_failed(hydra: Hydra) -> None:
+    # Its probes are answered; in a lane the interpreter it names is out of sight with the keys.
+    keys = hydra.home / ".aws"
+    keys.mkdir()
+    (keys / "sh").symlink_to("/bin/sh")
+    program = hydra.path[0] / "claude"
+    program.write_text(program.read_text().replace("#!/bin/sh", f"#!{keys}/sh", 1))
+
+
+def stream_parse_error(hydra: Hydra) -> None:
+    garbage = [fakes.emit("this is no JSON at all\n") for _ in range(3)]
+    hydra.agent("claude", [*garbage, fakes.leave(0)])
+
+
+def timed_out(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.say("I think"), fakes.hang()])
+
+
+CASES: dict[str, tuple[Callable[[Hydra], None], str, tuple[str, ...]]] = {
+    "BinaryMissing": (binary_missing, "claude", ()),
+    "AuthMissing": (auth_missing, "claude", ()),
+    "UnsupportedVersion": (unsupported_version, "codex", ()),
+    "UnsupportedFlag": (unsupported_flag, "claude", ()),
+    "StreamParseError": (stream_parse_error, "claude", ()),
+    "TimedOut": (timed_out, "claude", ("--idle-timeout", "1s")),
+}
+
+
+def check(race: Race, kind: str, victim: str) -> Mapping[str, Any]:
+    """The four fields are there, and the neighbour was not touched by it."""
+    lane = race.lane(victim)
+    error: Mapping[str, Any] = lane["error"]
+    assert error is not None, lane
+    assert error["kind"] == kind, error
+    assert error["adapter"] == victim
+    assert error["command"], error
+    assert isinstance(error["stderr"], str)
+    assert error["hint"], error
+    assert error["message"]
+    assert not lane["usable"]
+    neighbour = race.lane("codex" if victim == "claude" else "claude")
+    assert neighbour["status"] == "completed", neighbour
+    assert neighbour["usable"]
+    assert race.code == 0
+    return error
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_each_kind_with_its_four_fields(hydra: Hydra, kind: str) -> None:
+    bring_about, victim, options = CASES[kind]
+    bring_about(hydra)
+    race = hydra.race("-a", "claude", "-a", "codex", *options)
+    shown_on_a_terminal(hydra, check(race, kind, victim))
+
+
+def shown_on_a_terminal(hydra: Hydra, error: Mapping[str, Any]) -> None:
+    """The same fields and next step, as `hydra race` and `hydra runs show` print them."""
+    shown = hydra.run("runs", "show").stdout
+    assert error["kind"] in shown
+    assert f"adapter  {error['adapter']}" in shown
+    assert "command  " in shown
+    assert f"next     {error['hint'][:20]}" in shown
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="nothing is hidden without bwrap")
+def test_spawn_failed_is_said_with_what_the_system_said(hydra: Hydra) -> None:
+    spawn_failed(hydra)
+    race = hydra.race("-a", "claude", "-a", "codex")
+    error = check(race, "SpawnFailed", "claude")
+    assert error["reason"] == "exec"
+    shown_on_a_terminal(hydra, error)
+    assert any(event["kind"] == "lane_opened" for event in hydra.events())
+
+
+def test_ctrl_c_is_interrupted_on_every_lane_and_every_patch_is_taken(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "edited")
+    work = [fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()]
+    hydra.agent("claude", work)
+    hydra.agent("codex", work)
+    child = hydra.start("race", "Do it", "--json", "-a", "claude", "-a", "codex")
+    gate.wait(agents=2)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=60)
+    gate.close()
+    race = Race(child.returncode, json.loads(out), "")
+    assert race.code == 130
+    for name in ("claude", "codex"):
+        lane = race.lane(name)
+        assert lane["status"] == "interrupted"
+        assert lane["error"]["kind"] == "Interrupted"
+        assert lane["error"]["command"]
+        assert lane["error"]["hint"]
+        assert lane["patch"]["files"] == 1
+        assert hydra.run("diff", name).stdout.count("+half") == 1
+        shown_on_a_terminal(hydra, lane["error"])
+
+
+def test_no_kind_is_left_out() -> None:
+    assert set(KINDS) == {*CASES, "SpawnFailed", "Interrupted", "AgentFailed"}

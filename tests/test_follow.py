@@ -1,0 +1,87 @@
+"""The reader behind a race: whole lines only, bounded, and told when nobody watches any more."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from hydra.app.follow import Follower
+from hydra.events import Event, encode
+
+
+def event(seq: int, size: int = 10) -> Event:
+    data = {"text": "x" * size}
+    return Event(seq=seq, wall=1.0, mono=0.5, run="r", kind="message", data=data)
+
+
+class Seen:
+    """A watcher that waits to be let on, or fails."""
+
+    def __init__(self, failure: OSError | None = None) -> None:
+        self.events: list[int] = []
+        self.closed = False
+        self.some = threading.Event()
+        self._failure = failure
+
+    def event(self, event: Event) -> None:
+        if self._failure is not None:
+            raise self._failure
+        self.events.append(event.seq)
+        self.some.set()
+
+    def tick(self, mono: float) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_line_that_is_still_being_written_is_waited_for(scratch: Path) -> None:
+    path = scratch / "events.jsonl"
+    first, second = encode(event(1)), encode(event(2, 900_000))
+    path.write_bytes(first + second[:500_000])
+    seen = Seen()
+    follower = Follower(path, seen)
+    follower.start(lambda: None)
+    assert seen.some.wait(10)
+    with path.open("ab") as file:
+        file.write(second[500_000:])
+    follower.finish()
+    assert (seen.events, seen.closed) == ([1, 2], True)
+
+
+def test_what_a_full_disk_cut_off_and_took_back_is_not_seen(scratch: Path) -> None:
+    path = scratch / "events.jsonl"
+    path.write_bytes(encode(event(1)) + b'{"v": 1, "seq": 2, "wa')
+    seen = Seen()
+    follower = Follower(path, seen)
+    follower.start(lambda: None)
+    assert seen.some.wait(10)
+    os.truncate(path, len(encode(event(1))))
+    with path.open("ab") as file:
+        file.write(encode(event(3)))
+    follower.finish()
+    assert seen.events == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("number", "gone"), [(errno.EPIPE, True), (errno.EIO, True), (errno.ENOSPC, False)]
+)
+def test_a_reader_that_has_gone_is_told_and_a_full_log_is_not(
+    scratch: Path, number: int, gone: bool
+) -> None:
+    path = scratch / "events.jsonl"
+    path.write_bytes(encode(event(1)))
+    told: list[bool] = []
+    follower = Follower(path, Seen(OSError(number, "no")))
+    follower.start(lambda: told.append(True))
+    follower.finish()
+    assert bool(told) is gone
+
+
+def test_a_follower_that_never_started_is_finished_at_once(scratch: Path) -> None:
+    Follower(scratch / "nowhere", Seen()).finish()

@@ -1,0 +1,162 @@
+"""`hydra init`: where it writes, what it guesses, and that all of it is something config knows."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hydra.app import init
+from hydra.cli import main
+from hydra.config import Config, load
+from hydra.errors import Refused, UsageError
+from tests.conftest import git
+
+
+def _config(text: str) -> Config:
+    return load(repository=("hydra.toml", re.sub(r"^#(?=\S)", "", text, flags=re.MULTILINE)))
+
+
+def test_it_is_written_at_the_top_from_anywhere_inside(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(repo / "src")
+    assert main(["init"]) == 0
+    text = (repo / "hydra.toml").read_text(encoding="utf-8")
+    assert not (repo / "src" / "hydra.toml").exists()
+    assert load(repository=("hydra.toml", text)) == Config()
+    assert _config(text).race.max_parallel == 4
+    said = capsys.readouterr()
+    assert said.out.startswith(f"wrote {repo / 'hydra.toml'}\n")
+    assert said.err == ""
+
+
+def test_it_never_overwrites(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "hydra.toml").write_text("# mine\n")
+    monkeypatch.chdir(repo)
+    assert main(["init"]) == 2
+    assert "is there already, and init never overwrites" in capsys.readouterr().err
+    assert (repo / "hydra.toml").read_text() == "# mine\n"
+    assert main(["init", "--print"]) == 0
+    assert _config(capsys.readouterr().out).limits.idle == 600
+    assert (repo / "hydra.toml").read_text() == "# mine\n"
+
+
+def test_a_link_to_nowhere_is_not_written_through(repo: Path, scratch: Path) -> None:
+    (repo / "hydra.toml").symlink_to(scratch / "elsewhere")
+    with pytest.raises(UsageError, match="never overwrites"):
+        init.write(init.propose(repo))
+    assert not (scratch / "elsewhere").exists()
+
+
+def test_as_json(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / ".env").write_text("KEY=1\n")
+    monkeypatch.chdir(repo)
+    assert main(["init", "--print", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["written"] is False
+    assert main(["init", "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    assert written == {**shown, "written": True}
+    assert (written["path"], written["copy"]) == (str(repo / "hydra.toml"), [".env"])
+    assert (repo / "hydra.toml").read_text(encoding="utf-8") == written["text"]
+
+
+def test_outside_of_a_repository(scratch: Path) -> None:
+    with pytest.raises(Refused, match="there is no git work tree") as caught:
+        init.propose(scratch)
+    assert "not a git repository" in caught.value.message
+    assert "git init" in caught.value.hint
+
+
+def test_in_a_bare_repository(scratch: Path) -> None:
+    git(scratch, "init", "-q", "--bare", "bare.git")
+    with pytest.raises(Refused, match="must be run in a work tree"):
+        init.propose(scratch / "bare.git")
+
+
+def test_a_folder_that_cannot_be_written(repo: Path) -> None:
+    initial = init.propose(repo)
+    with pytest.raises(Refused, match="cannot be written: Not a directory"):
+        init.write(replace(initial, path=repo / "README.md" / "hydra.toml"))
+
+
+def test_what_to_copy_is_ignored_and_there(repo: Path) -> None:
+    (repo / ".gitignore").write_text(".env*\n")
+    for name in (".env", ".env.local", ".env.example", ".envrc", ".env.test.sample"):
+        (repo / name).write_text("KEY=1\n")
+    (repo / ".env.d").mkdir()
+    (repo / ".env.link").symlink_to("/etc/hostname")
+    (repo / ".env\nodd").write_text("")
+    git(repo, "add", "-f", ".env.local")  # tracked: every lane has it anyway
+    initial = init.propose(repo)
+    assert initial.copies == (".env",)
+    assert _config(initial.text).race.copies == (".env",)
+
+
+def test_nothing_to_copy_where_nothing_is_ignored(repo: Path) -> None:
+    (repo / ".gitignore").write_text("")
+    (repo / ".env").write_text("KEY=1\n")
+    assert init.propose(repo).copies == ()
+
+
+@pytest.mark.parametrize(
+    ("files", "setup"),
+    [
+        ([], ()),
+        (["package.json"], ("npm install",)),
+        (["package.json", "package-lock.json"], ("npm ci",)),
+        (["package.json", "pnpm-lock.yaml"], ("pnpm install --frozen-lockfile",)),
+        (["package.json", "bun.lock"], ("bun install --frozen-lockfile",)),
+        (["pyproject.toml", "uv.lock"], ("uv sync --frozen",)),
+        (["pyproject.toml", "poetry.lock"], ("poetry install",)),
+        (["pyproject.toml"], ("python3 -m venv .venv", ".venv/bin/pip install -e .")),
+        (
+            ["pyproject.toml", "requirements.txt"],
+            ("python3 -m venv .venv", ".venv/bin/pip install -r requirements.txt"),
+        ),
+        (["Cargo.toml", "Cargo.lock"], ("cargo fetch --locked",)),
+        (["go.mod"], ("go mod download",)),
+        (["Gemfile"], ("bundle install",)),
+        (["go.mod", "package-lock.json"], ("npm ci", "go mod download")),
+    ],
+)
+def test_how_to_set_a_lane_up(repo: Path, files: list[str], setup: tuple[str, ...]) -> None:
+    for name in files:
+        (repo / name).write_text("")
+    initial = init.propose(repo)
+    assert initial.setup == setup
+    assert _config(initial.text).race.setup == (setup or ("npm ci",))  # or the template's example
+    assert load(repository=("hydra.toml", initial.text)).race.setup == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "option"),
+    [("# yarn lockfile v1\n", "--frozen-lockfile"), ("__metadata:\n", "--immutable")],
+)
+def test_both_yarns(repo: Path, head: str, option: str) -> None:
+    (repo / "yarn.lock").write_text(f"# AUTOGENERATED FILE\n{head}")
+    assert init.propose(repo).setup == (f"yarn install {option}",)
+
+
+def test_nothing_else_in_the_repository_changes(repo: Path) -> None:
+    def rest() -> dict[str, tuple[int, int]]:
+        return {
+            str(path.relative_to(repo)): (path.lstat().st_mtime_ns, path.lstat().st_size)
+            for path in sorted(repo.rglob("*"))
+            if path.is_file() and path.name != "hydra.toml"
+        }
+
+    before = rest()
+    init.write(init.propose(repo))
+    assert rest() == before
+    assert git(repo, "status", "--porcelain") == "?? hydra.toml"
+    assert os.access(repo / "hydra.toml", os.R_OK)

@@ -1,0 +1,177 @@
+"""What is decided before anything runs: permissions, environments, lanes that cannot start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
+from hydra.config import Config, RaceSettings
+from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
+from hydra.model import (
+    BuiltCommand,
+    CapabilitySet,
+    Confinement,
+    DetectResult,
+    Lane,
+    Permission,
+    ProbeOutput,
+    SpawnRequest,
+    Task,
+    Tier,
+)
+from hydra.plan import Known, check_experimental, choose_lanes, make
+
+HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")
+BARE = Confinement(kind="none", reason="bwrap is not installed")
+
+
+class Toy:
+    """An adapter that says back what it was asked for."""
+
+    def __init__(self, key: str, *, tier: Tier = Tier.TIER1, own: bool = False) -> None:
+        self.descriptor = Descriptor(
+            key=key,
+            label=key.title(),
+            homepage="",
+            tier=tier,
+            binaries=(key,),
+            confines_itself=own,
+            environment=(f"{key.upper()}_KEY", f"{key.upper()}_X_*"),
+            config=ConfigFolder(variable=f"{key.upper()}_HOME", default=f".{key}"),
+        )
+        self.gone = ""
+
+    def key(self) -> str:
+        return self.descriptor.key
+
+    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
+        raise NotImplementedError
+
+    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
+        return CapabilitySet()
+
+    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+        if self.gone:
+            raise UnsupportedFlag(f"{self.gone} is gone", adapter=self.key())
+        return BuiltCommand(
+            program=str(found.binary),
+            args=(request.permission.value, *request.extra_args),
+            cwd=request.worktree,
+            stdin=request.prompt.encode(),
+        )
+
+    def parser(self) -> Parser:
+        raise NotImplementedError
+
+
+def found(key: str) -> DetectResult:
+    return DetectResult(adapter=key, binary=Path("/bin") / key, version="1.2.3")
+
+
+def known(
+    *adapters: Toy, confinement: Confinement = HELD, race: RaceSettings | None = None
+) -> Known:
+    table: dict[str, Adapter] = {adapter.key(): adapter for adapter in adapters}
+    return Known(
+        run="20260101t000000-abc",
+        state=Path("/state"),
+        task=Task(prompt="do it", repository=Path("/home/ada/shop"), base="b" * 40),
+        lanes=tuple(Lane(id=key, adapter=key) for key in table),
+        config=Config(race=race or RaceSettings()),
+        adapters=table,
+        found={key: found(key) for key in table},
+        confinement=confinement,
+        environment_names=("PATH", "LC_ALL", "TOY_KEY", "TOY_X_Y", "RIVAL_KEY", "SSH_AUTH_SOCK"),
+        instructions={},
+        as_root=False,
+    )
+
+
+def test_full_auto_inside_the_confinement_edit_outside() -> None:
+    inside, outside = make(known(Toy("toy"))), make(known(Toy("toy"), confinement=BARE))
+    assert inside.lanes[0].permission is Permission.FULL_AUTO
+    assert outside.lanes[0].permission is Permission.EDIT
+    assert any("not confined (bwrap is not installed)" in w for w in outside.warnings)
+    assert not inside.warnings
+
+
+def test_an_agent_with_a_sandbox_of_its_own_keeps_full_auto() -> None:
+    plan = make(known(Toy("toy", own=True), confinement=BARE))
+    assert plan.lanes[0].permission is Permission.FULL_AUTO
+
+
+def test_full_auto_asked_for_outright_is_refused_where_nothing_confines() -> None:
+    asked = RaceSettings(permission=Permission.FULL_AUTO)
+    with pytest.raises(Refused, match="nothing confines it"):
+        make(known(Toy("toy"), confinement=BARE, race=asked))
+    assert make(known(Toy("toy", own=True), confinement=BARE, race=asked)).lanes
+
+
+def test_a_lane_gets_its_own_agents_variables_and_no_rivals() -> None:
+    lane = make(known(Toy("toy"))).lanes[0]
+    assert lane.env_names == ("LC_ALL", "PATH", "TOY_KEY", "TOY_X_Y")
+
+
+def test_the_worktree_is_named_like_the_repository_and_lies_under_the_state() -> None:
+    lane = make(known(Toy("toy"))).lanes[0]
+    assert lane.worktree.name == "shop"
+    assert lane.worktree.is_relative_to("/state/g")
+    assert lane.command is not None
+    assert lane.command.cwd == lane.worktree
+
+
+def test_a_lost_flag_ends_its_own_lane_only() -> None:
+    broken, well = Toy("broken"), Toy("well")
+    broken.gone = "--json"
+    lanes = make(known(broken, well)).lanes
+    assert lanes[0].failure is not None
+    assert lanes[0].failure.kind == "UnsupportedFlag"
+    assert lanes[1].failure is None
+
+
+def test_no_lane_that_can_start_is_an_error_with_each_reason() -> None:
+    setting = known(Toy("toy"))
+    with pytest.raises(NoAgentReady, match="toy: toy was not found") as error:
+        make(replace(setting, found={}))
+    assert error.value.exit_code == 4
+
+
+def test_the_repositorys_set_up_is_skipped_where_nothing_confines_it() -> None:
+    theirs = RaceSettings(setup=("npm ci",), setup_trusted=False)
+    assert make(known(Toy("toy"), race=theirs)).setup == ("npm ci",)
+    bare = make(known(Toy("toy"), confinement=BARE, race=theirs))
+    assert bare.setup == ()
+    assert any("set-up commands are skipped" in w for w in bare.warnings)
+    mine = RaceSettings(setup=("npm ci",), setup_trusted=True)
+    assert make(known(Toy("toy"), confinement=BARE, race=mine)).setup == ("npm ci",)
+
+
+def test_unsafe_is_said_outright() -> None:
+    plan = make(known(Toy("toy"), race=RaceSettings(permission=Permission.UNRESTRICTED)))
+    assert plan.lanes[0].permission is Permission.UNRESTRICTED
+    assert any("--unsafe-full-access" in w for w in plan.warnings)
+
+
+def test_the_default_lanes_are_the_ready_tier1_agents() -> None:
+    adapters: dict[str, Adapter] = {
+        "one": Toy("one"),
+        "two": Toy("two"),
+        "exp": Toy("exp", tier=Tier.EXPERIMENTAL),
+    }
+    ready = {"one": found("one"), "exp": found("exp")}
+    assert [lane.adapter for lane in choose_lanes((), ready, adapters)] == ["one"]
+    with pytest.raises(NoAgentReady):
+        choose_lanes((), {}, adapters)
+
+
+def test_an_experimental_lane_needs_the_flag_and_the_error_names_it() -> None:
+    adapters: dict[str, Adapter] = {"exp": Toy("exp", tier=Tier.EXPERIMENTAL)}
+    lanes = (Lane(id="exp", adapter="exp"),)
+    with pytest.raises(UsageError) as error:
+        check_experimental(lanes, adapters, allowed=False)
+    assert "--allow-experimental-adapters" in error.value.hint
+    check_experimental(lanes, adapters, allowed=True)

@@ -1,0 +1,229 @@
+"""Races whose agents, readers and disks do their worst: what is kept, and that it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import fakes
+from tests.support.command import Hydra
+
+EDIT = fakes.edit("a.txt", "x\n")
+DONE = fakes.finish("done")
+MB = 1024**2
+SECRET = "made-up-anthropic-key"
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    yield Hydra(scratch, repo)
+    assert fakes.processes_named(str(scratch)) == []
+
+
+def python(code: str) -> fakes.Step:
+    return fakes.shell(sys.executable, "-c", code)
+
+
+def peak_mb(pid: int) -> float:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def result_of(hydra: Hydra) -> dict[str, Any]:
+    """The result, once it stands; the race may still be waiting for its reader."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        for path in hydra.state.glob("*/runs/*/result.json"):
+            document: dict[str, Any] = json.loads(path.read_text())
+            return document
+        time.sleep(0.02)
+    raise AssertionError("no result")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("to", "line"), [("stdout", 80), ("stdout", 0), ("stderr", 80)])
+def test_a_flood_costs_no_memory_and_little_disk(hydra: Hydra, to: str, line: int) -> None:
+    flood: fakes.Step = {"flood": {"to": to, "bytes": 300 * MB, "line": line}}
+    gate = fakes.Barrier(hydra.scratch, "flooded")
+    hydra.agent("claude", [EDIT, flood, *gate.stop(), DONE])
+    race = hydra.start("race", "Do it", "-a", "claude", "-q")
+    gate.wait(timeout=120)
+    assert peak_mb(race.pid) < 64
+    gate.open()
+    race.communicate(timeout=60)
+    gate.close()
+    (lane,) = result_of(hydra)["lanes"]
+    assert (lane["status"], lane["patch"]["files"]) == ("completed", 1)
+    (folder,) = hydra.state.glob("*/runs/*")
+    assert (folder / "events.jsonl").stat().st_size < 200 * MB
+    kept = [path for path in (folder / "lanes" / "claude").iterdir() if path.is_file()]
+    assert sum(path.stat().st_size for path in kept) < 280 * MB
+
+
+def test_every_set_up_command_runs(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.shell("cp", "two", "three"), DONE])
+    race = hydra.race("-a", "claude", "--setup", "echo 1 > one", "--setup", "cp one two")
+    assert race.lane("claude")["status"] == "completed"
+
+
+def test_noise_that_parses_badly_does_not_hide_how_it_ended(hydra: Hydra) -> None:
+    hydra.agent("claude", [EDIT, *[fakes.emit("a warning\n") for _ in range(40)], DONE])
+    assert hydra.race("-a", "claude").lane("claude")["status"] == "completed"
+
+
+def test_an_agent_cannot_write_into_its_prompt(hydra: Hydra) -> None:
+    # Its tool's parent is the agent itself, whose descriptor 0 is the prompt.
+    code = (
+        "import os; place = f'/proc/{os.getppid()}/fd/0';"
+        "os.write(os.open(place, os.O_WRONLY), b'x' * 4096)"
+    )
+    hydra.agent("claude", [EDIT, python(code), DONE])
+    race = hydra.race("-a", "claude")
+    prompt = Path(race.document["folder"], "lanes", "claude", "prompt.txt")
+    assert "Do it" in prompt.read_text()
+    assert "x" * 100 not in prompt.read_text()
+
+
+def test_a_secret_among_the_arguments_or_in_the_task_is_not_passed_on(hydra: Hydra) -> None:
+    settings = f'[agents.claude]\nargs = ["--append-system-prompt", "{SECRET}"]\n'
+    (hydra.home / "hydra.toml").write_text(settings)
+    hydra.agent("claude", [EDIT, fakes.fail("error")])
+    done = hydra.run("race", f"use {SECRET}", "-a", "claude", "--json")
+    (lane,) = json.loads(done.stdout)["lanes"]
+    assert SECRET not in json.dumps(lane)
+    assert all(SECRET not in json.dumps(event) for event in hydra.events())
+    patches = hydra.run("runs", "path").stdout.strip() + "/patches.git"
+    told = subprocess.run(["git", "log", "claude"], cwd=patches, capture_output=True, check=True)
+    assert b"use [redacted]" in told.stdout
+
+
+def test_one_lane_that_goes_wrong_in_each_phase_and_a_neighbour_that_does_not(
+    hydra: Hydra,
+) -> None:
+    hydra.agent("claude", [EDIT, DONE])
+    hydra.agent("codex", [python("import shutil; shutil.rmtree('.', ignore_errors=True)"), DONE])
+    race = hydra.race("-a", "claude", "-a", "codex")
+    assert race.lane("claude")["status"] == "completed"
+    assert race.lane("codex")["error"]["reason"] == "patch_lost"
+    race = hydra.race(
+        *("-a", "claude", "-a", "codex"),
+        *("--setup", 'case "$PWD" in */codex/*) exit 3;; esac'),
+    )
+    assert race.lane("claude")["status"] == "completed"
+    assert race.lane("codex")["error"]["reason"] == "setup"
+
+
+def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
+    # Two lanes: one has ended when the signal comes, the other hangs.
+    gate = fakes.Barrier(hydra.scratch, "waiting")
+    hydra.agent("claude", [EDIT, DONE])
+    hydra.agent("codex", [EDIT, gate.arrive(), fakes.hang()])
+    race = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--max-parallel", "1")
+    gate.wait()
+    race.send_signal(signal.SIGINT)
+    race.communicate(timeout=30)
+    gate.close()
+    lanes = {lane["lane"]: lane for lane in result_of(hydra)["lanes"]}
+    assert race.returncode == 130
+    assert (lanes["claude"]["status"], lanes["codex"]["status"]) == ("completed", "interrupted")
+    assert lanes["codex"]["patch"]["files"] == 1
+
+
+def test_a_terminal_that_hangs_up_twice_takes_the_patches_all_the_same(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "waiting")
+    hydra.agent("claude", [EDIT, gate.arrive(), fakes.ignore("SIGINT"), fakes.hang()])
+    race = hydra.start("race", "Do it", "-a", "claude", "-q")
+    gate.wait()
+    race.send_signal(signal.SIGHUP)
+    time.sleep(0.3)  # both must be seen; nothing else is ordered by it
+    race.send_signal(signal.SIGHUP)
+    race.communicate(timeout=30)
+    gate.close()
+    (lane,) = result_of(hydra)["lanes"]
+    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_reader_that_never_reads_holds_up_no_lane_and_ctrl_c_ends_it(
+    hydra: Hydra, stream: str
+) -> None:
+    steps = [fakes.say("hello " * 50), fakes.shell("true")]
+    hydra.agent("claude", [EDIT, fakes.repeat(400, *steps), DONE])
+    reader, writer = os.pipe()
+    with Path(os.devnull).open("wb") as nowhere:
+        race = subprocess.Popen(
+            [*(sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude")]
+            + (["--events"] if stream == "stdout" else []),
+            cwd=hydra.repo,
+            env=hydra.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=writer if stream == "stdout" else nowhere,
+            stderr=writer if stream == "stderr" else nowhere,
+            start_new_session=True,
+        )
+    os.close(writer)
+    try:
+        (lane,) = result_of(hydra)["lanes"]
+        assert lane["status"] == "completed"
+        assert race.poll() is None  # it waits for its reader, as any program does
+        while race.poll() is None:
+            race.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+    finally:
+        os.close(reader)
+        race.kill()
+        race.wait()
+
+
+@pytest.mark.parametrize("lines", [1, 12])
+def test_a_reader_that_leaves_costs_no_record(hydra: Hydra, lines: int) -> None:
+    hydra.agent("claude", [EDIT, fakes.say("one"), fakes.say("two"), DONE])
+    command = f"{sys.executable} -m hydra race x -a claude --events | head -{lines} >/dev/null"
+    subprocess.run(["bash", "-c", command], cwd=hydra.repo, env=hydra.environ, check=True)
+    assert [lane["lane"] for lane in result_of(hydra)["lanes"]] == ["claude"]
+
+
+@as_root
+@pytest.mark.parametrize("size", ["300k", "2m"])
+def test_a_full_disk_is_said_and_no_outcome_is_lost(hydra: Hydra, size: str) -> None:
+    flood: fakes.Step = {"flood": {"to": "stdout", "bytes": 3 * MB, "line": 80}}
+    hydra.agent("claude", [flood, fakes.finish("nothing to do")])
+    hydra.state.mkdir(mode=0o700)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(hydra.state)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("this root may not mount")
+    try:
+        done = hydra.run("race", "Do it", "-a", "claude", "--json")
+    finally:
+        subprocess.run(["umount", "-l", str(hydra.state)], check=True)
+    assert "Traceback" not in done.stderr
+    document = json.loads(done.stdout)
+    (lane,) = document["lanes"]
+    said = [*document["warnings"], *lane["warnings"], str(lane["patch"])]
+    assert any("is the disk full?" in text or "No space left" in text for text in said)
+
+
+def test_sixteen_lanes_at_once(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "together")
+    hydra.agent("claude", [EDIT, *gate.stop(), DONE])
+    race = hydra.start("race", "Do it", "-a", "16xclaude", "--max-parallel", "16", "-q")
+    gate.wait(16, timeout=60)
+    gate.open()
+    race.communicate(timeout=60)
+    gate.close()
+    lanes = result_of(hydra)["lanes"]
+    assert [lane["status"] for lane in lanes] == ["completed"] * 16
+    assert {lane["patch"]["files"] for lane in lanes} == {1}

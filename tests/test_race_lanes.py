@@ -1,0 +1,418 @@
+"""`hydra race` as a person runs it, over scripted agents: what lanes get, and what is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+
+DONE = fakes.finish("done")
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    yield Hydra(scratch, repo)
+    assert fakes.processes_named(str(scratch)) == []
+
+
+def add(name: str, text: str = "new\n") -> list[fakes.Step]:
+    return [fakes.edit(name, text), DONE]
+
+
+def test_two_lanes_two_patches_and_the_repository_as_before(hydra: Hydra) -> None:
+    (hydra.repo / "notes.txt").write_text("mine, not committed\n")
+    hydra.agent("claude", add("a.txt"))
+    hydra.agent("codex", add("b.txt"))
+    before = git(hydra.repo, "status", "--porcelain"), git(hydra.repo, "for-each-ref")
+    race = hydra.race()
+    assert race.code == 0
+    assert [lane["lane"] for lane in race.document["lanes"]] == ["claude", "codex"]
+    for lane, name in (("claude", "a.txt"), ("codex", "b.txt")):
+        patches = Path(race.document["folder"], "patches.git")
+        git(hydra.repo, "fetch", "-q", str(patches), lane)
+        assert git(hydra.repo, "show", f"FETCH_HEAD:{name}") == "new"
+        assert git(hydra.repo, "rev-parse", "FETCH_HEAD^") == git(hydra.repo, "rev-parse", "HEAD")
+    assert git(hydra.repo, "status", "--porcelain") == before[0]
+    refs = git(hydra.repo, "for-each-ref")
+    added = set(refs.splitlines()) - set(before[1].splitlines())
+    assert [line.split("\t")[1] for line in added] == [f"refs/hydra/{race.document['run']}/base"]
+
+
+def test_the_patch_names_agent_and_run_in_its_trailers(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    race = hydra.race("-a", "claude:opus")
+    patches = Path(race.document["folder"], "patches.git")
+    message = git(patches, "log", "-1", "--format=%B", "claude-opus")
+    assert message.splitlines()[0] == "Do it"
+    assert "Hydra-Agent: claude" in message
+    assert "Hydra-Model: opus" in message
+    assert f"Hydra-Run: {race.document['run']}" in message
+
+
+def test_the_prompt_goes_by_stdin_and_never_by_argv(hydra: Hydra) -> None:
+    calls = fakes.Calls(hydra.scratch)
+    hydra.agent("claude", add("a.txt"), record=calls.path)
+    prompt = "--version is what I type; $(touch /tmp/x) `id`\n/clear"
+    done = hydra.run("race", "-", "-a", "claude", "-q", stdin=prompt)
+    assert done.returncode == 0, done.stderr
+    call = next(c for c in calls.so_far() if c["stdin"] is not None)
+    calls.close()
+    assert prompt in str(call["stdin"])
+    assert all("touch" not in str(argument) for argument in _list(call["argv"]))
+
+
+def _list(value: object) -> list[Any]:
+    assert isinstance(value, list)
+    return value
+
+
+def test_an_agent_gets_its_own_key_and_not_its_rivals(hydra: Hydra) -> None:
+    hydra.extra |= {"SSH_AUTH_SOCK": "/run/x", "GITHUB_TOKEN": "made-up-github", "GIT_DIR": "/x"}
+    calls = fakes.Calls(hydra.scratch)
+    hydra.agent("claude", add("a.txt"), record=calls.path)
+    assert hydra.race("-a", "claude").code == 0
+    for call in calls.so_far():
+        environment = call["env"]
+        assert isinstance(environment, dict)
+        assert environment["ANTHROPIC_API_KEY"] == "made-up-anthropic-key"
+        for name in ("CODEX_API_KEY", "SSH_AUTH_SOCK", "GITHUB_TOKEN", "GIT_DIR"):
+            assert name not in environment
+    calls.close()
+
+
+def test_a_secret_in_the_output_is_redacted_everywhere_in_the_record(hydra: Hydra) -> None:
+    secret = "made-up-anthropic-key"
+    hydra.agent(
+        "claude",
+        [fakes.say(f"my key is {secret}"), fakes.stderr(f"{secret}\n"), *add("a.txt")],
+    )
+    race = hydra.race("-a", "claude")
+    assert race.code == 0
+    for path in Path(race.document["folder"]).rglob("*"):
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path
+    assert secret not in json.dumps(race.document)
+    assert any("redacted" in warning for warning in race.lane("claude")["warnings"])
+
+
+def test_an_agent_that_changes_nothing_is_no_error_and_not_usable(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.say("all is well"), DONE])
+    race = hydra.race("-a", "claude")
+    assert race.code == 1
+    lane = race.lane("claude")
+    assert (lane["status"], lane["error"]) == ("no_changes", None)
+
+
+def test_a_failed_agent_keeps_its_patch_and_its_worktree(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("a.txt", "half\n"), fakes.fail("error")])
+    race = hydra.race("-a", "claude")
+    lane = race.lane("claude")
+    assert race.code == 1
+    assert lane["status"] == "failed"
+    assert lane["patch"]["files"] == 1
+    assert Path(_worktree(hydra), "a.txt").read_text() == "half\n"
+
+
+@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", False), ("none", False)])
+def test_keep_says_whose_worktrees_stay(hydra: Hydra, keep: str, stays: bool) -> None:
+    hydra.agent("claude", add("a.txt"))
+    assert hydra.race("-a", "claude", "--keep", keep).code == 0
+    assert Path(_worktree(hydra)).exists() is stays
+
+
+def _worktree(hydra: Hydra) -> str:
+    events = hydra.events()
+    return next(str(e["data"]["worktree"]) for e in events if e["kind"] == "lane_opened")
+
+
+def test_copies_come_along_and_stay_out_of_the_patch(hydra: Hydra) -> None:
+    (hydra.repo / ".env").write_text("TOKEN=1\n")
+    hydra.agent("claude", [fakes.shell("sh", "-c", "cat .env > seen.txt"), DONE])
+    race = hydra.race("-a", "claude", "--copy", ".env")
+    assert race.lane("claude")["patch"]["files"] == 1
+    assert "+TOKEN=1" in hydra.run("diff", "claude", "--", "seen.txt").stdout
+    assert ".env" not in hydra.run("diff", "claude", "--stat").stdout
+
+
+def test_a_copy_that_is_not_there_is_refused_before_anything_starts(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    done = hydra.run("race", "Do it", "--copy", "nowhere.txt", "-a", "claude")
+    assert done.returncode == 2
+    assert "nowhere.txt" in done.stderr
+    assert "hint:" in done.stderr
+    assert hydra.run("runs").stdout == ""
+
+
+def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.shell("cp", "made-by-setup", "seen"), DONE])
+    race = hydra.race("-a", "claude", "--setup", "echo ready > made-by-setup")
+    assert race.code == 0, race.document
+    race = hydra.race("-a", "claude", "--setup", "echo no luck >&2; exit 3")
+    lane = race.lane("claude")
+    assert race.code == 1
+    assert lane["status"] == "not_started"
+    assert "exited with 3" in lane["error"]["message"]
+    assert "no luck" in lane["error"]["stderr"]
+
+
+def test_include_dirty_takes_uncommitted_work_along_and_does_not_touch_it(hydra: Hydra) -> None:
+    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
+    (hydra.repo / "fresh.txt").write_text("untracked\n")
+    index = (hydra.repo / ".git" / "index").read_bytes()
+    hydra.agent("claude", [fakes.shell("sh", "-c", "cat README.md fresh.txt > seen"), DONE])
+    race = hydra.race("-a", "claude", "--include-dirty")
+    assert race.code == 0
+    shown = hydra.run("diff", "claude").stdout
+    assert "+# Shop, dirty" in shown
+    assert "+untracked" in shown
+    assert race.lane("claude")["patch"]["files"] == 1
+    assert (hydra.repo / ".git" / "index").read_bytes() == index
+
+
+def test_without_include_dirty_the_count_of_what_stays_out_is_said(hydra: Hydra) -> None:
+    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
+    hydra.agent("claude", add("a.txt"))
+    race = hydra.race("-a", "claude")
+    said = "not committed, so left out: 1 changed file ("
+    assert any(said in warning for warning in race.document["warnings"])
+
+
+def test_repeated_json_failures_change_the_lane_to_plain_text(hydra: Hydra) -> None:
+    noise = [fakes.emit(f"log line {number}\n") for number in range(30)]
+    hydra.agent("claude", [*noise, *add("a.txt")])
+    hydra.race("-a", "claude")
+    kinds = [event["kind"] for event in hydra.events()]
+    assert kinds.count("parse_fallback") == 1
+
+
+def test_what_the_cli_really_applied_is_read_back(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"), applies="plan")
+    race = hydra.race("-a", "claude")
+    assert any("but the CLI applied plan" in w for w in race.lane("claude")["warnings"])
+
+
+def test_events_point_at_their_raw_bytes(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.say("a sentence to be found"), *add("a.txt")])
+    folder = Path(hydra.race("-a", "claude").document["folder"])
+    said = next(
+        e for e in hydra.events() if e["kind"] == "message" and "found" in e["data"]["text"]
+    )
+    raw = folder / "lanes" / "claude" / said["raw"]["file"]
+    start = said["raw"]["offset"]
+    piece = raw.read_bytes()[start : start + said["raw"]["length"]]
+    assert json.loads(piece)["type"] == "assistant"
+    assert b"a sentence to be found" in piece
+
+
+def test_events_stream_is_the_record_line_for_line(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    done = hydra.run("race", "Do it", "-a", "claude", "--events")
+    folder = hydra.run("runs", "path").stdout.strip()
+    assert done.stdout == Path(folder, "events.jsonl").read_text()
+
+
+def test_a_daemon_is_ended_with_its_agent_and_named(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.daemon(), *add("a.txt")])
+    race = hydra.race("-a", "claude")
+    assert race.code == 0
+    assert any("left running and ended" in w for w in race.lane("claude")["warnings"])
+
+
+def test_the_record_is_private(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    folder = Path(hydra.race("-a", "claude").document["folder"])
+    for path in (hydra.state, folder, folder / "events.jsonl", folder / "manifest.json"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_cursor_agent_is_refused_without_the_flag_and_warned_of_with_it(hydra: Hydra) -> None:
+    hydra.agent("cursor-agent", add("a.txt"))
+    refused = hydra.run("race", "Do it", "-a", "cursor-agent")
+    assert refused.returncode == 2
+    assert "--allow-experimental-adapters" in refused.stderr
+    race = hydra.race("-a", "cursor-agent", "--allow-experimental-adapters")
+    assert race.code == 0
+    assert race.lane("cursor-agent")["warnings"]
+    hydra.extra["HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS"] = "1"
+    assert hydra.race("-a", "cursor-agent").code == 0
+
+
+def test_no_file_can_allow_an_experimental_adapter(hydra: Hydra) -> None:
+    (hydra.home / "hydra.toml").write_text("[race]\nallow_experimental_adapters = true\n")
+    hydra.agent("cursor-agent", add("a.txt"))
+    done = hydra.run("race", "Do it", "-a", "cursor-agent")
+    assert done.returncode == 2
+    assert "allow_experimental_adapters" in done.stderr
+
+
+def test_an_experimental_probe_that_fails_is_a_warning_and_the_race_goes_on(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    broken = hydra.scratch / "agents" / "bin" / "cursor-agent"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    race = hydra.race("-a", "claude", "-a", "cursor-agent", "--allow-experimental-adapters")
+    assert race.code == 0
+    assert race.lane("claude")["status"] == "completed"
+    assert race.lane("cursor-agent")["status"] == "not_started"
+    assert race.lane("cursor-agent")["error"]
+
+
+def test_generic_names_are_taken_only_when_they_prove_what_they_are(hydra: Hydra) -> None:
+    bin_folder = hydra.scratch / "agents" / "bin"
+    hydra.agent("claude", add("a.txt"))
+    other = bin_folder / "agent"
+    other.write_text("#!/bin/sh\necho 'ssh-like agent 1.0'\n")
+    other.chmod(0o755)
+    race = hydra.race("-a", "claude", "-a", "cursor-agent", "--allow-experimental-adapters")
+    assert race.lane("cursor-agent")["error"]["kind"] == "BinaryMissing"
+
+
+def test_four_lanes_of_one_agent_wait_for_their_places(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    race = hydra.race("-a", "4xclaude", "--max-parallel", "2")
+    assert race.code == 0
+    names = [lane["lane"] for lane in race.document["lanes"]]
+    assert names == ["claude", "claude-2", "claude-3", "claude-4"]
+    waiting = [e["lane"] for e in hydra.events() if e["kind"] == "lane_waiting"]
+    assert waiting == ["claude-3", "claude-4"]
+
+
+def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
+    calls = fakes.Calls(hydra.scratch)
+    hydra.agent("claude", add("a.txt"), record=calls.path)
+    done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
+    assert done.returncode == 0
+    assert "--output-format stream-json --verbose" in done.stdout
+    assert all(call["stdin"] is None for call in calls.so_far())
+    calls.close()
+    assert not (hydra.state / "g").exists() or not any((hydra.state / "g").iterdir())
+    assert "no races yet" in hydra.run("runs").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("race", "  "), 2, "the task is empty"),
+        (("race", "x", "-a", "cluade"), 2, "claude"),
+        (("race", "x", "--idle-timeout", "10"), 2, "without a unit"),
+        (("race", "x", "--base", "nowhere"), 2, "nowhere"),
+        (("diff", "claude"), 2, "no races yet"),
+        (("runs", "show", "-r", "zzz"), 2, "no races yet"),
+        (("rcae", "x"), 2, "race"),
+    ],
+)
+def test_bad_input_is_one_clear_sentence_and_its_exit_code(
+    hydra: Hydra, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    hydra.agent("claude", add("a.txt"))
+    done = hydra.run(*arguments)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_outside_of_a_repository_a_race_is_refused(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    hydra.repo = hydra.scratch
+    done = hydra.run("race", "x", "--json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["error"]["message"]
+
+
+def test_no_agent_at_all_is_exit_4_with_a_next_step(hydra: Hydra) -> None:
+    done = hydra.run("race", "x")
+    assert done.returncode == 4
+    assert "hydra doctor" in done.stderr
+
+
+def test_runs_rm_says_what_goes_and_leaves_no_ref(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    run = hydra.race("-a", "claude").document["run"]
+    refused = hydra.run("runs", "rm", run)
+    assert refused.returncode == 2
+    assert "patches of claude" in refused.stderr
+    done = hydra.run("runs", "rm", run, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
+    assert "no races yet" in hydra.run("runs").stderr
+    assert not any((hydra.state / "g").iterdir())
+
+
+def test_a_plan_race_maps_to_the_clis_own_mode(hydra: Hydra) -> None:
+    calls = fakes.Calls(hydra.scratch)
+    hydra.agent("claude", [fakes.say("a plan"), DONE], record=calls.path)
+    hydra.race("-a", "claude", "--permission", "plan")
+    call = next(c for c in calls.so_far() if c["stdin"] is not None)
+    calls.close()
+    argv = _list(call["argv"])
+    assert argv[argv.index("--permission-mode") + 1] == "plan"
+
+
+def test_a_repository_may_lower_a_permission_and_not_raise_it(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    (hydra.repo / "hydra.toml").write_text('[race]\npermission = "plan"\n')
+    plan = json.loads(hydra.run("race", "x", "--dry-run", "--json").stdout)
+    assert plan["permission"] == "plan"
+    (hydra.repo / "hydra.toml").write_text('[agents.claude]\npath = "/evil"\n')
+    done = hydra.run("race", "x", "--dry-run")
+    assert done.returncode == 2
+    assert "path" in done.stderr
+
+
+def test_as_root_the_lane_says_it_is_in_a_sandbox_only_where_it_is(hydra: Hydra) -> None:
+    calls = fakes.Calls(hydra.scratch)
+    hydra.agent("claude", add("a.txt"), record=calls.path)
+    hydra.race("-a", "claude")
+    call = next(c for c in calls.so_far() if c["stdin"] is not None)
+    calls.close()
+    environment = call["env"]
+    assert isinstance(environment, dict)
+    if os.geteuid() == 0:
+        assert environment.get("IS_SANDBOX") == "1"
+
+
+def test_a_file_too_large_for_a_patch_keeps_its_worktree(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("big.bin", "x" * 3000), *add("a.txt")])
+    hydra.extra["HYDRA_PATCH_FILE"] = "2kB"
+    race = hydra.race("-a", "claude")
+    assert race.lane("claude")["patch"]["files"] == 1
+    assert Path(_worktree(hydra), "big.bin").stat().st_size == 3000
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="nothing is hidden without bwrap")
+def test_a_rivals_settings_are_out_of_sight_wherever_its_variable_puts_them(hydra: Hydra) -> None:
+    elsewhere = hydra.scratch / "codex-settings"
+    elsewhere.mkdir()
+    (elsewhere / "auth.json").write_text('{"made": "up"}')
+    hydra.extra["CODEX_HOME"] = str(elsewhere)
+    look = f"cat {elsewhere}/auth.json > seen 2>&1; true"
+    hydra.agent("claude", [fakes.shell("sh", "-c", look), DONE])
+    assert hydra.race("-a", "claude").code == 0
+    assert "up" not in hydra.run("diff", "claude", "--", "seen").stdout
+
+
+def test_a_set_up_does_not_get_the_agents_key(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.shell("sh", "-c", "cp had seen"), DONE])
+    race = hydra.race("-a", "claude", "--setup", 'echo "key: [$ANTHROPIC_API_KEY]" > had')
+    assert race.code == 0
+    assert "+key: []" in hydra.run("diff", "claude", "--", "seen").stdout
+
+
+def test_a_changed_probe_cache_is_asked_anew(hydra: Hydra) -> None:
+    hydra.agent("claude", add("a.txt"))
+    assert hydra.race("-a", "claude").code == 0
+    cache = hydra.scratch / "cache" / "probes.json"
+    held = json.loads(cache.read_text())
+    assert held
+    cache.write_text(json.dumps({key: {"odd": 1} for key in held}))
+    assert hydra.race("-a", "claude").code == 0

@@ -1,0 +1,181 @@
+"""The nursery and the one order of events, with attempts that are plain coroutines."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import trio
+import trio.testing
+
+from hydra.attempt import Emit, Handle
+from hydra.errors import Failure
+from hydra.events import Event
+from hydra.model import (
+    BuiltCommand,
+    Confinement,
+    Lane,
+    LanePlan,
+    Limits,
+    Outcome,
+    Permission,
+    RacePlan,
+    Status,
+    Task,
+    Tier,
+)
+from hydra.race import Race
+
+
+def lane(name: str, failure: Failure | None = None) -> LanePlan:
+    return LanePlan(
+        lane=Lane(id=name, adapter="claude"),
+        label="Claude Code",
+        tier=Tier.TIER1,
+        soft_sandbox=False,
+        version="1",
+        worktree=Path("/w") / name,
+        permission=Permission.EDIT,
+        command=BuiltCommand(program="claude", args=(), cwd=Path("/w")),
+        failure=failure,
+    )
+
+
+def plan(*lanes: LanePlan, max_parallel: int = 4) -> RacePlan:
+    return RacePlan(
+        run="r",
+        task=Task(prompt="p", repository=Path("/r"), base="0" * 40),
+        lanes=lanes,
+        permission=Permission.EDIT,
+        confinement=Confinement(kind="none"),
+        limits=Limits(),
+        max_parallel=max_parallel,
+    )
+
+
+def outcome(planned: LanePlan, status: Status = Status.COMPLETED) -> Outcome:
+    return Outcome(lane=planned.lane.id, attempt=1, status=status)
+
+
+async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
+    events: list[Event] = []
+    began: list[str] = []
+    together, most = 0, 0
+
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        nonlocal together, most
+        began.append(planned.lane.id)
+        together += 1
+        most = max(most, together)
+        await trio.testing.wait_all_tasks_blocked()
+        together -= 1
+        return outcome(planned)
+
+    lanes = [lane(f"l{n}") for n in range(6)]
+    race = Race(plan=plan(*lanes, max_parallel=2), run_attempt=attempt, record=events.append)
+    result = await race.run()
+    assert sorted(began) == began
+    assert most == 2
+    assert [o.lane for o in result.outcomes] == [p.lane.id for p in lanes]
+    waiting = [e.lane for e in events if e.kind == "lane_waiting"]
+    assert waiting == ["l2", "l3", "l4", "l5"]
+    assert [e.seq for e in events] == list(range(1, len(events) + 1))
+    assert events[0].kind == "run_started"
+    assert events[-1].kind == "run_ended"
+
+
+async def test_a_lane_that_breaks_does_not_stop_its_neighbour() -> None:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        if planned.lane.id == "bad":
+            raise RuntimeError("oh no")
+        await trio.testing.wait_all_tasks_blocked()
+        return outcome(planned)
+
+    race = Race(
+        plan=plan(lane("bad"), lane("good")), run_attempt=attempt, record=lambda event: None
+    )
+    bad, good = (await race.run()).outcomes
+    assert bad.status is Status.NOT_STARTED
+    assert bad.failure is not None
+    assert "oh no" in bad.failure.message
+    assert good.status is Status.COMPLETED
+
+
+async def test_a_lane_known_not_to_start_is_never_attempted() -> None:
+    failure = Failure(kind="BinaryMissing", message="gone", adapter="claude")
+
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        assert planned.lane.id == "here"
+        return outcome(planned)
+
+    race = Race(
+        plan=plan(lane("gone", failure), lane("here")),
+        run_attempt=attempt,
+        record=lambda event: None,
+    )
+    gone, here = (await race.run()).outcomes
+    assert gone.failure == failure
+    assert here.status is Status.COMPLETED
+
+
+async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting() -> None:
+    started: list[str] = []
+
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        started.append(planned.lane.id)
+        os.kill(os.getpid(), signal.SIGINT)
+        while not handle.stopped:
+            await trio.lowlevel.checkpoint()
+        return outcome(planned, Status.INTERRUPTED)
+
+    race = Race(
+        plan=plan(lane("one"), lane("two"), max_parallel=1),
+        run_attempt=attempt,
+        record=lambda event: None,
+    )
+    result = await race.run()
+    assert started == ["one"]
+    assert [o.status for o in result.outcomes] == [Status.INTERRUPTED] * 2
+    assert result.interrupted == signal.SIGINT
+
+
+async def test_the_second_ctrl_c_ends_even_a_lane_that_does_not_listen() -> None:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        os.kill(os.getpid(), signal.SIGINT)
+        while not handle.stopped:
+            await trio.lowlevel.checkpoint()
+        os.kill(os.getpid(), signal.SIGINT)
+        await trio.sleep_forever()
+        raise AssertionError
+
+    race = Race(plan=plan(lane("deaf")), run_attempt=attempt, record=lambda event: None)
+    result = await race.run()
+    assert result.outcomes[0].status is Status.INTERRUPTED
+
+
+async def test_a_terminal_that_goes_is_no_second_ctrl_c() -> None:
+    events: list[Event] = []
+
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        for _ in range(3):
+            race.interrupt(signal.SIGHUP)
+        assert not handle.taking_patch.cancel_called
+        return outcome(planned, Status.INTERRUPTED)
+
+    race = Race(plan=plan(lane("one")), run_attempt=attempt, record=events.append)
+    result = await race.run()
+    assert result.interrupted == signal.SIGHUP
+    race.interrupt(signal.SIGINT)
+    assert [event.kind for event in events].count("run_interrupted") == 1
+    assert events[-1].kind == "run_ended"
+
+
+async def test_a_disk_that_fails_a_lane_is_no_bug() -> None:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        raise OSError(28, "No space left on device")
+
+    race = Race(plan=plan(lane("one")), run_attempt=attempt, record=lambda event: None)
+    (ended,) = (await race.run()).outcomes
+    assert ended.failure is not None
+    assert (ended.failure.reason, "No space" in ended.failure.message) == ("record", True)

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydra.events import Event
+from hydra.model import Status
+from hydra.reporters.board import Board, Row, step, tool_word
+from tests.support.sample_race import Tape, events
+
+LANES = ("claude", "codex", "codex-2")
+
+
+def fold(given: Iterable[Event]) -> Board:
+    return reduce(step, given, Board())
+
+
+def one_lane(*steps: tuple[str, str, dict[str, object]]) -> Row:
+    e = Tape()
+    made = [e(float(i), kind, "x", sub, **data) for i, (kind, sub, data) in enumerate(steps)]
+    return fold(made).rows["x"]
+
+
+def test_the_sample_race_at_its_last_moment() -> None:
+    board = fold(events())
+    rows = board.rows
+    seen = {name: row.view(93.0, board.limits) for name, row in rows.items()}
+    assert list(seen.items()) == [
+        ("claude", ("editing", "Edit src/pager.py")),
+        ("codex", ("testing", "$ pytest -q")),
+        ("codex-2", ("waiting", "no progress for 1:12 (limit 10:00)")),
+    ]
+    assert rows["claude"].cost == 0.11
+    assert rows["codex"].cost is None
+    assert rows["codex"].tokens == 22_900
+    assert rows["codex"].files is None
+
+
+@given(st.randoms(use_true_random=False))
+def test_lanes_do_not_depend_on_each_others_order(random: object) -> None:
+    first, *rest = events()
+    queues = {lane: [one for one in rest if one.lane == lane] for lane in LANES}
+    mixed = [first]
+    while any(queues.values()):
+        able = [lane for lane in LANES if queues[lane]]
+        mixed.append(queues[random.choice(able)].pop(0))  # type: ignore[attr-defined]
+    assert fold(mixed) == fold([first, *rest])
+
+
+def test_a_lane_goes_through_its_states() -> None:
+    steps: list[tuple[str, str, dict[str, object], str]] = [
+        ("lane_waiting", "", {"position": 4}, "waiting"),
+        ("lane_opening", "", {}, "opening"),
+        ("setup_started", "", {"command": "npm ci"}, "set-up"),
+        ("agent_started", "", {"pid": 1}, "starting"),
+        ("progress", "session", {"session": "s"}, "thinking"),
+        ("tool_call", "", {"id": "1", "name": "Read", "summary": "Read a.py"}, "reading"),
+        ("tool_call", "", {"id": "2", "name": "Bash", "summary": "$ ls"}, "running"),
+        ("tool_result", "", {"id": "2", "ok": True}, "reading"),
+        ("tool_result", "", {"id": "1", "ok": True}, "thinking"),
+        ("progress", "retry", {"attempt": 2, "of": 10, "status": 529}, "retrying"),
+        ("completed", "", {"text": "done"}, "finishing"),
+        ("stopping", "", {"reason": "idle", "signal": "SIGINT"}, "stopping"),
+        ("agent_exited", "", {"code": 0}, "collecting"),
+        ("patch_taken", "", {"files": 2}, "collecting"),
+        ("lane_ended", "", {"status": "no_changes", "seconds": 9.0}, "no changes"),
+    ]
+    e, board = Tape(), Board()
+    for kind, sub, data, state in steps:
+        board = step(board, e(1.0, kind, "x", sub, **data))
+        assert board.rows["x"].state == state, kind
+    assert board.rows["x"].files == 2
+    assert board.rows["x"].elapsed(500.0) == 9.0
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_every_status_has_its_word(status: Status) -> None:
+    row = one_lane(("lane_ended", "", {"status": status.value, "seconds": 1}))
+    assert row.state == status.value.replace("_", " ")
+    assert row.ended
+
+
+@pytest.mark.parametrize(
+    ("name", "summary", "word"),
+    [
+        ("Bash", "$ python -m pytest tests", "testing"),
+        ("command_execution", "$ cargo test --all", "testing"),
+        ("Bash", "$ npm run test", "testing"),
+        ("Bash", "$ cat contest.py", "running"),
+        ("Edit", "Edit a.py", "editing"),
+        ("file_change", "update a.py", "editing"),
+        ("Grep", "Grep x", "reading"),
+        ("mcp__jira", "look", "using tool"),
+    ],
+)
+def test_what_a_tool_call_amounts_to(name: str, summary: str, word: str) -> None:
+    assert tool_word(name, summary) == word
+
+
+def test_a_half_limit_warning_shows_until_there_is_progress() -> None:
+    e = Tape()
+    start = [
+        e(0, "lane_opening", "x"),
+        e(1, "tool_call", "x", id="1", name="Bash", summary="$ make"),
+    ]
+    warned = fold([*start, e(601, "limit_warning", "x", limit="tool", seconds=600, of=1200)])
+    shown = ("waiting", "no progress for 10:00 (limit 20:00); $ make")
+    assert warned.rows["x"].view(601) == shown
+    again = step(warned, e(602, "message", "x", text="on it"))
+    assert again.rows["x"].view(602)[0] == "running"
+
+
+def test_unknown_is_not_zero() -> None:
+    row = one_lane(("usage", "", {"input_tokens": 5}), ("usage", "", {"cost_usd": float("nan")}))
+    assert (row.tokens, row.cost, row.files) == (None, None, None)
+
+
+def test_what_shows_nothing_gives_the_same_board() -> None:
+    e = Tape()
+    board = fold([e(0, "lane_opening", "x")])
+    assert step(board, e(1, "progress", "x", "unknown", type="z")) is board
+    assert step(board, e(1, "run_warning", text="z")) is board

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hydra.reporters import listing, text
+from hydra.reporters.table import Column, Styled, table
+from tests.support.sample_agents import AGENTS, CHECKS, RUNS
+
+AGENTS_AT_80 = """\
+  agent         tier          sandbox  version  ready
+  claude        tier 1        ! soft   2.1.330  yes; signed in: seems so
+  codex         tier 1        hard     -        no: no program called codex was
+                                                found on PATH
+  cursor-agent  experimental  ! soft   -        not probed
+                                                (--allow-experimental-adapters)
+"""
+
+DOCTOR_AT_80 = """\
+ok    git            2.39.5
+note  confinement    none: bwrap was refused (Creating new namespace failed:
+                     Operation not permitted)
+                     -> the agents then get --permission edit; install
+                     bubblewrap or allow user namespaces
+FAIL  state folder   /nowhere cannot be written
+                     -> set HYDRA_STATE_DIR
+
+ok    claude         Claude Code 2.1.330 (tier 1, ! soft sandbox)
+      found        /usr/bin/claude
+      signed in    seems so (ANTHROPIC_API_KEY is set)
+      can          json_stream (verified), plain_text (observed)
+      cannot       force_edit_mode, sandbox_controls, approval_controls,
+                   session_resume, emits_usage
+      - --sandbox is gone: sandbox controls are off
+
+FAIL  codex          Codex: no program called codex was found on PATH (tier 1,
+                     hard sandbox)
+                     -> npm install -g codex
+
+note  cursor-agent   Cursor CLI: not probed (experimental, ! soft sandbox)
+                     -> --allow-experimental-adapters probes it
+
+1 of 3 agents ready
+"""
+
+RUNS_AT_80 = """\
+  run                  age    size  lanes                  task
+  20261121t203415-k3f  2 h  3.4 MB  claude completed,      Fix the off-by-one i\u2026
+                                    codex timed out
+  20261121t101500-abc  now       ?  [broken off]           Add a test
+"""
+
+
+def test_agents_doctor_and_runs_at_80_columns() -> None:
+    assert listing.agents_table(AGENTS, width=80) == AGENTS_AT_80
+    assert listing.doctor_text(CHECKS, AGENTS, width=80) == DOCTOR_AT_80
+    assert listing.runs_table(RUNS, width=80) == RUNS_AT_80
+
+
+def test_one_agent_in_full() -> None:
+    shown = listing.agent_text(AGENTS[0], ("claude", "-p", "it's"), width=80)
+    for line in (
+        "  sandbox      ! soft",
+        "  minimum      2.0.0",
+        "  broken       2.1.7: loses its output",
+        "  environment  ANTHROPIC_*",
+        "  sandbox_controls   no   unknown   -        --sandbox is gone from the help",
+        "  json_stream        yes  verified  2.1.330",
+        """  $ claude -p 'it'"'"'s'""",
+    ):
+        assert line in shown.split("\n")
+    assert "the line it would run" not in listing.agent_text(AGENTS[1], (), width=80)
+    assert "not probed" in listing.agent_text(AGENTS[2], (), width=80)
+
+
+def test_a_run_is_shown_with_how_it_ended() -> None:
+    shown = listing.run_text(RUNS[0], "ENDING\n", width=80)
+    assert shown.startswith("run 20261121t203415-k3f\n  task         Fix the off-by-one")
+    assert shown.endswith("runs/20261121t203415-k3f\n\nENDING\n")
+    assert "  state        broken off\n" in listing.run_text(RUNS[1], "", width=80)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(-5, "now"), (59, "now"), (60, "1 min"), (7300, "2 h"), (9e5, "10 d")]
+)
+def test_ages(seconds: float, said: str) -> None:
+    assert listing.age(seconds) == said
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
+def test_lists_keep_to_the_width(width: int) -> None:
+    long = replace(RUNS[0], title="\u65e5\u672c\u8a9e " * 40, lanes=(("a" * 40, "completed"),) * 5)
+    for shown in (
+        listing.agents_table(AGENTS, width=width),
+        listing.runs_table([long], width=width),
+    ):
+        assert max(map(text.width, shown.split("\n"))) <= width
+
+
+def test_a_table_in_a_pipe_is_never_cut() -> None:
+    lines = table([["x" * 300, "y"]], [Column("a", least=4), Column("b", wraps=True)], None, False)
+    assert lines == [f"  {'a':300}  b", f"  {'x' * 300}  y"]
+
+
+def test_cells_are_cleaned_before_they_are_styled() -> None:
+    (line,) = table([[Styled("\x1b[2Jx", "bad")]], [Column("a")], 40, True, header=False)
+    assert line == "  \x1b[31m<CSI 2J>x\x1b[0m"

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from hydra.events import HYDRA_KINDS, decode, encode
+from hydra.reporters.plain import PlainLines
+from hydra.reporters.stream import EventStream
+from hydra.reporters.words import describe, headline
+from tests.support.sample_race import PLAN, RUN, STALLED, Tape, events
+
+LINES = """\
+ 0:00 hydra      race 20261121t203415-k3f  base 4be1c02 (main)  3 lanes  confined  ! soft sandbox: claude
+ 0:00 hydra      warning: 3 changed files stay out (--include-dirty)
+ 0:00 claude     opening its worktree
+ 0:00 claude     worktree ready: /w/claude
+ 0:00 claude     agent started
+"""  # noqa: E501
+
+
+def test_one_line_for_what_matters() -> None:
+    out: list[str] = []
+    plain = PlainLines(out.append)
+    for event in events():
+        plain.event(event)
+    plain.tick(100.0)
+    plain.close()
+    text = "".join(out)
+    assert text.startswith(LINES)
+    assert text.endswith(" 0:41 claude     Edit src/pager.py\n 0:52 codex      $ pytest -q\n")
+    assert "Let me look" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "sub", "data", "said"),
+    [
+        ("tool_result", "", {"ok": True, "summary": "x"}, ""),
+        ("tool_result", "", {"ok": False, "summary": "exit 1"}, "failed: exit 1"),
+        ("tool_result", "", {"denied": True, "summary": "Bash"}, "denied: Bash"),
+        ("progress", "retry", {"attempt": 3, "of": 10, "status": 401}, "retry 3 of 10, status 401"),
+        ("progress", "retry", {"retry_after": 30.0, "text": "slow"}, "in 30 s, slow"),
+        ("failed", "", {"message": "out of credit"}, "error: out of credit"),
+        ("completed", "", {"text": "all\ngood"}, "says it is done: all \u21b5 good"),
+        ("usage", "", {"input_tokens": 1}, ""),
+        ("run_interrupted", "", {"signal": "SIGINT", "times": 2},
+         "SIGINT again: killing the agents at once; the patches are left to recovery"),
+        ("setup_ended", "", {"command": "npm ci", "exit_code": None, "seconds": 900},
+         "set-up was ended after 15:00: $ npm ci"),
+        ("limit_warning", "", {"limit": "idle", "seconds": 300, "of": 600},
+         "half of its idle limit has passed without progress: 5:00 of 10:00"),
+        ("limit_warning", "", {"limit": "total", "seconds": 1800, "of": 3600},
+         "half of its time is used: 30:00 of 1:00:00"),
+        ("stopping", "", {"reason": "sign_in", "signal": "SIGTERM"},
+         "stopping (sign in): SIGTERM sent"),
+        ("agent_exited", "", {"code": None, "signal": 9, "seconds": 3, "survivors": ["node"]},
+         "agent ended by signal 9 after 0:03; left running and ended: node"),
+        ("patch_taken", "", {"files": 1, "insertions": 6, "deletions": 2},
+         "patch taken: 1 file, +6 -2"),
+        ("patch_taken", "", {"files": 0, "incomplete": "disk full"},
+         "patch taken: no changes; INCOMPLETE: disk full"),
+        ("lane_ended", "", {"status": "timed_out", "seconds": 600, "error": STALLED.as_dict()},
+         "timed out in 10:00: TimedOut: no progress for 600 s"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_an_event(kind: str, sub: str, data: dict[str, object], said: str) -> None:
+    assert describe(Tape()(1.0, kind, "x", sub, **data)) == said
+
+
+def test_the_start_says_what_the_dry_run_says() -> None:
+    assert describe(next(events())) == headline(PLAN)
+    assert describe(Tape()(0.0, "run_started", lanes=["a"])) == f"race {RUN}  1 lane"
+
+
+@pytest.mark.parametrize("kind", HYDRA_KINDS)
+def test_every_kind_of_hydras_own_has_a_line_even_without_data(kind: str) -> None:
+    assert describe(Tape()(1.0, kind, "x"))
+
+
+def test_events_go_out_as_they_are_recorded() -> None:
+    out = io.BytesIO()
+    lines = EventStream(out.write)
+    hostile = Tape()(1.0, "message", "x", text="\x1b]52;c;x\x07\x7f\x9b\u202e\ud800\u2028\n")
+    lines.event(hostile)
+    lines.tick(1.0)
+    lines.close()
+    sent = out.getvalue()
+    assert sent == encode(hostile)
+    assert all(0x20 <= byte < 0x7F for byte in sent[:-1])
+    assert decode(sent) == hostile

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from hydra.errors import AuthMissing, Refused
+from hydra.model import Confinement, Status, Tier
+from hydra.reporters import text
+from hydra.reporters.document import dump, result_document
+from hydra.reporters.dryrun import plan_text
+from hydra.reporters.errors import error_text
+from hydra.reporters.summary import summary
+from tests.support.sample_race import PLAN, RESULT, STALLED, lane_plan
+
+AT_80 = """\
+race 20261121t203415-k3f  ended in 10:01  1 of 3 lanes usable
+
+  lane      outcome     files  +/-     tokens   cost   time
+  claude !  completed       2  +18 -4   18.2k  $0.14   0:58
+      Both tests pass now. \u21b5 I changed the division to round up.
+  codex     no changes      0  -            ?      ?   1:12
+      Nothing to do.
+  codex-2   timed out       1  +3 -0     3.1k      ?  10:00
+      patch INCOMPLETE: over 20,000 untracked files in node_modules; no progress
+      for 600 s
+  ! soft sandbox: claude
+"""
+
+AT_120 = """\
+race 20261121t203415-k3f  ended in 10:01  1 of 3 lanes usable
+
+  lane      outcome     files  +/-     tokens   cost   time  why
+  claude !  completed       2  +18 -4   18.2k  $0.14   0:58  Both tests pass now. \u21b5 I changed the division to round up.
+  codex     no changes      0  -            ?      ?   1:12  Nothing to do.
+  codex-2   timed out       1  +3 -0     3.1k      ?  10:00  patch INCOMPLETE: over 20,000 untracked files in
+                                                             node_modules; no progress for 600 s
+  ! soft sandbox: claude
+"""  # noqa: E501
+
+REST = """
+codex-2: TimedOut (idle, limit 600 s)
+  why      no progress for 600 s
+  adapter  codex
+  command  /usr/bin/codex exec --json -m 'it'"'"'s me' -
+  stderr   warn: reconnecting
+           error: stream ended<CSI 2J> before the answer
+  next     raise --idle-timeout if the task needs long quiet stretches
+
+warnings
+  - 3 changed files stay out
+  - codex-2: vendor/.git was taken as files
+  - codex-2: left running and ended by Hydra: node server.js
+
+see it:   hydra diff claude
+take it:  git fetch "$(hydra runs path)/patches.git" claude
+"""
+
+
+@pytest.mark.parametrize(("width", "picture"), [(80, AT_80), (120, AT_120)])
+def test_the_end_of_a_race(width: int, picture: str) -> None:
+    assert summary(result_document(PLAN, RESULT), width=width) == picture + REST
+    colored = summary(result_document(PLAN, RESULT), width=width, color=True)
+    assert colored != picture + REST
+    assert re.sub(r"\x1b\[[0-9]+m", "", colored) == picture + REST
+
+
+def test_in_a_pipe_each_lane_is_one_line() -> None:
+    lines = summary(result_document(PLAN, RESULT), width=None).split("\n")
+    (row,) = [line for line in lines if line.startswith("  codex-2 ")]
+    assert row.endswith("in node_modules; no progress for 600 s")
+
+
+def test_the_record_gives_the_same_summary() -> None:
+    recorded = json.loads(dump(result_document(PLAN, RESULT)))
+    assert summary(recorded, width=80) == summary(result_document(PLAN, RESULT), width=80)
+
+
+def test_a_damaged_record_is_shown_as_far_as_it_goes() -> None:
+    odd: dict[str, object] = {"run": 5, "lanes": [{"lane": "a", "patch": [], "usage": "x"}, 7]}
+    assert "  a" in summary(odd, width=80)
+    assert summary({}, width=80)
+
+
+def test_an_interrupted_race_with_nothing_to_show() -> None:
+    failed = replace(
+        RESULT.outcomes[2], status=Status.NOT_STARTED, patch=None, failure=STALLED, warnings=()
+    )
+    shown = summary(
+        result_document(PLAN, replace(RESULT, outcomes=(failed,), interrupted=2)), width=80
+    )
+    assert "interrupted by SIGINT after 10:01  0 of 1 lane usable" in shown
+    assert "not started      -  -" in shown
+    assert "hydra diff" not in shown
+
+
+def test_a_failed_lane_says_that_its_patch_is_kept() -> None:
+    whole = replace(RESULT.outcomes[0], status=Status.FAILED, failure=STALLED)
+    shown = summary(result_document(PLAN, replace(RESULT, outcomes=(whole,))), width=None)
+    assert "no progress for 600 s; its patch is kept" in shown
+    assert "hydra diff claude" in shown
+
+
+def test_the_dry_run_shows_the_exact_lines() -> None:
+    shown = plan_text(PLAN, width=80)
+    line = """  $ /usr/bin/codex exec --json --title 'it'"'"'s' < TASK\n"""
+    assert shown.count(line) == 2
+    assert "  $ cd /var/lib/hydra/g/1f3a9c00/codex-2/shop\n" in shown
+    assert "  sets         CI\n  passes on    ANTHROPIC_API_KEY, PATH\n" in shown
+    assert "value-never-shown" not in shown
+    assert "- an agent writes only in its lane" in shown
+    assert "limits       idle 10:00, open tool 20:00, total 1:00:00" in shown
+    assert "claude: Claude Code 2.1.330  (tier 1, ! soft sandbox, permission full-auto)" in shown
+    assert "--gone is gone from the help: left out" in shown
+    assert shown.endswith("nothing was started: 3 of 3 lanes would start\n")
+    assert max(map(text.width, shown.split("\n"))) <= 80
+
+
+def test_the_dry_run_names_lanes_that_will_not_start() -> None:
+    plan = replace(
+        PLAN,
+        lanes=(replace(lane_plan("codex", "codex", failure=STALLED), tier=Tier.EXPERIMENTAL),),
+        confinement=Confinement(kind="none", reason="bwrap was not found"),
+        network=False,
+    )
+    shown = plan_text(plan, width=None)
+    assert "not confined" in shown
+    assert "confinement  none (bwrap was not found)" in shown
+    assert "network      off" in shown
+    assert "will not start: TimedOut\n  why      no progress for 600 s" in shown
+    assert "(experimental, hard sandbox" in shown
+    assert "0 of 1 lane would start" in shown
+
+
+def test_errors_say_what_and_what_next() -> None:
+    refused = Refused("no commit yet", hint="make a first commit")
+    assert error_text(refused) == "error: no commit yet\nhint: make a first commit\n"
+    assert error_text(Refused("x\x1b[2J")) == "error: x<CSI 2J>\n"
+    assert error_text(refused, color=True).startswith("\x1b[31merror:\x1b[0m no commit")
+    auth = AuthMissing(
+        "the key was refused", adapter="claude", command=("claude", "-p"), stderr="401\n\nno\n",
+        hint="run claude and type /login",
+    )  # fmt: skip
+    assert error_text(auth) == (
+        "error: the key was refused\n"
+        "  adapter  claude\n"
+        "  command  claude -p\n"
+        "  stderr   401\n"
+        "           no\n"
+        "hint: run claude and type /login\n"
+    )

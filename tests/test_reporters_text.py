@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydra.reporters import text
+from hydra.reporters.style import wants_color, wants_live
+
+HOSTILE = {
+    "clipboard": ("a\x1b]52;c;cm0gLXJm\x07b", "a<OSC 52>b"),
+    "clipboard, 8 bit": ("a\x9d52;c;cm0gLXJm\x9cb", "a<OSC 52>b"),
+    "title": ("\x1b]0;root@host\x1b\\x", "<OSC 0>x"),
+    "link": ("\x1b]8;;http://evil\x1b\\here\x1b]8;;\x1b\\", "<OSC 8>here<OSC 8>"),
+    "unended title": ("\x1b]0;swallows all", "<ESC ]>0;swallows all"),
+    "device control": ("\x1bP+q544e\x1b\\x", "<DCS>x"),
+    "application command": ("\x1b_Gf=24;AAAA\x1b\\x", "<APC>x"),
+    "privacy message": ("\x1b^hello\x1b\\x", "<PM>x"),
+    "clear screen": ("\x1b[2Jx", "<CSI 2J>x"),
+    "alternate screen": ("\x1b[?1049hx", "<CSI ?1049h>x"),
+    "asks for an answer": ("\x1b[6nx", "<CSI 6n>x"),
+    "colour": ("\x1b[8;31mhidden\x1b[0m", "hidden"),
+    "8-bit CSI": ("\x9b2Jx", "<CSI 2J>x"),
+    "reset": ("\x1bcx", "<ESC c>x"),
+    "charset": ("\x1b(0lqk", "<ESC (0>lqk"),
+    "made by removal": ("\x1b\x1b[0m[2J", "^[[2J"),
+    "carriage return": ("safe\rEVIL", "safe^MEVIL"),
+    "backspaces": ("rm -rf\b\b\b\b\b\bls", "rm -rf<^H x6>ls"),
+    "NUL and DEL": ("\x00\x7f", "^@^?"),
+    "bell": ("\x07", "^G"),
+    "next line": ("a\x85b", "a<U+0085>b"),
+    "override": ("a\u202egpj.exe\u202c", "a<U+202E>gpj.exe<U+202C>"),
+    "isolates": ("\u2066x\u2069\u200f\u061c", "<U+2066>x<U+2069><U+200F><U+061C>"),
+    "separators": ("a\u2028b\u2029c", "a<U+2028>b<U+2029>c"),
+    "zero width": ("pay\u200bpal\ufeff", "pay<U+200B>pal<U+FEFF>"),
+    "tags": ("hi\U000e0041\U000e0041", "hi<U+E0041 x2>"),
+    "blank letters": ("\u3164\u2800", "<U+3164><U+2800>"),
+    "byte smuggling": ("x\U000e0100\ufe01", "x<U+E0100><U+FE01>"),
+    "lone surrogate": ("\ud800", "<U+D800>"),
+    "no UTF-8": (b"caf\xe9".decode("utf-8", "surrogateescape"), "caf\\xe9"),
+    "private use": ("\ue0b0", "<U+E0B0>"),
+    "unassigned": ("\u0378", "<U+0378>"),
+    "mark first": ("\u0301x", "<1 marks>x"),
+    "mark flood": ("e" + "\u0301" * 40, "e" + "\u0301" * 4 + "<36 marks>"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_text_is_shown_and_not_obeyed(case: str) -> None:
+    given, shown = HOSTILE[case]
+    assert text.clean(given) == shown
+
+
+@pytest.mark.parametrize(
+    "kept",
+    ["plain", "na\u00efve \u2192 \u65e5\u672c", "\U0001f680 done", "e\u0301", "\u0e01\u0e33"],
+)
+def test_ordinary_writing_stays(kept: str) -> None:
+    assert text.clean(kept) == kept
+
+
+def test_what_is_passed_over_quickly_needs_no_look() -> None:
+    for code in range(0x110000):
+        char = chr(code)
+        if text._ORDINARY.fullmatch(char) and char not in "\n\t":
+            assert "".join(text._harmless(char, " ")) == char, f"U+{code:04X}"
+
+
+def test_emoji_lose_their_glue_and_nothing_else() -> None:
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+    assert text.clean(family) == "\U0001f468\U0001f469\U0001f467"
+    assert text.clean("\u26a0\ufe0f careful") == "\u26a0 careful"
+
+
+def test_newlines_and_tabs() -> None:
+    assert text.clean("one\n\n  two\r\nthree\n") == "one \u21b5 two \u21b5 three"
+    assert text.clean("a\tb\nc\r\nd", multiline=True) == "a    b\nc\nd"
+
+
+def test_a_diff_shows_every_control_character_for_itself() -> None:
+    assert text.clean("\x1b[31mred\x1b]0;t\x07\r", verbatim=True) == "^[[31mred^[]0;t^G^M"
+
+
+def is_harmless(shown: str) -> bool:
+    return all(
+        one == "\n" or unicodedata.category(one) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        for one in shown
+    )
+
+
+nasty = st.text(
+    st.one_of(
+        st.sampled_from(
+            "\x1b\x9b\x9d\x90\x07\x9c[]P\\;0m2JH\r\n\t \u202e\u200d\ufe0f\u0301\U0001f468"
+        ),
+        st.characters(),
+    ),
+    max_size=60,
+)
+
+
+@given(nasty, st.booleans(), st.booleans())
+def test_clean_lets_nothing_through_and_is_idempotent(
+    given: str, multiline: bool, verbatim: bool
+) -> None:
+    once = text.clean(given, multiline=multiline, verbatim=verbatim)
+    assert is_harmless(once)
+    assert multiline or "\n" not in once
+    assert text.clean(once, multiline=multiline, verbatim=verbatim) == once
+
+
+@given(nasty.map(text.clean), st.integers(0, 30))
+def test_cutting_and_padding_keep_to_the_width(shown: str, cells: int) -> None:
+    cut = text.cut(shown, cells)
+    assert text.width(cut) <= cells
+    assert text.width(text.pad(cut, cells)) == cells
+
+
+@given(nasty.map(text.clean), st.integers(2, 30))
+def test_wrapping_loses_nothing(shown: str, cells: int) -> None:
+    lines = text.wrap(shown, cells)
+    assert all(text.width(line) <= cells for line in lines)
+    assert "".join(lines).replace(" ", "") == shown.replace(" ", "")
+
+
+def test_a_flood_is_cleaned_in_linear_time() -> None:
+    # Quadratic would be minutes here: 400,000 unended beginnings of strings.
+    for start in ("\x1b]", "\x9d", "\x1bP", "\x9b1;", "\x1b[0"):
+        assert text.width(text.clean(start * 200_000)) > 0
+
+
+def test_width_counts_cells() -> None:
+    assert [text.width(one) for one in ("abc", "\u65e5\u672c", "e\u0301", "\U0001f680")] == [
+        3,
+        4,
+        1,
+        2,
+    ]
+    assert text.cut("\u65e5\u672c\u8a9e", 4) == "\u65e5\u2026"
+    assert text.pad("\u65e5", 4, right=True) == "  \u65e5"
+
+
+def test_numbers_for_people() -> None:
+    assert [text.duration(s) for s in (0.4, 41, 600, 3723, None, float("nan"))] == [
+        "0:00", "0:41", "10:00", "1:02:03", "?", "?",
+    ]  # fmt: skip
+    assert [text.tokens(n) for n in (0, 912, 999.96, 18_240, 999_950, 1_300_000, None)] == [
+        "0", "912", "1.0k", "18.2k", "1.0M", "1.3M", "?",
+    ]  # fmt: skip
+    assert [text.cost(c) for c in (0, 0.004, 0.11, 1234.5, None, -1)] == [
+        "$0.00", "<$0.01", "$0.11", "$1,234.50", "?", "?",
+    ]  # fmt: skip
+    assert [text.size(n) for n in (412, 3_400_000, 256 * 1024**2, 100 * 1000**2, None)] == [
+        "412 B", "3.4 MB", "256 MiB", "100 MB", "?",
+    ]  # fmt: skip
+    assert [text.plural(1, "lane"), text.plural(2, "lane")] == ["1 lane", "2 lanes"]
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is the shell that is asked")
+def test_a_quoted_line_is_exact_and_harmless() -> None:
+    argv = [
+        "it's",
+        "",
+        "a b",
+        "$HOME",
+        "line\nline",
+        "\x1b[2J\x07\\'",
+        "t\u202ex",
+        "\udcff",
+        "na\u00efve",
+    ]
+    line = text.command_line(argv)
+    assert is_harmless(line)
+    assert "\n" not in line
+    script = f"printf '%s\\0' {line}"
+    said = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout
+    back = [one.decode("utf-8", "surrogateescape") for one in said.split(b"\0")[:-1]]
+    assert back == argv
+
+
+def test_colours_and_repainting_follow_the_terminal() -> None:
+    able = {"TERM": "xterm-256color"}
+    assert wants_color(able, True)
+    assert not wants_color(able, False)
+    assert not wants_color({"TERM": "dumb"}, True)
+    assert not wants_color({**able, "NO_COLOR": "1", "FORCE_COLOR": "1"}, True)
+    assert wants_color({"FORCE_COLOR": "1"}, False)
+    assert not wants_color({**able, "FORCE_COLOR": "0"}, True)
+    assert wants_live(able, True)
+    assert not wants_live({"TERM": "dumb"}, True)
+    assert not wants_live(able, False)
