@@ -1,0 +1,1 @@
+"""What Hydra costs, as ratios against named baselines: `python -m benchmarks`."""

@@ -1,0 +1,165 @@
+"""What a person waits for: the version, the help, and the moment when the agent runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
+from benchmarks.place import BYE, HELLO, Place
+
+NOT_ON_THE_WAY = ("git", "structlog")
+"""Modules (GitPython's is `git`) that no race may load."""
+
+
+def starts(place: Place) -> list[Result]:
+    """`hydra --version` and `--help` against `python -c pass`."""
+    env, here = place.environ(), place.folder
+    taken = interleave(
+        max(place.runs * 3, 9),
+        {
+            "pass": lambda: timed([sys.executable, "-c", "pass"], env, here),
+            "version": lambda: timed([*place.hydra, "--version"], env, here),
+            "help": lambda: timed([*place.hydra, "--help"], env, here),
+            "click": lambda: timed([sys.executable, "-c", "import click"], env, here),
+        },
+    )
+    base, click = taken["pass"], ratio(taken["click"], taken["pass"])[0]
+    why = {
+        "version": "the `hydra` script that pip writes imports `re` before Hydra is asked",
+        "help": f"`import click` alone is {click:.1f}x here",
+    }
+    results = []
+    for name, target in (("version", 2.2), ("help", 4.5)):
+        value, best = ratio(taken[name], base)
+        results.append(
+            Result(
+                case=f"hydra --{name}",
+                against="python -c pass",
+                value=value,
+                best=best,
+                target=target,
+                why=why[name],
+                note=f"{milliseconds(base)} -> {milliseconds(taken[name])}",
+            )
+        )
+    return results
+
+
+class Bell:
+    """A FIFO that an agent writes to, also out of a confinement."""
+
+    def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+        self.path = path
+        self._fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+
+    def wait(self, times: int = 1, timeout: float = LIMIT) -> None:
+        """Until it was rung so often. Raises `TimeoutError`."""
+        deadline = time.monotonic() + timeout
+        while times > 0:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._fd], [], [], left)[0]:
+                raise TimeoutError(f"{times} agents never came to {self.path.name}")
+            times -= len(os.read(self._fd, times))
+
+    def heard(self) -> int:
+        """How often it was rung since somebody listened; waits for nobody."""
+        try:
+            return len(os.read(self._fd, 65536))
+        except BlockingIOError:
+            return 0
+
+    @property
+    def ring(self) -> str:
+        """Shell: rings it."""
+        return f"printf . > '{self.path}'\n"
+
+    def close(self) -> None:
+        """Gives the descriptor back."""
+        os.close(self._fd)
+
+
+def to_exec(place: Place) -> list[Result]:
+    """From `hydra race` to the agent's first instruction, one lane, 400 files, probes cached."""
+    repository = place.repository(400)
+    bell = Bell(place.folder / "exec.bell")
+    env = place.environ(place.agent("exec", bell.ring + HELLO + BYE))
+    line = [*place.hydra, "race", "Do it", "-a", "claude", "-q", "--keep", "none"]
+
+    def hydra() -> float:
+        began = time.perf_counter()
+        with subprocess.Popen(
+            line, cwd=repository, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        ) as race:
+            bell.wait()
+            seconds = time.perf_counter() - began
+            race.wait(LIMIT)
+        return seconds
+
+    def imports() -> float:
+        return timed([sys.executable, "-c", "import trio, click"], env, repository)
+
+    def worktree() -> float:
+        where = place.folder / "by-hand"
+        seconds = timed(["git", "worktree", "add", "-q", "--detach", where], env, repository)
+        place.drop_worktree(repository, where)
+        return seconds
+
+    taken = interleave(
+        max(place.runs, 5), {"imports": imports, "worktree": worktree, "hydra": hydra}
+    )
+    bell.close()
+    floor = [a + b for a, b in zip(taken["imports"], taken["worktree"], strict=True)]
+    value, best = ratio(taken["hydra"], floor)
+    place.forget_runs()
+    loaded = _loaded(place, repository)
+    return [
+        Result(
+            case="race start to agent's exec, 400 files",
+            against="import trio, click + one worktree add",
+            value=value,
+            best=best,
+            target=1.5,
+            why="Hydra's own modules are half of trio's import again (more than half of that is "
+            "making 70 dataclasses), then come a dozen git processes in a row and two of bwrap",
+            note=f"imports {milliseconds(taken['imports'])} + worktree "
+            f"{milliseconds(taken['worktree'])} -> {milliseconds(taken['hydra'])}",
+        ),
+        Result(
+            case="GitPython and structlog on that path",
+            against="-X importtime",
+            value=len(loaded),
+            best=len(loaded),
+            target=0,
+            unit=" loaded",
+            why=f"a race loads {', '.join(loaded)}",
+        ),
+    ]
+
+
+def _loaded(place: Place, repository: Path) -> list[str]:
+    """Which of `NOT_ON_THE_WAY` a whole race imports."""
+    env = place.environ(place.agent("imports", HELLO + BYE))
+    words = ["race", "Do it", "-a", "claude", "-q", "--keep", "none"]
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "hydra", *words],
+        cwd=repository,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    found = set(re.findall(r"^import time:.*\|\s+([\w.]+)$", done.stderr, re.MULTILINE))
+    if "trio" not in found:
+        raise RuntimeError(f"-X importtime told nothing: {done.stderr[-500:]}")
+    place.forget_runs()
+    return [name for name in NOT_ON_THE_WAY if name in found]
