@@ -17,6 +17,7 @@ EXIT_NO_USABLE_LANE = 1
 EXIT_USAGE = 2
 EXIT_REFUSED = 3
 EXIT_NO_AGENT = 4
+EXIT_LANDING = 5
 EXIT_RECORD = 6
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
@@ -54,6 +55,22 @@ class NoAgentReady(HydraError):
     """No adapter that was asked for can run here."""
 
     exit_code = EXIT_NO_AGENT
+
+
+class LandingRefused(HydraError):
+    """A patch was not landed, and nothing was touched: in the way, in conflict, or moved on.
+
+    `paths` are what stands in the way, each with why: (path, reason).
+    """
+
+    exit_code = EXIT_LANDING
+
+    def __init__(
+        self, message: str, *, hint: str = "", paths: tuple[tuple[str, str], ...] = ()
+    ) -> None:
+        told = "".join(f"\n  {path}: {reason}" for path, reason in paths)
+        super().__init__(message + told, hint=hint)
+        self.paths = paths
 
 
 class RecordError(HydraError):

@@ -35,6 +35,33 @@ def recover(environ: Mapping[str, str] = os.environ, say: Say | None = None) -> 
         _recover(folder, state, say or _to_stderr)
     if _strays(state, known):
         _remove_strays(state, known)
+    for journal in _landings(state):
+        _end_landing(journal, say or _to_stderr)
+
+
+def _landings(state: Path) -> list[Path]:
+    """Journals of landings: one look a repository."""
+    try:
+        names = os.listdir(state)  # noqa: PTH208  in every command's way
+    except OSError:
+        return []
+    found = (f"{state}/{name}/landing/journal.json" for name in names)
+    return [Path(path) for path in found if os.access(path, os.F_OK)]
+
+
+def _end_landing(journal: Path, say: Say) -> None:
+    from hydra.landing.after import recover_landing
+    from hydra.landing.journal import Desk
+
+    try:
+        done = recover_landing(Desk(journal.parent))
+    except Exception as problem:
+        told = problem.message if isinstance(problem, HydraError) else str(problem)
+        hint = f"; {problem.hint}" if isinstance(problem, HydraError) and problem.hint else ""
+        say(f"{told or type(problem).__name__}{hint}")
+    else:
+        if done is not None:
+            say(done.sentence)
 
 
 def _recover(folder: Path, state: Path, say: Say) -> None:

@@ -45,16 +45,18 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
     """
     from hydra.app import runs
     from hydra.git import patches
+    from hydra.store import shared
 
     place = runs.here()
     run = runs.find(place, options["run"])
-    ends = runs.ends_of(run, lane, other)
     paths = runs.from_top(place, paths)
-    if options["as_json"]:
-        rows = [row for row in patches.numstat(run.patches, *ends) if _within(row[0], paths)]
-        click.echo(json.dumps(_document(run.id, lane, other, ends, rows), indent=2))
-        return
-    text = patches.diff(run.patches, *ends, paths=paths, stat=options["stat"])
+    with shared(run.folder):
+        ends = runs.ends_of(run, lane, other)
+        if options["as_json"]:
+            rows = [row for row in patches.numstat(run.patches, *ends) if _within(row[0], paths)]
+            click.echo(json.dumps(_document(run.id, lane, other, ends, rows), indent=2))
+            return
+        text = patches.diff(run.patches, *ends, paths=paths, stat=options["stat"])
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(text)
         return

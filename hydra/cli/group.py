@@ -19,6 +19,7 @@ COMMANDS = {
     "init": "Write a commented hydra.toml at the repository's top",
     "runs": "List this repository's races, newest first",
     "diff": "Show LANE's patch against its base, or against LANE2's patch",
+    "merge": "Land LANE's patch, or picks of several, as one commit on your branch",
     "completion": "Print the completion script of SHELL",
 }
 """Every command with how its own help begins, so that `hydra --help` imports none of them."""

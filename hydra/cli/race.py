@@ -98,8 +98,8 @@ def command(**options: Any) -> None:
 
     TASK is a sentence, "-" for standard input, or left out for your $EDITOR.
     """
-    from hydra.app.race import race
     from hydra.app.scene import RaceRequest
+    from hydra.app.start import race
 
     _check_outputs(options)
     request = RaceRequest(
@@ -113,6 +113,8 @@ def command(**options: Any) -> None:
     if output.lost is not None:
         raise output.lost
     _show(report, options)
+    if report.hint and not (options["quiet"] or options["as_json"] or options["events"]):
+        click.echo(f"hydra: {report.hint}", err=True)
     sys.exit(report.exit_code)
 
 

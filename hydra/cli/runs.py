@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Command, Group, json_option, run_option, use_color
+from hydra.cli.common import DURATION, Command, Group, json_option, run_option, use_color
 from hydra.cli.display import cells
 
 if TYPE_CHECKING:
-    from hydra.app.runs import Reading
+    from hydra.app.removal import Removal
+    from hydra.app.runs import Place, Reading
     from hydra.reporters.listing import RunRow
+    from hydra.reporters.removal import Loss
 
 
 @click.group(
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
         "hydra runs",
         "hydra runs show -r @-1",
         'git fetch "$(hydra runs path)/patches.git" claude',
-        "hydra runs rm 20261121t203415-k3f",
+        "hydra runs rm 20261121t203415-hk3f",
     ),
 )
 @json_option
@@ -37,14 +40,18 @@ def command(context: click.Context, /, **options: Any) -> None:
     from hydra.reporters.document import dump
     from hydra.reporters.listing import runs_table
 
-    readings = [runs.read(run) for run in runs.list_runs(runs.here())]
-    rows = [_row(reading) for reading in readings]
+    place = runs.here()
+    found = [runs.read(run) for run in runs.list_runs(place)]
+    # One that goes by itself may go while it is read.
+    readings = [reading for reading in found if reading.run.folder.is_dir()]
+    rows = [_row(place, reading) for reading in readings]
     if options["as_json"]:
         documents = [_document(row, reading) for row, reading in zip(rows, readings, strict=True)]
         sys.stdout.write(dump({"schema": 1, "kind": "runs", "runs": documents}))
     elif rows:
         text = runs_table(rows, width=cells(sys.stdout), color=use_color(sys.stdout))
         sys.stdout.write(text)
+        _hint(place, {row.run: row.size or 0 for row in rows})
     else:
         sys.stderr.write('no races yet: hydra race "your task"\n')
     _end_by([reading for reading in readings if reading.damage], as_json=options["as_json"])
@@ -59,9 +66,13 @@ def show(**options: Any) -> None:
     from hydra.reporters.document import dump
     from hydra.reporters.listing import run_text
     from hydra.reporters.summary import summary
+    from hydra.store import shared
 
-    reading = runs.read(runs.find(runs.here(), options["run"]), events=True)
-    row, result = _row(reading), reading.result
+    place = runs.here()
+    run = runs.find(place, options["run"])
+    with shared(run.folder):
+        reading = runs.read(run, events=True)
+    row, result = _row(place, reading), reading.result
     if options["as_json"]:
         sys.stdout.write(dump(result if result is not None else _unended(row, reading)))
     else:
@@ -95,34 +106,101 @@ def path(**options: Any) -> None:
 
 
 @command.command(
-    "rm", cls=Command, examples=("hydra runs rm 20261121t203415-k3f", "hydra runs rm @-1 -y")
+    "rm",
+    cls=Command,
+    examples=(
+        "hydra runs rm 20261121t203415-hk3f",
+        "hydra runs rm --older-than 30d --dry-run",
+        "hydra runs rm --empty --yes",
+    ),
 )
-@click.argument("names", nargs=-1, required=True, metavar="RUN...")
+@click.argument("names", nargs=-1, metavar="[RUN]...")
+@click.option("--older-than", type=DURATION, metavar="AGE", help="Runs that began before (30d).")
+@click.option("--empty", is_flag=True, help="Runs with which nothing would be lost.")
+@click.option("--all", "everything", is_flag=True, help="Every run of this repository.")
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would go; remove nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-def rm(names: tuple[str, ...], yes: bool) -> None:
-    """Remove races for good: their patches, worktrees and records. Says first what goes."""
-    from hydra.app import runs
-    from hydra.errors import UsageError
-    from hydra.reporters.text import clean, plural, size
+@json_option
+def rm(names: tuple[str, ...], **options: Any) -> None:
+    """Remove races for good: their patches, worktrees and records. Says first what goes.
+
+    A race that is still running is left alone.
+    """
+    from hydra.app import removal, runs
+    from hydra.reporters.removal import gone_text, losses_text
 
     place = runs.here()
-    found = {run.id: run for run in (runs.find(place, name) for name in names)}
-    removals = [runs.plan_removal(place, run) for run in found.values()]
-    for removal in removals:
-        held = f"patches of {', '.join(removal.patches)}" if removal.patches else "no patch"
-        kept = f", {plural(len(removal.grounds), 'worktree')}" if removal.grounds else ""
-        click.echo(clean(f"{removal.run.id}: {held}{kept}, {size(removal.bytes)}"), err=True)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise UsageError("nothing was removed: there is nobody to ask", hint="add --yes")
-        if not click.confirm("remove for good?", err=True):
-            click.echo("nothing was removed", err=True)
-            return
-    for removal in removals:
-        runs.remove(place, removal)
+    chosen = removal.select(
+        place,
+        names,
+        older_than=options["older_than"],
+        empty=options["empty"],
+        everything=options["everything"],
+    )
+    removals = [removal.plan_removal(place, run) for run in chosen]
+    losses = [_loss(one) for one in removals]
+    dry, as_json = options["dry_run"], options["as_json"]
+    if not as_json:
+        said = losses_text(losses) or "there is no such run: nothing to remove\n"
+        (sys.stdout if dry else sys.stderr).write(said)
+    removed: list[str] = []
+    if removals and not dry and _may_go(losses, asked=not options["yes"], said=not as_json):
+        for one in removals:
+            removal.remove(place, one)
+            removed.append(one.run.id)
+        if not as_json:
+            sys.stderr.write(gone_text(losses))
+    if as_json:
+        from hydra.reporters.document import dump
+        from hydra.reporters.removal import removal_document
+
+        sys.stdout.write(dump(removal_document(losses, removed, dry_run=dry)))
 
 
-def _row(reading: Reading) -> RunRow:
+def _may_go(losses: Sequence[Loss], *, asked: bool, said: bool) -> bool:
+    if not asked:
+        return True
+    if not (sys.stdin and sys.stdin.isatty()):
+        from hydra.errors import UsageError
+
+        raise UsageError(
+            "nothing was removed: there is nobody to ask",
+            hint="add --yes to remove, or --dry-run to see what would go",
+        )
+    if not said:
+        from hydra.reporters.removal import losses_text
+
+        sys.stderr.write(losses_text(losses))
+    if click.confirm("remove for good?", err=True):
+        return True
+    sys.stderr.write("nothing was removed\n")
+    return False
+
+
+def _loss(one: Removal) -> Loss:
+    from hydra.reporters.removal import Loss
+
+    return Loss(
+        run=one.run.id,
+        patches=one.patches,
+        worktrees=one.worktrees,
+        uncommitted=one.uncommitted,
+        age=one.age,
+        size=one.bytes,
+    )
+
+
+def _hint(place: Place, sizes: Mapping[str, int]) -> None:
+    from hydra.app.housekeeping import hint
+    from hydra.reporters.text import clean
+
+    sys.stdout.flush()
+    if said := hint(place.folder, place.state, os.environ, sizes):
+        sys.stderr.write(f"hydra: {clean(said)}\n")
+
+
+def _row(place: Place, reading: Reading) -> RunRow:
+    from hydra.app import runs
     from hydra.reporters.listing import RunRow
 
     run, manifest = reading.run, reading.manifest
@@ -133,7 +211,7 @@ def _row(reading: Reading) -> RunRow:
         age=time.time() - started if isinstance(started, int | float) else None,
         title=str(manifest.get("title") or ""),
         lanes=lanes,
-        size=run.size(),
+        size=runs.size(place, run),
         state=reading.state,
         folder=str(run.folder),
     )

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hydra.errors import HydraError
 from hydra.git.index import draft, may_hold_gitlinks
+from hydra.git.lost import WorktreeLost
 from hydra.git.nested import changed_submodules, expand, unignored
 from hydra.git.runner import GitFailed
 from hydra.git.session import Session, names
@@ -37,12 +37,6 @@ _EMPTY = {
 
 TIME_LIMIT = 600.0
 """Seconds for one collection, all told; 200,000 files need far less."""
-
-
-class WorktreeLost(HydraError):
-    """The lane's folder is gone, empty, or no folder any more: there is nothing to take."""
-
-    reason = "worktree_lost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

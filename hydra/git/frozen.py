@@ -24,7 +24,6 @@ _OF_FILES = (
     "core.eol",
     "core.filemode",
     "core.symlinks",
-    "core.ignorecase",
     "core.precomposeunicode",
     "core.checkroundtripencoding",
     "core.bigfilethreshold",
@@ -33,7 +32,12 @@ _OF_FILES = (
     "core.protectntfs",
     "core.protecthfs",
 )
-"""How bytes become files and back, as `git config --list` spells it."""
+"""How bytes become files and back, as `git config --list` spells it.
+
+Not core.ignoreCase: it says what the file system does, and the state folder may lie on another
+one (a repository under /mnt/c). Where names differ by case it would hide a new file from git.
+`git init` asks the file system itself.
+"""
 
 
 def settings(repo: Repository) -> Settings:
@@ -46,6 +50,35 @@ def identity(repo: Repository) -> Settings:
     name = repo.config.get("user.name") or "Hydra lane"
     email = repo.config.get("user.email") or "lane@localhost"
     return (("user.name", name), ("user.email", email))
+
+
+OF_COMMITS = "user-config"
+"""A file in patches.git: how the user signs and edits, as it was before the race."""
+
+_SECTIONS_OF_COMMITS = ("user.", "author.", "committer.", "gpg.")
+_OF_COMMITS = ("commit.gpgsign", "core.editor", "core.commentchar", "i18n.commitencoding")
+
+
+def write_commit_settings(repo: Repository, git_dir: Path) -> None:
+    """Keeps what a landing runs of the user's (gpg, ssh-keygen, the editor) for that later day.
+
+    An agent that nothing confines could lead the user's configuration elsewhere meanwhile.
+    """
+    words = (
+        (key, value)
+        for key, value in repo.config.items()
+        if key in _OF_COMMITS or key.startswith(_SECTIONS_OF_COMMITS)
+    )
+    text = "".join(_entry(key, value) for key, value in words)
+    (git_dir / OF_COMMITS).write_bytes(os.fsencode(text))
+
+
+def commit_setting(git_dir: Path, key: str) -> str:
+    """One of those settings; "" where it was not set."""
+    file = git_dir / OF_COMMITS
+    if not file.is_file():
+        return ""
+    return run("config", "--file", file, "--get", key, cwd=git_dir, check=False).line
 
 
 def filters(repo: Repository, base: str = "") -> tuple[str, ...]:

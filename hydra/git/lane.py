@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from hydra.errors import Refused
 from hydra.git import bare, frozen
 from hydra.git.found import Repository, read
 from hydra.git.index import may_hold_gitlinks
-from hydra.git.nested import links_in
+from hydra.git.later import Later
 from hydra.git.runner import GitFailed, run
 
 _CHECKOUT_LIMIT = 900.0
@@ -26,12 +28,16 @@ _OWN = (
 )
 """The agent's own commits work without the user's keys; its reflog can bring work back."""
 
+_MISSING = re.compile(r"^error: unable to read sha1 file of (.*) \(([0-9a-f]+)\)$", re.MULTILINE)
+"""What git says of each file whose content a partial clone never fetched."""
+
 
 def make(git_dir: Path, repo: Repository) -> None:
     """Makes a lane's bare repository: the user's objects, tags, name and words on files."""
+    tags = Later(partial(_tags, repo))
     bare.make(git_dir, repo, config=_config(git_dir, repo))
     (git_dir / "hooks").mkdir(exist_ok=True)
-    (git_dir / "packed-refs").write_bytes(_tags(repo))
+    (git_dir / "packed-refs").write_bytes(tags.result())
 
 
 def checkout(git_dir: Path, worktree: Path, base: str) -> Path:
@@ -43,11 +49,21 @@ def checkout(git_dir: Path, worktree: Path, base: str) -> Path:
             timeout=_CHECKOUT_LIMIT,
         )
     except GitFailed as failed:
+        if missing := _MISSING.search(failed.stderr):
+            raise _not_here(missing[1], missing[2], base) from failed
         raise Refused(
             f"the worktree could not be made: {failed.message}",
             hint="see that the disk has room, and that git-lfs is there if the repository uses it",
         ) from failed
     return _git_dir_of(worktree) / "index"
+
+
+def _not_here(path: str, oid: str, base: str) -> Refused:
+    return Refused(
+        f"an object of the base is not in this repository: {oid} ({path})",
+        hint="Hydra fetches nothing; in a partial clone this brings what is missing: "
+        f"git archive -o /dev/null {base}",
+    )
 
 
 def bring(git_dir: Path, patches: Path, base: str, head: str) -> None:
@@ -70,6 +86,8 @@ def fill_submodules(git_dir: Path, worktree: Path, index: Path, repo: Repository
     """
     if not may_hold_gitlinks(index):
         return []
+    from hydra.git.nested import links_in  # no start without submodules waits for it
+
     listed = run("ls-files", "--stage", "-z", git_dir=git_dir, work_tree=worktree, index=index)
     empty = []
     for path, oid in links_in(listed.stdout).items():

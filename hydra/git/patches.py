@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from hydra.errors import Refused
 from hydra.git import bare, frozen
 from hydra.git.found import Repository
-from hydra.git.runner import run, split
+from hydra.git.runner import GitFailed, run, split
 
 _NO_DRIVERS = b"* !filter !diff !merge\n"
 _FILTERS_BY_NAME = b"* !diff !merge\n"
 """With a filter that is allowed (LFS): the others have no driver in this gitdir's configuration."""
 
-_WHO = {
+WHO = {
     f"GIT_{role}_{word}": value
     for role in ("AUTHOR", "COMMITTER")
     for word, value in (("NAME", "Hydra"), ("EMAIL", "hydra@localhost"))
 }
+"""Hydra as an author, for the commits that nobody else ever sees in a history."""
 
 
 def create(path: Path, repo: Repository, *, base: str = "", allow: Sequence[str] = ()) -> None:
@@ -32,6 +35,7 @@ def create(path: Path, repo: Repository, *, base: str = "", allow: Sequence[str]
     drivers = frozen.drivers(repo, base, allow)
     attributes = _FILTERS_BY_NAME if drivers else _NO_DRIVERS
     bare.make(path, repo, config=drivers, attributes=attributes)
+    frozen.write_commit_settings(repo, path)
 
 
 def commit(
@@ -71,21 +75,61 @@ def commit_tree(patches: Path, *, tree: str, base: str, message: str) -> str:
         git_dir=patches,
         isolated=True,
         stdin=message.encode("utf-8", "backslashreplace").replace(b"\0", b""),
-        extra_env=_WHO,
+        extra_env=WHO,
         config=(("core.fsync", "loose-object"),),
     )
     return made.line
 
 
-def numstat(patches: Path, base: str, commit: str) -> list[tuple[bytes, int | None, int | None]]:
-    """Path, lines added and lines deleted for each changed file; None for a binary one."""
+Stat = tuple[bytes, int | None, int | None]
+
+_COUNTED_ALONE = 50
+"""Files counted one by one, where git can not count them together."""
+
+
+def message(patches: Path, commit: str) -> str:
+    """The message of a commit."""
+    told = run("cat-file", "commit", commit, git_dir=patches, isolated=True).stdout
+    return told.partition(b"\n\n")[2].decode("utf-8", "replace")
+
+
+def editor(patches: Path, environ: Mapping[str, str]) -> str:
+    """The editor that git would start, its own setting as it was before the race."""
+    own = frozen.commit_setting(patches, "core.editor")
+    named = (environ.get("GIT_EDITOR"), own, environ.get("VISUAL"), environ.get("EDITOR"))
+    return next((one for one in named if one), "vi")
+
+
+def numstat(patches: Path, base: str, commit: str) -> list[Stat]:
+    """Path, lines added and lines deleted for each changed file.
+
+    None for a binary one, and for one whose old content a partial clone does not have.
+    """
     if base == commit:
         return []
-    words = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--numstat")
-    told = run(*words, base, commit, "--", git_dir=patches, isolated=True, timeout=300).stdout
+    try:
+        return _counted(patches, base, commit, "--numstat")
+    except GitFailed:
+        changed = [path for path, _, _ in _counted(patches, base, commit, "--name-only")]
+    return [_counted_alone(patches, base, commit, path) for path in changed[:_COUNTED_ALONE]] + [
+        (path, None, None) for path in changed[_COUNTED_ALONE:]
+    ]
+
+
+def _counted_alone(patches: Path, base: str, commit: str, path: bytes) -> Stat:
+    try:
+        (alone,) = _counted(patches, base, commit, "--numstat", b":(top,literal)" + path)
+    except GitFailed:
+        return (path, None, None)
+    return alone
+
+
+def _counted(patches: Path, base: str, commit: str, how: str, *paths: bytes) -> list[Stat]:
+    words = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", how)
+    told = run(*words, base, commit, "--", *paths, git_dir=patches, isolated=True, timeout=300)
     stats = []
-    for entry in split(told):
-        added, deleted, path = entry.split(b"\t", 2)
+    for entry in split(told.stdout):
+        added, deleted, path = entry.split(b"\t", 2) if how == "--numstat" else (b"-", b"-", entry)
         stats.append((path, _count(added), _count(deleted)))
     return stats
 
@@ -112,9 +156,19 @@ def diff_argv(
 
 
 def diff(patches: Path, a: str, b: str, *, paths: Sequence[str] = (), stat: bool = False) -> bytes:
-    """The same as bytes, without colours; names are quoted as git does, content is byte-exact."""
+    """The same as bytes, without colours; names are quoted as git does, content is byte-exact.
+
+    Raises `Refused` where git cannot show it.
+    """
     argv = diff_argv(patches, a, b, paths=paths, stat=stat)
-    return run(*argv[1:], isolated=True, cwd=patches, timeout=300).stdout
+    try:
+        return run(*argv[1:], isolated=True, cwd=patches, timeout=300).stdout
+    except GitFailed as failed:
+        raise Refused(
+            f"the patch cannot be shown: {failed.result.reason}",
+            hint="in a partial clone git itself can fetch what is missing: "
+            f"git fetch {shlex.quote(str(patches))} LANE && git diff {a} FETCH_HEAD",
+        ) from failed
 
 
 def branches(patches: Path) -> dict[str, str]:
@@ -127,6 +181,22 @@ def tries(patches: Path, lane: str) -> dict[int, str]:
     """Each attempt of a lane that has a ref, and its commit."""
     refs = _refs(patches, f"refs/tries/{lane}")
     return {int(name.rpartition("/")[2]): oid for name, oid in refs.items()}
+
+
+def with_work(patches: Path, base: str) -> frozenset[str]:
+    """The lanes of which any ref is not `base`: branch, try, or work left in stashes and branches.
+
+    Raises `GitFailed`.
+    """
+    return frozenset(
+        ref.split("/")[2] for ref, oid in _refs(patches, "refs").items() if oid != base
+    )
+
+
+def names(patches: Path, commit: str) -> frozenset[bytes]:
+    """Every path in a commit's tree, folders too. Raises `GitFailed`."""
+    words = ("ls-tree", "-r", "-t", "-z", "--name-only", commit)
+    return frozenset(split(run(*words, git_dir=patches, isolated=True, timeout=300).stdout))
 
 
 @lru_cache(maxsize=64)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from hydra.errors import Refused, UsageError
-from hydra.git.collector import collect
 from hydra.git.found import Repository, read
 from hydra.git.frozen import filters, lfs_missing, settings
 from hydra.git.index import copy_index
@@ -42,8 +41,7 @@ INCLUDE_FILE = ".worktreeinclude"
 """Names ignored files that belong into every worktree, in .gitignore's syntax."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dirty:
+class Dirty(NamedTuple):
     """How many files of the user's tree are not as in HEAD."""
 
     tracked: int
@@ -91,9 +89,9 @@ def pin(repo: Repository, run_id: str, oid: str) -> None:
         ) from failed
 
 
-def unpin(repo: Repository, run_id: str) -> None:
-    """Takes the pin away; nothing happens where there is none."""
-    run("update-ref", "--no-deref", "-d", _pin_ref(run_id), cwd=repo.root, check=False)
+def unpin(repo: Repository, run_id: str, oid: str) -> None:
+    """Takes the pin away; nothing happens where there is none, or where it is not at `oid`."""
+    run("update-ref", "--no-deref", "-d", _pin_ref(run_id), oid, cwd=repo.root, check=False)
     with suppress(OSError):
         (repo.common_dir / "refs" / "hydra").rmdir()  # stays while another run is pinned
 
@@ -104,6 +102,8 @@ def dirty_base(repo: Repository, patches: Path, head: str, limits: Limits) -> st
     Neither the user's index nor their objects are written. Repositories inside the tree and
     changes in submodules stay out. Raises `Refused` where something could not be taken.
     """
+    from hydra.git.collector import collect  # few races need it before their agents run
+
     index = patches / "base-index"
     with suppress(FileNotFoundError):
         copy_index(repo.git_dir / "index", index)

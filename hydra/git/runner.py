@@ -15,9 +15,9 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from hydra.errors import Refused
 
@@ -68,8 +68,7 @@ HARDENING: tuple[tuple[str, str], ...] = (
 """Configuration that goes on top of every file, as key and value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """How one git command ended. `code` is negative for a signal."""
 
     code: int

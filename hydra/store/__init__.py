@@ -6,7 +6,7 @@ JSON documents are replaced atomically; `events.jsonl` only ever grows, so a tor
 the worst that a crash leaves.
 """
 
-from hydra.store.files import GONE, UNBORN, alone, write_json
+from hydra.store.files import GONE, UNBORN, alone, disk_usage, shared, write_json, write_whole
 from hydra.store.reading import RunRecord, find_run, runs, unfinished
 from hydra.store.sink import RawSink
 from hydra.store.writing import RunStore, new_run_id
@@ -18,9 +18,12 @@ __all__ = [
     "RunRecord",
     "RunStore",
     "alone",
+    "disk_usage",
     "find_run",
     "new_run_id",
     "runs",
+    "shared",
     "unfinished",
     "write_json",
+    "write_whole",
 ]

@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 UNBORN = ".new"
@@ -16,11 +16,16 @@ GONE = ".gone"
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
     """Writes JSON beside `path`, syncs it, and renames it into place."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False, default=str)
+    write_whole(path, text.encode() + b"\n")
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes `data` beside `path`, syncs it, and renames it into place. Raises `OSError`."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
-        write_all(descriptor, text.encode() + b"\n")
+        write_all(descriptor, data)
         os.fsync(descriptor)
         fresh.replace(path)
     except BaseException:
@@ -60,6 +65,38 @@ def take_lock(folder: Path) -> int | None:
         pass  # taken away from under the name, or held
     os.close(lock)
     return None
+
+
+@contextmanager
+def shared(folder: Path) -> Iterator[None]:
+    """Keeps a run from being removed while it is read, where its lock can be had at once."""
+    try:
+        lock = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        yield
+        return
+    try:
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(lock)
+
+
+def disk_usage(top: Path) -> int:
+    """Bytes that a folder takes on the disk, as `du` counts them; what vanishes counts nothing."""
+    total = 0
+    waiting = [os.fspath(top)]
+    with suppress(OSError):
+        total += os.lstat(top).st_blocks * 512
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    return total
 
 
 def open_append(path: Path) -> int:

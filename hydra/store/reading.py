@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hydra.errors import RecordError, Refused, UsageError
 from hydra.events import Event, decode
-from hydra.store.files import GONE, UNBORN
+from hydra.store.files import GONE, UNBORN, disk_usage
 
 SCHEMA = 1
 """Version of a run's documents. A reader refuses a newer one (exit 6)."""
@@ -105,13 +105,7 @@ class RunRecord:
 
     def size(self) -> int:
         """Bytes this run's folder takes."""
-        total = 0
-        for path in self.folder.rglob("*"):
-            try:
-                total += path.lstat().st_blocks * 512
-            except FileNotFoundError:
-                continue
-        return total
+        return disk_usage(self.folder)
 
 
 def runs(folder: Path) -> list[RunRecord]:

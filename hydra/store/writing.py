@@ -7,8 +7,8 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hydra.errors import RecordError
@@ -17,13 +17,24 @@ from hydra.paths import make_private
 from hydra.store.files import UNBORN, open_append, open_lock, take_lock, write_all, write_json
 from hydra.store.sink import RawSink
 
-_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+_AT_ONCE = 1000
+"""Events of one piece of output that are written together."""
+
+_ALPHABET = "23456789abcdefghijkmnpqrstuvwxyz"
+"""In the order in which they sort."""
 
 
 def new_run_id(now: float | None = None) -> str:
-    """A run's id: UTC time, then three random characters; sorts by time."""
-    stamp = time.strftime("%Y%m%dt%H%M%S", time.gmtime(now))
-    return f"{stamp}-{''.join(secrets.choice(_ALPHABET) for _ in range(3))}"
+    """A run's id: UTC time, then four characters; sorts by time.
+
+    The first of the four is the part of the second, so that of two runs in one second the later
+    one is the latest; the others are random.
+    """
+    whole, part = divmod(time.time() if now is None else now, 1)
+    stamp = time.strftime("%Y%m%dt%H%M%S", time.gmtime(whole))
+    places = [_ALPHABET[int(part * len(_ALPHABET))]]
+    places += [secrets.choice(_ALPHABET) for _ in range(3)]
+    return f"{stamp}-{''.join(places)}"
 
 
 class RunStore:
@@ -79,8 +90,12 @@ class RunStore:
         self._lock = lock
         self._events = open_append(folder / "events.jsonl")
         self._size = os.fstat(self._events).st_size
+        self._waiting: list[bytes] = []
+        self._together = False
         self.lost = 0
         """Events that could not be written (a full disk); the race goes on without them."""
+        self.on_written: Callable[[], None] = lambda: None
+        """Called when there is more in the file."""
 
     @property
     def events_file(self) -> Path:
@@ -101,13 +116,47 @@ class RunStore:
     def append(self, event: Event) -> None:
         """Adds one event. A failure to record never fails a run: it is counted in `lost`."""
         try:
-            line = encode(event)
-            write_all(self._events, line)
-            self._size += len(line)
-        except (OSError, TypeError, ValueError):  # a full disk, or data that is no JSON
+            self._waiting.append(encode(event))
+        except (TypeError, ValueError):  # data that is no JSON
             self.lost += 1
-            with suppress(OSError):
-                os.ftruncate(self._events, self._size)  # no half line before the next event
+        if not self._together or len(self._waiting) >= _AT_ONCE:
+            self._write()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is appended inside goes to the file in one write, at the latest at its end.
+
+        For what one piece of an agent's output brings: not to be held over a wait.
+        """
+        self._together = True
+        try:
+            yield
+        finally:
+            self._together = False
+            self._write()
+
+    def _write(self) -> None:
+        lines, self._waiting = self._waiting, []
+        if not lines:
+            return
+        data = b"".join(lines)
+        try:
+            write_all(self._events, data)
+        except OSError:  # a full disk
+            self._keep_whole(data)
+        else:
+            self._size += len(data)
+        self.on_written()
+
+    def _keep_whole(self, data: bytes) -> None:
+        """No half line before the next event; whole ones stay, a reader may have seen them."""
+        kept = 0
+        with suppress(OSError):
+            there = os.fstat(self._events).st_size - self._size
+            kept = data.rfind(b"\n", 0, max(there, 0)) + 1
+            os.ftruncate(self._events, self._size + kept)
+        self._size += kept
+        self.lost += data.count(b"\n", kept)
 
     def sync(self) -> None:
         """Puts the events on the disk. Blocks: call it in a thread, at state changes only."""

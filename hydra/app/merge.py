@@ -1,0 +1,491 @@
+"""`hydra merge`: from a lane, or picks of several, to a commit on the user's branch."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hydra import paths
+from hydra.app import runs
+from hydra.app.runs import Place
+from hydra.errors import LandingRefused, RecordError, Refused, UsageError
+from hydra.git import handing, patches, sparse
+from hydra.git.changes import Change, changes
+from hydra.git.runner import GitFailed, run
+from hydra.landing import after, engine
+from hydra.landing.compose import Part, bring, compose
+from hydra.landing.journal import Desk
+from hydra.landing.message import message_of
+from hydra.landing.picks import LanePatch, Pick
+from hydra.store import RunRecord, new_run_id, shared
+
+Check = Callable[[RunRecord, str], Mapping[str, Any]]
+"""Runs the checks of a run on a commit in its patches.git: `ok`, and what the record keeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeRequest:
+    """What a person asks for: a lane, or picks. `commit` False is --no-commit.
+
+    `message` None is the task's own; `edit` gives a text to the user's editor and takes it back.
+    """
+
+    run: str = ""
+    lane: str = ""
+    picks: tuple[Pick, ...] = ()
+    branch: str = ""
+    commit: bool = True
+    dry_run: bool = False
+    message: str | None = None
+    edit: Callable[[str, str], str] | None = None
+    check: Check | None = None
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """What was landed, or with `dry_run` would be. `commit` "" is a landing without one.
+
+    `moved`: the branch had moved on since the race, and the patch was merged onto it. `hooks` are
+    those of the user's that would have run with git. `document` is the record.
+    """
+
+    run: str
+    lanes: tuple[str, ...]
+    ref: str
+    commit: str
+    files: tuple[Change, ...]
+    moved: bool
+    hooks: tuple[str, ...]
+    notes: tuple[str, ...]
+    dry_run: bool
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """A composition on its way: `tree` on `base`, `result` the same on `head`."""
+
+    base: str
+    tree: str
+    head: str
+    result: str
+    lanes: tuple[str, ...]
+    dirty: frozenset[bytes]
+
+
+def merge(request: MergeRequest) -> Landing:
+    """Lands it. Raises `LandingRefused` with nothing touched, `UsageError`, `RecordError`."""
+    place = runs.here(request.environ)
+    record = runs.find(place, request.run)
+    picks = _picks(request)
+    with shared(record.folder), _scratch(place) as scratch:
+        _check_state(place, request)
+        made = _compose(place, record, picks, request, scratch)
+        files = changes(record.patches, made.head, made.result)
+        if not files:
+            raise LandingRefused(
+                f"there is nothing to land: all of it is on {_branch(place)} already",
+                hint="`git log` shows what is there",
+            )
+        checked = None
+        if request.check is not None:
+            checked = request.check(record, _checked_commit(record, made))
+            if not checked["ok"]:
+                raise LandingRefused(
+                    f"nothing was landed: {checked['why']}",
+                    hint="see the checks' output in the run's folder, or land all the same: "
+                    "--no-check",
+                )
+        text = _message(request, record, made, files)
+        return _land(place, record, request, made, files, text, checked, scratch)
+
+
+def undo(environ: Mapping[str, str]) -> Landing:
+    """Takes the last landing back. Raises `LandingRefused` where something has moved since."""
+    place = runs.here(environ)
+    desk = _desk(place)
+    document = _last(desk)
+    record = runs.find(place, str(document["run"]))
+    back = tuple(
+        change.reversed for change in changes(record.patches, document["head"], document["result"])
+    )
+    ref, commit = str(document["ref"]), str(document["commit"])
+    order = engine.Order(
+        id=new_run_id(),
+        run=record.id,
+        repository=place.repository,
+        patches=record.patches,
+        changes=back,
+        ref=ref if commit else "",
+        head=commit or str(document["head"]),
+        commit=str(document["onto"]) if commit else "",
+        reason=f"hydra merge --undo: {document['title']}",
+        loose=[os.fsencode(path) for path in document["loose"]],
+        record=Path(str(document["record"])),
+        document={**document, "undone": time.time()},
+    )
+    _check_unmoved(place, document)
+    if document["branch"]:
+        _remove_branch(place, ref, commit)
+        after.write_record(Path(str(document["record"])), order.document or {}, desk)
+    else:
+        _move(order, desk)
+    return Landing(
+        run=record.id,
+        lanes=tuple(document["lanes"]),
+        ref=ref,
+        commit="",
+        files=back,
+        moved=False,
+        hooks=(),
+        notes=(),
+        dry_run=False,
+        document=order.document or {},
+    )
+
+
+def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:
+    """Undoes a landing that was broken off and could not be decided (`after.abort`)."""
+    place = runs.here(environ)
+    return after.abort(_desk(place))
+
+
+def desk_of(state: Path, root: Path) -> Desk:
+    """Where a repository's landings are kept."""
+    return Desk(state / paths.repository_key(root) / "landing")
+
+
+def _desk(place: Place) -> Desk:
+    return desk_of(place.state, place.repository.root)
+
+
+def _picks(request: MergeRequest) -> tuple[Pick, ...]:
+    if request.lane and request.picks:
+        raise UsageError(
+            "a lane and picks were given: which is it?",
+            hint=f"all of it: --pick {request.lane}:. beside the other picks",
+        )
+    if request.lane:
+        return (Pick(request.lane, ""),)
+    if not request.picks:
+        raise UsageError(
+            "name the lane that is to be landed", hint="hydra merge LANE; `hydra runs show` lists"
+        )
+    return request.picks
+
+
+def _check_state(place: Place, request: MergeRequest) -> None:
+    repository = place.repository
+    if repository.state and not request.branch:
+        raise LandingRefused(
+            f"nothing was landed: a {repository.state} is under way here",
+            hint=f"finish it first (git {repository.state} --continue, or --abort), or take the "
+            "patch on a branch of its own: --branch NAME",
+        )
+    if repository.branch is None and not request.branch and request.commit:
+        raise LandingRefused(
+            "nothing was landed: HEAD is detached, so no branch would hold the commit",
+            hint="--branch NAME makes one; --no-commit lands without a commit",
+        )
+    if _desk(place).file.exists():
+        with _desk(place).alone() as mine:
+            told = "is under way here" if not mine else "was broken off and is not decided"
+        raise LandingRefused(
+            f"nothing was landed: another landing {told}",
+            hint="wait for it" if not mine else "hydra merge --abort",
+        )
+
+
+def _compose(
+    place: Place,
+    record: RunRecord,
+    picks: Sequence[Pick],
+    request: MergeRequest,
+    scratch: Path,
+) -> _Made:
+    base, repository = record.base, place.repository
+    dirty = _dirty(record, base)
+    if dirty and (request.commit or request.branch):
+        raise LandingRefused(
+            "nothing was landed: this race began from uncommitted changes (--include-dirty), and "
+            "a commit would take those along",
+            hint="land it without a commit: --no-commit",
+        )
+    tree = _composed(record, base, picks, scratch)
+    head = base if dirty else repository.head
+    result = tree if head == base else bring(record.patches, base=base, tree=tree, head=head)
+    lanes = tuple(dict.fromkeys(pick.lane for pick in picks))
+    return _Made(base=base, tree=tree, head=head, result=result, lanes=lanes, dirty=dirty)
+
+
+def _composed(record: RunRecord, base: str, picks: Sequence[Pick], scratch: Path) -> str:
+    commits = {pick.lane: runs.commit_of(record, pick.lane) for pick in picks}
+    if len(commits) == 1 and all(pick.path == "" for pick in picks):
+        return _tree_of(record, commits[picks[0].lane])
+    parts: list[Part] = []
+    for lane, commit in commits.items():
+        patch = LanePatch(record.patches, base, lane, commit)
+        parts.append(patch.part([pick for pick in picks if pick.lane == lane], scratch))
+    return compose(record.patches, base, parts)
+
+
+def _dirty(record: RunRecord, base: str) -> frozenset[bytes]:
+    """The user's own uncommitted files in the base of an --include-dirty race."""
+    head = record.manifest.get("head")
+    if not isinstance(head, str) or head == base:
+        return frozenset()
+    return frozenset(change.path for change in changes(record.patches, head, base))
+
+
+def _checked_commit(record: RunRecord, made: _Made) -> str:
+    """The composition as a commit of Hydra's, for the checks to stand on."""
+    return patches.commit_tree(
+        record.patches, tree=made.result, base=made.head, message="to be checked\n"
+    )
+
+
+def _message(request: MergeRequest, record: RunRecord, made: _Made, files: Sequence[Change]) -> str:
+    own = [patches.message(record.patches, runs.commit_of(record, lane)) for lane in made.lanes]
+    text = message_of(own, request.message)
+    if request.edit is None or not request.commit:
+        return text
+    editor = patches.editor(record.patches, request.environ)
+    edited = request.edit(text, editor)
+    if not edited.strip():
+        raise LandingRefused("nothing was landed: the message is empty")
+    return edited
+
+
+def _land(
+    place: Place,
+    record: RunRecord,
+    request: MergeRequest,
+    made: _Made,
+    files: tuple[Change, ...],
+    text: str,
+    checked: Mapping[str, Any] | None,
+    scratch: Path,
+) -> Landing:
+    repository = place.repository
+    commits = request.commit or bool(request.branch)
+    commit = "" if not commits else _commit(place, record, made, text, request.environ)
+    onto = repository.head
+    ref = f"refs/heads/{request.branch}" if request.branch else f"refs/heads/{repository.branch}"
+    added = [change.path for change in files if change.old is None]
+    name = new_run_id()
+    document: dict[str, Any] = {
+        "schema": 1,
+        "kind": "landing",
+        "run": record.id,
+        "lanes": list(made.lanes),
+        "picks": [pick.shown for pick in request.picks],
+        "title": text.splitlines()[0],
+        "ref": ref if commits or repository.branch else "HEAD",
+        "branch": request.branch,
+        "onto": onto,
+        "base": made.base,
+        "head": made.head,
+        "result": made.result,
+        "commit": commit,
+        "files": [os.fsdecode(change.path) for change in files],
+        "loose": [os.fsdecode(path) for path in sorted(made.dirty)],
+        "moved": made.head != made.base,
+        "checks": checked,
+        "landed": time.time(),
+        "undone": None,
+        "record": str(record.folder / "landings" / f"{name}.json"),
+    }
+    landing = Landing(
+        run=record.id,
+        lanes=made.lanes,
+        ref=document["ref"],
+        commit=commit,
+        files=files,
+        moved=made.head != made.base,
+        hooks=() if not commits else _hooks(place),
+        notes=_notes(record, made),
+        dry_run=request.dry_run,
+        document=document,
+    )
+    order = engine.Order(
+        id=name,
+        run=record.id,
+        repository=repository,
+        patches=record.patches,
+        changes=files,
+        ref=ref if commit else "",
+        head=made.head,
+        commit=commit,
+        reason=f"hydra merge {' '.join(made.lanes)}: {document['title']}",
+        loose=made.dirty,
+        outside=sparse.left_out(repository, added, scratch),
+        record=Path(document["record"]),
+        document=document,
+    )
+    if request.branch:
+        _new_branch(place, record, order, request)
+    elif request.dry_run:
+        engine.look(order, scratch)
+    else:
+        if commit:
+            handing.hand_over(record.patches, repository, commit)
+        handing.hand_over_lfs(record.patches, repository, files)
+        _move(order, _desk(place))
+    return landing
+
+
+def _commit(
+    place: Place, record: RunRecord, made: _Made, text: str, environ: Mapping[str, str]
+) -> str:
+    config = place.repository.config
+    return handing.make_commit(
+        record.patches,
+        tree=made.result,
+        head=place.repository.head,
+        message=text.encode("utf-8", "surrogateescape"),
+        identity={key: config[key] for key in ("user.name", "user.email") if key in config},
+        environ=environ,
+    )
+
+
+def _move(order: engine.Order, desk: Desk) -> None:
+    with desk.alone() as mine:
+        if not mine:
+            raise LandingRefused(
+                "nothing was landed: another landing is under way here", hint="wait for it"
+            )
+        try:
+            engine.move(order, desk)
+        except (OSError, GitFailed) as error:
+            raise LandingRefused(
+                f"nothing was landed, all is as it was: {error}",
+                hint="see that the repository and its disk can be written",
+            ) from error
+
+
+def _new_branch(
+    place: Place, record: RunRecord, order: engine.Order, request: MergeRequest
+) -> None:
+    root = place.repository.root
+    valid = run("check-ref-format", "--branch", request.branch, cwd=root, check=False)
+    if valid.code != 0 or request.branch.startswith("-"):
+        raise UsageError(f"{request.branch!r} is no name for a branch", hint="--branch my-branch")
+    if run("rev-parse", "-q", "--verify", order.ref, cwd=root, check=False).code == 0:
+        raise LandingRefused(
+            f"nothing was landed: the branch {request.branch} is there already",
+            hint="choose another name, or delete it first: git branch -d",
+        )
+    if request.dry_run:
+        return
+    handing.hand_over(record.patches, place.repository, order.commit)
+    handing.hand_over_lfs(record.patches, place.repository, order.changes)
+    nobody = "0" * len(order.commit)
+    logs = place.repository.config.get("core.logallrefupdates", "true")
+    try:
+        run(
+            *("update-ref", "-m", order.reason, order.ref, order.commit, nobody),
+            cwd=root,
+            config=(("core.logAllRefUpdates", logs),),
+        )
+    except GitFailed as failed:
+        raise LandingRefused(
+            f"nothing was landed: the branch cannot be made ({failed.result.reason})"
+        ) from failed
+    assert order.record is not None
+    after.write_record(order.record, order.document or {}, _desk(place))
+
+
+def _remove_branch(place: Place, ref: str, commit: str) -> None:
+    if place.repository.branch == ref.removeprefix("refs/heads/"):
+        raise LandingRefused(
+            "nothing was undone: you are on that branch", hint="switch to another one first"
+        )
+    try:
+        run("update-ref", "-d", ref, commit, cwd=place.repository.root)
+    except GitFailed as failed:
+        raise LandingRefused(
+            f"nothing was undone: the branch has moved since ({failed.result.reason})",
+            hint="`git log` shows what came after",
+        ) from failed
+
+
+def _last(desk: Desk) -> Mapping[str, Any]:
+    try:
+        document = after.last_record(desk)
+    except (OSError, ValueError) as damage:
+        raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
+    if document is None:
+        raise LandingRefused("nothing was landed here yet", hint="hydra merge LANE")
+    if document["undone"] is not None:
+        raise LandingRefused("the last landing was undone already", hint="hydra merge LANE")
+    return document
+
+
+def _check_unmoved(place: Place, document: Mapping[str, Any]) -> None:
+    """The branch stands where the landing left it. The files are looked at by the engine."""
+    repository, commit = place.repository, str(document["commit"])
+    if document["branch"]:
+        return
+    here = f"refs/heads/{repository.branch}" if repository.branch else "HEAD"
+    if here != document["ref"]:
+        raise LandingRefused(
+            f"nothing was undone: the landing was on {document['ref']}, and you are on {here}",
+            hint="switch to that branch first",
+        )
+    if repository.head != (commit or document["onto"]):
+        raise LandingRefused(
+            "nothing was undone: the branch has moved since the landing",
+            hint=f"git revert {commit[:12]}" if commit else "take it back by hand: git restore",
+        )
+
+
+def _tree_of(record: RunRecord, commit: str) -> str:
+    words = ("rev-parse", "--verify", f"{commit}^{{tree}}")
+    return run(*words, git_dir=record.patches, isolated=True).line
+
+
+def _branch(place: Place) -> str:
+    return place.repository.branch or "HEAD"
+
+
+def _hooks(place: Place) -> tuple[str, ...]:
+    """The user's hooks that `git merge` or `git commit` would have run."""
+    repository = place.repository
+    named = repository.config.get("core.hookspath")
+    folder = (
+        repository.root / Path(named).expanduser() if named else repository.common_dir / "hooks"
+    )
+    names = ("pre-merge-commit", "pre-commit", "prepare-commit-msg", "commit-msg")
+    after_it = ("post-commit", "post-merge", "reference-transaction")
+    return tuple(name for name in (*names, *after_it) if os.access(folder / name, os.X_OK))
+
+
+def _notes(record: RunRecord, made: _Made) -> tuple[str, ...]:
+    notes = []
+    for lane in made.lanes:
+        patch = runs.read(record).lanes.get(lane, {}).get("patch")
+        missing = patch.get("incomplete") if isinstance(patch, dict) else ""
+        if missing:
+            notes.append(f"the patch of {lane} is INCOMPLETE: {missing}")
+    return tuple(notes)
+
+
+@contextmanager
+def _scratch(place: Place) -> Iterator[Path]:
+    folder = place.state / paths.repository_key(place.repository.root)
+    try:
+        paths.make_private(folder)
+        with tempfile.TemporaryDirectory(prefix=".landing-", dir=folder) as made:
+            yield Path(made)
+    except PermissionError as error:
+        raise Refused(f"the state folder cannot be written: {error}") from error
+
+
+__all__ = ["Check", "Landing", "MergeRequest", "abort", "desk_of", "merge", "replace", "undo"]

@@ -1,0 +1,172 @@
+"""`hydra merge`: lands a lane's patch, or parts of several, on the user's branch."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hydra.cli.common import Command, json_option, run_option, use_color
+
+if TYPE_CHECKING:
+    from hydra.app.merge import Landing, MergeRequest
+
+_ALONE = ("undo", "abort")
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "hydra merge claude",
+        "hydra merge --pick codex:src/a.py --pick claude:tests/",
+        "hydra merge --hunk codex:1f3a9c --dry-run",
+        'hydra merge claude --branch try-claude -m "Fix the pager"',
+        "hydra merge --undo",
+    ),
+)
+@click.argument("lane", required=False)
+@click.option(
+    "--pick", "picks", multiple=True, metavar="LANE:PATH", help="Only this file or folder of LANE."
+)
+@click.option(
+    "--hunk", "hunks", multiple=True, metavar="LANE:ID", help="Only this hunk (diff --hunks)."
+)
+@click.option("--branch", metavar="NAME", default="", help="Land on a new branch of this name.")
+@click.option("--no-commit", is_flag=True, help="Change the tree and the index, commit nothing.")
+@click.option("-m", "--message", metavar="TEXT", help="The commit's message.")
+@click.option("--edit", is_flag=True, help="Edit the message first.")
+@click.option("--no-check", is_flag=True, help="Do not run the checks on what is landed.")
+@click.option("--dry-run", is_flag=True, help="Say what would be landed, or what is in the way.")
+@click.option("--undo", is_flag=True, help="Take the last landing back, if nothing has moved.")
+@click.option(
+    "--abort", is_flag=True, help="Undo a landing that was broken off; keep what changed since."
+)
+@run_option
+@json_option
+def command(lane: str | None, **options: Any) -> None:
+    """Land LANE's patch, or picks of several, as one commit on your branch.
+
+    Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
+    touch it, it is refused and every path is named.
+    """
+    from hydra.app import merge
+
+    _refuse_mixtures(lane, options)
+    if options["abort"]:
+        _abort(options)
+    elif options["undo"]:
+        _show_undone(merge.undo(_environ()), options)
+    else:
+        _show(merge.merge(_request(lane or "", options)), options)
+
+
+def _refuse_mixtures(lane: str | None, options: dict[str, Any]) -> None:
+    from hydra.errors import UsageError
+
+    others = ("picks", "hunks", "branch", "no_commit", "message", "edit", "no_check", "dry_run")
+    for name in _ALONE:
+        if options[name] and (lane or any(options[other] for other in others)):
+            raise UsageError(f"--{name} takes nothing else", hint=f"hydra merge --{name}")
+    if options["branch"] and options["no_commit"]:
+        raise UsageError("--branch and --no-commit exclude each other", hint="leave one out")
+    if options["no_commit"] and (options["message"] or options["edit"]):
+        raise UsageError("--no-commit has no message", hint="leave -m and --edit out")
+
+
+def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
+    from hydra.app import runs
+    from hydra.app.merge import MergeRequest
+    from hydra.landing.picks import Pick, read_pick
+
+    picks = []
+    if options["picks"]:
+        place = runs.here()
+        for text in options["picks"]:
+            named, path = read_pick(text, "--pick")
+            top = runs.from_top(place, [path])
+            picks.append(Pick(named, path=top[0] if top else ""))
+    picks += [
+        Pick(*read_pick(text, "--hunk")[:1], hunk=read_pick(text, "--hunk")[1])
+        for text in options["hunks"]
+    ]
+    return MergeRequest(
+        run=options["run"],
+        lane=lane,
+        picks=tuple(picks),
+        branch=options["branch"],
+        commit=not options["no_commit"],
+        dry_run=options["dry_run"],
+        message=options["message"],
+        edit=_edit if options["edit"] else None,
+    )
+
+
+def _edit(text: str, editor: str) -> str:
+    from hydra.errors import UsageError
+
+    hint = "\n# The message of the commit; without one nothing is landed.\n# Such lines are left out.\n"
+    try:
+        edited = click.edit(text + hint, editor=editor, extension=".txt")
+    except click.ClickException as error:
+        raise UsageError(
+            f"your editor did not give a message ({error.format_message()})",
+            hint="set $EDITOR, or give the message: -m",
+        ) from error
+    kept = (line for line in (edited or "").splitlines() if not line.startswith("#"))
+    return "\n".join(kept).strip() + "\n"
+
+
+def _show(landing: Landing, options: dict[str, Any]) -> None:
+    from hydra.reporters.document import dump
+    from hydra.reporters.landing import landed_text, landing_document
+
+    told = {"hooks": landing.hooks, "notes": landing.notes}
+    if options["as_json"]:
+        document = landing_document(landing.document, dry_run=landing.dry_run, **told)
+        sys.stdout.write(dump(document))
+        return
+    sys.stdout.write(
+        landed_text(
+            landing.document,
+            landing.files,
+            dry_run=landing.dry_run,
+            color=use_color(sys.stdout),
+            **told,
+        )
+    )
+
+
+def _show_undone(landing: Landing, options: dict[str, Any]) -> None:
+    from hydra.reporters.document import dump
+    from hydra.reporters.landing import landing_document, undone_text
+
+    if options["as_json"]:
+        sys.stdout.write(dump(landing_document(landing.document)))
+    else:
+        color = use_color(sys.stdout)
+        sys.stdout.write(undone_text(landing.document, landing.files, color=color))
+
+
+def _abort(options: dict[str, Any]) -> None:
+    from hydra.app import merge
+    from hydra.reporters.document import dump
+    from hydra.reporters.text import clean
+
+    folder, changed = merge.abort(_environ())
+    kept = None if folder is None else str(folder)
+    if options["as_json"]:
+        document = {"schema": 1, "kind": "abort", "kept": kept, "left": list(changed)}
+        sys.stdout.write(dump(document))
+        return
+    sys.stdout.write("the landing is undone\n")
+    for path in changed:
+        sys.stdout.write(f"left as it is now: {clean(path)}\n")
+    if kept:
+        sys.stdout.write(f"what these were before is in {clean(kept)}\n")
+
+
+def _environ() -> dict[str, str]:
+    import os
+
+    return dict(os.environ)

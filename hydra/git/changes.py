@@ -1,0 +1,93 @@
+"""What one tree changes against another, path by path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.git.runner import run, split
+
+LINK, EXECUTABLE, MODULE = "120000", "100755", "160000"
+"""Modes as git writes them: a symlink, a file with its x bit, a submodule's commit."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Entry:
+    """One path's place in a tree or an index: its mode and its object's name."""
+
+    mode: str
+    oid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path. `old` None: it is new; `new` None: it goes."""
+
+    path: bytes
+    old: Entry | None
+    new: Entry | None
+
+    @property
+    def reversed(self) -> Change:
+        """The way back."""
+        return Change(self.path, self.new, self.old)
+
+
+def changes(git_dir: Path, old: str, new: str) -> tuple[Change, ...]:
+    """Every path that differs between two trees (or commits), in git's order; no renames."""
+    if old == new:
+        return ()
+    words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options")
+    told = run(*words, old, new, "--", git_dir=git_dir, isolated=True, timeout=300).stdout
+    fields = split(told)
+    return tuple(
+        _change(facts, path) for facts, path in zip(fields[::2], fields[1::2], strict=True)
+    )
+
+
+def renames(git_dir: Path, old: str, new: str) -> tuple[tuple[bytes, bytes], ...]:
+    """(from, to) of each file that was moved, half of it or more unchanged, as git holds it."""
+    words = ("diff-tree", "-r", "-z", "--name-status", "-M50%", "-l1000", "--diff-filter=R")
+    told = run(*words, "--end-of-options", old, new, "--", git_dir=git_dir, isolated=True).stdout
+    fields = split(told)
+    return tuple(zip(fields[1::3], fields[2::3], strict=True))
+
+
+def tree_with(
+    git_dir: Path, base: str, entries: Mapping[bytes, Entry | None], scratch: Path
+) -> str:
+    """The tree of `base` with these entries in their places (None: gone), made in `git_dir`.
+
+    `scratch` is a folder for an index of its own.
+    """
+    index = scratch / "tree-index"
+    run("read-tree", base, git_dir=git_dir, index=index, isolated=True)
+    gone = Entry("0", "0" * len(base))
+    # What goes, first: a file may take the place of a folder.
+    shown = sorted(((entry or gone), path) for path, entry in entries.items())
+    lines = (f"{entry.mode} {entry.oid}\t".encode() + path for entry, path in shown)
+    stdin = b"".join(line + b"\0" for line in lines)
+    words = ("update-index", "-z", "--index-info")
+    run(*words, git_dir=git_dir, index=index, stdin=stdin, isolated=True)
+    return run("write-tree", "--missing-ok", git_dir=git_dir, index=index, isolated=True).line
+
+
+def write_blob(git_dir: Path, data: bytes) -> str:
+    """`data` as a blob in `git_dir`, byte for byte."""
+    return run("hash-object", "-w", "--stdin", git_dir=git_dir, stdin=data, isolated=True).line
+
+
+def read_blob(git_dir: Path, oid: str) -> bytes:
+    """A blob's bytes."""
+    return run("cat-file", "blob", oid, git_dir=git_dir, isolated=True).stdout
+
+
+def _change(facts: bytes, path: bytes) -> Change:
+    # :100644 100755 <old> <new> M
+    old_mode, new_mode, old, new, _ = facts[1:].decode().split(" ")
+    return Change(path, _entry(old_mode, old), _entry(new_mode, new))
+
+
+def _entry(mode: str, oid: str) -> Entry | None:
+    return None if mode == "000000" else Entry(mode, oid)

@@ -1,0 +1,163 @@
+"""From the run's patches.git into the user's repository: one commit, its objects, LFS's files.
+
+The only objects that Hydra ever puts there are those of a commit that a person chose to land.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from hydra.errors import Refused
+from hydra.git import frozen
+from hydra.git.changes import Change
+from hydra.git.found import Repository
+from hydra.git.runner import GitFailed, Result, run
+
+_UNPACK_UP_TO = 100
+"""Objects below which git, too, keeps loose ones (transfer.unpackLimit)."""
+
+_PASSED_ON = ("GNUPGHOME", "GPG_TTY", "GPG_AGENT_INFO", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DISPLAY")
+_AND = ("WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "TERM", "LANG")
+_WHO = tuple(
+    f"GIT_{role}_{word}" for role in ("AUTHOR", "COMMITTER") for word in ("NAME", "EMAIL", "DATE")
+)
+
+_POINTER = re.compile(
+    rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v1\n"
+    rb"(?:.*\n)*?oid sha256:([0-9a-f]{64})\n"
+)
+_NOBODY = (b"empty ident", b"tell me who you are", b"auto-detection is disabled")
+
+_POINTER_BYTES = 1024
+"""An LFS pointer is smaller than this, as LFS's own specification says."""
+
+
+def make_commit(
+    patches: Path,
+    *,
+    tree: str,
+    head: str,
+    message: bytes,
+    identity: Mapping[str, str],
+    environ: Mapping[str, str],
+) -> str:
+    """A tree as the user's own commit on `head`, signed if they sign: as set up before the race.
+
+    `identity` (user.name, user.email) stands in where nothing was set then. Raises `Refused`
+    without an identity, and where the signing fails.
+    """
+    settings = {"GIT_CONFIG_GLOBAL": str(patches / frozen.OF_COMMITS)}
+    signs = frozen.commit_setting(patches, "commit.gpgsign").lower() in ("true", "yes", "on", "1")
+    names = (*_PASSED_ON, *_AND, *_WHO)
+    try:
+        return run(
+            *("commit-tree", *(("-S",) if signs else ()), "-p", head, tree),
+            git_dir=patches,
+            isolated=True,
+            stdin=message,
+            extra_env={**_own(environ, names), **settings},
+            config=(*_missing(patches, identity), ("user.useconfigonly", "true")),
+        ).line
+    except GitFailed as failed:
+        raise _not_committed(failed.result, signs) from failed
+
+
+def _missing(patches: Path, identity: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    known = (pair for pair in identity.items() if not frozen.commit_setting(patches, pair[0]))
+    return tuple(known)
+
+
+def _not_committed(told: Result, signed: bool) -> Refused:
+    if any(words in told.stderr for words in _NOBODY):
+        return Refused(
+            "git does not know who you are, so nothing can be committed",
+            hint='git config --global user.name "..." && git config --global user.email "..."',
+        )
+    if signed:
+        said = " ".join(told.stderr.decode("utf-8", "replace").split())[-300:]
+        return Refused(
+            f"the commit could not be signed: {said}",
+            hint="sign once by hand to unlock your key (git commit -S), or set commit.gpgSign "
+            "to false before a race; --no-commit lands without a commit",
+        )
+    return Refused(f"the commit could not be made: {told.reason}")
+
+
+def _own(environ: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    return {name: environ[name] for name in names if name in environ}
+
+
+def hand_over(patches: Path, repo: Repository, commit: str) -> None:
+    """Brings a commit and what it needs into the user's objects, and nothing that is there.
+
+    Raises `Refused` where they cannot be written.
+    """
+    packed = run(
+        *("pack-objects", "--revs", "--local", "--stdout", "--quiet", "--delta-base-offset"),
+        git_dir=patches,
+        isolated=True,
+        stdin=f"{commit}\n^{repo.head}\n".encode(),
+        timeout=600,
+        config=(("pack.window", "0"),),
+    ).stdout
+    count = int.from_bytes(packed[8:12], "big")
+    if not count:
+        return
+    words = ("unpack-objects", "-q") if count < _UNPACK_UP_TO else ("index-pack", "--stdin")
+    try:
+        run(*words, git_dir=repo.git_dir, stdin=packed, timeout=600)
+    except GitFailed as failed:
+        raise Refused(
+            f"your repository does not take the commit: {failed.result.reason}",
+            hint=f"see that {repo.common_dir / 'objects'} can be written and the disk has room",
+        ) from failed
+
+
+def hand_over_lfs(patches: Path, repo: Repository, changed: Iterable[Change]) -> int:
+    """Copies the LFS files that these changes point to; how many were new. Raises `OSError`."""
+    store = patches / "lfs" / "objects"
+    if not store.is_dir():
+        return 0
+    new = [change.new for change in changed if change.new and change.new.mode.startswith("100")]
+    brought = 0
+    for oid in _pointers(patches, [entry.oid for entry in new]):
+        name = Path(oid[:2], oid[2:4], oid)
+        target = _lfs_folder(repo) / "objects" / name
+        if (store / name).is_file() and not target.exists():
+            _copy(store / name, target)
+            brought += 1
+    return brought
+
+
+def _pointers(patches: Path, blobs: list[str]) -> Iterable[str]:
+    """The LFS names in those of these blobs that are pointers."""
+    words = ("cat-file", "--batch-check=%(objectsize) %(objectname)")
+    stdin = "".join(f"{oid}\n" for oid in blobs).encode()
+    sizes = run(*words, git_dir=patches, isolated=True, stdin=stdin).stdout.decode().splitlines()
+    for line in sizes:
+        size, _, oid = line.partition(" ")
+        if size.isdigit() and int(size) < _POINTER_BYTES:
+            text = run("cat-file", "blob", oid, git_dir=patches, isolated=True).stdout
+            if found := _POINTER.match(text):
+                yield found[1].decode()
+
+
+def _lfs_folder(repo: Repository) -> Path:
+    named = repo.config.get("lfs.storage")
+    return repo.common_dir / (named or "lfs")
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    half = target.with_name(f"{target.name}.{os.getpid()}.hydra")
+    try:
+        shutil.copyfile(source, half)
+        half.replace(target)
+    finally:
+        with suppress(FileNotFoundError):
+            half.unlink()

@@ -1,0 +1,124 @@
+"""Two trees that grew from one, brought together by git in a repository of Hydra's own.
+
+Nothing here sees a work tree or an index. Merge drivers are programs, and the patches' gitdir
+switches them off (patches.create); git's own text merge is what remains.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.errors import Refused
+from hydra.git.patches import WHO
+from hydra.git.runner import GitFailed, Result, run, split
+
+_RENAMES = (("merge.directoryRenames", "false"), ("merge.conflictStyle", "merge"))
+"""A file that one side added to a folder that the other side renamed stays where it was put."""
+
+_MARKERS = re.compile(rb"^(<{7}|={7}|>{7})(?: .*)?$", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One path both sides changed. `lines` are the first and last of each place, in the merged
+    text; () where it is no matter of lines. `reason` is git's own word: `contents`,
+    `modify/delete`, `rename/delete`, `binary` ..."""
+
+    path: bytes
+    reason: str
+    lines: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The tree that came of it; with conflicts, it holds their markers and is not for use."""
+
+    tree: str
+    conflicts: tuple[Conflict, ...] = ()
+
+
+def three_way(git_dir: Path, *, base: str, ours: str, theirs: str) -> Merged:
+    """Merges two trees by exactly this base. Raises `Refused` where git itself cannot.
+
+    git 2.38 finds the base by history alone (`--merge-base` is new in 2.40), so each tree gets a
+    commit of its own, and the two sides' have the base's as their parent.
+    """
+    root = _commit(git_dir, base)
+    sides = (_commit(git_dir, ours, root), _commit(git_dir, theirs, root))
+    told = run(
+        *("merge-tree", "--write-tree", "-z", "--messages", "--allow-unrelated-histories", *sides),
+        git_dir=git_dir,
+        isolated=True,
+        check=False,
+        config=_RENAMES,
+        timeout=300,
+    )
+    if told.code == 0:
+        return Merged(split(told.stdout)[0].decode())
+    if told.code == 1:  # anything above is no conflict but an error
+        return _conflicts(git_dir, told)
+    raise Refused(
+        f"git could not merge: {told.reason or f'exit {told.code}'}",
+        hint="an object may be missing, as in a partial clone: bring it with git fetch",
+    )
+
+
+def _commit(git_dir: Path, tree: str, *parents: str) -> str:
+    above = [word for parent in parents for word in ("-p", parent)]
+    return run(
+        *("commit-tree", *above, "-m", "a side of a merge", f"{tree}^{{tree}}"),
+        git_dir=git_dir,
+        isolated=True,
+        extra_env=WHO,
+    ).line
+
+
+def _conflicts(git_dir: Path, told: Result) -> Merged:
+    # TREE, then (MODE OID STAGE TAB PATH) each, an empty field, then the messages.
+    fields = told.stdout.split(b"\0")
+    tree, end = fields[0].decode(), fields.index(b"", 1)
+    staged = [field.partition(b"\t")[2] for field in fields[1:end]]
+    reasons = dict(reversed(_messages(fields[end + 1 :])))  # the first word on a path counts
+    paths = dict.fromkeys((*staged, *(path for path in reasons if path not in staged)))
+    return Merged(
+        tree,
+        tuple(
+            Conflict(path, reasons.get(path, "conflict"), _places(git_dir, tree, path))
+            for path in paths
+        ),
+    )
+
+
+def _messages(fields: list[bytes]) -> list[tuple[bytes, str]]:
+    """(path, reason) of each message that tells of a conflict.
+
+    Each is: how many paths, the paths, a short stable type, and a sentence.
+    """
+    found: list[tuple[bytes, str]] = []
+    at = 0
+    while at < len(fields) and fields[at].isdigit():
+        count = int(fields[at])
+        paths, kind = fields[at + 1 : at + 1 + count], fields[at + 1 + count]
+        if kind.startswith(b"CONFLICT"):
+            reason = kind.removeprefix(b"CONFLICT").strip(b" ()").decode("ascii", "replace")
+            found += ((path, reason) for path in paths[:1])
+        at += count + 3
+    return found
+
+
+def _places(git_dir: Path, tree: str, path: bytes) -> tuple[tuple[int, int], ...]:
+    try:
+        blob = run("cat-file", "blob", tree.encode() + b":" + path, git_dir=git_dir, isolated=True)
+    except GitFailed:  # it is a matter of names: there is no text
+        return ()
+    places, began = [], 0
+    for mark in _MARKERS.finditer(blob.stdout):
+        line = blob.stdout.count(b"\n", 0, mark.start()) + 1
+        if mark[1].startswith(b"<"):
+            began = line
+        elif mark[1].startswith(b">") and began:
+            places.append((began, line))
+            began = 0
+    return tuple(places)

@@ -1,0 +1,324 @@
+"""The one place where Hydra writes into the user's tree: a journaled move from old to new.
+
+1. journal `preparing`; a staging folder in the git dir; the index is locked as git itself does
+2. the tree is looked at: anything in the way refuses it, with nothing touched
+3. every new file is written by git into the staging folder, a new index beside them
+4. journal `moving`; each file changes places with the staged one, so what stood there is kept
+5. the index is renamed into place, then the branch moves by compare-and-swap
+6. journal `done`; the staging folder, the lock and the journal go
+
+Killed before 5's last act, it is undone from the staging folder; after it, only 6 is left to do
+(`landing.after`). docs/landing.md draws it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import LandingRefused
+from hydra.git.changes import Change
+from hydra.git.found import Repository
+from hydra.git.names import parents
+from hydra.git.runner import GitFailed, run
+from hydra.git.standing import WorkTree, is_module
+from hydra.landing import after
+from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal, Shift
+from hydra.landing.place import Look, Step
+from hydra.landing.swap import Mark, exchange, put
+
+moment: Callable[[str], None] = lambda name: None  # noqa: E731
+"""Called before and after each write; the tests put a SIGKILL here."""
+
+
+class Moved(LandingRefused):
+    """Something changed under the landing's hands; what had been moved was put back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One move of the user's tree. `changes` lead from what stands there to what shall.
+
+    `ref` (a full name) moves from `head` to `commit`, by `reason` in its reflog; `commit` "" moves
+    none. `loose` and `outside` are as in `Look`. `document` is written to `record` when it stands.
+    """
+
+    id: str
+    run: str
+    repository: Repository
+    patches: Path
+    changes: Sequence[Change]
+    ref: str
+    head: str
+    commit: str
+    reason: str = ""
+    loose: Collection[bytes] = ()
+    outside: Collection[bytes] = ()
+    record: Path | None = None
+    document: Mapping[str, Any] | None = None
+
+
+def move(order: Order, desk: Desk) -> None:
+    """Does it, or leaves everything as it was. The desk must be held.
+
+    Raises `LandingRefused` where something is in the way (nothing was touched), `Moved` where
+    something changed meanwhile (all was put back), `OSError` where the disk does not take it.
+    """
+    under = _Under(order, desk)
+    try:
+        under.prepare()
+        under.shift()
+        under.set_index()
+        under.set_ref()
+    except BaseException:
+        after.undo(under.journal, desk)
+        raise
+    after.finish(under.journal, desk)
+
+
+def look(order: Order, scratch: Path) -> tuple[Step, ...]:
+    """What `move` would do, with nothing written outside `scratch`. Raises `LandingRefused`."""
+    index = scratch / "index"
+    _copy_index(order.repository.git_dir, index)
+    tree = WorkTree(order.patches, order.repository.root, index, len(order.head))
+    return Look(tree, scratch, order.changes, order.loose, order.outside).steps()
+
+
+@dataclass(slots=True)
+class _Under:
+    """A move under way."""
+
+    order: Order
+    desk: Desk
+    journal: Journal = field(init=False)
+    staging: Path = field(init=False)
+    steps: tuple[Step, ...] = ()
+
+    def __post_init__(self) -> None:
+        order = self.order
+        self.staging = _staging(order)
+        self.journal = Journal(
+            id=order.id,
+            run=order.run,
+            phase=PREPARING,
+            root=str(order.repository.root),
+            git_dir=str(order.repository.git_dir),
+            patches=str(order.patches),
+            staging=str(self.staging),
+            ref=order.ref,
+            head=order.head,
+            commit=order.commit,
+            record=str(order.record or ""),
+            document=order.document,
+        )
+
+    def prepare(self) -> None:
+        """Everything that can be done without touching the tree."""
+        self._note(self.journal)
+        self.staging.mkdir(mode=0o700)
+        for name in ("fresh", "gone", "folders"):
+            (self.staging / name).mkdir()
+        self._lock()
+        index = self._own_index()
+        tree = self._tree(self.order.repository.root, index)
+        look = Look(tree, self.staging, self.order.changes, self.order.loose, self.order.outside)
+        self.steps = look.steps()
+        self._check_out(tree)
+        self._fill(tree)
+        shifts = tuple(self._shift_of(number, step) for number, step in enumerate(self.steps))
+        users = Path(self.journal.git_dir) / "index"
+        if users.exists():
+            os.link(users, self.staging / "index-old")
+        journal = self.journal.at(
+            MOVING,
+            shifts=tuple(one for one in shifts if one.old or one.fresh),
+            made=tuple(self._missing_folders()),
+        )
+        self._note(journal)
+
+    def shift(self) -> None:
+        """Each file changes places with the one that is staged for it; what only goes, first."""
+        shifts = self.journal.shifts
+        for one in (shift for shift in shifts if shift.fresh is None):
+            self._take(one)
+        for folder in self.journal.made:
+            moment("folder")
+            self._make_folder(folder)
+        for one in (shift for shift in shifts if shift.fresh is not None):
+            self._give(one)
+
+    def set_index(self) -> None:
+        """The new index takes the old one's place, its times fresh from the files themselves."""
+        tree = self._tree(self.order.repository.root, self.staging / "index")
+        moment("refresh")
+        tree.refresh()
+        users = Path(self.journal.git_dir) / "index"
+        if users.exists():
+            (self.staging / "index").chmod(users.stat().st_mode & 0o777)
+        os.link(self.staging / "index", self.staging / "index-new")  # to know it again by
+        moment("index")
+        (self.staging / "index").rename(users)
+        moment("index set")
+
+    def set_ref(self) -> None:
+        """The branch moves, if it still stands where it did. This is when the landing stands."""
+        order = self.order
+        if order.commit:
+            head = run("symbolic-ref", "-q", "HEAD", cwd=order.repository.root, check=False).line
+            if head != order.ref:
+                raise _moved("another branch was checked out meanwhile")
+            moment("ref")
+            try:
+                run(
+                    *("update-ref", "-m", order.reason, "HEAD", order.commit, order.head),
+                    cwd=order.repository.root,
+                )
+            except GitFailed as failed:
+                raise _moved(f"the branch has moved meanwhile ({failed.result.reason})") from failed
+            moment("ref set")
+        self.journal = self.journal.at(DONE)
+        if not order.commit:  # with a commit, the branch itself says that it stands
+            self._note(self.journal)
+
+    def _lock(self) -> None:
+        """Takes git's own lock of the index, so that no git of the user's writes meanwhile."""
+        lock = self.staging / "lock"
+        lock.touch()
+        moment("lock")
+        try:
+            os.link(lock, Path(self.journal.git_dir) / "index.lock")
+        except FileExistsError:
+            raise LandingRefused(
+                "nothing was landed: another git is at work here (its index.lock is there)",
+                hint="wait for it; if none runs, remove "
+                f"{Path(self.journal.git_dir) / 'index.lock'} as git itself says",
+            ) from None
+        moment("locked")
+
+    def _own_index(self) -> Path:
+        """A copy of the user's index, whole in itself."""
+        copy = self.staging / "index"
+        _copy_index(Path(self.journal.git_dir), copy)
+        return copy
+
+    def _check_out(self, tree: WorkTree) -> None:
+        """Writes the new files by git into `fresh`, where nothing of the user's stands.
+
+        The index that is checked out holds all of the tree: attributes are looked up in it.
+        """
+        loose = [step for step in self.steps if not step.stage]
+        tree.set((step.path, step.new) for step in self.steps if step.stage)
+        index = tree.index
+        if loose:
+            index = self.staging / "index-loose"
+            shutil.copy2(tree.index, index)
+        fresh = self._tree(self.staging / "fresh", index)
+        if loose:
+            fresh.set((step.path, step.new) for step in loose)
+        fresh.checkout([step.path for step in self.steps if step.gives])
+
+    def _fill(self, tree: WorkTree) -> None:
+        left_out = (s for s in self.steps if s.new and not s.gives and not is_module(s.new))
+        tree.skip([step.path for step in left_out if step.stage])
+
+    def _shift_of(self, number: int, step: Step) -> Shift:
+        fresh = Mark.of(self._fresh(step.path)) if step.gives else None
+        if step.gives and fresh is None:
+            raise OSError(f"git did not write {os.fsdecode(step.path)} (is the disk full?)")
+        return Shift(number=number, path=step.path, old=step.mark, fresh=fresh)
+
+    def _missing_folders(self) -> list[bytes]:
+        places = [step.path for step in self.steps if step.gives]
+        modules = [s.path for s in self.steps if is_module(s.new) and not is_module(s.old)]
+        wanted = {folder for path in places for folder in parents(path)}
+        wanted.update(folder for path in modules for folder in (*parents(path), path))
+        return sorted(folder for folder in wanted if not _is_folder(self._full(folder)))
+
+    def _take(self, one: Shift) -> None:
+        moment("take")
+        aside = self._gone(one.number)
+        put(self._full(one.path), aside)
+        moment("taken")
+        if Mark.of(aside) != one.old:
+            raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile")
+
+    def _give(self, one: Shift) -> None:
+        fresh, target = self._fresh(one.path), self._full(one.path)
+        moment("give")
+        if one.old is not None:
+            try:
+                exchange(fresh, target)
+            except FileNotFoundError as gone:
+                raise _moved(f"{os.fsdecode(one.path)} was removed meanwhile") from gone
+            if Mark.of(fresh) != one.old:
+                raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile")
+        else:
+            if _is_folder(target):  # empty by now: all that was in it has gone
+                self._clear_folder(target, one.number)
+            try:
+                put(fresh, target)
+            except FileExistsError as there:
+                raise _moved(f"{os.fsdecode(one.path)} was made meanwhile") from there
+        moment("given")
+
+    def _clear_folder(self, folder: bytes, number: int) -> None:
+        for _, _, files in os.walk(folder):
+            if files:
+                raise _moved(f"{os.fsdecode(folder)} was filled meanwhile")
+        moment("folder aside")
+        os.rename(folder, os.fsencode(self.staging / "folders" / str(number)))  # noqa: PTH104
+
+    def _make_folder(self, folder: bytes) -> None:
+        try:
+            os.mkdir(self._full(folder))  # noqa: PTH102
+        except FileExistsError as there:
+            if not _is_folder(self._full(folder)):
+                raise _moved(f"{os.fsdecode(folder)} was made meanwhile") from there
+        moment("folder made")
+
+    def _tree(self, root: Path, index: Path) -> WorkTree:
+        return WorkTree(self.order.patches, root, index, len(self.order.head))
+
+    def _note(self, journal: Journal) -> None:
+        moment(f"journal {journal.phase}")
+        self.desk.write(journal)
+        self.journal = journal
+        moment(f"journaled {journal.phase}")
+
+    def _full(self, path: bytes) -> bytes:
+        return os.fsencode(self.journal.root) + b"/" + path
+
+    def _fresh(self, path: bytes) -> bytes:
+        return after.fresh_place(self.journal, path)
+
+    def _gone(self, number: int) -> bytes:
+        return after.gone_place(self.journal, number)
+
+
+def _staging(order: Order) -> Path:
+    """In the git dir, where no tool looks; in the tree only where that is another file system."""
+    git_dir, root = order.repository.git_dir, order.repository.root
+    same = git_dir.stat().st_dev == root.stat().st_dev
+    return (git_dir if same else root) / f".hydra-landing-{order.id}"
+
+
+def _copy_index(git_dir: Path, copy: Path) -> None:
+    if (git_dir / "index").exists():
+        shutil.copy2(git_dir / "index", copy)
+    if any(git_dir.glob("sharedindex.*")):  # its other half lies in the user's own gitdir
+        run("update-index", "--no-split-index", git_dir=git_dir, index=copy)
+
+
+def _is_folder(path: bytes) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114
+
+
+def _moved(what: str) -> Moved:
+    return Moved(
+        f"nothing was landed: {what}; all is as it was",
+        hint="land again: the tree is looked at anew",
+    )

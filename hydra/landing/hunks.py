@@ -1,0 +1,194 @@
+"""A patch in the pieces that can be picked, each with an id that stays the same.
+
+The diff is always made in one way, whatever anybody's settings are: histogram, three lines of
+context, no renames. A hunk's id is a hash of its path, its base blob, its place and its lines, so
+the same change in two lanes has one id. What has no lines to choose from (a new, deleted or binary
+file, a symlink, a submodule) is one hunk; so is a file's mode.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.git.changes import Change, changes
+from hydra.git.runner import run
+
+SHORT = 6
+"""Hexadecimal digits of an id that are shown, at least."""
+
+_DIFF = (
+    *("diff-tree", "-r", "-p", "-U3", "--no-renames", "--full-index", "--no-color"),
+    *("--no-ext-diff", "--no-textconv", "--diff-algorithm=histogram", "--no-indent-heuristic"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--inter-hunk-context=0", "--ignore-submodules=none"),
+)
+_HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_SECTION = re.compile(rb"^diff --git ", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Lines `old` from line `start` on (the first is 0) become `new`; each with its line end."""
+
+    start: int
+    old: tuple[bytes, ...]
+    new: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One piece of a patch. `kind` is `lines`, `mode` or `whole`; `head` is git's `@@` line or what
+    becomes of the file; `body` the lines as a diff shows them."""
+
+    id: str
+    change: Change
+    kind: str
+    head: str
+    body: bytes = b""
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def path(self) -> bytes:
+        """The file it is of."""
+        return self.change.path
+
+
+def hunks(git_dir: Path, base: str, commit: str) -> tuple[Hunk, ...]:
+    """All hunks of a patch, in the order of its diff."""
+    changed = changes(git_dir, base, commit)
+    words = (*_DIFF, "--end-of-options", base, commit, "--")
+    text = run(*words, git_dir=git_dir, isolated=True, timeout=300).stdout
+    starts = [found.start() for found in _SECTION.finditer(text)]
+    sections = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    found: list[Hunk] = []
+    for change in changed:
+        # git shows a file that became another kind of thing as a deletion and a creation.
+        mine, sections = sections[: _sections(change)], sections[_sections(change) :]
+        found += _of(change, mine)
+    return tuple(found)
+
+
+def apply(blob: bytes, edits: Iterable[Edit]) -> bytes:
+    """`blob` with these edits of it. Raises `ValueError` where one does not fit."""
+    lines = split_lines(blob)
+    made: list[bytes] = []
+    at = 0
+    for edit in sorted(edits, key=lambda one: one.start):
+        end = edit.start + len(edit.old)
+        if edit.start < at or tuple(lines[edit.start : end]) != edit.old:
+            raise ValueError(f"an edit of line {edit.start + 1} does not fit")
+        made += (*lines[at : edit.start], *edit.new)
+        at = end
+    return b"".join((*made, *lines[at:]))
+
+
+def split_lines(blob: bytes) -> list[bytes]:
+    """Lines as git counts them: a newline ends one, and nothing else does."""
+    lines = [line + b"\n" for line in blob.split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+def _sections(change: Change) -> int:
+    if change.old is None or change.new is None:
+        return 1
+    return 1 if _kind(change.old.mode) == _kind(change.new.mode) else 2
+
+
+def _kind(mode: str) -> str:
+    return mode[:3]
+
+
+def _of(change: Change, sections: Sequence[bytes]) -> Iterator[Hunk]:
+    old, new = change.old, change.new
+    lines = list(_line_hunks(change, sections[0])) if len(sections) == 1 else []
+    if old is None or new is None or not lines or not old.mode.startswith("100"):
+        if old and new and old.oid == new.oid:
+            yield _mode(change)
+        else:
+            body = b"".join(section[section.find(b"\n@@ ") + 1 :] for section in sections if lines)
+            yield Hunk(_id(change, b"whole", _result(change)), change, "whole", _what(change), body)
+        return
+    if old.mode != new.mode:
+        yield _mode(change)
+    yield from lines
+
+
+def _mode(change: Change) -> Hunk:
+    assert change.old is not None
+    assert change.new is not None
+    told = f"mode {change.old.mode} -> {change.new.mode}"
+    return Hunk(_id(change, told.encode()), change, "mode", told)
+
+
+def _what(change: Change) -> str:
+    if change.old is None:
+        return "new file"
+    if change.new is None:
+        return "deleted file"
+    same = _kind(change.old.mode) == _kind(change.new.mode)
+    return "changed as a whole" if same else "became another kind of file"
+
+
+def _line_hunks(change: Change, section: bytes) -> Iterator[Hunk]:
+    lines = section.split(b"\n")
+    starts = [n for n, line in enumerate(lines) if line.startswith(b"@@ ")]
+    if section.endswith(b"\n"):
+        lines.pop()
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        head = _HEAD.match(lines[start])
+        assert head is not None
+        # git counts an empty range from the line before it.
+        first = int(head[1]) - (head[2] != b"0")
+        body = lines[start + 1 : end]
+        edits = tuple(_edits(body, first))
+        changed = b"\n".join(line for line in body if line[:1] in (b"-", b"+", b"\\"))
+        place = b"%d,%d\n" % (first, sum(len(edit.old) for edit in edits))
+        yield Hunk(
+            id=_id(change, place + changed),
+            change=change,
+            kind="lines",
+            head=lines[start].decode("utf-8", "replace"),
+            body=b"\n".join(body) + b"\n",
+            edits=edits,
+        )
+
+
+def _edits(body: Sequence[bytes], first: int) -> Iterator[Edit]:
+    at, start = first, first
+    old: list[bytes] = []
+    new: list[bytes] = []
+    last: list[bytes] = []
+    for line in body:
+        mark, text = line[:1], line[1:] + b"\n"
+        if mark == b"\\":  # "No newline at end of file", of the line before
+            if last:
+                last[-1] = last[-1][:-1]
+            continue
+        if mark == b"-":
+            old.append(text)
+            last, at = old, at + 1
+        elif mark == b"+":
+            new.append(text)
+            last = new
+        else:
+            if old or new:
+                yield Edit(start, tuple(old), tuple(new))
+            old, new, last = [], [], []
+            at += 1
+        if not old and not new:
+            start = at
+    if old or new:
+        yield Edit(start, tuple(old), tuple(new))
+
+
+def _id(change: Change, *what: bytes) -> str:
+    base = change.old.oid if change.old else "new"
+    return hashlib.sha256(b"\0".join((change.path, base.encode(), *what))).hexdigest()
+
+
+def _result(change: Change) -> bytes:
+    return f"{change.new.mode} {change.new.oid}".encode() if change.new else b"gone"

@@ -1,0 +1,127 @@
+"""What people pick, read and found in the lanes' patches: by file, by folder, by hunk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+from hydra.errors import UsageError
+from hydra.git.changes import Entry, changes, read_blob, renames, tree_with, write_blob
+from hydra.landing.compose import Part
+from hydra.landing.hunks import Edit, Hunk, apply, hunks
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One `--pick LANE:PATH` (from the repository's top, "" is all of it) or `--hunk LANE:ID`."""
+
+    lane: str
+    path: str | None = None
+    hunk: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """As it was given."""
+        return f"{self.lane}:{self.hunk if self.path is None else self.path}"
+
+
+def read_pick(text: str, option: str) -> tuple[str, str]:
+    """LANE and what follows the first colon. Raises `UsageError`."""
+    lane, mark, rest = text.partition(":")
+    if not mark or not lane or not rest:
+        example = "--pick codex:src/a.py" if option == "--pick" else "--hunk codex:1f3a9c"
+        raise UsageError(f"{option} takes LANE:WHAT, not {text!r}", hint=f"for example {example}")
+    return lane, rest
+
+
+@dataclass(slots=True)
+class LanePatch:
+    """One lane's patch, to pick from."""
+
+    patches: Path
+    base: str
+    lane: str
+    commit: str
+    _hunks: tuple[Hunk, ...] | None = None
+    _entries: dict[bytes, Entry | None] = field(default_factory=dict)
+    _edits: dict[bytes, list[Edit]] = field(default_factory=dict)
+    _modes: dict[bytes, str] = field(default_factory=dict)
+
+    def part(self, picks: Sequence[Pick], scratch: Path) -> Part:
+        """The base with these picks of the lane. Raises `UsageError` for one that fits nothing."""
+        moved = dict(self._moved())
+        for pick in picks:
+            if pick.path is not None:
+                self._take_path(pick, moved)
+            else:
+                self._take_hunk(pick, moved)
+        for path in self._edits.keys() | self._modes.keys():
+            if path not in self._entries:  # a whole file holds all of its hunks
+                self._entries[path] = self._edited(path)
+        return Part(lane=self.lane, tree=tree_with(self.patches, self.base, self._entries, scratch))
+
+    def hunks(self) -> tuple[Hunk, ...]:
+        """All hunks of the patch."""
+        if self._hunks is None:
+            self._hunks = hunks(self.patches, self.base, self.commit)
+        return self._hunks
+
+    def _moved(self) -> Iterable[tuple[bytes, bytes]]:
+        for old, new in renames(self.patches, self.base, self.commit):
+            yield old, new
+            yield new, old
+
+    def _take_path(self, pick: Pick, moved: Mapping[bytes, bytes]) -> None:
+        named = os.fsencode((pick.path or "").rstrip("/"))
+        changed = {one.path: one.new for one in changes(self.patches, self.base, self.commit)}
+        chosen = [p for p in changed if not named or p == named or p.startswith(named + b"/")]
+        if not chosen:
+            raise _no_such_path(pick, changed)
+        # A rename is one thing: picking either side takes both.
+        both = (*chosen, *(moved[path] for path in chosen if path in moved))
+        self._entries.update((path, changed[path]) for path in both)
+
+    def _take_hunk(self, pick: Pick, moved: Mapping[bytes, bytes]) -> None:
+        hunk = self._hunk(pick)
+        match hunk.kind:
+            case "lines":
+                self._edits.setdefault(hunk.path, [])
+                self._edits[hunk.path] += (e for e in hunk.edits if e not in self._edits[hunk.path])
+            case "mode":
+                assert hunk.change.new is not None
+                self._modes[hunk.path] = hunk.change.new.mode
+            case _:
+                self._entries[hunk.path] = hunk.change.new
+                if other := moved.get(hunk.path):
+                    self._take_path(Pick(self.lane, os.fsdecode(other)), {})
+
+    def _hunk(self, pick: Pick) -> Hunk:
+        wanted = (pick.hunk or "").lower()
+        found = [one for one in self.hunks() if one.id.startswith(wanted)]
+        if len({one.id for one in found}) == 1:
+            return found[0]
+        what = "no hunk" if not found else f"{len(found)} hunks"
+        raise UsageError(
+            f"lane {self.lane} has {what} {pick.hunk!r}",
+            hint=f"see their ids: hydra diff {self.lane} --hunks",
+        )
+
+    def _edited(self, path: bytes) -> Entry:
+        old = next(one.change.old for one in self.hunks() if one.path == path)
+        assert old is not None
+        mode = self._modes.get(path, old.mode)
+        edits = self._edits.get(path, [])
+        if not edits:
+            return Entry(mode, old.oid)
+        data = apply(read_blob(self.patches, old.oid), edits)
+        return Entry(mode, write_blob(self.patches, data))
+
+
+def _no_such_path(pick: Pick, changed: Mapping[bytes, object]) -> UsageError:
+    names = [os.fsdecode(path) for path in changed]
+    near = get_close_matches(pick.path or "", names, 3, 0.5) or names[:5]
+    hint = f"it changes {', '.join(near)}" if near else "its patch is empty"
+    return UsageError(f"lane {pick.lane} does not change {pick.path}", hint=hint)

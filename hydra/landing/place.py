@@ -1,0 +1,272 @@
+"""The user's tree, looked at before anything is written: what a landing would do, and what is in
+its way. Every path in the way is named, not only the first.
+
+Staged, changed, untracked and ignored files stay byte for byte; so whatever a change would touch
+must stand exactly as the change's own old side has it, and what it adds must find its place free:
+by name, by case and by Unicode form, whatever this file system holds to be equal.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from hydra.errors import LandingRefused
+from hydra.git.changes import Change, Entry
+from hydra.git.names import folded, parents, refused
+from hydra.git.standing import Indexed, WorkTree, is_module
+from hydra.landing.swap import Mark
+
+SHOWN = 20
+"""Paths named in a refusal; with more, the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One path's way from `old` to `new`.
+
+    `takes`: a file stands there and goes. `gives`: a file comes. Neither holds for a submodule, nor
+    where a sparse checkout leaves the path out. `stage`: the index entry changes too. `mark` knows
+    the file that stands there now.
+    """
+
+    path: bytes
+    old: Entry | None
+    new: Entry | None
+    takes: bool
+    gives: bool
+    stage: bool = True
+    mark: Mark | None = None
+
+
+@dataclass(slots=True)
+class Look:
+    """One look at one tree. `index` in `tree` is a copy of the user's; `scratch` is for Hydra.
+
+    `loose` are paths whose old side is the user's own uncommitted file (--include-dirty): their
+    index entry is left as it is. `outside` tells which new paths a sparse checkout leaves out.
+    """
+
+    tree: WorkTree
+    scratch: Path
+    changes: Sequence[Change]
+    loose: Collection[bytes] = ()
+    outside: Collection[bytes] = ()
+    problems: dict[bytes, str] = field(default_factory=dict)
+    _indexed: dict[bytes, bytes] = field(default_factory=dict)
+    _going: set[bytes] = field(default_factory=set)
+    _listings: dict[bytes, dict[str, list[bytes]]] = field(default_factory=dict)
+    _ways: dict[bytes, str] = field(default_factory=dict)
+
+    def steps(self) -> tuple[Step, ...]:
+        """What is to be done, in git's order. Raises `LandingRefused` with all that is in the way.
+
+        Nothing is written but in `scratch`.
+        """
+        self._indexed = self.tree.entries()
+        self._going = {c.path for c in self.changes if c.new is None and not is_module(c.old)}
+        for change in self.changes:
+            self._check_name(change)
+            self._check_index(change)
+        standing = [change for change in self.changes if self._stands(change)]
+        self._check_files(standing)
+        for change in self.changes:
+            self._check_place(change)
+        self._check_twins([change for change in self.changes if change.old is None])
+        if self.problems:
+            raise _in_the_way(self.problems)
+        return tuple(map(self._step, self.changes))
+
+    def _step(self, change: Change) -> Step:
+        path = change.path
+        here = not self._left_out(change)
+        takes = here and change.old is not None and not is_module(change.old)
+        gives = here and change.new is not None and not is_module(change.new)
+        mark = Mark.of(self._full(path)) if takes else None
+        return Step(path, change.old, change.new, takes, gives, path not in self.loose, mark)
+
+    def _left_out(self, change: Change) -> bool:
+        """Whether the work tree has no file for this path, and shall have none."""
+        if change.old is None:
+            return change.path in self.outside
+        found = self._entry(change.path)
+        skipped = found is not None and found.skipped
+        return skipped and not os.path.lexists(self._full(change.path))
+
+    def _entry(self, path: bytes) -> Indexed | None:
+        facts = self._indexed.get(path)
+        return Indexed.read(facts) if facts is not None else None
+
+    def _stands(self, change: Change) -> bool:
+        gone = change.old is None or is_module(change.old)
+        return not gone and not self._left_out(change)
+
+    def _check_name(self, change: Change) -> None:
+        if change.new is not None and (why := refused(change.path)):
+            self._problem(change.path, why)
+
+    def _check_index(self, change: Change) -> None:
+        found = self._entry(change.path)
+        if change.path in self.loose:
+            return
+        if found is not None and found.stage:
+            self._problem(change.path, "in conflict in your index")
+        elif (found.entry if found else None) != change.old:
+            self._problem(change.path, "changed in your index (staged)")
+
+    def _check_files(self, standing: Sequence[Change]) -> None:
+        """Whether the files are as the old side has them, read anew: no flag or time is trusted."""
+        now = WorkTree(
+            self.tree.patches, self.tree.root, self.scratch / "standing", self.tree.name_length
+        )
+        now.set((change.path, change.old) for change in standing)
+        if not standing:
+            return
+        now.refresh()
+        for path, letter in now.changed().items():
+            self._problem(path, "deleted in your tree" if letter == "D" else "changed in your tree")
+
+    def _check_place(self, change: Change) -> None:
+        if self._left_out(change):
+            return
+        self._check_way(change.path)
+        comes = change.new is not None and (
+            change.old is None or (is_module(change.old) and not is_module(change.new))
+        )
+        if comes:
+            self._check_free(change.path)
+
+    def _check_way(self, path: bytes) -> None:
+        """Every folder on the way is a real one, and the last that is there can be written."""
+        folder = path.rpartition(b"/")[0]
+        if folder not in self._ways:
+            self._ways[folder] = self._way(folder)
+        if why := self._ways[folder]:
+            self._problem(path, why)
+
+    def _way(self, folder: bytes) -> str:
+        last = self._full(b"")
+        device = os.lstat(last).st_dev
+        for place in (*parents(folder), folder) if folder else ():
+            full = self._full(place)
+            try:
+                found = os.lstat(full)
+            except FileNotFoundError:
+                break
+            if not stat.S_ISDIR(found.st_mode):
+                if place in self._going:
+                    break
+                kind = "a symlink" if stat.S_ISLNK(found.st_mode) else "a file"
+                return f"{kind} of yours is on the way: {os.fsdecode(place)}"
+            if found.st_dev != device:
+                return "on another file system than the repository"
+            last = full
+        if not os.access(last, os.W_OK | os.X_OK):
+            return f"its folder cannot be written: {os.fsdecode(last)}"
+        return ""
+
+    def _check_free(self, path: bytes) -> None:
+        """Nothing of the user's has this name, or one that another file system takes for it."""
+        for place in (*parents(path), path):
+            folder, _, name = place.rpartition(b"/")
+            names = self._listing(folder)
+            for twin in names.get(folded(name), ()):
+                other = folder + b"/" + twin if folder else twin
+                if twin == name and place != path:
+                    continue  # a folder on the way, looked at by `_check_way`
+                for left in self._left_of(other):
+                    self._problem(path, _taken(path, left, twin == name))
+            if name not in names.get(folded(name), ()):
+                return  # not there: nothing below it is either
+
+    def _left_of(self, path: bytes) -> Iterator[bytes]:
+        """What of a file or folder stays when all that goes has gone; at most one name."""
+        full = self._full(path)
+        if path in self._going:
+            return
+        if not stat.S_ISDIR(os.lstat(full).st_mode):
+            yield path
+            return
+        for top, folders, files in os.walk(full):
+            links = [name for name in folders if os.path.islink(os.path.join(top, name))]  # noqa: PTH114, PTH118
+            for name in (*files, *links):
+                inside = os.path.relpath(os.path.join(top, name), self._full(b""))  # noqa: PTH118
+                if inside not in self._going:
+                    yield inside
+                    return
+
+    def _check_twins(self, added: Sequence[Change]) -> None:
+        """A new name that only another file system takes for one that is tracked, there or not."""
+        if not added:
+            return
+        stay = [path for path in self._indexed if path not in self._going]
+        places = {folder for path in stay for folder in _folders(path)}.union(stay)
+        known = dict(zip(_all_folded(places), places, strict=True))
+        for change in added:
+            for place in (*_folders(change.path), change.path):
+                other = place if place in places else known.setdefault(folded(place), place)
+                if other != place:
+                    self._problem(change.path, _taken(change.path, other, False))
+                    break
+
+    def _listing(self, folder: bytes) -> dict[str, list[bytes]]:
+        if folder not in self._listings:
+            self._listings[folder] = _listing(self._full(folder))
+        return self._listings[folder]
+
+    def _full(self, path: bytes) -> bytes:
+        top = os.fsencode(self.tree.root)
+        return top + b"/" + path if path else top
+
+    def _problem(self, path: bytes, why: str) -> None:
+        self.problems.setdefault(path, why)
+
+
+def _listing(folder: bytes) -> dict[str, list[bytes]]:
+    found: dict[str, list[bytes]] = {}
+    try:
+        for name in os.listdir(folder):  # noqa: PTH208  bytes
+            found.setdefault(folded(name), []).append(name)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    return found
+
+
+def _folders(path: bytes) -> tuple[bytes, ...]:
+    return _with_folders(path.rpartition(b"/")[0])
+
+
+@lru_cache(maxsize=65536)
+def _with_folders(folder: bytes) -> tuple[bytes, ...]:
+    return (*_with_folders(folder.rpartition(b"/")[0]), folder) if folder else ()
+
+
+def _all_folded(places: Collection[bytes]) -> Iterable[str]:
+    """As `folded`, at once: nearly every repository has ASCII names alone."""
+    joined = b"\0".join(places)
+    return joined.decode().lower().split("\0") if joined.isascii() else map(folded, places)
+
+
+def _taken(path: bytes, left: bytes, same: bool) -> str:
+    name = os.fsdecode(left)
+    if same and left == path:
+        return "there already: a file of yours that git does not track, or ignores"
+    if same:
+        return f"a folder of yours with other files in it, such as {name}"
+    return f"the same name to some file systems as {name}"
+
+
+def _in_the_way(problems: dict[bytes, str]) -> LandingRefused:
+    named = tuple((os.fsdecode(path), why) for path, why in sorted(problems.items()))
+    more = f" (the first {SHOWN})" if len(named) > SHOWN else ""
+    what = "1 path is" if len(named) == 1 else f"{len(named)} paths are"
+    return LandingRefused(
+        f"nothing was landed: {what} in the way{more}",
+        hint="commit, move or stash what is named and land again; or take it on a branch of its "
+        "own: --branch NAME",
+        paths=named[:SHOWN],
+    )

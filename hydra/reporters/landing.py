@@ -1,0 +1,80 @@
+"""What was landed, as a person reads it and as `--json` prints it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hydra.reporters.style import paint
+from hydra.reporters.text import clean, plural
+
+if TYPE_CHECKING:
+    from hydra.git.changes import Change
+
+SHOWN = 20
+"""Files that are listed; with more, the others are counted."""
+
+
+def landed_text(
+    document: Mapping[str, Any],
+    changes: Sequence[Change],
+    *,
+    hooks: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    dry_run: bool = False,
+    color: bool = False,
+) -> str:
+    """How a landing went, its files, and the next step."""
+    lanes = ", ".join(document["lanes"])
+    where = document["ref"].removeprefix("refs/heads/")
+    commit = document["commit"][:10]
+    if dry_run:
+        head = f"would land {lanes} on {where}"
+    elif commit:
+        head = f"landed {lanes} on {where} as {commit}"
+    else:
+        head = f"landed {lanes} in your tree, staged and not committed"
+    lines = [f"{paint(clean(head), 'good', color)}: {clean(document['title'])}"]
+    lines += [
+        f"  {_letter(change)} {clean(os.fsdecode(change.path))}" for change in changes[:SHOWN]
+    ]
+    if len(changes) > SHOWN:
+        lines.append(f"  and {plural(len(changes) - SHOWN, 'more file')}")
+    if document["moved"]:
+        lines.append("the branch had moved since the race: merged onto it")
+    if document["loose"]:
+        lines.append("files that you had changed before the race are not staged")
+    if document["checks"] is None:
+        lines.append("no checks were run on it")
+    lines += [paint(clean(note), "warn", color) for note in notes]
+    if hooks:
+        lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
+    if not dry_run:
+        lines.append("take it back: hydra merge --undo")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def undone_text(document: Mapping[str, Any], changes: Sequence[Change], *, color: bool) -> str:
+    """That a landing was taken back."""
+    where = document["ref"].removeprefix("refs/heads/")
+    told = f"took back {', '.join(document['lanes'])} from {where}"
+    files = plural(len(changes), "file")
+    return f"{paint(clean(told), 'good', color)}: {files} as before the landing\n"
+
+
+def landing_document(
+    document: Mapping[str, Any],
+    *,
+    hooks: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """The landing's record, and what was said besides."""
+    return {**document, "hooks": list(hooks), "notes": list(notes), "dry_run": dry_run}
+
+
+def _letter(change: Change) -> str:
+    if change.old is None:
+        return "A"
+    return "D" if change.new is None else "M"
