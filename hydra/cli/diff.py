@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hydra.cli.common import Command, json_option, run_option, use_color
+
+if TYPE_CHECKING:
+    from hydra.errors import UsageError
 
 
 class WithPaths(Command):
@@ -28,12 +31,14 @@ class WithPaths(Command):
         "hydra diff claude",
         "hydra diff claude codex --stat",
         "hydra diff codex -- src/",
+        "hydra diff codex --hunks",
         "hydra diff claude > claude.patch",
     ),
 )
 @click.argument("lane")
 @click.argument("other", required=False, metavar="[LANE2] [-- PATH...]")
 @click.option("--stat", is_flag=True, help="Only the files, and how much of each changed.")
+@click.option("--hunks", is_flag=True, help="With the id of each hunk, for `hydra merge --hunk`.")
 @run_option
 @json_option
 @click.pass_obj
@@ -45,18 +50,30 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
     """
     from hydra.app import runs
     from hydra.git import patches
+    from hydra.landing.hunks import hunks
+    from hydra.reporters.hunks import hunk_rows, hunks_text
     from hydra.store import shared
 
     place = runs.here()
     run = runs.find(place, options["run"])
     paths = runs.from_top(place, paths)
+    if options["hunks"] and (other or options["stat"]):
+        raise _no_hunks()
     with shared(run.folder):
         ends = runs.ends_of(run, lane, other)
-        if options["as_json"]:
+        if options["hunks"]:
+            found = [h for h in hunks(run.patches, *ends) if _within(h.path, paths)]
+            document = {**_document(run.id, lane, None, ends, []), "hunks": hunk_rows(found)}
+            if options["as_json"]:
+                click.echo(json.dumps(document, indent=2))
+                return
+            text = hunks_text(found)
+        elif options["as_json"]:
             rows = [row for row in patches.numstat(run.patches, *ends) if _within(row[0], paths)]
             click.echo(json.dumps(_document(run.id, lane, other, ends, rows), indent=2))
             return
-        text = patches.diff(run.patches, *ends, paths=paths, stat=options["stat"])
+        else:
+            text = patches.diff(run.patches, *ends, paths=paths, stat=options["stat"])
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(text)
         return
@@ -64,7 +81,13 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
     from hydra.reporters.diff import shown
 
     color = use_color(sys.stdout)
-    page(shown(text, color=color), pager_of(place.repository.config))
+    page(shown(text, color=color), pager_of(patches.users_own(run.patches)))
+
+
+def _no_hunks() -> UsageError:
+    from hydra.errors import UsageError
+
+    return UsageError("--hunks shows one lane's patch, whole", hint="hydra diff LANE --hunks")
 
 
 def _document(

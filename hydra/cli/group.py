@@ -20,6 +20,7 @@ COMMANDS = {
     "runs": "List this repository's races, newest first",
     "diff": "Show LANE's patch against its base, or against LANE2's patch",
     "merge": "Land LANE's patch, or picks of several, as one commit on your branch",
+    "export": "Print LANE's patch as mail that `git am` takes, or make a bundle of it",
     "completion": "Print the completion script of SHELL",
 }
 """Every command with how its own help begins, so that `hydra --help` imports none of them."""

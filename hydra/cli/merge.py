@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 _ALONE = ("undo", "abort")
 
+_HINT = """
+# The message of the commit. Lines that start with # are left out;
+# without any other, nothing is landed.
+"""
+
 
 @click.command(
     cls=Command,
@@ -105,9 +110,8 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
 def _edit(text: str, editor: str) -> str:
     from hydra.errors import UsageError
 
-    hint = "\n# The message of the commit; without one nothing is landed.\n# Such lines are left out.\n"
     try:
-        edited = click.edit(text + hint, editor=editor, extension=".txt")
+        edited = click.edit(text + _HINT, editor=editor, extension=".txt")
     except click.ClickException as error:
         raise UsageError(
             f"your editor did not give a message ({error.format_message()})",

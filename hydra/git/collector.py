@@ -142,18 +142,29 @@ def _listed(session: Session) -> _Changes:
     # Imported here: it takes longer than a race needs to its agents' start.
     from concurrent.futures import ThreadPoolExecutor
 
-    # All at once: the survey wakes a git that waits on a FIFO called .gitignore.
+    # All at once: the survey wakes a git that waits on a FIFO called .gitattributes.
     with ThreadPoolExecutor(2) as beside:
-        listing = beside.submit(_tracked, session), beside.submit(_others, session)
+        tracked, known = beside.submit(_tracked, session), beside.submit(_known, session)
         session.found = survey(session.top)
-        (gone, present), others = listing[0].result(), listing[1].result()
+        others = _others(session, known.result())
+        gone, present = tracked.result()
     if session.found.opened:  # what lay behind a closed folder looked deleted, or not there
         (gone, present), others = _tracked(session), _others(session)
     closed = tuple(session.found.closed)  # what nobody could look into is not deleted
     return _Changes([path for path in gone if not path.startswith(closed)], present, others)
 
 
-def _others(session: Session) -> list[bytes]:
+def _known(session: Session) -> frozenset[bytes]:
+    """Every path in the index, and the one at the top that git never takes."""
+    return frozenset((b".git", *session.paths("ls-files", "--cached", "-z")))
+
+
+def _others(session: Session, known: frozenset[bytes] = frozenset()) -> list[bytes]:
+    """Untracked paths that no ignore rule names; git walks the tree again only if there are any."""
+    there = session.found.files
+    session.found.files = None  # nobody else needs them
+    if there is not None and known.issuperset(there):
+        return []
     return session.paths("ls-files", "--others", "--exclude-standard", "-z")
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hydra.git.found import Repository
-from hydra.git.runner import run
+from hydra.git.runner import run, split
 
 Settings = tuple[tuple[str, str], ...]
 
@@ -52,33 +52,35 @@ def identity(repo: Repository) -> Settings:
     return (("user.name", name), ("user.email", email))
 
 
-OF_COMMITS = "user-config"
-"""A file in patches.git: how the user signs and edits, as it was before the race."""
+USER_SETTINGS = "user-config"
+"""A file in patches.git: how the user signs, edits and pages, as it was before the race."""
 
-_SECTIONS_OF_COMMITS = ("user.", "author.", "committer.", "gpg.")
-_OF_COMMITS = ("commit.gpgsign", "core.editor", "core.commentchar", "i18n.commitencoding")
+_USERS_SECTIONS = ("user.", "author.", "committer.", "gpg.")
+_USERS = ("commit.gpgsign", "core.editor", "core.pager", "pager.diff", "i18n.commitencoding")
 
 
-def write_commit_settings(repo: Repository, git_dir: Path) -> None:
-    """Keeps what a landing runs of the user's (gpg, ssh-keygen, the editor) for that later day.
+def write_user_settings(repo: Repository, git_dir: Path) -> None:
+    """Keeps what later commands run of the user's: gpg or ssh-keygen, the editor, the pager.
 
     An agent that nothing confines could lead the user's configuration elsewhere meanwhile.
     """
     words = (
         (key, value)
         for key, value in repo.config.items()
-        if key in _OF_COMMITS or key.startswith(_SECTIONS_OF_COMMITS)
+        if key in _USERS or key.startswith(_USERS_SECTIONS)
     )
     text = "".join(_entry(key, value) for key, value in words)
-    (git_dir / OF_COMMITS).write_bytes(os.fsencode(text))
+    (git_dir / USER_SETTINGS).write_bytes(os.fsencode(text))
 
 
-def commit_setting(git_dir: Path, key: str) -> str:
-    """One of those settings; "" where it was not set."""
-    file = git_dir / OF_COMMITS
+def user_settings(git_dir: Path) -> dict[str, str]:
+    """Those settings; keys as git prints them."""
+    file = git_dir / USER_SETTINGS
     if not file.is_file():
-        return ""
-    return run("config", "--file", file, "--get", key, cwd=git_dir, check=False).line
+        return {}
+    told = run("config", "--file", file, "--list", "-z", cwd=git_dir, check=False).stdout
+    pairs = (entry.partition(b"\n") for entry in split(told))
+    return {os.fsdecode(key): os.fsdecode(value) for key, _, value in pairs}
 
 
 def filters(repo: Repository, base: str = "") -> tuple[str, ...]:

@@ -45,14 +45,17 @@ def make_commit(
     message: bytes,
     identity: Mapping[str, str],
     environ: Mapping[str, str],
+    sign: bool = True,
 ) -> str:
     """A tree as the user's own commit on `head`, signed if they sign: as set up before the race.
 
     `identity` (user.name, user.email) stands in where nothing was set then. Raises `Refused`
     without an identity, and where the signing fails.
     """
-    settings = {"GIT_CONFIG_GLOBAL": str(patches / frozen.OF_COMMITS)}
-    signs = frozen.commit_setting(patches, "commit.gpgsign").lower() in ("true", "yes", "on", "1")
+    settings = {"GIT_CONFIG_GLOBAL": str(patches / frozen.USER_SETTINGS)}
+    known = frozen.user_settings(patches)
+    signs = sign and known.get("commit.gpgsign", "").lower() in ("true", "yes", "on", "1")
+    missing = tuple(pair for pair in identity.items() if pair[0] not in known)
     names = (*_PASSED_ON, *_AND, *_WHO)
     try:
         return run(
@@ -61,15 +64,10 @@ def make_commit(
             isolated=True,
             stdin=message,
             extra_env={**_own(environ, names), **settings},
-            config=(*_missing(patches, identity), ("user.useconfigonly", "true")),
+            config=(*missing, ("user.useconfigonly", "true")),
         ).line
     except GitFailed as failed:
         raise _not_committed(failed.result, signs) from failed
-
-
-def _missing(patches: Path, identity: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    known = (pair for pair in identity.items() if not frozen.commit_setting(patches, pair[0]))
-    return tuple(known)
 
 
 def _not_committed(told: Result, signed: bool) -> Refused:

@@ -35,7 +35,7 @@ def create(path: Path, repo: Repository, *, base: str = "", allow: Sequence[str]
     drivers = frozen.drivers(repo, base, allow)
     attributes = _FILTERS_BY_NAME if drivers else _NO_DRIVERS
     bare.make(path, repo, config=drivers, attributes=attributes)
-    frozen.write_commit_settings(repo, path)
+    frozen.write_user_settings(repo, path)
 
 
 def commit(
@@ -95,9 +95,14 @@ def message(patches: Path, commit: str) -> str:
 
 def editor(patches: Path, environ: Mapping[str, str]) -> str:
     """The editor that git would start, its own setting as it was before the race."""
-    own = frozen.commit_setting(patches, "core.editor")
+    own = frozen.user_settings(patches).get("core.editor")
     named = (environ.get("GIT_EDITOR"), own, environ.get("VISUAL"), environ.get("EDITOR"))
     return next((one for one in named if one), "vi")
+
+
+def users_own(patches: Path) -> dict[str, str]:
+    """How the user's git signs, edits and pages, as it was set before the race."""
+    return frozen.user_settings(patches)
 
 
 def numstat(patches: Path, base: str, commit: str) -> list[Stat]:

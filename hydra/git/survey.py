@@ -17,6 +17,9 @@ from dataclasses import dataclass, field
 
 _CONTROL = frozenset((b".gitignore", b".gitattributes", b".gitmodules"))
 
+_LISTED = 250_000
+"""Paths that are held, some 25 MB; git lists a larger tree better."""
+
 _REFUSED = re.compile(rb"(?:^|/)(?:\.git|git~1)[ .]*(?:/|$)", re.IGNORECASE)
 
 
@@ -25,10 +28,20 @@ class Survey:
     """What was found, as paths from the tree's top: pipes and the like, folders and files that
     were opened, control files taken away, folders that stay closed."""
 
+    files: list[bytes] | None = field(default_factory=list)
+    """Every file and symlink, the worktree's own .git too; None where they are more than
+    `_LISTED`, or a repository stands inside the tree."""
     special: list[bytes] = field(default_factory=list)
     opened: list[bytes] = field(default_factory=list)
     removed: list[bytes] = field(default_factory=list)
     closed: list[bytes] = field(default_factory=list)
+
+    def hold(self, files: list[bytes]) -> None:
+        """Adds one folder's files."""
+        if self.files is not None:
+            self.files += files
+            if len(self.files) > _LISTED:
+                self.files = None
 
     def notes(self) -> Iterator[str]:
         """One sentence for each kind of find."""
@@ -46,16 +59,24 @@ def survey(top: bytes) -> Survey:
     waiting = [b""]
     while waiting:
         folder = waiting.pop()
+        files: list[bytes] = []
         for entry in _entries(top, folder, found):
-            path = folder + entry.name
+            name = entry.name
+            path = folder + name
             if entry.is_dir(follow_symlinks=False):
-                if entry.name != b".git":
+                if name != b".git":
                     waiting.append(path + b"/")
             elif entry.is_file(follow_symlinks=False):
-                if entry.name in _CONTROL:
+                if name in _CONTROL:
                     open_file(top, path, found)
-            elif not entry.is_symlink():
-                _note_special(top, path, entry.name, found)
+                files.append(path)
+            elif entry.is_symlink():
+                files.append(path)
+            else:
+                _note_special(top, path, name, found)
+            if folder and name == b".git":
+                found.files = None
+        found.hold(files)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hydra.config.units import format_duration
 from hydra.model import LanePlan, Limits, RacePlan, Tier
 from hydra.reporters.errors import failure_details, labelled
 from hydra.reporters.style import paint
@@ -43,10 +44,12 @@ def _facts(plan: RacePlan, width: int | None) -> list[str]:
         ("network", f"{_NETWORK[plan.network]} (for the agents' tools)"),
         ("limits", _limits(plan.limits)),
         ("patch", _patch_limits(plan.limits)),
+        ("disk", f"never under {size(plan.limits.disk_floor)} free, or 5% if that is less"),
         ("at once", plural(plan.max_parallel, "lane")),
         ("set-up", "; ".join(plan.setup)),
         ("copies", ", ".join(plan.copies)),
         ("keep", f"worktrees: {plan.keep}; patches and records: always"),
+        ("older races", _retention(plan.limits)),
     ]
     return [line for label, said in facts for line in _fact(label, said, width)]
 
@@ -71,6 +74,13 @@ def _patch_limits(limits: Limits) -> str:
         f"{size(limits.patch_bytes)}, {limits.patch_untracked:,} untracked files, "
         f"{size(limits.patch_file_bytes)} a file; raw output {size(limits.raw_bytes)}, "
         f"stderr {size(limits.stderr_bytes)}"
+    )
+
+
+def _retention(limits: Limits) -> str:
+    return (
+        f"go by themselves after {format_duration(limits.retention)} or over "
+        f"{size(limits.retention_bytes)}, if they hold no work"
     )
 
 

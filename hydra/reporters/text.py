@@ -13,7 +13,7 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby
 
 MARKS_KEPT = 4
@@ -37,7 +37,7 @@ _ORDINARY = re.compile(
 _EMOJI = "\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff"
 # Joiners and variation selectors inside an emoji carry no text, and terminals disagree on how
 # wide they make it: the parts are shown side by side instead. Anywhere else they are marked.
-_GLUE = re.compile(
+_GLUE = (
     rf"(?<=[{_EMOJI}])[\ufe0e\ufe0f](?:\u200d(?=[{_EMOJI}]))?"
     rf"|(?<=[{_EMOJI}])\u200d(?=[{_EMOJI}])"
     r"|(?<=[0-9#*])\ufe0f(?=\u20e3)"
@@ -65,10 +65,16 @@ def clean(text: str, *, multiline: bool = False, verbatim: bool = False) -> str:
     if _ORDINARY.fullmatch(text):
         text = text.replace("\t", tab)
     else:
-        text = "".join(_harmless(_GLUE.sub("", text), tab))
+        text = "".join(_harmless(_glue().sub("", text), tab))
     if multiline or "\n" not in text:
         return text
     return " \u21b5 ".join(part.strip(" ") for part in text.split("\n") if part.strip(" "))
+
+
+@cache
+def _glue() -> re.Pattern[str]:
+    # Over a millisecond of a start, and most texts never need it.
+    return re.compile(_GLUE)
 
 
 def _named(match: re.Match[str]) -> str:

@@ -1,0 +1,69 @@
+"""`hydra export`: a lane's patch for somebody else's git."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from hydra.app import runs
+from hydra.errors import Refused
+from hydra.git import handing, patches
+from hydra.git.runner import run
+from hydra.landing.message import message_of
+from hydra.store import shared
+
+_MAIL = (
+    *("format-patch", "--stdout", "--binary", "--full-index", "--no-renames", "--no-signature"),
+    *("--no-ext-diff", "--no-textconv", "--no-attach", "--no-thread", "--subject-prefix=PATCH"),
+)
+
+
+def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) -> bytes:
+    """A lane's patch as `git am` takes it, or as a bundle that `git fetch` does.
+
+    The mail is the user's own, as a landing's commit would be. Raises `Refused` for a lane that
+    changed nothing, `UsageError` for one that is not there.
+    """
+    place = runs.here(environ)
+    record = runs.find(place, name)
+    with shared(record.folder):
+        commit, base = runs.commit_of(record, lane), record.base
+        if commit == base:
+            raise Refused(f"lane {lane} changed nothing: there is nothing to export")
+        if bundle:
+            return _bundle(record.patches, base, lane)
+        config = place.repository.config
+        words = ("rev-parse", "--verify", f"{commit}^{{tree}}")
+        own = handing.make_commit(
+            record.patches,
+            tree=run(*words, git_dir=record.patches, isolated=True).line,
+            head=base,
+            message=message_of([patches.message(record.patches, commit)]).encode(),
+            identity={key: config[key] for key in ("user.name", "user.email") if key in config},
+            environ=environ,
+            sign=False,
+        )
+        range_ = f"{base}..{own}"
+        return run(*_MAIL, range_, git_dir=record.patches, isolated=True, timeout=300).stdout
+
+
+def _bundle(store: Path, base: str, lane: str) -> bytes:
+    with tempfile.TemporaryDirectory(dir=store, prefix="bundle-") as folder:
+        file = Path(folder) / "bundle"
+        words = ("bundle", "create", "--quiet", file, f"refs/heads/{lane}", f"^{base}")
+        run(*words, git_dir=store, isolated=True, timeout=300)
+        return file.read_bytes()
+
+
+def write(data: bytes, file: Path) -> None:
+    """Writes an export to a file that is not there yet. Raises `Refused`."""
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        raise Refused(f"{file} is there already", hint="choose another name: -o FILE") from None
+    except OSError as error:
+        raise Refused(f"{file} cannot be written: {error.strerror}") from error
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(data)
