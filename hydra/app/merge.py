@@ -334,8 +334,7 @@ def _land(
     elif request.dry_run:
         engine.look(order, scratch)
     else:
-        if commit:
-            handing.hand_over(record.patches, repository, commit)
+        handing.hand_over(record.patches, repository, commit or made.result)
         handing.hand_over_lfs(record.patches, repository, files)
         _move(order, _desk(place))
     return landing

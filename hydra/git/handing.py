@@ -1,6 +1,6 @@
 """From the run's patches.git into the user's repository: one commit, its objects, LFS's files.
 
-The only objects that Hydra ever puts there are those of a commit that a person chose to land.
+The only objects that Hydra ever puts there are those that a person chose to land.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def _own(environ: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     return {name: environ[name] for name in names if name in environ}
 
 
-def hand_over(patches: Path, repo: Repository, commit: str) -> None:
-    """Brings a commit and what it needs into the user's objects, and nothing that is there.
+def hand_over(patches: Path, repo: Repository, what: str) -> None:
+    """Brings a commit or a tree with what it needs into the user's objects, but what is there.
 
     Raises `Refused` where they cannot be written.
     """
@@ -99,7 +99,7 @@ def hand_over(patches: Path, repo: Repository, commit: str) -> None:
         *("pack-objects", "--revs", "--local", "--stdout", "--quiet", "--delta-base-offset"),
         git_dir=patches,
         isolated=True,
-        stdin=f"{commit}\n^{repo.head}\n".encode(),
+        stdin=f"{what}\n^{repo.head}\n".encode(),
         timeout=600,
         config=(("pack.window", "0"),),
     ).stdout
@@ -111,7 +111,7 @@ def hand_over(patches: Path, repo: Repository, commit: str) -> None:
         run(*words, git_dir=repo.git_dir, stdin=packed, timeout=600)
     except GitFailed as failed:
         raise Refused(
-            f"your repository does not take the commit: {failed.result.reason}",
+            f"your repository does not take the objects: {failed.result.reason}",
             hint=f"see that {repo.common_dir / 'objects'} can be written and the disk has room",
         ) from failed
 

@@ -138,7 +138,7 @@ def _line_hunks(change: Change, section: bytes) -> Iterator[Hunk]:
     starts = [n for n, line in enumerate(lines) if line.startswith(b"@@ ")]
     if section.endswith(b"\n"):
         lines.pop()
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
         head = _HEAD.match(lines[start])
         assert head is not None
         # git counts an empty range from the line before it.

@@ -1,0 +1,143 @@
+"""A repository, a run over it whose lanes hold patches, and landings from it: no race is run.
+
+The patches are taken by Hydra's own lanes and collector, so they are what a race would leave.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hydra import paths
+from hydra.app import merge
+from hydra.app.merge import Landing, MergeRequest
+from hydra.git import repository
+from hydra.store import write_json
+from tests.conftest import git
+from tests.support.grounds import Race, race_on, take
+
+RUN = "20261122t000000-abc"
+
+Edits = Callable[[Path], None]
+"""What an agent does in its worktree."""
+
+
+@dataclass
+class Shelf:
+    """One run's patches on a repository, ready to be landed."""
+
+    repo: Path
+    state: Path
+    race: Race
+    lanes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, repo: Path, scratch: Path, allow: tuple[str, ...] = ()) -> Shelf:
+        """An empty run over `repo` as it stands."""
+        state = scratch / "state"
+        folder = paths.runs_dir(state, repository.read(repo).root) / RUN
+        race = race_on(repo, folder.parent / "x", allow=allow)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        (folder.parent / "x" / "run").rename(folder)
+        (folder.parent / "x").rmdir()
+        race = Race(race.repo, folder / "patches.git", state, race.base)
+        shelf = cls(repo, state, race)
+        shelf._record()
+        return shelf
+
+    def lane(self, name: str, edits: Edits) -> str:
+        """Adds a lane's patch; its commit."""
+        ground = self.race.opened(name)
+        edits(ground.worktree)
+        patch = ground.snapshot(attempt=1, message=f"The task\n\nHydra-Agent: {name} 1.0\n")
+        assert not patch.incomplete, patch.incomplete
+        ground.remove()
+        self.lanes.append(name)
+        self._record()
+        return patch.commit
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """For an app function, or for the command."""
+        return {**os.environ, "HYDRA_STATE_DIR": str(self.state)}
+
+    def merge(self, lane: str = "", **words: object) -> Landing:
+        """`hydra merge`, in this process. The caller stands in the repository."""
+        return merge.merge(MergeRequest(lane=lane, environ=self.environ, **words))  # type: ignore[arg-type]
+
+    def undo(self) -> Landing:
+        """`hydra merge --undo`."""
+        return merge.undo(self.environ)
+
+    def command(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """The real command."""
+        return subprocess.run(
+            [sys.executable, "-m", "hydra", *args],
+            cwd=self.repo,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def _record(self) -> None:
+        folder = self.race.patches.parent
+        head = {"schema": 1, "run": RUN, "repository": str(self.repo), "base": self.race.base}
+        lanes = [{"lane": lane, "status": "completed"} for lane in self.lanes]
+        (folder / "lock").touch()
+        write_json(folder / "manifest.json", {**head, "lanes": self.lanes, "head": self.race.base})
+        write_json(folder / "result.json", {**head, "lanes": lanes})
+
+
+def everything(repo: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file of the work tree: its mode and its bytes (a link's target). Without .git."""
+    found: dict[str, tuple[int, bytes]] = {}
+    for top, folders, files in os.walk(repo):
+        if ".git" in folders:
+            folders.remove(".git")
+        for name in (*files, *(n for n in folders if Path(top, n).is_symlink())):
+            path = Path(top, name)
+            mode = path.lstat().st_mode
+            link = stat.S_ISLNK(mode)
+            data = os.fsencode(path.readlink()) if link else path.read_bytes()
+            found[os.path.relpath(path, repo)] = (mode, data)
+    return found
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All of a repository that a landing may not change by accident."""
+
+    files: dict[str, tuple[int, bytes]]
+    index: str
+    head: str
+    refs: str
+    stash: str
+
+    @classmethod
+    def of(cls, repo: Path) -> Whole:
+        """As it stands."""
+        return cls(
+            files=everything(repo),
+            index=git(repo, "ls-files", "--stage", "-v"),
+            head=(repo / ".git/HEAD").read_text() if (repo / ".git").is_dir() else "",
+            refs=git(repo, "for-each-ref", "refs/heads", "refs/tags"),
+            stash=git(repo, "stash", "list"),
+        )
+
+
+def leftovers(repo: Path) -> list[str]:
+    """What a landing must not leave in a git dir."""
+    folder = Path(git(repo, "rev-parse", "--absolute-git-dir"))
+    names = [*folder.glob(".hydra-landing-*"), *folder.glob("*.lock")]
+    return [name.name for name in (*names, *repo.glob(".hydra-landing-*"))]
+
+
+__all__ = ["RUN", "Shelf", "Whole", "everything", "leftovers", "take"]

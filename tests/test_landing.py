@@ -1,0 +1,290 @@
+"""Landing: what is taken over, what is left alone, and what refuses it with nothing touched."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hydra.errors import LandingRefused, UsageError
+from hydra.landing.picks import Pick
+from tests.conftest import git
+from tests.support.landings import Shelf, Whole, everything, leftovers
+
+
+@pytest.fixture
+def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """A repository of a few kinds of files, and an empty run over it."""
+    (repo / "old").mkdir()
+    (repo / "old" / "gone.txt").write_text("goes\n")
+    (repo / "lines.txt").write_text("".join(f"line {n}\n" for n in range(1, 31)))
+    (repo / "run.sh").write_text("#!/bin/sh\n")
+    (repo / "data.bin").write_bytes(bytes(range(256)))
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Second commit")
+    monkeypatch.chdir(repo)
+    return Shelf.of(repo, scratch)
+
+
+def work(tree: Path) -> None:
+    """Changes of every kind."""
+    (tree / "src" / "pager.py").write_text("def pages(n, size):\n    return -(-n // size)\n")
+    shutil.rmtree(tree / "old")
+    (tree / "new").mkdir()
+    (tree / "new" / "file.txt").write_text("no newline at the end")
+    (tree / "run.sh").chmod(0o755)
+    (tree / "data.bin").write_bytes(bytes(range(255, -1, -1)))
+    (tree / "link").symlink_to("lines.txt")
+
+
+def test_a_patch_lands_as_one_commit_of_the_users_and_leaves_nothing_behind(shelf: Shelf) -> None:
+    patch = shelf.lane("claude", work)
+    before = git(shelf.repo, "rev-parse", "HEAD")
+    landing = shelf.merge("claude")
+    repo = shelf.repo
+    assert git(repo, "rev-parse", "HEAD") == landing.commit
+    assert git(repo, "rev-parse", "HEAD^") == before
+    assert git(repo, "rev-parse", "HEAD^{tree}") == git(
+        shelf.race.patches, "rev-parse", f"{patch}^{{tree}}"
+    )
+    assert git(repo, "status", "--porcelain") == ""
+    assert git(repo, "log", "-1", "--format=%an %ae %s") == "Ada ada@example.com The task"
+    assert "Hydra-Agent: claude 1.0" in git(repo, "log", "-1", "--format=%b")
+    assert "hydra merge claude" in git(repo, "reflog", "-1")
+    assert not (repo / "old").exists()
+    assert leftovers(repo) == []
+    git(repo, "fsck", "--strict")
+
+
+def test_undo_brings_everything_back(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    before = Whole.of(shelf.repo)
+    shelf.merge("claude")
+    shelf.undo()
+    assert Whole.of(shelf.repo) == before
+    with pytest.raises(LandingRefused, match="undone already"):
+        shelf.undo()
+
+
+def test_without_a_commit_it_is_staged_and_can_be_undone(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    before = Whole.of(shelf.repo)
+    shelf.merge("claude", commit=False)
+    assert git(shelf.repo, "diff", "--name-only") == ""
+    assert git(shelf.repo, "diff", "--cached", "--name-only").splitlines() == [
+        *("data.bin", "link", "new/file.txt", "old/gone.txt", "run.sh", "src/pager.py"),
+    ]
+    assert git(shelf.repo, "rev-parse", "HEAD") == shelf.race.base
+    shelf.undo()
+    assert Whole.of(shelf.repo) == before
+
+
+def test_on_a_new_branch_the_tree_is_not_touched(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    before = everything(shelf.repo)
+    landing = shelf.merge("claude", branch="try")
+    assert everything(shelf.repo) == before
+    assert git(shelf.repo, "rev-parse", "try") == landing.commit
+    with pytest.raises(LandingRefused, match="the branch try is there already"):
+        shelf.merge("claude", branch="try")
+    shelf.undo()
+    assert git(shelf.repo, "branch", "--list", "try") == ""
+
+
+def test_what_the_user_changed_elsewhere_stays_byte_for_byte(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    repo = shelf.repo
+    (repo / "README.md").write_text("# Mine\n")
+    (repo / "lines.txt").write_text("staged\n")
+    git(repo, "add", "lines.txt")
+    (repo / "lines.txt").write_text("staged, and changed again\n")
+    (repo / "untracked").write_text("u\n")
+    (repo / ".env").write_text("SECRET=1\n")
+    mine = ("README.md", "lines.txt", "untracked", ".env")
+    before = everything(repo)
+    shelf.merge("claude")
+    after = everything(repo)
+    assert {name: after[name] for name in mine} == {name: before[name] for name in mine}
+    assert git(repo, "show", ":lines.txt") == "staged"
+    assert git(repo, "status", "--porcelain").splitlines() == [
+        *(" M README.md", "MM lines.txt", "?? untracked"),
+    ]
+    shelf.undo()
+    assert everything(repo) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "reason"),
+    [
+        ("src/pager.py", "dirty", "changed in your tree"),
+        ("src/pager.py", "staged", "staged"),
+        ("old/gone.txt", "dirty", "changed in your tree"),
+        ("old/gone.txt", "deleted", "deleted in your tree"),
+        ("new/file.txt", "untracked", "git does not track"),
+        ("NEW/other", "untracked", "the same name to some file systems"),
+        ("new", "untracked", "on the way"),
+        ("link", "folder", "a folder of yours with other files"),
+        ("src/pager.py", "assumed", "changed in your tree"),
+    ],
+)
+def test_what_is_in_the_way_refuses_it_by_name(
+    shelf: Shelf, name: str, make: str, reason: str
+) -> None:
+    shelf.lane("claude", work)
+    repo = shelf.repo
+    _make(repo, name, make)
+    before = Whole.of(repo)
+    with pytest.raises(LandingRefused, match="in the way") as caught:
+        shelf.merge("claude")
+    assert any(reason in why for _, why in caught.value.paths), caught.value.paths
+    assert Whole.of(repo) == before
+    assert leftovers(repo) == []
+
+
+def _make(repo: Path, name: str, make: str) -> None:
+    path = repo / name
+    match make:
+        case "dirty":
+            path.write_text("mine\n")
+        case "staged":
+            path.write_text("mine\n")
+            git(repo, "add", name)
+        case "deleted":
+            path.unlink()
+        case "untracked":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("mine\n")
+        case "folder":
+            path.mkdir()
+            (path / "mine").write_text("mine\n")
+        case "assumed":
+            git(repo, "update-index", "--assume-unchanged", name)
+            path.write_text("mine\n")
+
+
+def test_an_ignored_file_is_never_overwritten(shelf: Shelf) -> None:
+    shelf.lane("claude", lambda tree: _force(tree, ".env", "THEIRS=1\n"))
+    (shelf.repo / ".env").write_text("MINE=1\n")
+    with pytest.raises(LandingRefused) as caught:
+        shelf.merge("claude")
+    assert [path for path, _ in caught.value.paths] == [".env"]
+    assert (shelf.repo / ".env").read_text() == "MINE=1\n"
+
+
+def _force(tree: Path, name: str, text: str) -> None:
+    # An agent that takes the file out of .gitignore makes it part of its patch.
+    (tree / ".gitignore").write_text("*.log\n")
+    (tree / name).write_text(text)
+
+
+def test_a_branch_that_moved_on_is_merged_with_and_a_conflict_touches_nothing(
+    shelf: Shelf,
+) -> None:
+    shelf.lane("claude", lambda tree: _line(tree, 3, "three by claude"))
+    shelf.lane("codex", lambda tree: _line(tree, 20, "twenty by codex"))
+    repo = shelf.repo
+    _line(repo, 20, "twenty by me")
+    git(repo, "commit", "-qam", "Mine")
+    landing = shelf.merge("claude")
+    assert landing.moved
+    text = (repo / "lines.txt").read_text().splitlines()
+    assert (text[2], text[19]) == ("three by claude", "twenty by me")
+    before = Whole.of(repo)
+    with pytest.raises(LandingRefused, match="both changed the same place") as caught:
+        shelf.merge("codex")
+    assert caught.value.paths == (("lines.txt", "contents (lines 20-24 of the merged text)"),)
+    assert Whole.of(repo) == before
+
+
+def _line(tree: Path, number: int, text: str) -> None:
+    lines = (tree / "lines.txt").read_text().splitlines()
+    lines[number - 1] = text
+    (tree / "lines.txt").write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_picks_of_three_lanes_make_one_commit(shelf: Shelf) -> None:
+    shelf.lane("claude", _two_lines)
+    shelf.lane("codex", work)
+    shelf.lane("third", _rename)
+    hunk = next(row for row in _hunks(shelf, "claude") if row.endswith("+claude"))
+    shelf.merge(
+        picks=(
+            Pick("claude", hunk=hunk.split(" ")[0][:10]),
+            Pick("codex", path="new"),
+            Pick("third", path="moved.txt"),
+        )
+    )
+    repo = shelf.repo
+    assert git(repo, "show", "--name-status", "--format=", "-M", "HEAD").splitlines() == [
+        *("M\tlines.txt", "R100\told/gone.txt\tmoved.txt", "A\tnew/file.txt"),
+    ]
+    lines = (repo / "lines.txt").read_text().splitlines()
+    assert (lines[2], lines[24]) == ("claude", "line 25")
+
+
+def _two_lines(tree: Path) -> None:
+    _line(tree, 3, "claude")
+    _line(tree, 25, "also")
+
+
+def _rename(tree: Path) -> None:
+    (tree / "old/gone.txt").rename(tree / "moved.txt")
+
+
+def _hunks(shelf: Shelf, lane: str) -> list[str]:
+    from hydra.landing.hunks import hunks
+
+    commit = git(shelf.race.patches, "rev-parse", lane)
+    found = hunks(shelf.race.patches, shelf.race.base, commit)
+    return [
+        f"{h.id} {b''.join(b'+' + n for e in h.edits for n in e.new).decode().strip()}"
+        for h in found
+    ]
+
+
+def test_a_pick_that_fits_nothing_is_told_with_what_there_is(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    with pytest.raises(UsageError, match="does not change nope") as caught:
+        shelf.merge(picks=(Pick("claude", path="nope"),))
+    assert "run.sh" in caught.value.hint or "src/pager.py" in caught.value.hint
+    with pytest.raises(UsageError, match="no hunk 'ffff'"):
+        shelf.merge(picks=(Pick("claude", hunk="ffff"),))
+
+
+def test_undo_refuses_where_something_has_moved(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    shelf.merge("claude")
+    (shelf.repo / "src/pager.py").write_text("mine now\n")
+    with pytest.raises(LandingRefused, match="in the way"):
+        shelf.undo()
+    git(shelf.repo, "commit", "-qam", "Further")
+    with pytest.raises(LandingRefused, match="the branch has moved"):
+        shelf.undo()
+
+
+def test_hooks_do_not_run_and_are_named(shelf: Shelf, scratch: Path) -> None:
+    shelf.lane("claude", work)
+    for name in ("pre-commit", "post-merge", "post-commit", "reference-transaction"):
+        hook = shelf.repo / ".git/hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\necho {name} >> {scratch}/ran\n")
+        hook.chmod(0o755)
+    landing = shelf.merge("claude")
+    assert landing.hooks == ("pre-commit", "post-commit", "post-merge", "reference-transaction")
+    assert not (scratch / "ran").exists()
+
+
+def test_the_command_says_what_it_did_and_exits_by_the_table(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    (shelf.repo / "run.sh").write_text("mine\n")
+    refused = shelf.command("merge", "claude")
+    assert refused.returncode == 5
+    assert "run.sh: changed in your tree" in refused.stderr
+    git(shelf.repo, "checkout", "-q", "run.sh")
+    landed = shelf.command("merge", "claude")
+    assert landed.returncode == 0, landed.stderr
+    assert "landed claude on main" in landed.stdout
+    assert shelf.command("merge", "claude").returncode == 5
+    assert shelf.command("merge").returncode == 2
+    assert shelf.command("merge", "--undo").returncode == 0
