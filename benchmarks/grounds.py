@@ -114,8 +114,8 @@ def _snapshot(place: Place, files: int) -> Result:
         value=value,
         best=best,
         target=1.2,
-        why="the tree is walked once more than plain git does (what git would hang on is found "
-        "first), and eight git processes read the index where plain git has two",
+        why="the tree is surveyed besides git's lstat of each file (what git would hang on is "
+        "found first), and four git processes read the index where plain git has two",
         note=f"{milliseconds(taken['hand'])} -> {milliseconds(taken['hydra'])}, "
         "the commit, its ref and the count of lines included",
     )

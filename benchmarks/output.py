@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.measure import LIMIT, Result, interleave, ratio
 from benchmarks.place import BYE, HELLO, Place
+from hydra.adapters.jsonlines import BRACKETS
 
 LINE_LIMIT = 4 * 1024**2
 LONG = 3 * LIMIT
@@ -35,7 +36,7 @@ def memory(place: Place) -> list[Result]:
         (endless, _endless(size), 16, _HELD),
         (f"{place.gigabytes:g} GB of lines of 64 KB that are no JSON", _noise(size), 16, ""),
         ("one line of 4 MiB: empty lists", iter([_lists()]), 128, _OBJECTS),
-        ("one line of 4 MiB: objects of one key", iter([_keys()]), 128, _OBJECTS),
+        ("one line of 4 MB: objects of one key", iter([_keys()]), 128, _OBJECTS),
         ("200,000 short lines, each with an id of its own", _ids(200_000), 16, _IDS),
     ):
         grown = _peak(place, "hostile", parts) - quiet
@@ -54,7 +55,7 @@ def memory(place: Place) -> list[Result]:
     return results
 
 
-_OBJECTS = "Python's own json makes an object of every two bytes before anything can be refused"
+_OBJECTS = "Python's own json makes an object of every eight bytes before anything can be refused"
 _HELD = (
     "up to 4 MiB are held until the line is known to be too long; joining and redacting copy them"
 )
@@ -176,7 +177,8 @@ def _lists() -> bytes:
 
 
 def _keys() -> bytes:
-    return b'{"type":"assistant","x":[' + b'{"a":{}},' * ((LINE_LIMIT - 64) // 9) + b"{}]}\n"
+    # As many as a line may open, so that it is parsed.
+    return b'{"type":"assistant","x":[' + b'{"a":1},' * (BRACKETS - 3) + b"{}]}\n"
 
 
 def _ids(count: int) -> Iterator[bytes]:

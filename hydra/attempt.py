@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from hydra.adapters.contract import Adapter
 from hydra.errors import STDERR_EXCERPT, Failure, HydraError
 from hydra.events import AgentEvent, Raw, clip
 from hydra.model import BuiltCommand, Confinement, LanePlan, Limits, Outcome, Patch, Status
-from hydra.outcome import Evidence, Story, conclude
+from hydra.outcome import EARLY, Evidence, Story, conclude
 from hydra.process import CannotStart, Control, End, Notice, Spec, run, supervise
 from hydra.reading import Counts, Reader, Sink, ending
 from hydra.sandbox import Walls, confine
@@ -64,6 +64,8 @@ class Bench:
     stdout: Sink
     stderr: Sink
     prompt_file: Path
+    together: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Within it the record may hold events back, to write them at once."""
     setup: tuple[str, ...] = ()
     message: str = ""
     attempt: int = 1
@@ -87,13 +89,16 @@ class Handle:
     stopped: str = ""
     setting_up: trio.CancelScope = field(default_factory=trio.CancelScope)
     taking_patch: trio.CancelScope = field(default_factory=lambda: trio.CancelScope(shield=True))
+    checking: trio.CancelScope = field(default_factory=trio.CancelScope)
     patch_grace: float = math.inf
     """Seconds that a patch may take once the lane was told to stop."""
 
     def stop(self, reason: str, graces: tuple[float, float] | None = None) -> None:
-        """Ends the agent by the ladder INT, TERM, KILL; its patch is still taken."""
+        """Ends the agent by the ladder INT, TERM, KILL, its checks at once; its patch is still
+        taken."""
         self.stopped = self.stopped or reason
         self.setting_up.cancel()
+        self.checking.cancel()
         self.control.stop(reason, graces=graces)
         self.hurry()
 
@@ -107,6 +112,7 @@ class Handle:
         """Ends it at once; its patch is left to recovery."""
         self.stopped = self.stopped or reason
         self.setting_up.cancel()
+        self.checking.cancel()
         self.taking_patch.cancel()
         self.control.kill(reason)
 
@@ -130,7 +136,9 @@ async def _prepare(bench: Bench, handle: Handle, emit: Emit) -> Failure | None:
     try:
         await trio.to_thread.run_sync(bench.ground.open, abandon_on_cancel=True)
     except (HydraError, OSError) as error:
-        return _failure(bench, "SpawnFailed", "ground", f"its worktree was not opened: {error}")
+        hint = error.hint if isinstance(error, HydraError) else ""
+        message = f"its worktree was not opened: {error}"
+        return _failure(bench, "SpawnFailed", "ground", message, hint)
     seconds = round(trio.current_time() - began, 3)
     emit("lane_opened", data={"worktree": str(bench.ground.worktree), "seconds": seconds})
     for warning in (*bench.plan.warnings, *bench.command.warnings, *bench.ground.notes):
@@ -141,7 +149,8 @@ async def _prepare(bench: Bench, handle: Handle, emit: Emit) -> Failure | None:
             if failure is not None:
                 return failure
     if handle.stopped:
-        return _failure(bench, "Interrupted", "interrupt", "the race was interrupted")
+        why = EARLY.get(handle.stopped, EARLY["interrupt"])
+        return _failure(bench, "Interrupted", handle.stopped, why)
     return None
 
 
@@ -191,6 +200,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
         redactor=bench.redactor,
         emit=take,
         line_limit=bench.limits.line_bytes,
+        together=bench.together,
         counts=counts,
         on_fallback=lambda failures: emit("parse_fallback", data={"failures": failures}),
     )
@@ -207,7 +217,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
         if event.kind != "failed" or not end.stopped:
             take(event, None)
     emit("agent_exited", data=_exit_data(end))
-    patch, patch_error = await _take_patch(bench, handle, emit)
+    patch, patch_reason, patch_error = await _take_patch(bench, handle, emit)
     await _give_back(bench)
     told = (*bench.plan.warnings, *bench.command.warnings, *bench.ground.notes)
     outcome = conclude(
@@ -222,6 +232,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
             stopped=end.stopped or (handle.stopped if patch is None else ""),
             seconds=trio.current_time() - started,
             patch=patch,
+            patch_reason=patch_reason,
             patch_error=patch_error,
             stderr=stderr,
             counts=counts,
@@ -313,22 +324,27 @@ async def _side_files(bench: Bench) -> dict[str, bytes]:
     return dict(found)
 
 
-async def _take_patch(bench: Bench, handle: Handle, emit: Emit) -> tuple[Patch | None, str]:
-    """The attempt's work as a commit, on every outcome, even while the race is being ended."""
+async def _take_patch(bench: Bench, handle: Handle, emit: Emit) -> tuple[Patch | None, str, str]:
+    """The attempt's work as a commit, on every outcome, even while the race is being ended.
+
+    Where there is none: the reason as a word, and as a sentence.
+    """
     handle.patch_grace = bench.limits.grace_patch
     handle.hurry()
     with handle.taking_patch:
         try:
             patch = await trio.to_thread.run_sync(
-                lambda: bench.ground.snapshot(attempt=bench.attempt, message=bench.message),
+                lambda: bench.ground.snapshot(
+                    attempt=bench.attempt, message=bench.message, secrets_in=bench.redactor.count
+                ),
                 abandon_on_cancel=True,
             )
         except WorktreeLost as lost:
-            return None, str(lost)
+            return None, lost.reason, str(lost)
         except Exception as error:
             # Whatever it is, a fault of Hydra's own too: the rest of the outcome still stands.
             said = str(error) if isinstance(error, HydraError | OSError) else repr(error)
-            return None, f"{said} (the worktree is kept: {bench.ground.worktree})"
+            return None, "patch_lost", f"{said} (the worktree is kept: {bench.ground.worktree})"
         emit(
             "patch_taken",
             data={
@@ -339,10 +355,12 @@ async def _take_patch(bench: Bench, handle: Handle, emit: Emit) -> tuple[Patch |
                 "incomplete": patch.incomplete,
             },
         )
-        return patch, ""
+        return patch, "", ""
     if trio.current_time() < handle.taking_patch.deadline:
-        return None, "the race was ended at once (the worktree is kept)"
-    return None, f"taking it took over {bench.limits.grace_patch:g} s (the worktree is kept)"
+        why = "the race was ended at once"
+    else:
+        why = f"taking it took over {bench.limits.grace_patch:g} s"
+    return None, "patch_lost", f"{why} (the worktree is kept)"
 
 
 async def _give_back(bench: Bench) -> None:
@@ -385,14 +403,14 @@ def _cannot_start(bench: Bench, error: CannotStart) -> Failure:
     return replace(failure, stderr=bench.redactor.text(error.stderr)[-STDERR_EXCERPT:])
 
 
-def _failure(bench: Bench, kind: str, reason: str, message: str) -> Failure:
+def _failure(bench: Bench, kind: str, reason: str, message: str, hint: str = "") -> Failure:
     return Failure(
         kind=kind,
         reason=reason,
         message=message,
         adapter=bench.adapter.descriptor.key,
         command=bench.shown,
-        hint="run `hydra doctor`; the run's folder has what was recorded",
+        hint=hint or "run `hydra doctor`; the run's folder has what was recorded",
     )
 
 

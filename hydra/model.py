@@ -5,9 +5,11 @@ Times are seconds as floats unless a name says otherwise; paths are absolute.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from hydra.errors import Failure
 
@@ -67,6 +69,17 @@ class Task:
     title: str = ""
 
 
+class Check(NamedTuple):
+    """A command that is run on each patch. `name` is safe as a file name; `kind` is test, build or
+    lint; `junit` names the results it writes, as a path or a glob from the worktree's top."""
+
+    name: str
+    command: str
+    kind: str = "test"
+    required: bool = True
+    junit: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
     """One runner in a race. `id` is safe as a ref and a file name: `[a-z0-9][a-z0-9.-]{0,39}`."""
@@ -88,12 +101,17 @@ class Limits:
     grace_term: float = 5
     grace_patch: float = 30
     setup: float = 900
+    check: float = 900
+    check_bytes: int = 64 * 1024**2
     raw_bytes: int = 256 * 1024**2
     line_bytes: int = 4 * 1024**2
     stderr_bytes: int = 16 * 1024**2
     patch_file_bytes: int = 100 * 1000**2
     patch_bytes: int = 1000**3
     patch_untracked: int = 20_000
+    disk_floor: int = 2 * 1024**3
+    retention: float = 30 * 86400
+    retention_bytes: int = 20 * 1000**3
 
 
 CAPABILITIES = (
@@ -304,15 +322,20 @@ class Outcome:
     message: str = ""
     session: str = ""
     warnings: tuple[str, ...] = ()
+    checks: tuple[Mapping[str, object], ...] = ()
+    """What came of each check, as docs/json.md has it."""
+    held_back: tuple[str, ...] = ()
+    """Why a required check keeps it from being usable, a sentence each."""
 
     @property
     def usable(self) -> bool:
-        """Completed, and its patch whole and not empty."""
+        """Completed, its patch whole and not empty, and no required check holds it back."""
         return (
             self.status is Status.COMPLETED
             and self.patch is not None
             and not self.patch.empty
             and not self.patch.incomplete
+            and not self.held_back
         )
 
 
@@ -353,12 +376,18 @@ class RacePlan:
     network: bool | None = None
     copies: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    checks_parallel: int = 1
+    checks_tree: str = "clean"
+    checks_network: str = "host"
     keep: str = "failed"
     warnings: tuple[str, ...] = ()
 
     def keeps_ground(self, outcome: Outcome) -> bool:
         """Whether a lane's ground stays after this outcome: always while its patch is not whole."""
         patch = outcome.patch
+        if outcome.status is Status.NOT_STARTED:
+            return self.keep != "none"  # no agent has stood in it
         if self.keep == "all" or patch is None or patch.incomplete or patch.left_behind:
             return True
         in_order = outcome.status in (Status.COMPLETED, Status.NO_CHANGES)
@@ -378,6 +407,8 @@ class RaceResult:
     interrupted: int = 0
     folder: Path | None = None
     warnings: tuple[str, ...] = ()
+    baseline: tuple[Mapping[str, object], ...] = ()
+    """What came of each check on the base."""
 
     @property
     def usable(self) -> bool:

@@ -79,6 +79,7 @@ class Evidence:
     stderr: str
     counts: Counts
     limits: Limits
+    patch_reason: str = "patch_lost"
     warnings: tuple[str, ...] = ()
 
 
@@ -103,6 +104,9 @@ def conclude(seen: Evidence) -> Outcome:
 def _verdict(seen: Evidence) -> tuple[Status, Failure | None]:
     if seen.stopped in _STOPPED:
         return _stopped(seen)
+    if seen.patch_reason == "worktree_lost":
+        # The cause of whatever else the agent said: its tools had no ground left to stand on.
+        return Status.FAILED, _no_patch(seen)
     if seen.story.failed is not None:
         return Status.FAILED, _agents_own(seen, seen.story.failed)
     if seen.exit.keeper_lost:
@@ -110,9 +114,7 @@ def _verdict(seen: Evidence) -> tuple[Status, Failure | None]:
             seen, "AgentFailed", "keeper_lost", "the process that watched over the agent was killed"
         )
     if seen.patch is None:
-        return Status.FAILED, _failure(
-            seen, "AgentFailed", "patch_lost", f"its work could not be taken: {seen.patch_error}"
-        )
+        return Status.FAILED, _no_patch(seen)
     if seen.story.completed is None:
         return Status.FAILED, _unfinished(seen)
     if _ended_badly(seen.exit) and not seen.patch.empty:
@@ -122,11 +124,22 @@ def _verdict(seen: Evidence) -> tuple[Status, Failure | None]:
     return Status.COMPLETED, None
 
 
+EARLY = {
+    "interrupt": "the race was interrupted",
+    "disk_floor": "the disk was nearly full, so the race was stopped",
+}
+"""Why a whole race was ended before its lanes had, by reason."""
+
+MORE_ROOM = (
+    "make room and race again: `hydra runs` shows what each race takes, `hydra runs rm` removes one"
+)
+
 _STOPPED = {
     "idle": ("TimedOut", Status.TIMED_OUT),
     "tool": ("TimedOut", Status.TIMED_OUT),
     "total": ("TimedOut", Status.TIMED_OUT),
     "interrupt": ("Interrupted", Status.INTERRUPTED),
+    "disk_floor": ("Interrupted", Status.INTERRUPTED),
     "sign_in": ("AuthMissing", Status.FAILED),
     "stdout_closed": ("StreamParseError", Status.FAILED),
 }
@@ -147,7 +160,7 @@ def _stopped(seen: Evidence) -> tuple[Status, Failure]:
         if limit
         else "",
         "total": f"the total limit of {limit:g} s was reached" if limit else "",
-        "interrupt": "the race was interrupted",
+        **EARLY,
         "sign_in": "the service refused the sign-in",
         "stdout_closed": "the agent closed its output and went on running",
     }[seen.stopped]
@@ -156,6 +169,7 @@ def _stopped(seen: Evidence) -> tuple[Status, Failure]:
         "tool": "raise limits.tool in hydra.toml if a tool needs longer",
         "total": "raise --timeout, or give the agent a smaller task",
         "interrupt": "run the race again; what was done until then is in the patch",
+        "disk_floor": MORE_ROOM,
         "sign_in": seen.descriptor.sign_in_hint,
         "stdout_closed": "its work is kept; `hydra agents` names the versions known to work",
     }[seen.stopped]
@@ -213,6 +227,11 @@ def _unfinished(seen: Evidence) -> Failure:
         f"{sentence} ({meaning})" if meaning else sentence,
         hint=_hint(seen, "StreamParseError", ""),
     )
+
+
+def _no_patch(seen: Evidence) -> Failure:
+    sentence = f"its work could not be taken: {seen.patch_error}"
+    return _failure(seen, "AgentFailed", seen.patch_reason, sentence)
 
 
 def _ended_badly(exit: ExitStatus) -> bool:

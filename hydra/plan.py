@@ -14,6 +14,7 @@ from hydra.adapters.environment import names
 from hydra.config import Config
 from hydra.errors import AgentError, BinaryMissing, Failure, NoAgentReady, Refused, UsageError
 from hydra.model import (
+    Check,
     Confinement,
     DetectResult,
     Lane,
@@ -70,10 +71,27 @@ def make(known: Known) -> RacePlan:
         network=race.network,
         copies=race.copies,
         setup=race.setup if known.confinement.holds or race.setup_trusted else (),
+        checks=_checks(known),
+        checks_parallel=known.config.checks.parallel,
+        checks_tree=known.config.checks.tree,
+        checks_network=known.config.checks.network,
         keep=race.keep,
         warnings=known.warnings,
     )
     return replace(plan, warnings=(*known.warnings, *_warnings(known, plan)))
+
+
+def _checks(known: Known) -> tuple[Check, ...]:
+    """The checks that may run here. Raises `Refused` for a network that nothing can keep apart."""
+    checks = known.config.checks
+    if not known.confinement.holds and not checks.trusted:
+        return ()
+    if checks.checks and checks.network == "private" and not known.confinement.holds:
+        raise Refused(
+            f'checks.network = "private" cannot be had here ({known.confinement.reason})',
+            hint="install bubblewrap, or leave it at host",
+        )
+    return checks.checks
 
 
 def patch_message(plan: RacePlan, lane: LanePlan) -> str:
@@ -207,5 +225,11 @@ def _warnings(known: Known, plan: RacePlan) -> list[str]:
         warnings.append(
             "the repository's set-up commands are skipped: nothing confines them here "
             "(--setup, or your own hydra.toml, runs them all the same)"
+        )
+    if known.config.checks.checks and not plan.checks:
+        names = ", ".join(check.name for check in known.config.checks.checks)
+        warnings.append(
+            f"the repository's checks are skipped ({names}): nothing confines them here "
+            "(--check, or your own hydra.toml, runs them all the same)"
         )
     return warnings

@@ -67,6 +67,19 @@ async def try_confinement(environ: Mapping[str, str]) -> Confinement:
     return judge(program, code, ran.stderr.decode("utf-8", "replace"))
 
 
+async def refused_network(confinement: Confinement, environ: Mapping[str, str]) -> str:
+    """Why no network of its own can be had for a check here, "" where it can: tried by bwrap."""
+    if not confinement.holds:
+        return confinement.reason
+    argv = trial_argv(confinement.program, private_network=True)
+    try:
+        ran = await run(argv, env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10)
+    except CannotStart as error:
+        return str(error)
+    said = ran.stderr.decode("utf-8", "replace")
+    return "" if ran.exit_code == 0 else judge(confinement.program, ran.exit_code, said).reason
+
+
 async def detect_all(adapters: Iterable[Adapter], around: Surroundings) -> dict[str, DetectResult]:
     """Every adapter as it is found here, all probed at once."""
     cache = _load(around.cache_file)

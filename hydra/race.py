@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import trio
@@ -15,8 +15,23 @@ from hydra.attempt import Emit, Handle
 from hydra.errors import Failure
 from hydra.events import Event, Raw
 from hydra.model import LanePlan, Outcome, RacePlan, RaceResult, Status
+from hydra.outcome import EARLY, MORE_ROOM
+from hydra.space import Low
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+ROOM_TICK = 1.0
+"""Seconds between two looks at the disk: one that writes 1 GB a second leaves room for patches."""
+
+Finish = Callable[[LanePlan, Handle, Emit, Outcome], Awaitable[Outcome]]
+"""What is done with an attempt's outcome once its lane has given up its place: its checks."""
+
+_UNDER_WAY = frozenset(("agent_started", "lane_ended"))
+
+
+async def _as_it_is(_lane: LanePlan, _handle: Handle, _emit: Emit, outcome: Outcome) -> Outcome:
+    return outcome
+
 
 RunAttempt = Callable[[LanePlan, Handle, Emit], Awaitable[Outcome]]
 """Runs one lane's attempt to its outcome; the app puts it together from the lower rooms."""
@@ -24,15 +39,27 @@ RunAttempt = Callable[[LanePlan, Handle, Emit], Awaitable[Outcome]]
 
 @dataclass
 class Race:
-    """One race under way. `record` takes each event, in order; it must be quick and never fail."""
+    """One race under way. `record` takes each event, in order; it must be quick and never fail.
+
+    `beside` is what goes on beside the lanes, begun once the first agents run; a race does not wait
+    for its end. `room` looks at the disks, in a thread: the one that is under its floor, or None.
+    """
 
     plan: RacePlan
     run_attempt: RunAttempt
     record: Callable[[Event], None]
+    finish: Finish = _as_it_is
+    beside: Callable[[Emit], Awaitable[None]] | None = None
     checkpoint: Callable[[], None] = lambda: None
+    room: Callable[[], Low | None] = lambda: None
     _state: referee.State = field(default_factory=referee.State)
     _handles: dict[str, Handle] = field(default_factory=dict)
+    _taken: dict[str, Outcome] = field(default_factory=dict)
     _outcomes: dict[str, Outcome] = field(default_factory=dict)
+    _under_way: set[str] = field(default_factory=set)
+    _all_under_way: trio.Event = field(default_factory=trio.Event)
+    _beside: trio.CancelScope = field(default_factory=trio.CancelScope)
+    _low: Low | None = None
     _seq: int = 0
     _started: float = 0.0
     _signal: int = 0
@@ -49,6 +76,8 @@ class Race:
             self.emit("run_warning", data={"text": warning})
         async with trio.open_nursery() as nursery:
             await nursery.start(self._listen)
+            nursery.start_soon(self._watch_room)
+            nursery.start_soon(self._run_beside)
             with self._everything:
                 await self._fan_out()
             nursery.cancel_scope.cancel()
@@ -68,19 +97,31 @@ class Race:
                 await places.acquire()
                 lanes.start_soon(self._run_lane, lane, places)
 
+    async def _run_beside(self) -> None:
+        if self.beside is not None:
+            with self._beside:
+                await self._all_under_way.wait()
+                await self.beside(self.emit)
+
     async def _run_lane(self, lane: LanePlan, places: trio.Semaphore) -> None:
         handle = self._handles[lane.lane.id]
         emit = partial(self.emit, lane=lane.lane.id, attempt=1)
         try:
             if handle.stopped:
-                self._ended(_not_started(lane, _interrupted(lane)))
-            else:
-                self._ended(await self.run_attempt(lane, handle, emit))
+                self._ended(_not_started(lane, _interrupted(lane, handle.stopped)))
+                return
+            outcome = self._taken[lane.lane.id] = await self.run_attempt(lane, handle, emit)
         except Exception as bug:
             # A lane's failure never stops its neighbours, not even Hydra's own.
             self._ended(_not_started(lane, _broken(lane, bug)))
+            return
         finally:
             places.release()
+        try:
+            self._ended(await self.finish(lane, handle, emit, outcome))
+        except Exception as bug:
+            why = f"Hydra itself failed on its checks: {type(bug).__name__}: {bug}"
+            self._ended(replace(outcome, held_back=(why,)))
 
     def _ended(self, outcome: Outcome) -> None:
         self._outcomes[outcome.lane] = outcome
@@ -92,6 +133,11 @@ class Race:
             data={
                 "status": outcome.status.value,
                 "usable": outcome.usable,
+                "held_back": list(outcome.held_back),
+                "checks": [
+                    {name: check.get(name) for name in ("check", "status", "says")}
+                    for check in outcome.checks
+                ],
                 "error": failure.as_dict() if failure else None,
                 "seconds": round(outcome.seconds, 3),
             },
@@ -102,6 +148,16 @@ class Race:
             task_status.started()
             async for number in received:
                 self.interrupt(number)
+
+    async def _watch_room(self) -> None:
+        while self._low is None:
+            await trio.sleep(ROOM_TICK)
+            # In a thread that may be left behind: a disk can hang.
+            self._low = await trio.to_thread.run_sync(self.room, abandon_on_cancel=True)
+        place, free, floor = str(self._low.place), self._low.free, self._low.floor
+        text = f"{self._low}: ending the agents and taking their patches"
+        data = {"text": text, "place": place, "free": free, "floor": floor}
+        self.emit("run_warning", "disk_floor", data=data)
 
     def interrupt(self, number: int) -> None:
         """What signal `number` means, wherever it came from; nothing once the race has ended.
@@ -143,15 +199,23 @@ class Race:
             data=data or {},
         )
         self.record(event)
+        if kind in _UNDER_WAY:
+            self._begin_beside(lane)
         self._state, actions = referee.step(self._state, event)
         for action in actions:
             self._do(action)
+
+    def _begin_beside(self, lane: str) -> None:
+        self._under_way.add(lane)
+        if len(self._under_way) >= min(self.plan.max_parallel, len(self.plan.lanes)):
+            self._all_under_way.set()
 
     def _do(self, action: referee.Action) -> None:
         match action:
             case referee.StopLane(lane, reason):
                 self._handles[lane].stop(reason)
             case referee.StopAll(reason, graces):
+                self._beside.cancel()
                 for handle in self._handles.values():
                     handle.stop(reason, graces)
             case referee.KillAll(reason):
@@ -162,14 +226,21 @@ class Race:
     async def _close(self) -> RaceResult:
         self._over = True
         for lane in self.plan.lanes:
-            if lane.lane.id not in self._outcomes:
-                self._ended(_not_started(lane, _interrupted(lane)))
+            if lane.lane.id in self._outcomes:
+                continue
+            taken = self._taken.get(lane.lane.id)
+            if taken is not None:
+                why = ("the race was ended at once, before its checks had ended",)
+                self._ended(replace(taken, held_back=why if self.plan.checks else ()))
+            else:
+                self._ended(_not_started(lane, _interrupted(lane, "interrupt")))
         seconds = trio.current_time() - self._started
         result = RaceResult(
             run=self.plan.run,
             outcomes=tuple(self._outcomes[lane.lane.id] for lane in self.plan.lanes),
             seconds=seconds,
             interrupted=self._signal,
+            warnings=(f"{self._low}, so the race was stopped",) if self._low else (),
         )
         self.emit("run_ended", data={"usable": result.usable, "seconds": round(seconds, 3)})
         with trio.CancelScope(shield=True):
@@ -203,14 +274,16 @@ def _not_started(lane: LanePlan, failure: Failure) -> Outcome:
     )
 
 
-def _interrupted(lane: LanePlan) -> Failure:
+def _interrupted(lane: LanePlan, reason: str) -> Failure:
+    full = reason == "disk_floor"
+    early = "the race was interrupted before this lane could end in order"
     return Failure(
         kind="Interrupted",
-        reason="interrupt",
-        message="the race was interrupted before this lane could end in order",
+        reason=reason,
+        message=EARLY[reason] if full else early,
         adapter=lane.lane.adapter,
         command=lane.command.argv if lane.command else (),
-        hint="its worktree is kept; race again to start over",
+        hint=MORE_ROOM if full else "its worktree is kept; race again to start over",
     )
 
 

@@ -6,8 +6,9 @@ place of its raw bytes. Nothing here raises on what an agent wrote, or grows wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -25,6 +26,8 @@ EVENT_BYTES = 64 * 1024**2
 
 STDERR_TAIL = 64 * 1024
 _STDERR_LINE = 64 * 1024
+_PIECE = 512 * 1024
+"""Bytes of an overlong line that are redacted together: each look at them is a copy of them."""
 _PLAIN = 1500
 """Bytes of plain text that become one message; an event's text ends at 2000 characters."""
 _ENTRIES = 1000
@@ -79,18 +82,22 @@ class Reader:
     counts: Counts = field(default_factory=Counts)
     raw_mode: bool = False
     on_fallback: Callable[[int], None] = lambda failures: None
+    together: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Held around all that one piece of output brings: the record may write it at once."""
 
     def __post_init__(self) -> None:
         self._stdout = _Redacted(self.line_limit, self.redactor)
         self._stderr = _Redacted(_STDERR_LINE, self.redactor)
+        self._parse_line = self.parser.parse_line
         self._failures_in_a_row = 0
         self._room = EVENT_BYTES
         self.stderr_tail = b""
 
     def stdout(self, chunk: bytes) -> None:
         """Takes what arrived on the agent's stdout."""
-        for block in self._stdout.feed(chunk):
-            self._take(block)
+        with self.together():
+            for block in self._stdout.feed(chunk):
+                self._take(block)
 
     def stderr(self, chunk: bytes) -> None:
         """Takes what arrived on the agent's stderr: kept with a limit, never parsed."""
@@ -99,8 +106,9 @@ class Reader:
 
     def close(self) -> None:
         """Both streams have ended: an unterminated last line still counts. Idempotent."""
-        for block in self._stdout.close():
-            self._take(block)
+        with self.together():
+            for block in self._stdout.close():
+                self._take(block)
         for block in self._stderr.close():
             self._keep_stderr(block)
         self.counts.redacted = self._stdout.redacted + self._stderr.redacted
@@ -138,7 +146,7 @@ class Reader:
             tell_plain()
 
     def _parse(self, line: bytes) -> list[AgentEvent]:
-        events = _safely(self.parser.parse_line, line)
+        events = _safely(self._parse_line, line)
         malformed = False
         for event in events:
             if event.kind == "progress":
@@ -146,8 +154,9 @@ class Reader:
                 self.counts.unknown += event.sub == "unknown"
         if not malformed:
             self._failures_in_a_row = 0
-            # Escapes can spell a secret that the line itself does not show.
-            return [self._unescaped(event) for event in events] if b"\\u" in line else events
+            if events and self.redactor.may_hide(line):
+                return [self._unescaped(event) for event in events]
+            return events
         if self.raw_mode:
             return _safely(self.parser.parse_raw, line + b"\n")
         self.counts.malformed += 1
@@ -189,11 +198,11 @@ class _Redacted:
         self._redactor = redactor
         self._window = b""
 
-    def feed(self, chunk: bytes) -> list[Block]:
-        return [self._redact(block) for block in self._framer.feed(chunk)]
+    def feed(self, chunk: bytes) -> Iterator[Block]:
+        return map(self._redact, _pieces(self._framer.feed(chunk)))
 
-    def close(self) -> list[Block]:
-        return [self._redact(block) for block in self._framer.close()]
+    def close(self) -> Iterator[Block]:
+        return map(self._redact, _pieces(self._framer.close()))
 
     def _redact(self, block: Block) -> Block:
         data = self._window + block.data
@@ -202,7 +211,19 @@ class _Redacted:
         self._window = data[cut:]
         clean, found = self._redactor.redact(data[:cut])
         self.redacted += found
-        return replace(block, data=clean)
+        return Block(clean, block.oversized, block.last)
+
+
+def _pieces(blocks: list[Block]) -> Iterator[Block]:
+    """The same, with the first piece of a line over the limit, which is long, in shorter ones."""
+    for block in blocks:
+        size = len(block.data)
+        if not block.oversized or size <= _PIECE:
+            yield block
+            continue
+        for at in range(0, size, _PIECE):
+            end = at + _PIECE
+            yield Block(block.data[at:end], oversized=True, last=block.last and end >= size)
 
 
 def ending(parser: Parser, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
@@ -237,8 +258,9 @@ def _size(event: AgentEvent) -> int:
 def _within(place: Raw | None, offset: int, length: int) -> Raw | None:
     if place is None:
         return None
-    left = place.length - offset
-    return Raw(file=place.file, offset=place.offset + offset, length=min(length, left))
+    file, start, whole = place
+    left = whole - offset
+    return Raw(file, start + offset, length if length < left else left)
 
 
 def _safely(parse: Callable[[T], list[AgentEvent]], what: T) -> list[AgentEvent]:

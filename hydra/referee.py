@@ -33,7 +33,8 @@ class StopLane:
 Action = StopAll | KillAll | StopLane
 
 HURRIED = (2.0, 2.0)
-"""Graces when the system itself ends Hydra (SIGTERM, SIGHUP): 5 s in all, with a margin."""
+"""Graces when the system itself ends Hydra (SIGTERM, SIGHUP): 5 s in all, with a margin. Also
+when a disk is at its floor: until they end, the agents go on filling it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ def step(state: State, event: Event) -> tuple[State, tuple[Action, ...]]:
             return state, (KillAll("interrupt"),)
         graces = None if event.data.get("signal") == "SIGINT" else HURRIED
         return state, (StopAll("interrupt", graces),)
+    if event.kind == "run_warning" and event.sub == "disk_floor":
+        return state, (StopAll("disk_floor", HURRIED),)
     if _refused_sign_in(event):
         return state, (StopLane(event.lane, "sign_in"),)
     return state, ()

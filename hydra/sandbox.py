@@ -127,12 +127,15 @@ class Walls:
     visible: tuple[Path, ...] = ()
     masks: tuple[Path, ...] = ()
     unrestricted: bool = False
+    private_network: bool = False
+    """A network of its own, in which there is only a loopback."""
 
 
-def trial_argv(program: str) -> tuple[str, ...]:
+def trial_argv(program: str, *, private_network: bool = False) -> tuple[str, ...]:
     """A command that succeeds exactly where `confine` can work."""
     hidden = [part for place in _HIDDEN for part in ("--tmpfs", str(place))]
-    walls = (*_ground("--ro-bind"), *hidden, "--unshare-ipc", *_disarmed())
+    network = ("--unshare-net",) if private_network else ()
+    walls = (*_ground("--ro-bind"), *hidden, "--unshare-ipc", *network, *_disarmed())
     return (program, *walls, *_NAMESPACES, "--", "true")
 
 
@@ -214,7 +217,9 @@ def confine(confinement: Confinement, walls: Walls, argv: Sequence[str]) -> tupl
     if not confinement.holds:
         return tuple(argv)
     inside = _open_walls(walls) if walls.unrestricted else _closed_walls(walls)
-    return (confinement.program, *inside, *_NAMESPACES, "--chdir", str(walls.cwd), "--", *argv)
+    walls_and_net = (*inside, *(("--unshare-net",) if walls.private_network else ()))
+    place = ("--chdir", str(walls.cwd))
+    return (confinement.program, *walls_and_net, *_NAMESPACES, *place, "--", *argv)
 
 
 def _open_walls(walls: Walls) -> list[str]:

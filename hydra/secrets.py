@@ -10,6 +10,9 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote, quote_plus
 
+Span = tuple[int, int]
+"""Where something starts, and where it has ended."""
+
 MARK = b"[redacted]"
 SHORTEST = 8
 """Values with fewer characters are left alone: redacting "true" or "main" would hide the record."""
@@ -39,7 +42,14 @@ _SHAPE = re.compile(b"|".join(prefix + rest for prefix, rest in _SHAPES))
 # only where so many stand together: one pass at 1 GB/s, where a search for each took ten times it.
 _RUN = b"a" * 20
 _CLASSES = bytes(97 if (i < 128 and chr(i).isalnum()) or i in b"-_" else 32 for i in range(256))
+_ESCAPES = b"\\%"
 _ESCAPE = re.compile(rb"\\(?:[nrtbf]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2}")
+
+_ANY_ESCAPE = re.compile(rb"\\[u/]")
+_ASCII_ESCAPE = re.compile(rb"\\(?:u00[2-7]|/)")
+"""JSON's escapes of what could stand there as it is."""
+_UNESCAPED = re.compile(r"[ !#-.0-\[\]-~]*")
+"""Characters that JSON writes in one way, but for those escapes."""
 
 _SECRET_WORDS = frozenset(
     (
@@ -71,25 +81,46 @@ class Redactor:
     """
 
     def __init__(self, values: Iterable[str]) -> None:
-        self._groups = [group for value in sorted(set(values)) for group in _groups(value)]
+        values = sorted(set(values))
+        self._groups = [group for value in values for group in _groups(value)]
+        simple = all(_UNESCAPED.fullmatch(value) for value in values)
+        self._hiding = _ASCII_ESCAPE if simple else _ANY_ESCAPE
+        within = [(group, _in_one_run(group[0])) for group in self._groups]
+        self._long = [group for group, long in within if long]
+        self._short = [group for group, long in within if not long]
         lengths = [len(form) for _, forms in self._groups for form in forms]
         self.overlap = max([_LONGEST_SHAPE, *lengths]) - 1
 
     def redact(self, line: bytes) -> tuple[bytes, int]:
         """The line with each secret replaced by `[redacted]`, and how many there were."""
+        runs = _runs_in(line)
+        forms = self._forms_in(line, runs)
         total = 0
-        for form in self._forms_in(line):
+        for form in forms:
             total += line.count(form)
             line = line.replace(form, MARK)
-        shapes = list(_shapes_in(line))
-        for start, stop in reversed(shapes):
-            line = line[:start] + MARK + line[stop:]
+        shapes = list(_shapes_in(line, _runs_in(line) if forms else runs))
+        if shapes:
+            kept: list[bytes] = []
+            at = 0
+            for start, stop in shapes:
+                kept += (line[at:start], MARK)
+                at = stop
+            line = b"".join((*kept, line[at:]))
         return line, total + len(shapes)
+
+    def count(self, data: bytes) -> int:
+        """How many secrets stand in `data`, of any length; one may count in two of its forms."""
+        return sum(1 for _ in self._spans(data))
 
     def text(self, text: str) -> str:
         """The same for text, where nobody counts."""
         clean, found = self.redact(_encoded(text))
         return clean.decode("utf-8", "surrogateescape") if found else text
+
+    def may_hide(self, line: bytes) -> bool:
+        """Whether the escapes in a line of JSON may spell a secret that `redact` did not see."""
+        return self._hiding.search(line) is not None
 
     def cut(self, buffer: bytes) -> int:
         """How many bytes at the start of an unfinished line can be redacted and let go.
@@ -103,32 +134,57 @@ class Redactor:
                 end = start
         return max(end, len(buffer) - 3 * self.overlap, 0)
 
-    def _forms_in(self, line: bytes) -> list[bytes]:
-        hits = [form for probe, forms in self._groups if probe in line for form in forms]
+    def _forms_in(self, line: bytes, runs: list[Span]) -> list[bytes]:
+        hits = [form for probe, forms in self._short if probe in line for form in forms]
+        if runs and self._long:
+            tokens = b" ".join([line[start:stop] for start, stop in runs])
+            hits += [form for probe, forms in self._long if probe in tokens for form in forms]
         # The longest first: a value that begins another must not leave the other's end behind.
         return sorted(hits, key=len, reverse=True)
 
-    def _spans(self, buffer: bytes) -> Iterator[tuple[int, int]]:
-        for form in self._forms_in(buffer):
+    def _spans(self, buffer: bytes) -> Iterator[Span]:
+        runs = _runs_in(buffer)
+        for form in self._forms_in(buffer, runs):
             at = buffer.find(form)
             while at >= 0:
                 yield at, at + len(form)
                 at = buffer.find(form, at + len(form))
-        yield from _shapes_in(buffer)
+        yield from _shapes_in(buffer, runs)
 
 
-def _shapes_in(line: bytes) -> Iterator[tuple[int, int]]:
+def _runs_in(line: bytes) -> list[Span]:
+    """Where letters, digits, dashes and underscores stand together, `_RUN` of them or more."""
     classes = line.translate(_CLASSES)
+    runs = []
     start = classes.find(_RUN)
     while start >= 0:
-        end = classes.find(b" ", start)
+        stop = classes.find(b" ", start)
+        if stop < 0:
+            stop = len(line)
+        runs.append((start, stop))
+        start = classes.find(_RUN, stop)
+    return runs
+
+
+def _shapes_in(line: bytes, runs: list[Span]) -> Iterator[Span]:
+    passed = 0
+    for first, stop in runs:
+        if stop <= passed:  # a shape before it took it along
+            continue
+        start = max(first, passed)
         # An escape of JSON or of a URL ends in letters; what stands behind it is a start as well.
-        escape = _ESCAPE.match(line, max(start - 1, 0))
-        start = escape.end() if escape else start
-        found = _SHAPE.match(line, start) if line.startswith(_PREFIXES, start) else None
-        if found:
-            yield found.span()
-        start = classes.find(_RUN, max(end, found.end() if found else 0)) if end >= 0 else -1
+        if start and line[start - 1] in _ESCAPES:
+            escape = _ESCAPE.match(line, start - 1)
+            start = escape.end() if escape else start
+        if line.startswith(_PREFIXES, start):
+            found = _SHAPE.match(line, start)
+            if found:
+                yield found.span()
+                passed = max(stop, found.end())
+
+
+def _in_one_run(probe: bytes) -> bool:
+    return len(probe) >= len(_RUN) and not probe.translate(_CLASSES).strip(b"a")
 
 
 Group = tuple[bytes, tuple[bytes, ...]]

@@ -10,6 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run, and no clock: whether a run is green is not a matter of chance or
+# of what else the machine does. `pytest --hypothesis-profile=default` looks for new ones.
+settings.register_profile(
+    "hydra", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("hydra")
 
 SCRATCH_ROOT = Path("/var/tmp")
 """Not /tmp: Hydra's state may not lie there (codex's own sandbox writes to it)."""

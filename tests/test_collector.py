@@ -459,6 +459,7 @@ collect(patches=Path(patches), worktree=Path(worktree), base=base, index=Path(in
 """
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_of_collecting_changes_nothing(race: Race) -> None:
     ground = race.opened()
     edit(ground.worktree)
@@ -516,7 +517,7 @@ def test_two_hundred_thousand_new_files_are_capped_in_time(race: Race) -> None:
             (path / f"{number}.js").touch()
     started = time.monotonic()
     patch = take(ground)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60  # some 3 s where nothing else runs
     assert patch.empty
     assert "node_modules/" in patch.incomplete
     (ground.worktree / ".gitignore").write_text("node_modules\n*.log\n.env\n")

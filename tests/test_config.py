@@ -26,9 +26,10 @@ from hydra.config import (
     size,
     template,
 )
-from hydra.config.keys import AGENT, FIXED, LOWER, NO
+from hydra.config.keys import AGENT, CHECK, FIXED, LOWER, NO
+from hydra.config.records import CheckSettings
 from hydra.errors import ConfigError
-from hydra.model import Limits, Permission
+from hydra.model import Check, Limits, Permission
 
 ROOT = Path(__file__).parent.parent
 AGENTS = ("claude", "codex", "cursor-agent")
@@ -171,7 +172,7 @@ def test_no_network_is_a_flag_that_was_given() -> None:
 def test_a_duration_from_the_command_line_is_seconds_or_text() -> None:
     assert load(flags={"limits.idle": 90.0}).limits.idle == 90
     assert load(flags={"limits.idle": "90s"}).limits.idle == 90
-    with pytest.raises(ConfigError, match=r"^--idle-timeout: must be 0.001s to 720h, not 0s$"):
+    with pytest.raises(ConfigError, match=r"^--idle-timeout: must be 0.001s to 30d, not 0s$"):
         load(flags={"limits.idle": 0.0})
 
 
@@ -191,7 +192,17 @@ _ENVIRONMENT: dict[str, tuple[str, object]] = {
 }
 
 
+_ENVIRONMENT |= {
+    "race.check": ("pytest -q\nlint=ruff check .", ("pytest -q", "ruff check .")),
+    "checks.tree": ("lane", "lane"),
+    "checks.network": ("private", "private"),
+    "checks.environment": ("DATABASE_URL,ACME_*", ("DATABASE_URL", "ACME_*")),
+}
+
+
 def _value(config: Config, name: str) -> object:
+    if name == "race.check":
+        return tuple(check.command for check in config.checks.checks)
     section, _, _ = name.partition(".")
     return getattr(getattr(config, section), FIXED[name].field)
 
@@ -254,7 +265,11 @@ def test_unsafe_access_by_its_flag_alone() -> None:
         ("[limit]", 'user.toml, line 1: unknown section "limit"', ""),
         ('agents = ["claude"]', "user.toml, line 1: agents is a section", "`agents` in [race]"),
         ("[[race]]", "user.toml, line 1: race is a section", "[race]"),
-        ('[checks]\ntests = "pytest"', 'user.toml, line 2: unknown key "checks.tests"', "lists"),
+        (
+            '[checks]\ntests = "pytest"',
+            'user.toml, line 2: unknown key "checks.tests"',
+            "a check is",
+        ),
         ('[agents.cluade]\npath = "/x"', 'user.toml, line 2: there is no agent "cluade"', "claude"),
         ('[race]\nagents = "claude"', 'line 2: race.agents: takes a list: write ["claude"]', ""),
         ("[race]\nagents = [1]", "takes a list of strings, and one of them is a number", ""),
@@ -268,7 +283,7 @@ def test_unsafe_access_by_its_flag_alone() -> None:
         ('[race]\ncopy = [".git/config"]', "not a path inside the repository", ""),
         ('[race]\nsetup = ["a\\u0000b"]', "an entry is empty or has a control character", ""),
         ("[limits]\nidle = 10", 'idle: 10 is a duration without a unit: write "10m" or "10s"', ""),
-        ('[limits]\nidle = "0s"', "must be 0.001s to 720h, not 0s", ""),
+        ('[limits]\nidle = "0s"', "must be 0.001s to 30d, not 0s", ""),
         ("[limits]\nidle = 2026-11-21", "as a string with a unit, not a date or time", ""),
         ('[limits]\nline = "4M"', '"4M" is not a size', ""),
         ('[limits]\nline = "1TiB"', "must be 1KiB to 256MiB, not 1TiB", ""),
@@ -315,7 +330,7 @@ def test_what_no_file_may_say(name: str) -> None:
 
 
 def _shown(name: str) -> str:
-    key = FIXED.get(name) or AGENT[name.rpartition(".")[2]]
+    key = FIXED.get(name) or (CHECK if "<name>" in name else AGENT)[name.rpartition(".")[2]]
     section = key.section.replace("<key>", "claude")
     return f"[{section}]\n{key.leaf} = {key.example or default_text(key)}"
 
@@ -463,10 +478,13 @@ def test_what_no_file_may_say_is_left_out_of_the_text() -> None:
 
 def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> None:
     records = {"race": RaceSettings, "limits": Limits, "agents.<key>": AgentSettings}
-    for section, record in records.items():
-        held = {field.name for field in fields(record)}
+    held = {section: {it.name for it in fields(record)} for section, record in records.items()}
+    held["checks"] = set(CheckSettings._fields) - {"checks", "trusted"}
+    held["checks.<name>"] = set(Check._fields) - {"name"}
+    for section, names in held.items():
         told = {key.field for key in KEYS if key.section == section}
-        assert held - {"setup_trusted"} == told - {"unsafe_full_access"}
+        told -= {"unsafe_full_access"} | ({"check"} if section == "race" else set())
+        assert names - {"setup_trusted"} == told
 
 
 EXAMPLE_INTRO = (
@@ -486,7 +504,10 @@ def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
     text = (ROOT / "hydra.toml.example").read_text(encoding="utf-8")
     assert user(text) == Config()
     config = user(uncommented(text), environ={"HOME": "/home/ada"})
-    told = {name.replace("agents.claude", "agents.<key>") for name in _set_by_file(config)}
+    told = {
+        name.replace("agents.claude", "agents.<key>").replace("checks.unit", "checks.<name>")
+        for name in _set_by_file(config)
+    }
     assert told == {key.name for key in KEYS if key.file}
     assert config.limits == Limits()
 
@@ -511,7 +532,7 @@ def test_the_docs_have_a_row_for_every_key() -> None:
 
 
 def _row(name: str) -> str:
-    key = FIXED.get(name) or AGENT[name.rpartition(".")[2]]
+    key = FIXED.get(name) or (CHECK if "<name>" in name else AGENT)[name.rpartition(".")[2]]
     default = key.shown or f"`{default_text(key)}`"
     told = {"yes": "yes", LOWER: "may lower it", NO: "no"}[key.repository]
     may = told if key.file else "no file may"

@@ -138,7 +138,7 @@ def place(request: pytest.FixtureRequest, stack: ExitStack) -> Iterator[Place]:
         place.path = [scratch / "agents" / "bin"]
         place.without_bwrap()
     yield place
-    assert fakes.processes_named(str(scratch)) == []
+    assert fakes.left(str(scratch)) == []
 
 
 def sign_in(place: Place, tokens: dict[str, str]) -> None:
@@ -268,6 +268,7 @@ def test_what_is_no_whole_sign_in_never_reaches_the_user(
     assert exactly(place.home) == before
 
 
+@pytest.mark.slow
 def test_no_other_broken_sign_in_reaches_the_user_either(place: Place) -> None:
     cases = [(f"/claude-{n}/", [in_lane(BROKEN[how]), DONE]) for n, how in enumerate(BROKEN, 2)]
     place.agent("claude", [DONE], cases=cases)

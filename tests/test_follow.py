@@ -47,7 +47,7 @@ def test_a_line_that_is_still_being_written_is_waited_for(scratch: Path) -> None
     seen = Seen()
     follower = Follower(path, seen)
     follower.start(lambda: None)
-    assert seen.some.wait(10)
+    assert seen.some.wait(60)
     with path.open("ab") as file:
         file.write(second[500_000:])
     follower.finish()
@@ -60,7 +60,7 @@ def test_what_a_full_disk_cut_off_and_took_back_is_not_seen(scratch: Path) -> No
     seen = Seen()
     follower = Follower(path, seen)
     follower.start(lambda: None)
-    assert seen.some.wait(10)
+    assert seen.some.wait(60)
     os.truncate(path, len(encode(event(1))))
     with path.open("ab") as file:
         file.write(encode(event(3)))

@@ -72,7 +72,7 @@ def test_done_without_a_change_is_no_changes_and_no_error() -> None:
 
 
 def test_done_with_denials_and_no_change_says_what_was_denied() -> None:
-    denied = replace(DONE, data={"denials": ["Bash", "Edit"]})
+    denied = DONE._replace(data={"denials": ["Bash", "Edit"]})
     outcome = conclude(evidence(denied, patch=NOTHING))
     assert outcome.status is Status.NO_CHANGES
     assert outcome.failure is not None
@@ -81,7 +81,7 @@ def test_done_with_denials_and_no_change_says_what_was_denied() -> None:
 
 
 def test_done_with_failed_items_and_no_change_is_failed() -> None:
-    broken = replace(DONE, data={"failed_items": 2})
+    broken = DONE._replace(data={"failed_items": 2})
     outcome = conclude(evidence(broken, patch=NOTHING))
     assert outcome.status is Status.FAILED
     assert outcome.failure is not None
@@ -144,7 +144,7 @@ def test_hydras_own_ending_stands_over_what_the_agent_said(
 
 
 def test_a_refused_sign_in_hints_at_signing_in() -> None:
-    refused = replace(QUOTA, data={"error": "AuthMissing", "terminal": True, "message": "401"})
+    refused = QUOTA._replace(data={"error": "AuthMissing", "terminal": True, "message": "401"})
     outcome = conclude(replace(evidence(refused), stopped="sign_in"))
     assert outcome.failure is not None
     assert outcome.failure.kind == "AuthMissing"
@@ -182,3 +182,12 @@ def test_done_and_then_dead_by_a_signal_is_no_success() -> None:
     assert (outcome.status, outcome.usable) == (Status.FAILED, False)
     assert outcome.failure is not None
     assert "died by signal 11" in outcome.failure.message
+
+
+def test_a_lost_worktree_is_the_reason_whatever_the_agent_said_of_it() -> None:
+    seen = replace(evidence(QUOTA, code=1, patch=None), patch_reason="worktree_lost")
+    outcome = conclude(seen)
+    assert outcome.status is Status.FAILED
+    assert outcome.failure is not None
+    assert outcome.failure.reason == "worktree_lost"
+    assert "the worktree is gone" in outcome.failure.message

@@ -69,10 +69,10 @@ def test_64_mb_without_a_newline_costs_little() -> None:
     framer = LineFramer(4 * 1024**2)
     chunk = b"x" * 65536
     tracemalloc.start()
-    before = time.perf_counter()
+    before = time.thread_time()  # of the processor, whoever else wants it
     size = sum(len(block.data) for _ in range(1024) for block in framer.feed(chunk))
     size += sum(len(block.data) for block in framer.close())
-    spent = time.perf_counter() - before
+    spent = time.thread_time() - before
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert size == 64 * 1024**2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import py_compile
+import select
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,10 @@ class Kept:
         """The agent's stdout, to its end."""
         return _all_of(self.stdout)
 
+    def heard(self, word: bytes) -> bool:
+        """Whether this is what the agent's stdout begins with."""
+        return _some_of(self.stdout, len(word)) == word
+
     def hang_up(self) -> None:
         os.close(self.control)
         self.control = -1
@@ -63,9 +68,15 @@ class Kept:
 
 def _all_of(fd: int) -> bytes:
     parts = []
-    while part := os.read(fd, 65536):
+    while part := _some_of(fd, 65536):
         parts.append(part)
     return b"".join(parts)
+
+
+def _some_of(fd: int, size: int) -> bytes:
+    if not select.select([fd], [], [], 60)[0]:
+        raise TimeoutError("neither a word nor the end of the pipe")
+    return os.read(fd, size)
 
 
 class Keep(Protocol):
@@ -164,31 +175,40 @@ import os, signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 child = os.fork()
 if child == 0:
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(5))
+    # Not a handler and pause(): TERM may come between the word and the wait.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     os.write(1, b"ready")
-    while True:
-        signal.pause()
+    signal.sigwait([signal.SIGTERM])
+    os._exit(5)
 os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     kept = keep(mode, python(code))
-    assert os.read(kept.stdout, 5) == b"ready"
+    assert kept.heard(b"ready")
     kept.say("signal 15\n")
     assert kept.reports()[1:] == ["exited 5", "done"]
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_stopped_agent_still_gets_its_signal(keep: Keep, mode: str) -> None:
-    kept = keep(mode, shell("trap 'exit 6' TERM; echo ready; kill -STOP $$; sleep 99 & wait"))
-    assert os.read(kept.stdout, 6) == b"ready\n"
+    mark = token()
+    kept = keep(mode, shell(f": {mark}; trap 'exit 6' TERM; kill -STOP $$; sleep 99 & wait"))
+    assert wait_until(lambda: [state(pid) for pid in running(mark)] == ["T"])
     kept.say("signal 15\n")
     assert kept.reports()[1] == "exited 6"
+
+
+def state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_kill_ends_everything_at_once(keep: Keep, mode: str) -> None:
     mark = token()
     kept = keep(mode, shell(f"setsid sleep {mark} & trap '' TERM; echo ready; sleep {mark}; :"))
-    assert os.read(kept.stdout, 6) == b"ready\n"
+    assert kept.heard(b"ready\n")
     kept.say("kill\n")
     assert kept.reports()[1:] == ["signaled 9", "done"]
     assert running(mark) == []

@@ -23,8 +23,13 @@ def hydra(mode: str, mark: str) -> subprocess.Popen[str]:
 
 def left(mark: str) -> list[int]:
     """Whatever of it still runs after a while, keepers and confinement too."""
-    wait_until(lambda: not running(mark, keepers=True))
-    return running(mark, keepers=True)
+    found: list[int] = []
+
+    def gone() -> bool:
+        found[:] = running(mark, keepers=True)
+        return not found
+
+    return [] if wait_until(gone) else found
 
 
 def kill_after(process: subprocess.Popen[str], word: str) -> None:

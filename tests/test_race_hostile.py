@@ -28,7 +28,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small
 @pytest.fixture
 def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
     yield Hydra(scratch, repo)
-    assert fakes.processes_named(str(scratch)) == []
+    assert fakes.left(str(scratch)) == []
 
 
 def python(code: str) -> fakes.Step:
@@ -44,7 +44,7 @@ def peak_mb(pid: int) -> float:
 
 def result_of(hydra: Hydra) -> dict[str, Any]:
     """The result, once it stands; the race may still be waiting for its reader."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         for path in hydra.state.glob("*/runs/*/result.json"):
             document: dict[str, Any] = json.loads(path.read_text())
@@ -117,7 +117,7 @@ def test_one_lane_that_goes_wrong_in_each_phase_and_a_neighbour_that_does_not(
     hydra.agent("codex", [python("import shutil; shutil.rmtree('.', ignore_errors=True)"), DONE])
     race = hydra.race("-a", "claude", "-a", "codex")
     assert race.lane("claude")["status"] == "completed"
-    assert race.lane("codex")["error"]["reason"] == "patch_lost"
+    assert race.lane("codex")["error"]["reason"] == "worktree_lost"
     race = hydra.race(
         *("-a", "claude", "-a", "codex"),
         *("--setup", 'case "$PWD" in */codex/*) exit 3;; esac'),
@@ -142,6 +142,7 @@ def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
     assert lanes["codex"]["patch"]["files"] == 1
 
 
+@pytest.mark.slow
 def test_a_terminal_that_hangs_up_twice_takes_the_patches_all_the_same(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "waiting")
     hydra.agent("claude", [EDIT, gate.arrive(), fakes.ignore("SIGINT"), fakes.hang()])

@@ -22,7 +22,7 @@ DONE = fakes.finish("done")
 @pytest.fixture
 def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
     yield Hydra(scratch, repo)
-    assert fakes.processes_named(str(scratch)) == []
+    assert fakes.left(str(scratch)) == []
 
 
 def add(name: str, text: str = "new\n") -> list[fakes.Step]:

@@ -31,7 +31,7 @@ from tests.support.storm import storm, summary
 @pytest.fixture
 def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
     yield Hydra(scratch, repo)
-    assert fakes.processes_named(str(scratch)) == []
+    assert fakes.left(str(scratch)) == []
 
 
 def killed_race(hydra: Hydra, *before: fakes.Step, lanes: tuple[str, ...] = ("claude",)) -> Path:
@@ -254,7 +254,7 @@ def test_a_second_ctrl_c_leaves_the_patch_to_the_next_command(hydra: Hydra) -> N
     process.send_signal(signal.SIGINT)
     assert any('"stopping"' in line for line in process.stdout)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     gate.close()
     assert "1 patch taken" in hydra.run("runs").stderr
     [folder] = hydra.state.glob("*/runs/[!.]*")
@@ -279,7 +279,7 @@ def test_only_what_carries_the_mark_is_ended(scratch: Path) -> None:
     theirs = sleeper(environ={"HYDRA_OWNER": "cafe"}, cwd=scratch, name=other)
     try:
         assert processes.end_left("f00d", []) == [f"sleep ({ours.pid})"]
-        assert ours.wait(5) == -signal.SIGKILL
+        assert ours.wait(30) == -signal.SIGKILL
         assert running(other) == [theirs.pid]
     finally:
         theirs.kill()
@@ -320,7 +320,8 @@ def test_a_dead_leaders_session_counts_only_in_the_lanes_own_folder(scratch: Pat
         stdin=subprocess.PIPE,
     )
     identity = Identity.of(leader.pid)
-    assert wait_until(lambda: running(inside) and running(outside))
+    # By their own command lines: that of the shell has both from its start.
+    assert wait_until(lambda: running(f"sleep\0{inside}") and running(f"sleep\0{outside}"))
     leader.communicate(b"\n")
     processes.end_left("", [processes.Left("", identity, scratch)])
     try:
@@ -393,10 +394,10 @@ def test_nothing_to_recover_costs_next_to_nothing(scratch: Path) -> None:
         store.write_json("result.json", {})
         store.close()
     took = []
-    for _ in range(5):
-        began = time.perf_counter()
+    for _ in range(20):
+        began = time.thread_time()  # of the processor, whoever else wants it
         assert unfinished(scratch)[0] == []
-        took.append(time.perf_counter() - began)
+        took.append(time.thread_time() - began)
     assert min(took) < 0.002
     code = "import sys, hydra.app.recover as r; r.recover(); print('hydra.recover' in sys.modules)"
     environ = {**os.environ, "HYDRA_STATE_DIR": str(scratch)}

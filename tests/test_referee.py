@@ -24,6 +24,12 @@ def test_term_and_hup_leave_less_time() -> None:
         assert actions == (StopAll("interrupt", HURRIED),)
 
 
+def test_a_disk_at_its_floor_ends_every_lane_in_order() -> None:
+    low = event("run_warning", free=1, floor=2)._replace(sub="disk_floor")
+    assert step(State(), low) == (State(), (StopAll("disk_floor", HURRIED),))
+    assert step(State(), event("run_warning", text="a warning"))[1] == ()
+
+
 def test_a_refused_sign_in_ends_its_lane_and_no_other_failure_does() -> None:
     _, actions = step(State(), event("failed", error="AuthMissing", terminal=True))
     assert actions == (StopLane("codex", "sign_in"),)

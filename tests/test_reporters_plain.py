@@ -88,3 +88,14 @@ def test_events_go_out_as_they_are_recorded() -> None:
     assert sent == encode(hostile)
     assert all(0x20 <= byte < 0x7F for byte in sent[:-1])
     assert decode(sent) == hostile
+    lines.lines(sent + sent)
+    assert out.getvalue() == sent * 3
+
+
+def test_a_record_that_somebody_else_wrote_to_is_safe_on_a_terminal() -> None:
+    out = io.BytesIO()
+    told = encode(Tape()(1.0, "message", "x", text="ESC"))
+    EventStream(out.write).lines(told + told.replace(b"ESC", "\x7f\u202e\x9b".encode()))
+    first, second = out.getvalue().splitlines(keepends=True)
+    assert first == told
+    assert second == told.replace(b"ESC", b"\\u007f\\u202e\\u009b")

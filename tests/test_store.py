@@ -27,6 +27,9 @@ def test_ids_sort_by_time_and_are_safe_names() -> None:
     early, late = new_run_id(1_000_000_000), new_run_id(2_000_000_000)
     assert early < late
     assert early.startswith("20010909t014640-")
+    parts = [new_run_id(1_000_000_000 + n / 20) for n in range(20)]
+    assert parts == sorted(parts)
+    assert len({part[:15] for part in parts}) == 1
 
 
 def test_everything_is_private(scratch: Path) -> None:
@@ -165,6 +168,32 @@ def test_a_full_disk_leaves_no_half_event(scratch: Path, monkeypatch: pytest.Mon
     store.close()
     assert [e.seq for e in RunRecord(store.folder).events()] == [1, 4]
     assert store.lost == 2
+
+
+def test_what_comes_together_is_written_at_once_and_in_order(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_run(scratch, "a")
+    sizes: list[int] = []
+    store.on_written = lambda: sizes.append(len(list(RunRecord(store.folder).events())))
+    with store.together():
+        for seq in (1, 2, 3):
+            store.append(event(seq))
+        assert sizes == []
+    store.append(event(4))
+    assert sizes == [3, 4]
+    whole = store.events_file.stat().st_size
+
+    with monkeypatch.context() as full:
+        full_after(full, len(encode(event(5))) + 10)
+        with store.together():
+            for seq in (5, 6, 7):
+                store.append(event(seq))
+    assert store.events_file.stat().st_size == whole + len(encode(event(5)))
+    assert store.lost == 2
+    store.append(event(8))
+    assert [e.seq for e in RunRecord(store.folder).events()] == [1, 2, 3, 4, 5, 8]
+    store.close()
 
 
 def test_a_sink_on_a_full_disk_goes_on_and_keeps_its_places(

@@ -64,7 +64,7 @@ def place(uid: int) -> Iterator[Place]:
     with ExitStack() as stack:
         place = place_for(uid, stack)
         yield place
-        assert fakes.processes_named(str(place.scratch)) == []
+        assert fakes.left(str(place.scratch)) == []
 
 
 def sh(*lines: str) -> fakes.Step:
@@ -217,7 +217,7 @@ def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
         needs_bwrap(request.param)
         place = place_for(request.param, stack)
         yield besiege(place, stack)
-        assert fakes.processes_named(str(place.scratch)) == []
+        assert fakes.left(str(place.scratch)) == []
 
 
 def besiege(place: Place, stack: ExitStack) -> Siege:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hydra.adapters.claude_stream import ClaudeStream
 from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detecting import Identity, Reading, read
 from hydra.adapters.flags import Flag, Line, without_lost
@@ -260,6 +259,8 @@ class Claude:
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
+        from hydra.adapters.claude_stream import ClaudeStream
+
         return ClaudeStream()
 
     def _check(self, request: SpawnRequest) -> None:

@@ -75,9 +75,10 @@ class ClaudeStream(JsonStream):
     def take(self, line: Object) -> list[AgentEvent]:
         """One line; a line whose uuid was there before is dropped."""
         kind, mark = string(line, "type"), string(line, "uuid")
-        if mark and mark in self._seen:
-            return []
-        self._seen.add(mark)
+        if mark:
+            if mark in self._seen:
+                return []
+            self._seen.add(mark)
         if kind in _NOTICE_TYPES:
             return [said.progress("notice", type=kind)]
         reader = self._readers.get(kind)

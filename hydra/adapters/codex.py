@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hydra.adapters.codex_stream import ROLLOUT, CodexStream
 from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detecting import Identity, Reading, read
 from hydra.adapters.flags import Flag, Line, without_lost
@@ -24,6 +23,9 @@ from hydra.model import (
 )
 
 SEEN = "0.169.0"
+
+ROLLOUT = "sessions/*/*/*/rollout-*.jsonl"
+"""Codex's own record of the session: the only place that tells the sandbox it applied."""
 
 
 def _seen(note: str = "", *, present: bool = True) -> Capability:
@@ -207,6 +209,8 @@ class Codex:
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
+        from hydra.adapters.codex_stream import CodexStream
+
         return CodexStream()
 
     def _permission(self, line: Line, request: SpawnRequest) -> None:

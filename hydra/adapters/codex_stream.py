@@ -6,14 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 
 from hydra.adapters import said
+from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.codex_errors import Trouble, trouble
 from hydra.adapters.jsonlines import Malformed, Object, decode, integer, mapping, objects, string
 from hydra.adapters.stream import JsonStream, Recent, unknown
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
-
-ROLLOUT = "sessions/*/*/*/rollout-*.jsonl"
-"""Codex's own record of the session: the only place that tells the sandbox it applied."""
 
 _RETRY = re.compile(r"^Reconnecting\.\.\. (\d+)/(\d+) \((.*)\)$", re.DOTALL)
 _STATUS = re.compile(r"\b(?:status:? )(\d{3})\b")

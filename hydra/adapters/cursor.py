@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 
 from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
-from hydra.adapters.cursor_stream import CursorStream
 from hydra.adapters.detecting import Identity, Reading, read
 from hydra.adapters.flags import Flag, Line, without_lost
 from hydra.adapters.prompts import as_stdin
@@ -176,6 +175,8 @@ class Cursor:
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
+        from hydra.adapters.cursor_stream import CursorStream
+
         return CursorStream()
 
 

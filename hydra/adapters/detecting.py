@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from hydra.adapters import versions
 from hydra.adapters.contract import Descriptor
@@ -28,8 +29,7 @@ Probes = Mapping[str, ProbeOutput]
 _CANNOT_EXECUTE = (126, 127)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(NamedTuple):
     """What proves that a program is the agent: its version text, or words of its help text."""
 
     version: re.Pattern[str]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from hydra.adapters.helptext import lists_values
 from hydra.errors import UnsupportedFlag
 from hydra.model import CapabilitySet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flag:
+class Flag(NamedTuple):
     """One long option: what it is for, and what happens where the help text lacks it.
 
     `required`: no lane can be run without it. Otherwise it is left out, `instead` takes its

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
 Object = Mapping[str, object]
@@ -19,6 +20,9 @@ DIGITS = 30
 BRACKETS = 500_000
 """`[` and `{` in one line, those in strings included: 4 MiB of nothing but empty lists would take
 147 MB, and an edit that embeds a file of source has a tenth of so many."""
+
+_COUNTED = 1000
+_SURROGATE = re.compile(r"\\u[dD]")
 
 _EMPTY: Object = {}
 
@@ -34,18 +38,45 @@ def decode(line: bytes) -> Object | None:
         return None
     if not text.startswith("{"):
         raise Malformed("not a JSON object")
-    brackets = text.count("[") + text.count("{")
+    brackets = _brackets(text)
     if brackets > BRACKETS:
         raise Malformed(f"{brackets} brackets in one line")
+    value = _parsed(text)
+    if brackets > DEPTH and _depth(value) > DEPTH:
+        raise Malformed(f"nested deeper than {DEPTH} levels")
+    return _scrubbed(value) if _SURROGATE.search(text) else value
+
+
+def _brackets(text: str) -> int:
+    """How many open; what is below `DEPTH` need not be exact."""
+    if len(text) <= 2 * DEPTH:  # each has one that closes
+        return 0
+    if len(text) > _COUNTED:
+        # Most of a long line is one text: to go from bracket to bracket is quicker than to count.
+        opened = 0
+        for bracket in "[{":
+            at = text.find(bracket)
+            while at >= 0 and opened <= DEPTH:
+                opened += 1
+                at = text.find(bracket, at + 1)
+        if opened <= DEPTH:
+            return opened
+    return text.count("[") + text.count("{")
+
+
+def _parsed(text: str) -> dict[str, object]:
+    # The scanner itself: `decode` looks for spaces around the value, which are gone already.
     try:
-        value = _DECODER.decode(text)
+        value, end = _SCAN(text, 0)
+        if end != len(text):
+            raise json.JSONDecodeError("Extra data", text, end)
+    except StopIteration as error:
+        raise Malformed(f"no value at character {error.value}") from None
     except (ValueError, RecursionError) as error:
         raise Malformed(str(error)[:200]) from None
     if not isinstance(value, dict):
         raise Malformed("not a JSON object")
-    if brackets > DEPTH and _depth(value) > DEPTH:
-        raise Malformed(f"nested deeper than {DEPTH} levels")
-    return _scrubbed(value) if "\\ud" in text or "\\uD" in text else value
+    return value
 
 
 def string(holder: Object, key: str) -> str:
@@ -102,9 +133,9 @@ def _float(text: str) -> float:
     return value
 
 
-_DECODER = json.JSONDecoder(
+_SCAN: Callable[[str, int], tuple[object, int]] = json.JSONDecoder(
     strict=False, parse_constant=_constant, parse_int=_integer, parse_float=_float
-)
+).scan_once  # type: ignore[attr-defined]  # documented in the library's source alone
 
 
 def _depth(value: object) -> int:

@@ -5,7 +5,6 @@ A new adapter is one import and one entry in `ADAPTERS`.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -40,7 +39,9 @@ def get(key: str) -> Adapter:
         if adapter.key() == key:
             return adapter
     keys = [adapter.key() for adapter in ADAPTERS]
-    near = difflib.get_close_matches(key.lower(), keys, n=1, cutoff=0.5)
+    from difflib import get_close_matches
+
+    near = get_close_matches(key.lower(), keys, n=1, cutoff=0.5)
     meant = f"; did you mean {near[0]}?" if near else ""
     raise UsageError(f"no agent is called {key!r}{meant}", hint=f"known: {', '.join(keys)}")
 

@@ -13,7 +13,9 @@ SUMMARY = 120
 
 def message(text: str, sub: str = "") -> list[AgentEvent]:
     """What the agent said or thought; nothing for blank text."""
-    return [AgentEvent("message", sub, {"text": clip(text)})] if text.strip() else []
+    if not text or text.isspace():
+        return []
+    return [AgentEvent("message", sub, {"text": clip(text)})]
 
 
 def tool_call(id: str, name: str, summary: str) -> AgentEvent:

@@ -74,8 +74,15 @@ class JsonStream:
         if holder is None:
             return []
         events = self.take(holder)
-        self.understood += not any(e.kind == "progress" and e.sub == "unknown" for e in events)
-        return self._once(events)
+        understood = True
+        ends = False
+        for event in events:
+            if event.kind == "progress":
+                understood = understood and event.sub != "unknown"
+            elif event.kind in ("completed", "failed"):
+                ends = True
+        self.understood += understood
+        return self._once(events) if ends else events
 
     def parse_raw(self, chunk: bytes) -> list[AgentEvent]:
         """Plain text, after JSON has failed repeatedly."""

@@ -62,6 +62,7 @@ class Shop:
             redactor=redactor,
             stdout=self.store.raw_sink(lane.lane.id, 1, "stdout", limits.raw_bytes),
             stderr=self.store.raw_sink(lane.lane.id, 1, "stderr", limits.stderr_bytes),
+            together=self.store.together,
             prompt_file=self.store.lane_folder(lane.lane.id) / "prompt.txt",
             setup=self.plan.setup,
             message=redactor.text(patch_message(self.plan, lane)),

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hydra.app.follow import Watcher
-from hydra.app.race import RaceReport, race
+from hydra.app.race import RaceReport
 from hydra.app.scene import RaceRequest
+from hydra.app.start import race
 from hydra.demo.race import Demo, new_folder, prepare
 
 

@@ -18,6 +18,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import settings
 from hydra.app.recover import recover
+from hydra.app.room import check_room
 from hydra.config import Config
 from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, HydraError
 from hydra.git import repository
@@ -60,6 +61,8 @@ def doctor(flags: Mapping[str, object], environ: Mapping[str, str] | None = None
     config = settings.load(None, environ, flags)
     git_version, git_problem = _git()
     state, state_problem = _state(environ)
+    if state is not None and not state_problem:
+        state_problem = _room(state, config.limits.disk_floor)
     about, about_problem = _repository(environ, state) if git_version else ({}, git_problem)
     adapters = tuple(registry.ADAPTERS)
     probed = _probed(adapters, config)
@@ -102,6 +105,14 @@ def _state(environ: Mapping[str, str]) -> tuple[Path | None, str]:
     if not (state.is_dir() and os.access(state, os.W_OK | os.X_OK)):
         return state, f"{state} cannot be written (set HYDRA_STATE_DIR to a folder that can)"
     return state, ""
+
+
+def _room(state: Path, floor: int) -> str:
+    try:
+        check_room(state, state, floor)
+    except HydraError as error:
+        return f"{error.message} ({error.hint})"
+    return ""
 
 
 def _lies_in_repository(state: Path) -> bool:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from hydra.landing.compose import Part, bring, compose
 from hydra.landing.journal import Desk
 from hydra.landing.message import message_of
 from hydra.landing.picks import LanePatch, Pick
+from hydra.recover.processes import end_left
 from hydra.store import RunRecord, new_run_id, shared
 
 Check = Callable[[RunRecord, str], Mapping[str, Any]]
@@ -154,7 +156,7 @@ def undo(environ: Mapping[str, str]) -> Landing:
 def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:
     """Undoes a landing that was broken off and could not be decided (`after.abort`)."""
     place = runs.here(environ)
-    return after.abort(_desk(place))
+    return after.abort(_desk(place), partial(end_left, lanes=()))
 
 
 def desk_of(state: Path, root: Path) -> Desk:

@@ -16,15 +16,17 @@ import trio
 from hydra import __version__, paths, plan, probe
 from hydra.app import settings
 from hydra.app.bench import Bench, Shop
+from hydra.app.checks import Checks
 from hydra.app.follow import Follower, Watcher
-from hydra.app.recover import recover
-from hydra.app.scene import RaceRequest, Scene, look_around
+from hydra.app.housekeeping import Housekeeping
+from hydra.app.room import places
+from hydra.app.scene import Scene
 from hydra.attempt import Emit, Handle, attempt
-from hydra.errors import EXIT_OK, HydraError, Refused
+from hydra.errors import EXIT_OK, Refused
 from hydra.events import Event
 from hydra.git import patches, repository
+from hydra.git.later import Later
 from hydra.git.runner import kill_all, owner, require_git
-from hydra.git.tree import regular_files
 from hydra.model import (
     Confinement,
     DetectResult,
@@ -35,10 +37,12 @@ from hydra.model import (
     Status,
     Tier,
 )
+from hydra.plan import no_private_network
 from hydra.process.identity import Identity
 from hydra.race import SIGNALS, Race
 from hydra.reporters.document import exit_code, plan_document, result_document
 from hydra.reporters.text import plural
+from hydra.space import under_floor
 from hydra.store import RunStore, new_run_id
 
 LAST_WORDS = 2.0
@@ -47,10 +51,11 @@ LAST_WORDS = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaceReport:
-    """What came of it. `result` is None after a dry run."""
+    """What came of it. `result` is None after a dry run; `hint` is of older races, or ""."""
 
     plan: RacePlan
     result: RaceResult | None = None
+    hint: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -58,61 +63,38 @@ class RaceReport:
         return EXIT_OK if self.result is None else exit_code(self.result)
 
 
-def race(request: RaceRequest, watcher: Watcher | None = None) -> RaceReport:
+async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None) -> RaceReport:
     """Runs one race to its end. Raises `HydraError` where it cannot begin."""
-    if not sys.platform.startswith("linux"):
-        raise Refused(
-            "a race runs on Linux only", hint="on Windows and macOS, run Hydra in a Linux machine"
-        )
-    recover(request.environ)
-    return trio.run(_begin, request, watcher)
-
-
-async def _begin(request: RaceRequest, watcher: Watcher | None) -> RaceReport:
-    """Looks at the repository and tries the confinement at once: both mostly wait for processes."""
-    looked: Scene | HydraError | None = None
-    confinement: Confinement | None = None
-
-    async def look() -> None:
-        nonlocal looked
-        try:
-            looked = await trio.to_thread.run_sync(look_around, request)
-        except HydraError as refused:  # a nursery would wrap it into an exception group
-            looked = refused
-            nursery.cancel_scope.cancel()
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(look)
-        confinement = await probe.try_confinement(request.environ)
-    if isinstance(looked, HydraError):
-        raise looked
-    assert looked is not None
-    assert confinement is not None
-    return await _race(looked, confinement, watcher)
-
-
-async def _race(scene: Scene, confinement: Confinement, watcher: Watcher | None) -> RaceReport:
     found = await _probe(scene, confinement)
     planned = _plan(scene, confinement, found)
+    await _check_network(planned, scene.request.environ)
     if scene.request.dry_run:
         return RaceReport(plan=planned)
     store, planned = await trio.to_thread.run_sync(_open_record, scene, planned)
     follower = Follower(store.events_file, watcher) if watcher else None
+    keeping = Housekeeping(scene.state, store.folder.parent, planned.limits)
     result: RaceResult | None = None
     try:
         # What the race no longer answers waits until its record says that it has ended.
         with trio.open_signal_receiver(*SIGNALS):
-            result, at_once = await _run(scene, planned, store, follower)
+            result, at_once = await _run(scene, planned, store, follower, keeping)
             result = replace(result, folder=store.folder)
             if not (at_once and _left_standing(planned, result)):
                 result = await trio.to_thread.run_sync(_close_record, store, planned, result)
-        return RaceReport(plan=planned, result=result)
+        return RaceReport(plan=planned, result=result, hint=keeping.hint)
     finally:
         # Only a race that was ended at once has left any git running.
         kill_all()
         if follower is not None:
             await _finish(follower, hurried=result is None or result.interrupted != 0)
         store.close()
+
+
+async def _check_network(planned: RacePlan, environ: Mapping[str, str]) -> None:
+    if not planned.checks or planned.checks_network == "host":
+        return
+    if reason := await probe.refused_network(planned.confinement, environ):
+        raise no_private_network(reason)
 
 
 async def _finish(follower: Follower, *, hurried: bool) -> None:
@@ -166,7 +148,7 @@ def _plan(scene: Scene, confinement: Confinement, found: Mapping[str, DetectResu
             confinement=confinement,
             environment_names=tuple(scene.request.environ),
             instructions={
-                key: regular_files(scene.repository, scene.task.base, wanted)
+                key: tuple(name for name in wanted if name in scene.instructions)
                 for key, wanted in names.items()
             },
             as_root=os.geteuid() == 0,
@@ -204,13 +186,16 @@ def _unwritable(error: OSError) -> Refused:
 
 def _furnish(scene: Scene, planned: RacePlan, store: RunStore) -> RacePlan:
     """From here on the run can be found, whenever Hydra is killed; so nothing is made before."""
-    repository.pin(scene.repository, planned.run, planned.task.base)
-    patches.create(
-        store.patches,
-        scene.repository,
-        base=planned.task.base,
-        allow=scene.config.race.allow_filters,
-    )
+    pinned = Later(partial(repository.pin, scene.repository, planned.run, planned.task.base))
+    try:
+        patches.create(
+            store.patches,
+            scene.repository,
+            base=planned.task.base,
+            allow=scene.config.race.allow_filters,
+        )
+    finally:
+        pinned.result()  # never left under way: a refused race takes its pin back
     if scene.config.race.include_dirty:
         base = repository.dirty_base(
             scene.repository, store.patches, planned.task.base, scene.config.limits
@@ -245,7 +230,11 @@ def _manifest(scene: Scene, planned: RacePlan) -> dict[str, object]:
 
 
 async def _run(
-    scene: Scene, planned: RacePlan, store: RunStore, follower: Follower | None
+    scene: Scene,
+    planned: RacePlan,
+    store: RunStore,
+    follower: Follower | None,
+    keeping: Housekeeping,
 ) -> tuple[RaceResult, bool]:
     """The result, and whether a second signal ended it at once."""
     at_once = False
@@ -264,22 +253,42 @@ async def _run(
         nonlocal at_once
         at_once = at_once or (event.kind == "run_interrupted" and event.data.get("times") != 1)
         store.append(event)
-        if follower is not None:
-            follower.poke()
+
+    benches: dict[str, Bench] = {}
+    checks = Checks(scene, planned, store)
 
     async def one(lane: LanePlan, handle: Handle, emit: Emit) -> Outcome:
-        bench: Bench = shop.bench(lane)
-        outcome = await attempt(bench, handle, emit)
+        bench = benches[lane.lane.id] = shop.bench(lane)
+        return await attempt(bench, handle, emit)
+
+    async def finish(lane: LanePlan, handle: Handle, emit: Emit, outcome: Outcome) -> Outcome:
+        bench = benches[lane.lane.id]
+        outcome = await checks.lane(bench, outcome, handle, emit)
         # Whatever comes now, the outcome stands.
         with trio.CancelScope(shield=True):
             left = await trio.to_thread.run_sync(shop.tidy, bench, outcome)
         return replace(outcome, warnings=(*outcome.warnings, left)) if left else outcome
 
-    race = Race(plan=planned, run_attempt=one, record=record, checkpoint=store.sync)
+    fills = places(scene.state, store.folder.parent)
+    race = Race(
+        plan=planned,
+        run_attempt=one,
+        finish=finish,
+        beside=checks.baseline if planned.checks else None,
+        record=record,
+        checkpoint=store.sync,
+        room=partial(under_floor, fills, planned.limits.disk_floor),
+    )
     if follower is not None:
+        store.on_written = follower.poke
         gone = partial(race.interrupt, signal.SIGHUP)
         follower.start(partial(trio.lowlevel.current_trio_token().run_sync_soon, gone))
-    return await race.run(), at_once
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keeping.run)
+        result = await race.run()
+        keeping.end()
+        nursery.cancel_scope.cancel()
+    return replace(result, baseline=checks.base_documents), at_once
 
 
 def _close_record(store: RunStore, planned: RacePlan, result: RaceResult) -> RaceResult:

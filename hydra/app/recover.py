@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from hydra import paths
@@ -52,9 +53,10 @@ def _landings(state: Path) -> list[Path]:
 def _end_landing(journal: Path, say: Say) -> None:
     from hydra.landing.after import recover_landing
     from hydra.landing.journal import Desk
+    from hydra.recover.processes import end_left
 
     try:
-        done = recover_landing(Desk(journal.parent))
+        done = recover_landing(Desk(journal.parent), partial(end_left, lanes=()))
     except Exception as problem:
         told = problem.message if isinstance(problem, HydraError) else str(problem)
         hint = f"; {problem.hint}" if isinstance(problem, HydraError) and problem.hint else ""

@@ -14,8 +14,8 @@ from hydra.errors import RecordError, Refused, UsageError
 from hydra.git import patches, repository
 from hydra.git.repository import Repository
 from hydra.git.runner import require_git
-from hydra.recover import remove_run
-from hydra.store import RunRecord, alone, find_run, runs
+from hydra.recover import worth
+from hydra.store import RunRecord, find_run, runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ def list_runs(place: Place) -> list[RunRecord]:
 def find(place: Place, name: str | None) -> RunRecord:
     """The run that `-r/--run` names; the latest without one."""
     return find_run(place.folder, name)
+
+
+def size(place: Place, run: RunRecord) -> int:
+    """Bytes that a run takes, its worktrees too: where it has ended, as it was last measured."""
+    return worth.size(run, place.state)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,46 +178,3 @@ def _from_top(top: Path, below: str, path: str) -> str:
             hint="paths are read from the folder you are in, as git does",
         )
     return named
-
-
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """What `hydra runs rm` takes away: said first, done after."""
-
-    run: RunRecord
-    grounds: tuple[Path, ...]
-    patches: tuple[str, ...]
-    bytes: int
-
-
-def plan_removal(place: Place, run: RunRecord) -> Removal:
-    """What removing a run would take. Raises `Refused` while it is running."""
-    if run.live:
-        raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
-    ground = paths.ground_dir(place.state, run.id, "x").parent
-    grounds = tuple(sorted(ground.iterdir())) if ground.is_dir() else ()
-    return Removal(run, grounds, _with_patch(run), run.size())
-
-
-def _with_patch(run: RunRecord) -> tuple[str, ...]:
-    """The lanes that changed something; where it is not known, those that may have."""
-    reading = read(run)
-    if reading.result is None:
-        base = str(reading.manifest.get("base"))
-        return tuple(lane for lane, commit in _branches(run).items() if commit != base)
-    return tuple(
-        lane
-        for lane, outcome in reading.lanes.items()
-        if isinstance(patch := outcome.get("patch"), dict) and patch.get("files")
-    )
-
-
-def remove(place: Place, removal: Removal) -> None:
-    """Removes a run: its worktrees, its ref in the repository, and its record.
-
-    A removal that breaks off is ended by the next command.
-    """
-    with alone(removal.run.folder) as mine:
-        if not mine:
-            raise Refused(f"run {removal.run.id} is in use", hint="wait for the other hydra")
-        remove_run(place.state, removal.run.folder)

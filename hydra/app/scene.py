@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,11 +12,13 @@ from hydra import paths, plan
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import settings
+from hydra.app.room import check_room
 from hydra.config import Config
 from hydra.errors import Refused, UsageError
 from hydra.git import repository
 from hydra.git.repository import Repository
 from hydra.git.runner import require_git
+from hydra.git.tree import regular_files
 from hydra.model import Lane, Task
 from hydra.reporters.text import plural
 
@@ -46,6 +49,8 @@ class Scene:
     task: Task
     asked: tuple[Lane, ...]
     adapters: Mapping[str, Adapter]
+    instructions: frozenset[str]
+    """The files at the base that any agent reads as its instructions."""
     warnings: tuple[str, ...]
 
 
@@ -59,6 +64,7 @@ def look_around(request: RaceRequest) -> Scene:
     found = repository.read(request.directory, home=home, state=state)
     _check_state(state)
     config = settings.load(found.root, environ, request.flags)
+    check_room(state, paths.runs_dir(state, found.root), config.limits.disk_floor)
     adapters = {adapter.key(): adapter for adapter in registry.ADAPTERS}
     asked = registry.lanes(config.race.agents)
     plan.check_experimental(asked, adapters, config.race.allow_experimental)
@@ -81,8 +87,15 @@ def look_around(request: RaceRequest) -> Scene:
         task=task,
         asked=asked,
         adapters=adapters,
+        instructions=_instructions(found, base, adapters.values()),
         warnings=_remarks(found, config),
     )
+
+
+def _instructions(found: Repository, base: str, adapters: Iterable[Adapter]) -> frozenset[str]:
+    # Of all agents at once, for it is not known yet who is there: git is asked while trio loads.
+    names = dict.fromkeys(name for one in adapters for name in one.descriptor.instructions)
+    return frozenset(regular_files(found, base, tuple(names)))
 
 
 def _check_state(state: Path) -> None:
@@ -106,6 +119,8 @@ def check_prompt(prompt: str) -> None:
         raise UsageError("the task is empty", hint='say what is to be done: hydra race "fix ..."')
     if "\0" in prompt:
         raise UsageError("the task holds NUL bytes", hint="give plain text")
+    if any("\ud800" <= char <= "\udfff" for char in prompt):  # bytes that the locale cannot read
+        raise UsageError("the task is not text", hint="give UTF-8 text")
 
 
 def _refuse_filters(found: Repository, base: str, allowed: tuple[str, ...]) -> None:
@@ -118,6 +133,11 @@ def _refuse_filters(found: Repository, base: str, allowed: tuple[str, ...]) -> N
             + " lets it run as it is configured now",
         )
     if repository.lfs_missing(found, base):
+        if shutil.which("git-lfs"):
+            raise Refused(
+                "this repository keeps files in Git LFS, and git is not set up for it",
+                hint="run: git lfs install && git lfs pull",
+            )
         raise Refused(
             "this repository keeps files in Git LFS, and git-lfs is not here",
             hint="install git-lfs, or race where it is",

@@ -50,6 +50,7 @@ class Race(Command):
     races=True,
     examples=(
         'hydra race "Fix the off-by-one in pager.py"',
+        'hydra race "Fix the off-by-one in pager.py" --check "pytest -q"',
         'hydra race "Add a --json flag" -a claude -a codex:gpt-5.5 --idle-timeout 5m',
         "hydra race --file task.md -a 2xclaude --include-dirty",
         'hydra race "Plan the migration" --permission plan --dry-run',
@@ -68,6 +69,9 @@ class Race(Command):
 @click.option("--base", default="HEAD", metavar="REF", help="Race from this commit, not HEAD.")
 @click.option("--include-dirty", is_flag=True, default=None, help="Take uncommitted changes along.")
 @click.option("--copy", "copies", multiple=True, metavar="PATH", help="Copy an ignored file in.")
+@click.option(
+    "--check", "checks", multiple=True, metavar="CMD", help="Run on each patch; NAME=CMD."
+)
 @click.option("--setup", "setup", multiple=True, metavar="CMD", help="Run in each lane first.")
 @click.option("--timeout", "total", type=DURATION, help="Total limit of a lane (60m).")
 @click.option("--idle-timeout", "idle", type=DURATION, help="Limit without any progress (10m).")
@@ -112,7 +116,15 @@ def command(**options: Any) -> None:
     report = race(request, _watcher(options, output))
     if output.lost is not None:
         raise output.lost
-    _show(report, options)
+    try:
+        _show(report, options)
+    except OSError:
+        if report.result is None or not report.result.interrupted:
+            raise
+        from hydra.cli.ending import silence
+
+        silence(sys.stdout)  # the terminal has gone, which is what ended the race
+        sys.exit(report.exit_code)
     if report.hint and not (options["quiet"] or options["as_json"] or options["events"]):
         click.echo(f"hydra: {report.hint}", err=True)
     sys.exit(report.exit_code)
@@ -145,6 +157,7 @@ def _flags(options: Mapping[str, Any]) -> dict[str, object]:
         "race.include_dirty": options["include_dirty"],
         "race.copy": options["copies"],
         "race.setup": options["setup"],
+        "race.check": options["checks"],
         "race.allow_filter": options["filters"],
         "limits.idle": options["idle"],
         "limits.total": options["total"],

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from hydra.config.checks import KINDS, check_command, check_spec, report_path
 from hydra.config.kinds import BOOLEAN, Kind, count, in_bytes, seconds, strings, text, word
 from hydra.errors import ConfigError
 from hydra.model import Limits
@@ -186,6 +187,17 @@ _RACE = (
         flag="--setup",
     ),
     Key(
+        name="race.check",
+        field="check",
+        kind=strings(check_spec, separator="\n"),
+        default=(),
+        shown="none",
+        example='["pytest -q", "lint=ruff check ."]',
+        meaning="Commands that are run on each patch: `pytest -q`, or `name=command`.",
+        environment="HYDRA_CHECK",
+        flag="--check",
+    ),
+    Key(
         name="race.keep",
         field="keep",
         kind=word("all", "failed", "none"),
@@ -220,7 +232,13 @@ _RACE = (
 
 
 def _limit(
-    leaf: str, field: str, kind: Kind, environment: str, meaning: str, flag: str = ""
+    leaf: str,
+    field: str,
+    kind: Kind,
+    environment: str,
+    meaning: str,
+    flag: str = "",
+    repository: str = YES,
 ) -> Key:
     return Key(
         name=f"limits.{leaf}",
@@ -228,6 +246,7 @@ def _limit(
         kind=kind,
         default=getattr(_LIMITS, field),
         meaning=meaning,
+        repository=repository,
         environment=environment,
         flag=flag,
     )
@@ -260,6 +279,14 @@ _LIMIT_KEYS = (
     ),
     _limit(
         "setup", "setup", _LIMIT, "HYDRA_SETUP_TIMEOUT", "The longest a lane's set-up may take."
+    ),
+    _limit("check_time", "check", _LIMIT, "HYDRA_CHECK_TIME", "The longest one check may take."),
+    _limit(
+        "check_output",
+        "check_bytes",
+        in_bytes(64 * KIB, TIB),
+        "HYDRA_CHECK_OUTPUT",
+        "Kept of one check's output, like `raw_output`.",
     ),
     _limit(
         "raw_output",
@@ -302,6 +329,106 @@ _LIMIT_KEYS = (
         count(0, 10_000_000),
         "HYDRA_UNTRACKED",
         "New files in a patch; with more it is incomplete and the folder is named.",
+    ),
+    # A stranger may neither fill the user's disk nor have their records go.
+    _limit(
+        "disk_floor",
+        "disk_floor",
+        in_bytes(0, TIB),
+        "HYDRA_DISK_FLOOR",
+        "Free space, or 5% of the disk where that is less, under which no race runs.",
+        repository=NO,
+    ),
+    _limit(
+        "retention",
+        "retention",
+        seconds(0, 3650 * _DAY),
+        "HYDRA_RETENTION",
+        "Age from which a run that holds no work goes by itself.",
+        repository=NO,
+    ),
+    _limit(
+        "retention_size",
+        "retention_bytes",
+        in_bytes(0, 1024 * TIB),
+        "HYDRA_RETENTION_SIZE",
+        "What a repository's runs may take before those that hold no work go.",
+        repository=NO,
+    ),
+)
+
+_CHECK_KEYS = (
+    Key(
+        name="checks.parallel",
+        field="parallel",
+        kind=count(1, 64),
+        default=1,
+        meaning="Lanes whose checks run at once; those of one lane run one after another.",
+        environment="HYDRA_CHECKS_PARALLEL",
+    ),
+    Key(
+        name="checks.tree",
+        field="tree",
+        kind=word("clean", "lane"),
+        default="clean",
+        meaning="Where they run: in a clean worktree of the patch, or in what the agent left.",
+        environment="HYDRA_CHECKS_TREE",
+    ),
+    Key(
+        name="checks.network",
+        field="network",
+        kind=word("host", "private"),
+        default="host",
+        meaning="`private` gives each check its own loopback, and nothing else of a network.",
+        environment="HYDRA_CHECKS_NETWORK",
+    ),
+    Key(
+        name="checks.environment",
+        field="environment",
+        kind=strings(_variable, separator=","),
+        default=(),
+        shown="none",
+        example='["DATABASE_URL", "ACME_*"]',
+        meaning="Names of further environment variables that checks are given.",
+        repository=NO,
+        environment="HYDRA_CHECKS_ENVIRONMENT",
+    ),
+)
+
+_ONE_CHECK_KEYS = (
+    Key(
+        name="checks.<name>.command",
+        field="command",
+        kind=text(check_command),
+        default=None,
+        shown="none: it must be there",
+        example='"pytest -q"',
+        meaning="What /bin/sh runs; 0 is passed.",
+    ),
+    Key(
+        name="checks.<name>.kind",
+        field="kind",
+        kind=word(*KINDS),
+        default=None,
+        shown="guessed from the command",
+        example='"test"',
+        meaning="`test`, `build` or `lint`: only a failing test is run once more.",
+    ),
+    Key(
+        name="checks.<name>.required",
+        field="required",
+        kind=BOOLEAN,
+        default=True,
+        meaning="Whether a patch must pass it to be usable.",
+    ),
+    Key(
+        name="checks.<name>.junit",
+        field="junit",
+        kind=text(report_path),
+        default=None,
+        shown="what it is asked for by environment",
+        example='"build/test-results/**/*.xml"',
+        meaning="Where it writes JUnit XML: a path or a glob from the top.",
     ),
 )
 
@@ -349,7 +476,7 @@ _AGENT_KEYS = (
     ),
 )
 
-KEYS: tuple[Key, ...] = (*_RACE, *_LIMIT_KEYS, *_AGENT_KEYS)
+KEYS: tuple[Key, ...] = (*_RACE, *_LIMIT_KEYS, *_CHECK_KEYS, *_ONE_CHECK_KEYS, *_AGENT_KEYS)
 """Every key, in the order in which the docs show them."""
 
 FIXED = {key.name: key for key in KEYS if "<" not in key.name}
@@ -358,11 +485,19 @@ FIXED = {key.name: key for key in KEYS if "<" not in key.name}
 AGENT = {key.leaf: key for key in _AGENT_KEYS}
 """What each `[agents.<key>]` table may hold, by its last part."""
 
+CHECK = {key.leaf: key for key in _ONE_CHECK_KEYS}
+"""The same for each `[checks.<name>]`."""
+
+RESERVED = frozenset(key.leaf for key in _CHECK_KEYS)
+"""What no check may be called: `[checks]` has keys of these names."""
+
 
 def key_of(parts: tuple[str, ...]) -> Key | None:
     """The key at a path in a document; ("agents", "claude", "path") is `agents.<key>.path`."""
     if parts[0] == "agents":
         return AGENT.get(parts[2]) if len(parts) == 3 else None
+    if parts[0] == "checks" and len(parts) == 3:
+        return CHECK.get(parts[2])
     return FIXED.get(".".join(parts)) if len(parts) == 2 else None
 
 

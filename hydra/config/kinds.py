@@ -7,8 +7,7 @@ the file and line, the variable or the flag.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hydra.config.units import duration, format_duration, format_size, size
 from hydra.errors import ConfigError
@@ -17,8 +16,7 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """One kind of value. `write` gives what tomli-w is handed."""
 
     name: str

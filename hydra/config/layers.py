@@ -5,21 +5,20 @@ Every mistake is a `ConfigError` that names the file and line, the variable or t
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from hydra.config.keys import AGENT, FIXED, KEYS, NO, Key, key_of, variable_of
+from hydra.config.checks import check_name
+from hydra.config.keys import AGENT, FIXED, KEYS, NO, RESERVED, Key, key_of, variable_of
 from hydra.config.toml import entries, line_of, parse
 from hydra.errors import ConfigError
 from hydra.model import Permission
 
 OWN_FILE = "your own hydra.toml ($HYDRA_CONFIG, else ~/.config/hydra/hydra.toml)"
-_SECTIONS = ("race", "limits", "agents")
+_SECTIONS = ("race", "limits", "checks", "agents")
 _AGENT_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A value; its source as records keep it; the place (with the line) as a message says it."""
 
     value: Any
@@ -38,6 +37,7 @@ def from_file(path: str, text: str, agent_keys: Collection[str], *, trusted: boo
         line = line_of(text, parts)
         where = f"{path}, line {line}" if line else path
         _known_agent(parts, where, agent_keys)
+        _may_be_a_check(parts, value, where)
         if not _is_empty_section(parts, value):
             key = _known_key(parts, value, where)
             name = ".".join(parts)
@@ -49,7 +49,7 @@ def from_file(path: str, text: str, agent_keys: Collection[str], *, trusted: boo
 
 def _is_empty_section(parts: tuple[str, ...], value: object) -> bool:
     # A table whose lines are all commented out: nobody has filled it in yet.
-    depth = 2 if parts[0] == "agents" else 1
+    depth = 2 if parts[0] in ("agents", "checks") else 1
     return value == {} and parts[0] in _SECTIONS and len(parts) <= depth
 
 
@@ -65,18 +65,37 @@ def _known_agent(parts: tuple[str, ...], where: str, agent_keys: Collection[str]
         )
 
 
+def _may_be_a_check(parts: tuple[str, ...], value: object, where: str) -> None:
+    """Raises where `[checks.<name>]` has a name that no check can have."""
+    if parts[0] != "checks" or len(parts) < 2:
+        return
+    if len(parts) > 2 or isinstance(value, dict):
+        _checked(check_name, parts[1], where)
+        if parts[1] in RESERVED:
+            raise ConfigError(
+                f"{where}: a check cannot be called {parts[1]}: that is a key of [checks]",
+                hint="give it another name",
+            )
+
+
 def _known_key(parts: tuple[str, ...], value: object, where: str) -> Key:
     key = key_of(parts)
     if key is not None:
         return key
     name = ".".join(parts)
-    near = _nearest_key(name)
+    near = None if _may_name_a_check(parts, value) else _nearest_key(name)
     hint = f"the nearest known key is {near}" if near else "docs/configuration.md lists them all"
     if name in _SECTIONS:
         hint = "the lanes are `agents` in [race]" if name == "agents" else f"write [{name}]"
         raise ConfigError(f"{where}: {name} is a section, not a key", hint=hint)
+    if _may_name_a_check(parts, value):
+        hint = f'a check is a table: [checks.{parts[1]}] with command = "..."'
     what = "section" if isinstance(value, dict) else "key"
     raise ConfigError(f'{where}: unknown {what} "{name}"', hint=hint)
+
+
+def _may_name_a_check(parts: tuple[str, ...], value: object) -> bool:
+    return parts[0] == "checks" and len(parts) == 2 and isinstance(value, str)
 
 
 def _nearest_key(name: str) -> str | None:

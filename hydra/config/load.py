@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from hydra.config.keys import AGENT, FIXED
+from hydra.config.checks import from_tables, named
+from hydra.config.keys import AGENT, CHECK, FIXED
 from hydra.config.layers import OWN_FILE, Found, Layer, from_environment, from_file, from_flags
-from hydra.config.records import AgentSettings, Config, RaceSettings
+from hydra.config.records import AgentSettings, CheckSettings, Config, RaceSettings
 from hydra.errors import ConfigError
 from hydra.model import Limits, Permission
 
@@ -30,9 +31,23 @@ def load(
     """
     own = from_file(*user, agent_keys, trusted=True) if user else {}
     theirs = from_file(*repository, agent_keys, trusted=False) if repository else {}
-    above = from_environment(environ or {}, agent_keys) | from_flags(flags or {})
+    variables, options = from_environment(environ or {}, agent_keys), from_flags(flags or {})
+    _only_highest(own, theirs, variables, options)
+    above = variables | options
     lowered = _only_lowered(theirs, own, overridden=above)
     return _config({**own, **lowered, **above}, environ or {})
+
+
+def _only_highest(*layers: Layer) -> None:
+    """Takes the checks out of every place but the highest that names any: they are one list."""
+    naming = [layer for layer in layers if any(map(_names_a_check, layer))]
+    for layer in naming[:-1]:
+        for name in list(filter(_names_a_check, layer)):
+            del layer[name]
+
+
+def _names_a_check(name: str) -> bool:
+    return name == "race.check" or (name.startswith("checks.") and name.count(".") == 2)
 
 
 _RANK: Mapping[str, tuple[object, ...]] = {
@@ -73,6 +88,7 @@ def _toml(value: object) -> str:
 def _config(values: Layer, environ: Mapping[str, str]) -> Config:
     race = _section(values, "race")
     race.pop("unsafe_full_access", None)  # it has become the permission
+    race.pop("check", None)
     permission = race.pop("permission", None)
     setup = values.get("race.setup")
     return Config(
@@ -82,6 +98,7 @@ def _config(values: Layer, environ: Mapping[str, str]) -> Config:
             **race,
         ),
         limits=Limits(**_section(values, "limits")),
+        checks=_checks(values),
         agents=_agents(values, environ),
         sources=dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()},
     )
@@ -90,6 +107,25 @@ def _config(values: Layer, environ: Mapping[str, str]) -> Config:
 def _section(values: Layer, section: str) -> dict[str, Any]:
     keys = {name: key for name, key in FIXED.items() if key.section == section}
     return {key.field: values[name].value for name, key in keys.items() if name in values}
+
+
+def _checks(values: Layer) -> CheckSettings:
+    tables: dict[str, dict[str, Any]] = {}
+    for name in filter(_names_a_check, values):
+        if name != "race.check":
+            _, check, leaf = name.split(".")
+            tables.setdefault(check, {})[CHECK[leaf].field] = values[name].value
+    listed = values["race.check"].value if "race.check" in values else ()
+    naming = [found for name, found in values.items() if _names_a_check(name)]
+    try:
+        checks = (*from_tables(tables), *named(listed, tables))
+    except ConfigError as error:
+        raise ConfigError(f"{naming[0].where}: {error.message}", hint=error.hint) from None
+    return CheckSettings(
+        checks=checks,
+        trusted=all(found.trusted for found in naming),
+        **_section(values, "checks"),
+    )
 
 
 def _agents(values: Layer, environ: Mapping[str, str]) -> dict[str, AgentSettings]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from hydra.model import Limits, Permission
+from hydra.model import Check, Limits, Permission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,21 @@ class RaceSettings:
     allow_filters: tuple[str, ...] = ()
 
 
+class CheckSettings(NamedTuple):
+    """`[checks]`, and every check that one place names: the highest that names any.
+
+    `trusted` is False when that is the repository's own file: then they run only where something
+    confines them. `tree` is clean or lane, `network` host or private.
+    """
+
+    checks: tuple[Check, ...] = ()
+    trusted: bool = True
+    parallel: int = 1
+    tree: str = "clean"
+    network: str = "host"
+    environment: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     """`[agents.<key>]`. `path` is absolute, or None to look on PATH."""
@@ -49,6 +65,7 @@ class Config:
 
     race: RaceSettings = field(default_factory=RaceSettings)
     limits: Limits = field(default_factory=Limits)
+    checks: CheckSettings = field(default_factory=CheckSettings)
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 

@@ -62,7 +62,7 @@ def format_duration(seconds: float) -> str:
     if seconds != int(seconds):
         return f"{seconds!r}s"
     left, words = int(seconds), ""
-    for unit, factor in (("h", 3600), ("m", 60), ("s", 1)):
+    for unit, factor in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
         count, left = divmod(left, factor)
         words += f"{count}{unit}" if count else ""
     return words or "0s"

@@ -11,6 +11,9 @@ from hydra.model import Permission
 _INTROS = {
     "race": "How a race runs when the command line does not say it.",
     "limits": 'When Hydra steps in. Durations and sizes carry a unit: "90s", "1h30m", "4MiB".',
+    "checks": "How checks run; `check` in [race] names them in short.",
+    "checks.<name>": "A check with more to say than its command. The highest place that names any "
+    "check names them all: a flag, HYDRA_CHECK, the repository's file, your own.",
     "agents.<key>": "One table for each agent that `hydra agents` lists.",
 }
 
@@ -31,6 +34,10 @@ def dumps(config: Config) -> str:
         "race": _table(config.race, "race"),
         "limits": _table(config.limits, "limits"),
     }
+    checks = _table(config.checks, "checks")
+    for check in config.checks.checks:
+        checks[check.name] = _table(check, "checks.<name>")
+    document["checks"] = checks
     agents = {agent: _table(it, "agents.<key>") for agent, it in config.agents.items()}
     if agents:
         document["agents"] = agents
@@ -40,9 +47,9 @@ def dumps(config: Config) -> str:
 def _table(record: object, section: str) -> dict[str, object]:
     table = {}
     for key in KEYS:
-        if key.section == section and key.file:
+        if key.section == section and key.file and key.name != "race.check":
             value = getattr(record, key.field)
-            if value is not None and value is not Permission.UNRESTRICTED:
+            if value not in (None, "") and value is not Permission.UNRESTRICTED:
                 table[key.leaf] = key.kind.write(value)
     return table
 
@@ -63,7 +70,9 @@ def template(
     for section, words in _INTROS.items():
         keys = [key for key in KEYS if key.section == section and key.file]
         shown = [key for key in keys if not (repository and key.repository == NO)]
-        parts.append(f"{_prose(words)}\n[{section.replace('<key>', 'claude')}]")
+        parts.append(
+            f"{_prose(words)}\n[{section.replace('<key>', 'claude').replace('<name>', 'unit')}]"
+        )
         parts += [_setting(key, (guesses or {}).get(key.name)) for key in shown]
     return "\n\n".join(parts) + "\n"
 

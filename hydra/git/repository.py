@@ -93,6 +93,8 @@ def unpin(repo: Repository, run_id: str, oid: str) -> None:
     """Takes the pin away; nothing happens where there is none, or where it is not at `oid`."""
     run("update-ref", "--no-deref", "-d", _pin_ref(run_id), oid, cwd=repo.root, check=False)
     with suppress(OSError):
+        (repo.common_dir / _pin_ref(run_id)).parent.rmdir()  # where git had only locked it
+    with suppress(OSError):
         (repo.common_dir / "refs" / "hydra").rmdir()  # stays while another run is pinned
 
 

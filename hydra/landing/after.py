@@ -58,8 +58,11 @@ class Ended:
         return f"a landing of run {self.run} was broken off: undone, your tree is as it was"
 
 
-def recover_landing(desk: Desk) -> Ended | None:
+def recover_landing(desk: Desk, end_left: Callable[[str], object]) -> Ended | None:
     """Ends a landing whose Hydra was killed; None where there is none, or another one lives.
+
+    `end_left` ends what a Hydra of that mark has left running: a git that outlived it could still
+    move the branch while it is decided whether it was moved.
 
     Raises `Undecided` where that cannot be decided, `RecordError` for a journal that is damaged.
     """
@@ -69,6 +72,7 @@ def recover_landing(desk: Desk) -> Ended | None:
         journal = desk.read() if mine else None
         if journal is None:
             return None
+        end_left(journal.owner)
         if _stands(journal):
             finish(journal, desk)
             return Ended(journal.run, True)
@@ -121,7 +125,7 @@ def undo(journal: Journal, desk: Desk) -> None:
     _clear(journal, desk)
 
 
-def abort(desk: Desk) -> tuple[Path | None, tuple[str, ...]]:
+def abort(desk: Desk, end_left: Callable[[str], object]) -> tuple[Path | None, tuple[str, ...]]:
     """Undoes a landing that could not be decided: what was changed since stays as it is.
 
     Gives the folder in which the old files of such paths are kept (None where there are none), and
@@ -131,6 +135,7 @@ def abort(desk: Desk) -> tuple[Path | None, tuple[str, ...]]:
         journal = desk.read() if mine else None
         if journal is None:
             raise LandingRefused("there is no landing to abort", hint="`git status` shows all")
+        end_left(journal.owner)
         acts, unsure = _way_back(journal) if journal.phase == MOVING else ([], [])
         folder = desk.folder / f"kept-{journal.id}"
         kept = [one for one in unsure if one.kept is not None]
@@ -160,8 +165,15 @@ def _stands(journal: Journal) -> bool:
         return True
     if journal.phase != MOVING or not journal.commit:
         return False
-    # Its commit is nobody else's: where the branch holds it, the branch was moved.
-    words = ("merge-base", "--is-ancestor", journal.commit, journal.ref)
+    # A landed commit is nobody else's: the branch has moved where it holds it. Taken back, it has
+    # moved where it holds it no longer.
+    if _holds(journal, journal.head, journal.commit):
+        return not _holds(journal, journal.ref, journal.head)
+    return _holds(journal, journal.ref, journal.commit)
+
+
+def _holds(journal: Journal, ref: str, commit: str) -> bool:
+    words = ("merge-base", "--is-ancestor", commit, ref)
     try:
         return run(*words, cwd=Path(journal.root), check=False).code == 0
     except HydraError:  # the repository is gone

@@ -24,12 +24,13 @@ from hydra.errors import LandingRefused
 from hydra.git.changes import Change
 from hydra.git.found import Repository
 from hydra.git.names import parents
-from hydra.git.runner import GitFailed, run
+from hydra.git.runner import GitFailed, owner, run
 from hydra.git.standing import WorkTree, is_module
 from hydra.landing import after
 from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal, Shift
 from hydra.landing.place import Look, Step
 from hydra.landing.swap import Mark, exchange, put
+from hydra.process.identity import Identity
 
 moment: Callable[[str], None] = lambda name: None  # noqa: E731
 """Called before and after each write; the tests put a SIGKILL here."""
@@ -104,6 +105,8 @@ class _Under:
         self.journal = Journal(
             id=order.id,
             run=order.run,
+            owner=owner,
+            process=Identity.of(os.getpid()).as_dict(),
             phase=PREPARING,
             root=str(order.repository.root),
             git_dir=str(order.repository.git_dir),

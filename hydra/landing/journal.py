@@ -9,8 +9,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,9 +19,13 @@ from typing import Any, NamedTuple
 from hydra.errors import RecordError
 from hydra.landing.swap import Mark
 from hydra.paths import make_private
+from hydra.process.identity import Identity
 from hydra.store import write_whole
 
 SCHEMA = 1
+
+_LAST_BREATH = 2.0
+"""Seconds for the lock of a Hydra that has just died."""
 
 PREPARING, MOVING, DONE = "preparing", "moving", "done"
 """preparing: nothing of the user's is touched yet. moving: each file is old or new, and all that
@@ -43,12 +48,15 @@ class Shift(NamedTuple):
 class Journal:
     """One landing (or the undoing of one). `document` is its record, written when it stands.
 
+    `process` is its Hydra, `owner` the mark by which that one's children are found.
     `ref` is the branch that moves from `head` to `commit`; `commit` "" is --no-commit, where
     nothing does. `made` are folders that will be made, the upper ones first.
     """
 
     id: str
     run: str
+    owner: str
+    process: Mapping[str, Any]
     phase: str
     root: str
     git_dir: str
@@ -81,14 +89,22 @@ class Desk:
         make_private(self.folder)
         lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-            else:
-                yield True
+            deadline = time.monotonic() + _LAST_BREATH
+            while not (mine := _locked(lock)) and self._orphaned():
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(0.02)
+            yield mine
         finally:
             os.close(lock)
+
+    def _orphaned(self) -> bool:
+        """Whether the journal's Hydra is surely gone: a child before its exec may have the lock."""
+        with suppress(RecordError):
+            journal = self.read()
+            maker = Identity.read(journal.process if journal else {})
+            return maker.here and maker.start is not None and not maker.lives
+        return False
 
     def write(self, journal: Journal) -> None:
         """Puts the journal on the disk for good. Raises `OSError`."""
@@ -120,6 +136,14 @@ class Desk:
     def clear(self) -> None:
         """The landing stands, or nothing of it does."""
         self.file.unlink(missing_ok=True)
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _plain(journal: Journal) -> dict[str, Any]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Whole lines, each with its newline; or a piece of one line that is over the limit.
 
     Only the stream's last line may lack its newline. `oversized` marks a piece, `last` the piece

@@ -10,9 +10,13 @@ from pathlib import Path
 
 import trio
 
-from hydra.process.child import ANSWER, Child, streams
+from hydra.process.child import ANSWER, Child, OnChunk, streams
 from hydra.process.records import Ran, Wrap, plain
 from hydra.process.spawning import kept, sealed
+
+
+def _forget(_chunk: bytes) -> None:
+    pass
 
 
 async def run(
@@ -24,14 +28,16 @@ async def run(
     wrap: Wrap = plain,
     stdin: bytes = b"",
     output_limit: int = 1024**2,
+    on_output: OnChunk = _forget,
 ) -> Ran:
     """Runs `argv` in its own session for at most `timeout` seconds, with `stdin` as its input.
 
-    At the limit it is killed with all it started; what it had written by then is kept. Raises
-    `CannotStart` when the program was never executed.
+    At the limit it is killed with all it started; what it had written by then is kept. `on_output`
+    gets all of both outputs as it comes; it must be quick and must not raise. Raises `CannotStart`
+    when the program was never executed.
     """
     began = time.monotonic()
-    out, err = _Capped(output_limit), _Capped(output_limit)
+    out, err = _Capped(output_limit, on_output), _Capped(output_limit, on_output)
     source = sealed(stdin)
     try:
         async with (
@@ -51,6 +57,7 @@ async def run(
         stderr=err.data,
         timed_out=timed_out,
         seconds=time.monotonic() - began,
+        survivors=ended.survivors,
     )
 
 
@@ -65,14 +72,16 @@ async def _ended_late(child: Child, seconds: float) -> bool:
 
 
 class _Capped:
-    """The first `limit` bytes of a stream; the rest is read and forgotten."""
+    """The first `limit` bytes of a stream; the rest is read, passed on and forgotten."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, pass_on: OnChunk) -> None:
         self._limit = limit
+        self._pass_on = pass_on
         self._parts: list[bytes] = []
         self._size = 0
 
     def take(self, chunk: bytes) -> None:
+        self._pass_on(chunk)
         if self._size < self._limit:
             self._parts.append(chunk[: self._limit - self._size])
             self._size += len(self._parts[-1])

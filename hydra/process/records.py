@@ -6,6 +6,7 @@ import errno
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from hydra.errors import STDERR_EXCERPT
 from hydra.model import ExitStatus
@@ -49,8 +50,7 @@ class Notice:
     data: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """How it ended. `stopped` is why Hydra ended it, "" when it ended by itself.
 
     `seconds` since the spawn; `idle_seconds` without progress at the end.
@@ -62,11 +62,11 @@ class End:
     idle_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(NamedTuple):
     """What a short command gave. `exit_code` is None when it did not end by itself.
 
-    Each output is its first `output_limit` bytes. A command ended by signal N has `-N`.
+    Each output is its first `output_limit` bytes. A command ended by signal N has `-N`. `survivors`
+    is what it left running, killed since: "name (pid)" each.
     """
 
     exit_code: int | None
@@ -74,6 +74,7 @@ class Ran:
     stderr: bytes
     timed_out: bool
     seconds: float
+    survivors: tuple[str, ...] = ()
 
 
 class CannotStart(Exception):

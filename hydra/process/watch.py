@@ -20,6 +20,8 @@ BUSY = 0.02
 _LOOK = 2.0
 _WINDOW = 30.0
 _CLOSED_FOR = 2.0
+_SET = 1.0
+"""Seconds that the wall clock must differ from the monotonic one to count as set by somebody."""
 START = 60.0
 """Seconds for a confinement to stand and the agent to be executed; ordinarily it takes 0.02."""
 
@@ -101,6 +103,7 @@ async def idle(
 ) -> None:
     """Stops the agent after a silence: no progress told, no CPU used by tools, no file changed."""
     await child.started.wait()
+    control.progress()  # what its start took is no silence of the agent's
     silence = Silence(control, limits)
     busy = Busy(lambda: _cpu(child), min(_WINDOW, limits.idle))
     interval = min(_LOOK, limits.idle / 5)
@@ -109,22 +112,27 @@ async def idle(
         if busy.look(now):
             # Progress when they worked, not now: a busy start would else count for a whole window.
             control.progress(busy.worked)
-        if silence.lasted(now) >= silence.limit[1]:
-            if not await _found_change(control, changed_since):
-                control.stop("idle")
-                return
-        elif (notice := silence.notice(now)) is not None:
-            on_notice(notice)
+        if (notice := silence.notice(now)) is not None:
+            on_notice(notice)  # first, too, where this look comes late and the limit has passed
+        if silence.lasted(now) >= silence.limit[1] and not await _found_change(
+            control, changed_since
+        ):
+            control.stop("idle")
+            return
         await trio.sleep(min(interval, silence.next_look(now)))
 
 
 async def _found_change(control: Control, changed_since: ChangedSince) -> bool:
     # One walk of the tree, only now. While it walks the agent may speak up, too.
     last = control.last
-    changed = await changed_since(control.last_wall)
+    here = time.time() - (time.monotonic() - last)
+    # The clock on the wall may have been set: `last` then has another time on it than it had.
+    was_set = abs(here - control.last_wall) > _SET
+    changed = await changed_since(min(here, control.last_wall))
     if changed is not None:
         # Progress when it was: a change just before the last event would else count once more.
-        control.progress(time.monotonic() - max(0.0, time.time() - changed))
+        ago = 0.0 if was_set else max(0.0, time.time() - changed)
+        control.progress(time.monotonic() - ago)
     return control.last != last
 
 

@@ -4,6 +4,15 @@ docs/recovery.md says what a killed Hydra may leave, moment by moment, and what 
 """
 
 from hydra.recover.removal import remove_run, remove_strays
+from hydra.recover.retention import Overdue, overdue, sweep
 from hydra.recover.run import Recovered, recover_run
 
-__all__ = ["Recovered", "recover_run", "remove_run", "remove_strays"]
+__all__ = [
+    "Overdue",
+    "Recovered",
+    "overdue",
+    "recover_run",
+    "remove_run",
+    "remove_strays",
+    "sweep",
+]

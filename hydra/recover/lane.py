@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydra.errors import Failure, HydraError
@@ -57,7 +57,7 @@ def recover_lane(
     if past.ended is not None:
         outcome = _as_recorded(lane, past, patch)
         return Recovery(outcome, taken, fresh=False, problem=problem)
-    outcome = _interrupted(lane, past, patch, problem)
+    outcome = _interrupted(lane, past, patch, problem, checked=bool(plan.checks))
     if taken and not plan.keeps_ground(outcome):
         ground.remove()
     return Recovery(outcome, taken, problem=problem)
@@ -155,7 +155,9 @@ def _unopened(lane: LanePlan, past: Past) -> Recovery:
     return Recovery(_interrupted(lane, past, None, ""))
 
 
-def _interrupted(lane: LanePlan, past: Past, patch: Patch | None, problem: str) -> Outcome:
+def _interrupted(
+    lane: LanePlan, past: Past, patch: Patch | None, problem: str, *, checked: bool = False
+) -> Outcome:
     message = "Hydra itself was killed before this lane had ended"
     if problem:
         message += f", and its work could not be taken: {problem}"
@@ -168,7 +170,8 @@ def _interrupted(lane: LanePlan, past: Past, patch: Patch | None, problem: str) 
         hint="race again to start over"
         + ("; what was done until then is in its patch" if patch and not patch.empty else ""),
     )
-    return _outcome(lane, past, Status.INTERRUPTED, killed, patch)
+    outcome = _outcome(lane, past, Status.INTERRUPTED, killed, patch)
+    return replace(outcome, held_back=("Hydra was killed before its checks had ended",) * checked)
 
 
 def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
@@ -181,7 +184,9 @@ def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
         status = Status(str(past.ended.get("status")))
     except ValueError:
         status = Status.INTERRUPTED
-    return _outcome(lane, past, status, told, patch)
+    held = past.ended.get("held_back")
+    outcome = _outcome(lane, past, status, told, patch)
+    return replace(outcome, held_back=tuple(map(str, held)) if isinstance(held, list) else ())
 
 
 def _outcome(

@@ -13,6 +13,7 @@ from hydra.errors import Failure, RecordError
 from hydra.events import AGENT_KINDS, AgentEvent, Event, decode
 from hydra.model import (
     BuiltCommand,
+    Check,
     Confinement,
     Lane,
     LanePlan,
@@ -132,6 +133,7 @@ def plan(folder: Path) -> RacePlan:
             network=told["network"],
             copies=tuple(told["copies"]),
             setup=tuple(told["setup"]),
+            **_checks(told.get("checks")),
             keep=told["keep"],
             warnings=tuple(told["warnings"]),
         )
@@ -140,6 +142,18 @@ def plan(folder: Path) -> RacePlan:
             f"its plan.json cannot be read ({type(damage).__name__}: {damage})",
             hint=f"look at the folder itself: {folder}",
         ) from damage
+
+
+def _checks(told: Any) -> dict[str, Any]:
+    """What a plan says of checks; older ones say nothing."""
+    if told is None:
+        return {}
+    return {
+        "checks": tuple(Check(**check) for check in told["commands"]),
+        "checks_parallel": int(told["parallel"]),
+        "checks_tree": str(told["tree"]),
+        "checks_network": str(told["network"]),
+    }
 
 
 def bare_plan(folder: Path) -> RacePlan:

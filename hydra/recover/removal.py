@@ -50,7 +50,10 @@ def remove_strays(state: Path, runs: set[str]) -> int:
 
 
 def _unpin(folder: Path, run: str) -> None:
-    # The repository may be gone, or no longer one: then there is nothing to take back.
-    with suppress(OSError, ValueError, KeyError, HydraError):
-        manifest = json.loads((folder / "manifest.json").read_bytes())
-        repository.unpin(repository.read(Path(manifest["repository"])), run)
+    # The repository may be gone, or no longer one: then there is nothing to take back. Either of
+    # two documents may be damaged; with uncommitted changes taken along, only one has the pin.
+    for name, key in (("manifest.json", "head"), ("plan.json", "base")):
+        with suppress(OSError, ValueError, KeyError, TypeError, HydraError):
+            told = json.loads((folder / name).read_bytes())
+            repository.unpin(repository.read(Path(told["repository"])), run, told[key])
+            return

@@ -17,6 +17,7 @@ from hydra.process.identity import Identity
 from hydra.recover import processes, record
 from hydra.recover.lane import Recovery, recover_lane
 from hydra.store import RunStore
+from hydra.workspace import tree
 
 Document = Callable[[RacePlan, RaceResult], Mapping[str, object]]
 """Makes `result.json` of a result; reporters own its form."""
@@ -93,8 +94,12 @@ class _Closing:
         ended = self._end_processes(plan)
         _unlock(self.folder / "patches.git")
         lanes = [self._lane(plan, lane) for lane in plan.lanes]
+        grounds = ground_dir(self.state, plan.run, "x").parent
+        for check in grounds.glob("_*"):  # no lane's name begins so
+            with suppress(OSError):
+                tree.remove(check)
         with suppress(OSError):
-            ground_dir(self.state, plan.run, "x").parent.rmdir()
+            grounds.rmdir()
         taken = sum(lane.worth for lane in lanes)
         done = Recovered(plan.run, taken, len(ended), tuple(self.problems))
         self._write(plan, lanes, done)
@@ -151,6 +156,8 @@ class _Closing:
                 ended: dict[str, object] = {
                     "status": outcome.status.value,
                     "usable": outcome.usable,
+                    "held_back": list(outcome.held_back),
+                    "checks": [],
                     "error": outcome.failure.as_dict() if outcome.failure else None,
                     "seconds": round(outcome.seconds, 3),
                 }

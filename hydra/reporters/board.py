@@ -97,6 +97,8 @@ class Board:
     rows: Mapping[str, Row] = field(default_factory=dict)
     limits: Data = field(default_factory=dict)
     ended: bool = False
+    baseline: tuple[tuple[str, str], ...] = ()
+    """(check, what it says or does) on the base, in the order in which they began."""
 
 
 def step(board: Board, event: Event) -> Board:
@@ -107,12 +109,22 @@ def step(board: Board, event: Event) -> Board:
     if event.kind == "run_ended":
         return replace(board, ended=True)
     if not event.lane:
-        return board
+        return _baseline_step(board, event)
     row = board.rows.get(event.lane) or Row(lane=event.lane)
     after = _row_step(row, event)
     if after is row and event.lane in board.rows:
         return board
     return replace(board, rows={**board.rows, event.lane: after})
+
+
+def _baseline_step(board: Board, event: Event) -> Board:
+    if event.kind not in ("check_started", "check_ended"):
+        return board
+    said = gist(text(event.data, "says")) or "$ " + gist(text(event.data, "command"))
+    if event.kind == "check_ended" and (spent := number(event.data, "seconds")) is not None:
+        said = f"{said}  {duration(spent)}"
+    held = {**dict(board.baseline), gist(text(event.data, "check")): said}
+    return replace(board, baseline=tuple(held.items()))
 
 
 def _row_step(row: Row, event: Event) -> Row:
@@ -207,9 +219,25 @@ def _patch(row: Row, event: Event) -> Row:
     return replace(row, files=None if files is None else int(files))
 
 
+def _check_waiting(row: Row, event: Event) -> Row:
+    baseline = text(event.data, "for") == "baseline"
+    last = "its checks wait for the baseline" if baseline else "for another lane's checks"
+    return replace(row, state="waiting", last=last)
+
+
+def _check_started(row: Row, event: Event) -> Row:
+    return replace(row, state="testing", last="$ " + gist(text(event.data, "command")))
+
+
+def _check_ended(row: Row, event: Event) -> Row:
+    said = f"{gist(text(event.data, 'check'))}: {gist(text(event.data, 'says'))}"
+    return replace(row, last=said)
+
+
 def _lane_ended(row: Row, event: Event) -> Row:
     status = text(event.data, "status")
-    why = gist(text(record(event.data, "error"), "message"))
+    held = "; ".join(map(gist, strings(event.data, "held_back")))
+    why = gist(text(record(event.data, "error"), "message")) or held
     spent = number(event.data, "seconds")
     return replace(
         row,
@@ -237,6 +265,9 @@ _CHANGES = {
     "stopping": _stopping,
     "agent_exited": _exited,
     "patch_taken": _patch,
+    "check_waiting": _check_waiting,
+    "check_started": _check_started,
+    "check_ended": _check_ended,
     "lane_ended": _lane_ended,
 }
 

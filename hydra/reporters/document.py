@@ -58,6 +58,7 @@ def result_document(plan: RacePlan, result: RaceResult) -> Document:
         "schema": SCHEMA,
         "kind": "result",
         **_race(plan),
+        "baseline": list(result.baseline),
         "lanes": [_result_lane(planned[one.lane], one) for one in result.outcomes],
         "usable": result.usable,
         "exit_code": exit_code(result),
@@ -80,6 +81,7 @@ def plan_document(plan: RacePlan) -> Document:
         "limits": asdict(plan.limits),
         "copies": list(plan.copies),
         "setup": list(plan.setup),
+        "checks": _checks(plan),
         "keep": plan.keep,
         "warnings": list(plan.warnings),
     }
@@ -97,6 +99,15 @@ def error_document(error: HydraError) -> Document:
         "kind": "error",
         "error": _failure(failure),
         "exit_code": error.exit_code,
+    }
+
+
+def _checks(plan: RacePlan) -> Document:
+    return {
+        "commands": [check._asdict() for check in plan.checks],
+        "parallel": plan.checks_parallel,
+        "tree": plan.checks_tree,
+        "network": plan.checks_network,
     }
 
 
@@ -158,6 +169,8 @@ def _result_lane(plan: LanePlan, outcome: Outcome) -> Document:
         "attempt": outcome.attempt,
         "status": outcome.status.value,
         "usable": outcome.usable,
+        "held_back": list(outcome.held_back),
+        "checks": list(outcome.checks),
         "error": None if outcome.failure is None else _failure(outcome.failure),
         "patch": None if outcome.patch is None else _patch(outcome.patch),
         "usage": {name: _known(value) for name, value in asdict(outcome.usage).items()},

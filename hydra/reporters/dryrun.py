@@ -47,11 +47,29 @@ def _facts(plan: RacePlan, width: int | None) -> list[str]:
         ("disk", f"never under {size(plan.limits.disk_floor)} free, or 5% if that is less"),
         ("at once", plural(plan.max_parallel, "lane")),
         ("set-up", "; ".join(plan.setup)),
+        *_checks(plan),
         ("copies", ", ".join(plan.copies)),
         ("keep", f"worktrees: {plan.keep}; patches and records: always"),
         ("older races", _retention(plan.limits)),
     ]
     return [line for label, said in facts for line in _fact(label, said, width)]
+
+
+def _checks(plan: RacePlan) -> list[tuple[str, str]]:
+    if not plan.checks:
+        return []
+    how = f"{plan.checks_tree} tree, {plan.checks_network} network"
+    limits = f"{duration(plan.limits.check)}, {size(plan.limits.check_bytes)} of output each"
+    lines = [
+        (
+            "",
+            f"- {check.name} ({check.kind}{'' if check.required else ', not required'}): "
+            f"{check.command}",
+        )
+        for check in plan.checks
+    ]
+    at_once = plural(plan.checks_parallel, "lane")
+    return [("checks", f"{at_once} at once, {how}, {limits}; on the base too"), *lines]
 
 
 def _fact(label: str, said: str, width: int | None, indent: int = 2) -> list[str]:

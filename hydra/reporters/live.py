@@ -124,10 +124,14 @@ class LiveTable:
     def _lines(self, columns: int, lines: int) -> list[str]:
         if not self._board.rows:
             return []
-        # A blank line, the header and the line the cursor waits on take three.
-        rows, hidden = _fitting(list(self._board.rows.values()), max(lines - 3, 1))
         room = max(columns - 1, 1)
-        body = ["", *table([self._cells(row) for row in rows], _COLUMNS, room, self._color)]
+        base = [
+            paint(text.cut(text.clean(f"  baseline  {name}  {said}"), room), "dim", self._color)
+            for name, said in self._board.baseline[: max(lines // 4, 1)]
+        ]
+        # A blank line, the header and the line the cursor waits on take three.
+        rows, hidden = _fitting(list(self._board.rows.values()), max(lines - 3 - len(base), 1))
+        body = ["", *base, *table([self._cells(row) for row in rows], _COLUMNS, room, self._color)]
         if hidden:
             body.append(paint(text.cut(f"  and {_summed(hidden)}", room), "dim", self._color))
         return body

@@ -8,6 +8,9 @@ from hydra.events import Event
 from hydra.reporters.text import clean, duration
 from hydra.reporters.words import describe
 
+BASELINE = frozenset(("check_started", "check_ended", "setup_started", "setup_ended"))
+"""What is the base's where it is no lane's."""
+
 
 class PlainLines:
     """Prints what matters of each event: `0:41 claude  Edit src/pager.py`.
@@ -23,7 +26,8 @@ class PlainLines:
         """Prints one event's line, if it has one."""
         what = describe(event)
         if what:
-            who = clean(event.lane) or "hydra"
+            nobodys = "baseline" if event.kind in BASELINE else "hydra"
+            who = clean(event.lane) or nobodys
             self._write(f"{duration(event.mono):>5} {who:<10} {what}\n")
 
     def tick(self, mono: float) -> None:

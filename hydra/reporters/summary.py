@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hydra.reporters import checks
 from hydra.reporters.board import STATE_STYLES, STATUS_WORDS, total_tokens
 from hydra.reporters.errors import failure_details, labelled
 from hydra.reporters.fields import Data, number, record, records, strings, text
@@ -34,7 +35,8 @@ def summary(
     lanes = records(document, "lanes")
     blocks = [
         [_headline(document, lanes, color)],
-        [*table([_row(lane) for lane in lanes], _COLUMNS, width, color), *_soft(lanes)],
+        checks.baseline(document),
+        [*_table(lanes, width, color), *_soft(lanes)],
         *(_failure(lane, width, color) for lane in lanes if record(lane, "error")),
         _remarks(document, lanes, width, color),
         _next_steps(lanes, run) if steps else [],
@@ -50,6 +52,16 @@ def _headline(document: Data, lanes: list[Data], color: bool) -> str:
     took = duration(number(document, "seconds"))
     verdict = paint(count, "good" if usable else "bad", color)
     return f"race {clean(text(document, 'run'))}  {how} {took}  {verdict}"
+
+
+def _table(lanes: list[Data], width: int | None, color: bool) -> list[str]:
+    # The checks stand between the outcome and the patch's size.
+    columns = [*_COLUMNS[:2], *checks.columns(lanes), *_COLUMNS[2:]]
+    rows = []
+    for lane in lanes:
+        cells = _row(lane)
+        rows.append([*cells[:2], *checks.cells(lane, lanes), *cells[2:]])
+    return table(rows, columns, width, color)
 
 
 def _row(lane: Data) -> list[Cell]:
@@ -90,7 +102,9 @@ def why(lane: Data) -> str:
         parts.append(gist(text(error, "message")))
         if number(patch, "files") and not missing:
             parts.append("its patch is kept")
-    elif said:
+    if held := checks.reasons(lane):
+        parts.append(held)
+    elif said and not error:
         parts.append(said)
     return "; ".join(part for part in parts if part)
 
@@ -118,10 +132,11 @@ def _numbers(error: Data) -> str:
 
 def _remarks(document: Data, lanes: list[Data], width: int | None, color: bool) -> list[str]:
     remarks = [clean(line) for line in strings(document, "warnings")]
+    remarks += [f"baseline: {line}" for line in checks.remarks(document, "baseline")]
     for lane in lanes:
         name = clean(text(lane, "lane"))
         patch = record(lane, "patch")
-        noted = (*strings(patch, "notes"), *strings(lane, "warnings"))
+        noted = (*strings(patch, "notes"), *strings(lane, "warnings"), *checks.remarks(lane))
         remarks += [f"{name}: {clean(line)}" for line in noted]
     if not remarks:
         return []

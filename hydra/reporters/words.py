@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from hydra.events import Event
 from hydra.model import RacePlan
+from hydra.reporters import checks
 from hydra.reporters.board import STATUS_WORDS, retry_text
 from hydra.reporters.fields import Data, number, record, strings, text
 from hydra.reporters.text import clean, duration, gist, plural
@@ -148,7 +150,9 @@ def _lane_ended(data: Data) -> str:
     error = record(data, "error")
     kind, why = gist(text(error, "kind")), gist(text(error, "message"))
     reason = f": {kind}: {why}" if why else ""
-    return f"{word} in {duration(number(data, 'seconds'))}{reason}"
+    held = checks.reasons(data)
+    kept = f"; not usable: {held}" if held else ""
+    return f"{word} in {duration(number(data, 'seconds'))}{reason}{kept}"
 
 
 _TELL: Mapping[str, Callable[[Data], str]] = {
@@ -169,5 +173,8 @@ _TELL: Mapping[str, Callable[[Data], str]] = {
         "its output is read as plain text from here on: too much of it was not JSON"
     ),
     "patch_taken": _patch,
+    "check_waiting": partial(checks.describe, "check_waiting"),
+    "check_started": partial(checks.describe, "check_started"),
+    "check_ended": partial(checks.describe, "check_ended"),
     "lane_ended": _lane_ended,
 }

@@ -4,7 +4,7 @@
 with a worktree. A layered one comes later, so nothing outside this room may assume a plain folder.
 """
 
-from hydra.git.collector import WorktreeLost
+from hydra.git.lost import WorktreeLost
 from hydra.workspace.contract import Ground
 from hydra.workspace.private import (
     PrivateGround,

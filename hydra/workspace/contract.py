@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -48,8 +48,17 @@ class Ground(Protocol):
     def settle(self) -> None:
         """Prepares the snapshot while the agent thinks; once, over a second after `open`."""
 
-    def snapshot(self, *, attempt: int, message: str) -> Patch:
-        """Takes the patch. Raises `WorktreeLost`; all other trouble is the patch's incomplete."""
+    def snapshot(
+        self,
+        *,
+        attempt: int,
+        message: str,
+        secrets_in: Callable[[bytes], int] | None = None,
+    ) -> Patch:
+        """Takes the patch. Raises `WorktreeLost`; all other trouble is the patch's incomplete.
+
+        `secrets_in` counts secrets: a file that holds more than before is named in the notes.
+        """
 
     def side_file(self, pattern: str) -> bytes:
         """The newest file of the agent's settings that fits `pattern`, capped; b"" where none."""

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hydra.adapters.contract import ConfigFolder
 from hydra.errors import Refused
-from hydra.git import collector, hidden
 from hydra.git import lane as lane_git
 from hydra.git import patches as patch_git
 from hydra.git.index import copy_index, refresh
@@ -19,6 +19,9 @@ from hydra.model import Limits, Patch
 from hydra.workspace import sidefile, tree
 from hydra.workspace.copying import copy_exact
 from hydra.workspace.credentials import ConfigCopy, give_back_left
+
+if TYPE_CHECKING:
+    from hydra.git.holding import Count
 
 _RECORD = "ground.json"
 """Beside the index: what is needed to take the patch should Hydra not live to do so."""
@@ -117,18 +120,36 @@ class PrivateGround:
 
     def changed_since(self, when: float) -> float | None:
         """One walk of the worktree."""
-        return tree.changed_since(self.worktree, when)
+        return tree.changed_since(self.worktree, when, future=False)
 
     def settle(self) -> None:
         """Refreshes the collector's index: a snapshot then costs what changed."""
         refresh(self._index, patches=self._patches, worktree=self.worktree)
 
-    def snapshot(self, *, attempt: int, message: str) -> Patch:
+    def snapshot(
+        self,
+        *,
+        attempt: int,
+        message: str,
+        secrets_in: Count | None = None,
+    ) -> Patch:
         """Takes the worktree as a commit in patches.git."""
         try:
-            return self._taken(attempt, message)
+            return self._taken(attempt, message, secrets_in)
         except GitFailed as failed:  # a full disk, a record that was removed
             return Patch(commit=self._base, base=self._base, incomplete=failed.message)
+
+    def written(self) -> tuple[bytes, ...]:
+        """What was written into the worktree since it was opened, by name: changed tracked files,
+        and new ones that are not ignored. Raises `GitFailed`."""
+        from hydra.git.written import written  # only checks ask
+
+        return written(
+            patches=self._patches,
+            worktree=self.worktree,
+            index=self._index,
+            exclude=self._copies,
+        )
 
     def side_file(self, pattern: str) -> bytes:
         """From the settings' copy."""
@@ -182,7 +203,10 @@ class PrivateGround:
         self._note()
         copy_exact(self._repository.root, self.worktree, self._copies)
 
-    def _taken(self, attempt: int, message: str) -> Patch:
+    def _taken(self, attempt: int, message: str, secrets_in: Count | None) -> Patch:
+        from hydra.git import collector  # not before: agents would wait for it
+        from hydra.git.holding import noted
+
         taken = collector.collect(
             patches=self._patches,
             worktree=self.worktree,
@@ -191,16 +215,21 @@ class PrivateGround:
             exclude=self._copies,
             limits=self._limits,
         )
-        oid = patch_git.commit(
-            self._patches,
-            tree=taken.tree,
-            base=self._base,
-            lane=self._lane,
-            attempt=attempt,
-            message=message,
-            incomplete=taken.incomplete,
-        )
-        stats = patch_git.numstat(self._patches, self._base, oid)
+        # Imported here: it takes longer than a race needs to its agents' start.
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as beside:
+            counted = beside.submit(patch_git.numstat, self._patches, self._base, taken.tree)
+            oid = patch_git.commit(
+                self._patches,
+                tree=taken.tree,
+                base=self._base,
+                lane=self._lane,
+                attempt=attempt,
+                message=message,
+                incomplete=taken.incomplete,
+            )
+        stats = counted.result()
         return Patch(
             commit=oid,
             base=self._base,
@@ -208,11 +237,17 @@ class PrivateGround:
             insertions=sum(added or 0 for _, added, _ in stats),
             deletions=sum(deleted or 0 for _, _, deleted in stats),
             incomplete=taken.incomplete,
-            notes=(*taken.notes, *self._left(attempt)),
+            notes=(
+                *taken.notes,
+                *self._left(attempt),
+                *noted(self._patches, self._base, oid, secrets_in),
+            ),
             left_behind=taken.left_behind,
         )
 
     def _left(self, attempt: int) -> tuple[str, ...]:
+        from hydra.git import hidden
+
         return hidden.keep(
             self._patches,
             self._git_dir,

@@ -68,9 +68,9 @@ def test_a_second_ctrl_c_ends_it_at_once_and_leaves_no_process(own_place: MakePl
     time.sleep(0.3)  # two signals in one instant would arrive as one
     process.send_signal(signal.SIGINT)
     again = time.monotonic()
-    place.finish(process, 30)
+    place.finish(process, 60)
 
     # 130 from Hydra, or death by the signal where both agents had ended before the second came.
     assert process.returncode in (130, -signal.SIGINT)
-    assert time.monotonic() - again < 10
+    assert time.monotonic() - again < 20
     place.assert_nothing_left()

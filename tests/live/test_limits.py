@@ -13,6 +13,8 @@ from tests.live.support import AGENTS
 pytestmark = pytest.mark.live
 
 IDLE = 8.0
+SLACK = 20.0
+"""For the start, the graces and the patch, on a machine that has more to do."""
 
 
 def test_the_idle_limit_ends_both_on_a_model_that_never_answers(make_place: MakePlace) -> None:
@@ -27,7 +29,7 @@ def test_the_idle_limit_ends_both_on_a_model_that_never_answers(make_place: Make
     for lane in AGENTS:
         assert race.error(lane) == ("timed_out", "TimedOut"), str(race)
         seconds = race.lane(lane)["seconds"]
-        longest = worked(place.server.requests, lane) + IDLE + 5
+        longest = worked(place.server.requests, lane) + IDLE + SLACK
         assert IDLE <= seconds <= longest, f"{lane}: {seconds} s, at most {longest} s\n{race}"
         assert race.lane(lane)["error"]["numbers"]["limit"] == IDLE
         assert place.patch_files(lane) == {f"before-{lane}.txt": "A"}
@@ -45,7 +47,7 @@ def test_the_idle_limit_also_holds_when_nothing_was_ever_answered(own_place: Mak
     assert race.exit_code == 1, str(race)
     for lane in AGENTS:
         assert race.error(lane) == ("timed_out", "TimedOut"), str(race)
-        assert IDLE <= race.lane(lane)["seconds"] <= IDLE + 5, str(race)
+        assert IDLE <= race.lane(lane)["seconds"] <= IDLE + SLACK, str(race)
         assert race.lane(lane)["patch"]["empty"]
     place.assert_nothing_left()
 

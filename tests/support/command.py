@@ -16,12 +16,16 @@ from tests.support import fakes
 
 @dataclass
 class Hydra:
-    """One HOME, one state folder, one repository, one folder of agents."""
+    """One HOME, one state folder, one repository, one folder of agents.
+
+    `wrap` is put before the command: what changes the world that it finds itself in.
+    """
 
     scratch: Path
     repo: Path
     extra: dict[str, str] = field(default_factory=dict)
     path: list[Path] = field(default_factory=list)
+    wrap: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.home = self.scratch / "home"
@@ -57,7 +61,7 @@ class Hydra:
     ) -> subprocess.CompletedProcess[str]:
         """`hydra ARGS` to its end."""
         return subprocess.run(
-            [sys.executable, "-m", "hydra", *args],
+            [*self.wrap, sys.executable, "-m", "hydra", *args],
             cwd=self.repo,
             env=self.environ,
             input=stdin,
@@ -71,7 +75,7 @@ class Hydra:
     def start(self, *args: str) -> subprocess.Popen[str]:
         """`hydra ARGS`, left running in a session of its own."""
         return subprocess.Popen(
-            [sys.executable, "-m", "hydra", *args],
+            [*self.wrap, sys.executable, "-m", "hydra", *args],
             cwd=self.repo,
             env=self.environ,
             stdin=subprocess.DEVNULL,

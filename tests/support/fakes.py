@@ -43,6 +43,7 @@ from hydra.demo.script import (
     wait_for,
 )
 from hydra.demo.shims import Answer, place
+from tests.support.processes import wait_until
 
 __all__ = [
     "Answer",
@@ -60,6 +61,7 @@ __all__ = [
     "hang",
     "ignore",
     "leave",
+    "left",
     "pause",
     "place",
     "processes_named",
@@ -174,6 +176,15 @@ class Calls:
     def close(self) -> None:
         """Gives the descriptor back."""
         self._fifo.close()
+
+
+def left(name: str) -> list[int]:
+    """Of those `processes_named`, who is still there after a while.
+
+    What was sent SIGKILL is seen until the kernel has taken it down.
+    """
+    wait_until(lambda: not processes_named(name))
+    return processes_named(name)
 
 
 def processes_named(name: str) -> list[int]:

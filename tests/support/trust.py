@@ -48,9 +48,10 @@ class Place(Hydra):
     def environ(self) -> dict[str, str]:
         """As `Hydra`; another account's Python finds this project and what it needs by a path."""
         found = super().environ
+        # The package is looked at byte for byte: a module's first import must not compile it.
+        found["PYTHONDONTWRITEBYTECODE"] = "1"
         if self.python != sys.executable:
             found["PYTHONPATH"] = os.pathsep.join((str(PROJECT), *site.getsitepackages()))
-            found["PYTHONDONTWRITEBYTECODE"] = "1"
         return found
 
     def agent(self, key: str, steps: list[fakes.Step], **options: Any) -> Path:

@@ -1,0 +1,303 @@
+"""`hydra check`: checks on patches that are there, again or others, and for a landing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from hydra import probe
+from hydra.app import runs, settings
+from hydra.app.checking import Surroundings, kit_of
+from hydra.app.runs import Place
+from hydra.checks.kit import Tell
+from hydra.checks.record import CheckResult, document
+from hydra.checks.recorded import base_of
+from hydra.checks.round import Round, held_back
+from hydra.config import Config
+from hydra.errors import (
+    EXIT_INTERRUPTED,
+    EXIT_NO_USABLE_LANE,
+    EXIT_OK,
+    EXIT_TERMINATED,
+    RecordError,
+    Refused,
+    UsageError,
+)
+from hydra.git import patches
+from hydra.model import Confinement, RacePlan
+from hydra.plan import no_private_network
+from hydra.race import SIGNALS
+from hydra.recover import record
+from hydra.store import RunRecord, shared, write_json
+
+SCHEMA = 1
+
+LaneTell = Callable[[str, str, Mapping[str, object]], None]
+"""Takes what goes on: the lane ("" for the base), the kind of event, its data."""
+
+
+def _silent(_lane: str, _kind: str, _data: Mapping[str, object]) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRequest:
+    """What a person asks for. Without lanes: every lane that has a patch. `flags` are dotted keys
+    of settings set by flags; without checks among them, the run's own are run again."""
+
+    run: str = ""
+    lanes: tuple[str, ...] = ()
+    flags: Mapping[str, object] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    tell: LaneTell = _silent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What came of it: by lane, and on the base. `interrupted` is a signal's number, or 0."""
+
+    run: str
+    folder: Path
+    base: Mapping[str, CheckResult]
+    lanes: Mapping[str, tuple[CheckResult, ...]]
+    interrupted: int = 0
+    base_recorded: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def held_back(self) -> tuple[str, ...]:
+        """Why a patch is not usable, a sentence each, for the first that is not."""
+        return next((held for held in map(held_back, self.lanes.values()) if held), ())
+
+    @property
+    def exit_code(self) -> int:
+        """0 where every required check passes or breaks nothing, on every lane."""
+        if self.interrupted:
+            return EXIT_INTERRUPTED if self.interrupted == 2 else EXIT_TERMINATED
+        return EXIT_NO_USABLE_LANE if self.held_back else EXIT_OK
+
+    def document(self) -> dict[str, object]:
+        """As `--json` prints it and as the run's folder keeps it."""
+        return {
+            "schema": SCHEMA,
+            "kind": "check",
+            "run": self.run,
+            "folder": str(self.folder),
+            "baseline": [document(result) for result in self.base.values()],
+            "baseline_recorded": self.base_recorded,
+            "lanes": [
+                {
+                    "lane": lane,
+                    "checks": [document(result) for result in results],
+                    "held_back": list(held_back(results)),
+                }
+                for lane, results in self.lanes.items()
+            ],
+            "exit_code": self.exit_code,
+            "warnings": list(self.warnings),
+        }
+
+
+def check(request: CheckRequest) -> Checked:
+    """Runs checks on patches of a run that has ended.
+
+    Raises `UsageError` for an unknown lane or where there are no checks, `Refused` while the run is
+    under way or where nothing confines what only the repository names, `RecordError`.
+    """
+    place = runs.here(request.environ)
+    found = runs.find(place, request.run)
+    with shared(found.folder):
+        plan, config, warnings = _plan(place, found, request)
+        subjects = _subjects(found, request.lanes)
+        work = partial(_checked, place, found, plan, config, subjects, request)
+        return replace(trio.run(work), warnings=warnings)
+
+
+def check_commit(
+    found: RunRecord,
+    commit: str,
+    *,
+    environ: Mapping[str, str] | None = None,
+    tell: LaneTell = _silent,
+    label: str = "landing",
+) -> dict[str, Any]:
+    """The run's own checks on a commit (or tree) in its patches.git, held against the run's base.
+
+    `ok`: no required check holds it back; `why`: the first reason; and the document of `check`.
+    A run without checks is `ok`, with none. Raises what `check` does.
+    """
+    environ = dict(os.environ) if environ is None else environ
+    place = runs.here(environ)
+    request = CheckRequest(environ=environ, tell=tell)
+    plan = record.plan(found.folder)
+    if not plan.checks:
+        return {"ok": True, "why": "", "checks": [], "baseline": [], "folder": None}
+    commit = _as_commit(found, commit, plan)
+    plan, config, warnings = _plan(place, found, request)
+    work = partial(_checked, place, found, plan, config, {label: commit}, request)
+    done = replace(trio.run(work), warnings=warnings)
+    told = done.document()
+    return {
+        "ok": not done.held_back and not done.interrupted,
+        "why": "it was interrupted" if done.interrupted else "; ".join(done.held_back),
+        "checks": [document(result) for result in done.lanes[label]],
+        "baseline": told["baseline"],
+        "folder": told["folder"],
+    }
+
+
+def _as_commit(found: RunRecord, name: str, plan: RacePlan) -> str:
+    from hydra.git.runner import run
+
+    kind = run("cat-file", "-t", name, git_dir=found.patches, isolated=True).line
+    if kind != "tree":
+        return name
+    return patches.commit_tree(
+        found.patches, tree=name, base=plan.task.base, message="to be checked\n"
+    )
+
+
+def _plan(
+    place: Place, found: RunRecord, request: CheckRequest
+) -> tuple[RacePlan, Config, tuple[str, ...]]:
+    """The run's plan with the checks that are asked for and what confines here now."""
+    if found.live:
+        raise Refused(f"run {found.id} is still running", hint="wait until it has ended")
+    config = settings.load(place.repository.root, request.environ, request.flags)
+    plan = record.plan(found.folder)
+    confinement = trio.run(probe.try_confinement, request.environ)
+    asked = config.sources.get("race.check") == "--check"
+    checks = config.checks.checks if asked or not plan.checks else plan.checks
+    trusted = config.checks.trusted if asked or not plan.checks else _was_trusted(found)
+    if not checks:
+        raise UsageError(
+            f"run {found.id} has no checks, and none are named",
+            hint='name one: hydra check --check "pytest -q"; `hydra init` guesses some',
+        )
+    if not confinement.holds and not trusted:
+        raise Refused(
+            "nothing confines the repository's checks here, so they do not run",
+            hint='name them yourself (--check "..."), or put them in your own hydra.toml',
+        )
+    network = config.checks.network
+    if network == "private":
+        reason = trio.run(probe.refused_network, confinement, request.environ)
+        if reason:
+            raise no_private_network(reason)
+    plan = replace(
+        plan,
+        checks=checks,
+        checks_network=network,
+        checks_parallel=config.checks.parallel,
+        limits=config.limits,
+        confinement=confinement,
+        setup=plan.setup if confinement.holds or config.race.setup_trusted else (),
+    )
+    return plan, config, _warnings(plan, confinement, config)
+
+
+def _warnings(plan: RacePlan, confinement: Confinement, config: Config) -> tuple[str, ...]:
+    told = []
+    if not confinement.holds:
+        told.append(f"not confined ({confinement.reason})")
+    if config.checks.tree == "lane":
+        told.append('checks.tree = "lane" is for a race: here they run in clean worktrees')
+    return tuple(told)
+
+
+def _was_trusted(found: RunRecord) -> bool:
+    # A plan holds a repository's checks only where something confined them.
+    told = found.manifest.get("settings_from")
+    where = told.get("race.check", "") if isinstance(told, dict) else ""
+    return where.startswith(("--", "HYDRA_"))
+
+
+def _subjects(found: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
+    if lanes:
+        return {lane: runs.commit_of(found, lane) for lane in dict.fromkeys(lanes)}
+    try:
+        held = patches.branches(found.patches)
+    except Refused as error:
+        raise RecordError(f"the patches of run {found.id} cannot be read: {error}") from error
+    known = [lane for lane in runs.read(found).lanes if lane in held]
+    wanted = {lane: held[lane] for lane in known if held[lane] != found.base}
+    if not wanted:
+        raise Refused(f"no lane of run {found.id} has a patch", hint="`hydra runs show` says why")
+    return wanted
+
+
+async def _checked(
+    place: Place,
+    found: RunRecord,
+    plan: RacePlan,
+    config: Config,
+    subjects: Mapping[str, str],
+    request: CheckRequest,
+) -> Checked:
+    around = Surroundings(
+        repository=place.repository,
+        run_folder=found.folder,
+        state=place.state,
+        home=Path(request.environ.get("HOME") or Path.home()),
+        environ=request.environ,
+        extra=config.checks.environment,
+    )
+    try:
+        kit = await trio.to_thread.run_sync(kit_of, plan, around)
+    except OSError as error:
+        raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
+    round = Round(kit, plan.checks_parallel)
+    stops = {lane: trio.CancelScope() for lane in subjects}
+    beside = trio.CancelScope()
+    done: dict[str, tuple[CheckResult, ...]] = {}
+    number = 0
+    recorded = False
+
+    async def listen(task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        nonlocal number
+        with trio.open_signal_receiver(*SIGNALS) as received:
+            task_status.started()
+            async for signal in received:
+                number = number or signal
+                for scope in (*stops.values(), beside):
+                    scope.cancel()
+
+    async def base() -> None:
+        nonlocal recorded
+        known = await trio.to_thread.run_sync(base_of, found.folder, kit.checks)
+        if known is not None:
+            round.known(known)
+            recorded = True
+            return
+        with beside:
+            await round.baseline(plan.task.base, partial(request.tell, ""))
+
+    async def lane(name: str, commit: str) -> None:
+        tell: Tell = partial(request.tell, name)
+        done[name] = await round.lane(name, commit, tell, stop=stops[name])
+
+    async with trio.open_nursery() as outer:
+        await outer.start(listen)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(base)
+            for name, commit in subjects.items():
+                nursery.start_soon(lane, name, commit)
+        outer.cancel_scope.cancel()
+    checked = Checked(
+        run=found.id,
+        folder=kit.folder,
+        base=round.base,
+        lanes={name: done[name] for name in subjects},
+        interrupted=number,
+        base_recorded=recorded,
+    )
+    with suppress(OSError):  # what is shown stands all the same
+        write_json(kit.folder / "result.json", checked.document())
+    return checked

@@ -1,0 +1,60 @@
+"""A race's way to its checks: nothing of them is loaded before its agents run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import trio
+
+if TYPE_CHECKING:
+    from hydra.app.checking import Checking
+    from hydra.app.scene import Scene
+    from hydra.attempt import Bench, Emit, Handle
+    from hydra.model import Outcome, RacePlan
+    from hydra.store import RunStore
+
+
+class Checks:
+    """The race's checks; where it has none, nothing of them is even loaded."""
+
+    def __init__(self, scene: Scene, planned: RacePlan, store: RunStore) -> None:
+        self._scene = scene
+        self._plan = planned
+        self._store = store
+        self._loading = trio.Lock()
+        self._made: Checking | None = None
+
+    async def baseline(self, emit: Emit) -> None:
+        """Once the first agents run."""
+        await (await self._load()).baseline(emit)
+
+    async def lane(self, bench: Bench, outcome: Outcome, handle: Handle, emit: Emit) -> Outcome:
+        """Once the lane's patch is taken."""
+        if not self._plan.checks:
+            return outcome
+        return await (await self._load()).lane(bench, outcome, handle, emit)
+
+    @property
+    def base_documents(self) -> tuple[Mapping[str, object], ...]:
+        """What came of each on the base."""
+        return self._made.base_documents if self._made else ()
+
+    async def _load(self) -> Checking:
+        async with self._loading:
+            if self._made is None:
+                # In a thread: the agents' output is not to wait for it.
+                await trio.to_thread.run_sync(import_module, "hydra.app.checking")
+                from hydra.app.checking import Checking, Surroundings
+
+                around = Surroundings(
+                    repository=self._scene.repository,
+                    run_folder=self._store.folder,
+                    state=self._scene.state,
+                    home=self._scene.home,
+                    environ=self._scene.request.environ,
+                    extra=self._scene.config.checks.environment,
+                )
+                self._made = Checking(self._plan, around)
+            return self._made

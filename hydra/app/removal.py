@@ -1,0 +1,112 @@
+"""`hydra runs rm`: which runs, what would be lost with them, and then their end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from hydra.app.runs import Place, find, list_runs, read
+from hydra.errors import HydraError, Refused, UsageError
+from hydra.git import patches
+from hydra.recover import remove_run
+from hydra.recover.worth import grounds, is_empty, measure, started
+from hydra.store import RunRecord, alone
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What goes for good with one run: said first, done after.
+
+    `patches` and `worktrees` are names of lanes: those that changed something (where that is not
+    known, those that may have), and those whose worktree stands. `uncommitted`: it alone holds the
+    uncommitted changes that the race began from. `age` in seconds.
+    """
+
+    run: RunRecord
+    patches: tuple[str, ...]
+    worktrees: tuple[str, ...]
+    uncommitted: bool
+    age: float
+    bytes: int
+
+
+def select(
+    place: Place,
+    names: Sequence[str] = (),
+    *,
+    older_than: float | None = None,
+    empty: bool = False,
+    everything: bool = False,
+) -> list[RunRecord]:
+    """The runs that are meant, newest first: named ones, or those that fit every condition.
+
+    A run that is still running is none of the latter. Raises `UsageError` where nothing or too
+    much was said, or where a name fits no run.
+    """
+    conditions = older_than is not None or empty
+    if everything and conditions:
+        raise UsageError("--all leaves nothing to choose", hint="leave out --older-than or --empty")
+    if names and (everything or conditions):
+        raise UsageError(
+            "runs were named, and chosen by a condition too", hint="do one after the other"
+        )
+    if names:
+        found = {run.id: run for run in (find(place, name) for name in names)}
+        return list(found.values())
+    if not (everything or conditions):
+        raise UsageError(
+            "which runs?",
+            hint="name them as `hydra runs` lists them, or say --older-than 30d, --empty or --all",
+        )
+    now = time.time()
+    return [
+        run
+        for run in list_runs(place)
+        if not run.live
+        and (older_than is None or now - started(run) >= older_than)
+        and (not empty or is_empty(run, place.state))
+    ]
+
+
+def plan_removal(place: Place, run: RunRecord) -> Removal:
+    """What removing a run would take. Raises `Refused` while it is running."""
+    if run.live:
+        raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
+    reading = read(run)
+    changed = {
+        lane
+        for lane, outcome in reading.lanes.items()
+        if isinstance(patch := outcome.get("patch"), dict) and patch.get("files")
+    }
+    base = str(reading.manifest.get("base"))
+    with suppress(HydraError):  # else the result alone tells
+        changed |= patches.with_work(run.patches, base)
+    return Removal(
+        run=run,
+        patches=tuple(sorted(changed)),
+        worktrees=tuple(ground.name for ground in grounds(run, place.state)),
+        uncommitted=reading.manifest.get("head", base) != base,
+        age=time.time() - started(run),
+        bytes=measure(run, place.state),
+    )
+
+
+def remove(place: Place, removal: Removal) -> None:
+    """Removes a run: its worktrees, its ref in the repository, and its record.
+
+    A removal that breaks off is ended by the next command. Raises `Refused` where somebody reads
+    or writes the run, or where its files cannot be removed.
+    """
+    run = removal.run.id
+    try:
+        with alone(removal.run.folder) as mine:
+            if not mine:
+                raise Refused(f"run {run} is in use", hint="wait for the other hydra")
+            remove_run(place.state, removal.run.folder)
+    except OSError as error:
+        raise Refused(
+            f"run {run} could not be removed: {error}",
+            hint="see who may write there; what has begun to go is gone on with by every command",
+        ) from error

@@ -1,0 +1,69 @@
+"""How a race starts: what waits for processes goes on while Python loads what comes after.
+
+A start is half imports and half git, bubblewrap and an interpreter, a few ms each. So git reads
+the repository while trio is loaded, and the confinement is tried while the race itself is.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from hydra.app.recover import recover
+from hydra.app.scene import RaceRequest, Scene, look_around
+from hydra.errors import HydraError, Refused
+from hydra.git.later import Later
+
+if TYPE_CHECKING:
+    from hydra.app.follow import Watcher
+    from hydra.app.race import RaceReport
+    from hydra.model import Confinement
+
+
+def race(request: RaceRequest, watcher: Watcher | None = None) -> RaceReport:
+    """Runs one race to its end. Raises `HydraError` where it cannot begin."""
+    if not sys.platform.startswith("linux"):
+        raise Refused(
+            "a race runs on Linux only", hint="on Windows and macOS, run Hydra in a Linux machine"
+        )
+    recover(request.environ)
+    looking = Later(partial(look_around, request))
+    import trio
+
+    return trio.run(_begin, request, looking, watcher)
+
+
+async def _begin(
+    request: RaceRequest, looking: Later[Scene], watcher: Watcher | None
+) -> RaceReport:
+    import trio
+
+    from hydra import probe
+
+    looked: Scene | HydraError | None = None
+    confinement: Confinement | None = None
+
+    async def look() -> None:
+        nonlocal looked
+        try:
+            looked = await trio.to_thread.run_sync(looking.result)
+        except HydraError as refused:  # a nursery would wrap it into an exception group
+            looked = refused
+            nursery.cancel_scope.cancel()
+
+    async def load() -> None:
+        await trio.to_thread.run_sync(import_module, "hydra.app.race")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look)
+        nursery.start_soon(load)
+        confinement = await probe.try_confinement(request.environ)
+    if isinstance(looked, HydraError):
+        raise looked
+    assert looked is not None
+    assert confinement is not None
+    from hydra.app.race import raced
+
+    return await raced(looked, confinement, watcher)

@@ -1,0 +1,55 @@
+"""Asking a check's tools for JUnit results, by environment and by a path the user named."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.model import Check
+from hydra.workspace import PrivateGround, reports
+
+VARIABLE = "HYDRA_JUNIT"
+"""Every check may write its results to the file that this names."""
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes of XML that are read of one check, in all its files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Where results may come to be: `file` in a folder of the ground's own, `pattern` in the tree.
+
+    `before` is what fitted the pattern before the check ran.
+    """
+
+    file: Path
+    worktree: Path
+    pattern: str
+    before: reports.Seen
+
+    def environment(self, held: Mapping[str, str]) -> dict[str, str]:
+        """`held` with the words that make pytest and jest-junit write there."""
+        asked = {**held, VARIABLE: str(self.file), "JEST_JUNIT_OUTPUT_FILE": str(self.file)}
+        own = held.get("PYTEST_ADDOPTS", "")
+        if not self.pattern and "junit" not in own:
+            ask = f"-o junit_family=xunit2 --junitxml={shlex.quote(str(self.file))}"
+            asked["PYTEST_ADDOPTS"] = f"{own} {ask}".strip()
+        return asked
+
+    def answers(self) -> tuple[list[bytes], bool]:
+        """Each file's content, and whether something was passed over (too large, old, a link)."""
+        if self.pattern:
+            return reports.fresh(self.worktree, self.pattern, self.before, LARGEST)
+        return reports.fresh(self.file.parent, self.file.name, {}, LARGEST)
+
+
+def ask(check: Check, ground: PrivateGround) -> Asked:
+    """Makes the folder for the answer, empty, and notes what is in the tree already. Blocks."""
+    folder = Path(ground.environment["TMPDIR"]) / "hydra-results"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = folder / f"{check.name}.xml"
+    file.unlink(missing_ok=True)
+    before = reports.seen(ground.worktree, check.junit) if check.junit else {}
+    return Asked(file=file, worktree=ground.worktree, pattern=check.junit, before=before)

@@ -1,0 +1,200 @@
+"""One run's tests held against its exit code and against the baseline's. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from hydra.checks.results import Comparison, Status, Tests
+
+SHOWN = 5
+"""Ids that a sentence names; the others are counted."""
+
+_SEPARATORS = ("::", ".", "/", " > ")
+_LEVELS = 16
+"""How many of the groups that hold a test are looked at, the nearest ones."""
+
+
+def compare(
+    base: Tests | None,
+    now: Tests | None,
+    *,
+    base_again: Tests | None = None,
+    again: Tests | None = None,
+) -> Comparison | None:
+    """What became of each test; None where the two runs cannot be held against each other.
+
+    That is so where one of them has no tests, and where one was read from XML, the other from
+    text, and they share no id. `base_again` and `again` are the same code run once more: a test
+    that ended both ways on one side is flaky, whatever else it did.
+    """
+    if base is None or now is None:
+        return None
+    if base.source != now.source and base.cases and not base.by_id.keys() & now.by_id.keys():
+        return None
+    return _Held(base, now, _unsteady(base, base_again) | _unsteady(now, again)).comparison()
+
+
+def _unsteady(first: Tests, second: Tests | None) -> set[str]:
+    """Ids that failed and passed with the same code."""
+    if second is None:
+        return set(first.flaky)
+    steady = {"passed", "failed"}
+    return {*first.flaky, *second.flaky}.union(
+        name
+        for name in first.by_id.keys() | second.by_id.keys()
+        if {_end(first, name, second), _end(second, name, first)} == steady
+    )
+
+
+def _end(tests: Tests, name: str, other: Tests) -> Status | None:
+    """How `name` ended in `tests`, a run of the same code as `other`.
+
+    What a run that names its failures does not name has not failed, if it ran as many tests.
+    """
+    status = tests.by_id.get(name)
+    if status is None and "passed" in tests.unnamed and "failed" not in tests.unnamed:
+        return "passed" if tests.total == other.total else None
+    return status
+
+
+class _Held:
+    """Sorts every id of two runs into one list."""
+
+    def __init__(self, base: Tests, now: Tests, flaky: set[str]) -> None:
+        self.base, self.now, self.flaky = base, now, flaky
+        self.lists: dict[str, list[str]] = {}
+        self.doubt = False
+        self.failing = {case.id for case in now.cases if case.status == "failed"}
+        self.opened = _groups(now.by_id, base.by_id)
+        self.closed = _groups(base.by_id, now.by_id)
+
+    def comparison(self) -> Comparison:
+        """All lists, in the order of the base's tests, then of this run's."""
+        for name, was in self.base.by_id.items():
+            word = "flaky" if name in self.flaky else self._of_base(name, was)
+            self.doubt |= was == "passed" and word in _NOT_PASSING
+            self._put(word, name)
+        for name, status in self.now.by_id.items():
+            if name not in self.base.by_id:
+                self._put("flaky" if name in self.flaky else self._of_now(name, status), name)
+        lists = {word: tuple(names) for word, names in self.lists.items()}
+        sound = not self.doubt and "broken" not in lists and self._enough()
+        return Comparison(**lists, breaks_nothing=sound)
+
+    def _put(self, word: str, name: str) -> None:
+        if word:
+            self.lists.setdefault(word, []).append(name)
+
+    def _of_base(self, name: str, was: Status) -> str:
+        status = self.now.by_id.get(name)
+        return self._missing(name, was) if status is None else _WORDS[was, status]
+
+    def _missing(self, name: str, was: Status) -> str:
+        """A test of the base that this run does not name."""
+        if any(above in self.failing for above in _above(name)):
+            return _WORDS[was, "failed"]
+        if inside := self.opened.get(name):
+            # A file or package whose tests are named this time: each is judged by itself.
+            mended = was == "failed" and "passed" in inside and "failed" not in inside
+            return "fixed" if mended else ""
+        if not self.now.unnamed:
+            return "vanished"
+        return "" if was == "skipped" else "unknown"
+
+    def _of_now(self, name: str, status: Status) -> str:
+        if status == "failed":
+            # It may be one of those that the base counts among the passed and does not name.
+            return "broken" if "passed" in self.base.unnamed else "new_failing"
+        return "" if self.base.unnamed or name in self.closed else "new"
+
+    def _enough(self) -> bool:
+        """Whether as many pass as must, where the runs count tests that they do not name."""
+        if not self.base.unnamed and not self.now.unnamed:
+            return True
+        failed = {name for name, was in self.base.by_id.items() if was == "failed"}
+        mended = sum(name in failed for name in self.lists.get("unknown", ()))
+        unsteady = len(self.lists.get("flaky", ()))
+        return self.now.passed + unsteady >= self.base.passed + mended
+
+
+_WORDS: Mapping[tuple[Status, Status], str] = {
+    ("passed", "passed"): "",
+    ("passed", "failed"): "broken",
+    ("passed", "skipped"): "skipped",
+    ("failed", "passed"): "fixed",
+    ("failed", "failed"): "still_failing",
+    ("failed", "skipped"): "skipped",
+    ("skipped", "passed"): "new",
+    ("skipped", "failed"): "new_failing",
+    ("skipped", "skipped"): "",
+}
+_NOT_PASSING = frozenset({"broken", "vanished", "skipped", "unknown"})
+
+
+def _above(name: str) -> Iterator[str]:
+    """The files, classes and packages that `name` lies in, nearest first."""
+    at = len(name)
+    for _ in range(_LEVELS):
+        at = max(name.rfind(separator, 0, at) for separator in _SEPARATORS)
+        if at <= 0:
+            return
+        yield name[:at]
+
+
+def _groups(tests: Mapping[str, Status], among: Collection[str]) -> Mapping[str, set[Status]]:
+    """Those of `among` that any of `tests` lies in, and how the tests in each ended."""
+    found: dict[str, set[Status]] = {}
+    for name, status in tests.items():
+        for above in _above(name):
+            if above in among:
+                found.setdefault(above, set()).add(status)
+    return found
+
+
+def reconcile(
+    tests: Tests | None, exit_code: int | None, baseline: Tests | None = None
+) -> tuple[str, ...]:
+    """Sentences where the tests' own report does not fit the exit code or the baseline.
+
+    `exit_code` is None where a signal or Hydra ended the check.
+    """
+    if tests is None:
+        return ()
+    return (*_against_exit(tests, exit_code), *_against_base(tests, baseline))
+
+
+def _against_exit(tests: Tests, exit_code: int | None) -> Iterator[str]:
+    where = "XML" if tests.source == "junit" else "output"
+    if exit_code is None:
+        yield f"the check did not end by itself: its {where} may not name every test"
+    elif exit_code == 0 and tests.failed:
+        failures = "1 failure" if tests.failed == 1 else f"{tests.failed:,} failures"
+        yield f"the check exited with 0, and its {where} has {failures}"
+    elif exit_code != 0 and tests.total and not tests.failed:
+        yield (
+            f"the check exited with {exit_code}, and its {where} has no failing test: "
+            "something else failed"
+        )
+
+
+def _against_base(tests: Tests, baseline: Tests | None) -> Iterator[str]:
+    if baseline is None:
+        return
+    compared = compare(baseline, tests)
+    if compared is None:
+        yield "its tests have other names than the base's: nothing can be compared"
+        return
+    if compared.vanished:
+        yield f"{_named(compared.vanished)} of the base did not run"
+    if compared.skipped:
+        yield f"{_named(compared.skipped)} of the base ran there and not here: skipped"
+    uncounted = tests.unnamed or baseline.unnamed
+    if uncounted and tests.total < baseline.total:
+        yield f"{tests.total:,} tests ran, and {baseline.total:,} on the base"
+
+
+def _named(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:SHOWN])
+    if len(names) > SHOWN:
+        shown += f" and {len(names) - SHOWN:,} more"
+    return f"{'1 test' if len(names) == 1 else f'{len(names):,} tests'} ({shown})"

@@ -1,0 +1,85 @@
+"""All that the checks of one run have in common; put together by the app, used here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hydra.git.repository import Repository
+from hydra.git.runner import OWNER, owner
+from hydra.model import Check, Confinement, Limits
+from hydra.sandbox import Walls, default_masks, visible_paths
+from hydra.secrets import Redactor
+from hydra.workspace import Ground, PrivateGround, private_ground
+
+Tell = Callable[[str, Mapping[str, object]], None]
+"""Puts one event into the race's one order: its kind and its data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """The checks and where they run.
+
+    `run_folder` is the run's, `folder` the one in it that this round writes to. `ground(label)` is
+    where a clean ground of that label goes: no lane's own. `environment` is the whole of what a
+    check gets before its ground's own, without any agent's key.
+    """
+
+    checks: tuple[Check, ...]
+    setup: tuple[str, ...]
+    copies: tuple[str, ...]
+    repository: Repository
+    patches: Path
+    run_folder: Path
+    folder: Path
+    ground: Callable[[str], Path]
+    state: Path
+    home: Path
+    environment: Mapping[str, str]
+    redactor: Redactor
+    confinement: Confinement
+    limits: Limits
+    masks: tuple[Path, ...] = ()
+    unrestricted: bool = False
+    network: str = "host"
+
+    def clean_ground(self, label: str, commit: str) -> PrivateGround:
+        """A ground at `commit`, not opened yet. Its own record goes when it does."""
+        place = self.ground(label)
+        return private_ground(
+            repository=self.repository,
+            base=commit,
+            lane=label,
+            run_folder=place,
+            ground=place,
+            patches=self.patches,
+            home=self.home,
+            config=None,
+            config_env=None,
+            confined=self.confinement.holds,
+            copies=self.copies,
+            limits=self.limits,
+        )
+
+    def walls(self, ground: Ground) -> Walls:
+        """The same as around a lane's agent, but that no agent's settings are seen."""
+        return Walls(
+            state=self.state,
+            writable=ground.writable,
+            home=self.home,
+            objects=self.repository.objects,
+            visible=visible_paths(self.environment),
+            masks=(*default_masks(self.home, None), *self.masks),
+            cwd=ground.worktree,
+            unrestricted=self.unrestricted,
+            private_network=self.network == "private" and self.confinement.holds,
+        )
+
+    def variables(self, ground: Ground) -> dict[str, str]:
+        """A check's environment in `ground`."""
+        return {**self.environment, **ground.environment, OWNER: owner}
+
+    def with_checks(self, checks: tuple[Check, ...]) -> Kit:
+        """The same for other checks."""
+        return replace(self, checks=checks)

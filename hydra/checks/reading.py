@@ -1,0 +1,167 @@
+"""What a check's process left, read: its tests, and the one word for how it ended."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from hydra.checks import textual
+from hydra.checks.asking import Asked
+from hydra.checks.junit import NotJUnit, read_junit
+from hydra.checks.output import Output
+from hydra.checks.record import CheckResult, Status
+from hydra.checks.results import Gathered, TestCase, Tests
+from hydra.model import Check, Limits
+from hydra.process import CannotStart, Ran
+
+_SHELLS = (b"hydra-check", b"sh", b"bash", b"dash", b"ash", b"env")
+"""Who says that a check's own program is not there: its shell, or that of npm and the like."""
+
+_NOT_THERE = re.compile(
+    rb"^(?:/usr)?(?:/bin/)?([\w.-]+): (?:line )?(?:\d+: )?(.{1,200}?): (?:command )?"
+    rb"(not found|No such file or directory|Permission denied|Is a directory|bad interpreter)",
+    re.MULTILINE,
+)
+_NO_MODULE = re.compile(rb"^\S*python[\d.]*: No module named ([\w.]+)\s*$", re.MULTILINE)
+_NO_COMMAND = re.compile(rb"^error: no such (?:sub)?command: `([\w-]+)`", re.MULTILINE)
+_PORT_TAKEN = re.compile(rb"EADDRINUSE|[Aa]ddress already in use|[Pp]ort \d+ is already in use")
+_ENDS = 64 * 1024
+"""Bytes at the end of the output in which a reason is looked for."""
+
+
+def result_of(
+    begun: CheckResult,
+    ran: Ran | CannotStart,
+    output: Output,
+    asked: Asked,
+    *,
+    limits: Limits,
+    network: str,
+) -> CheckResult:
+    """`begun` with all that can be said of it by itself. Blocks; raises nothing of its own."""
+    remarks = _remarks_on(output)
+    if isinstance(ran, CannotStart):
+        reason = f"it could not be started: {ran}"
+        return replace(begun, status=Status.NOT_RUN, reason=reason, remarks=tuple(remarks))
+    data = _read(output)
+    tests, said = _tests(asked, data)
+    end = data[-_ENDS:]
+    status, reason = _status(begun.check, ran, data, tests, limits)
+    if status is not Status.PASSED and _PORT_TAKEN.search(end):
+        remarks.append(_port(network))
+    if ran.survivors:
+        remarks.append(f"left running and ended by Hydra: {_names(ran.survivors)}")
+    return replace(
+        begun,
+        status=status,
+        reason=reason,
+        exit_code=ran.exit_code,
+        dropped=output.dropped,
+        tests=tests,
+        survivors=ran.survivors,
+        remarks=(*remarks, *said),
+    )
+
+
+def _read(output: Output) -> bytes:
+    try:
+        return output.path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _remarks_on(output: Output) -> list[str]:
+    remarks = []
+    if output.dropped:
+        remarks.append(f"its output was cut: {output.dropped:,} bytes of its middle are missing")
+    if output.failed:
+        remarks.append("its output could not all be written: is the disk full?")
+    return remarks
+
+
+def _tests(asked: Asked, data: bytes) -> tuple[Tests | None, list[str]]:
+    roots = (str(asked.worktree),)  # base and lane stand in different places
+    files, more = asked.answers()
+    remarks, read = [], []
+    for file in files:
+        try:
+            read.append(read_junit(file, roots))
+        except NotJUnit as problem:
+            remarks.append(f"its XML results could not be read: {problem}")
+    if more:
+        remarks.append(
+            "some of its results were passed over: written before it ran, too large, or a link"
+        )
+    if read:
+        return _together(read), remarks
+    if asked.pattern and not files:
+        remarks.append(f"it left no results at {asked.pattern}")
+    return textual.read_text(data, roots), remarks
+
+
+def _together(read: list[Tests]) -> Tests:
+    if len(read) == 1:
+        return read[0]
+    gathered = Gathered()
+    for case in (case for tests in read for case in tests.cases):
+        gathered.add(case.id, case.status)
+    said = dict.fromkeys(remark for tests in read for remark in tests.remarks)
+    return Tests(
+        source=read[0].source,
+        cases=tuple(TestCase(*item) for item in gathered.statuses.items()),
+        remarks=(*said, *gathered.remarks()),
+        flaky=tuple(dict.fromkeys(id for tests in read for id in tests.flaky)),
+    )
+
+
+def _status(
+    check: Check, ran: Ran, data: bytes, tests: Tests | None, limits: Limits
+) -> tuple[Status, str]:
+    if ran.timed_out:
+        return Status.TIMED_OUT, f"it took over {limits.check:g} s and was ended"
+    some = tests is not None and tests.total > 0
+    if not some and (missing := _missing(check, ran.exit_code, data[-_ENDS:])):
+        return Status.PROGRAM_MISSING, missing
+    none = tests is not None or textual.found_no_tests(data, ran.exit_code)
+    if check.kind == "test" and not some and none and ran.exit_code in (0, 1, 4, 5):
+        return Status.NO_TESTS, "it ran and found no tests"
+    if ran.exit_code == 0:
+        return Status.PASSED, ""
+    how = f"exited with {ran.exit_code}" if (ran.exit_code or 0) >= 0 else _signalled(ran)
+    return Status.FAILED, f"it {how}"
+
+
+def _signalled(ran: Ran) -> str:
+    return f"was ended by signal {-(ran.exit_code or 0)}"
+
+
+def _missing(check: Check, code: int | None, end: bytes) -> str:
+    """Why its own program could not run, "" where it did. A 127 from inside a test is none."""
+    if code in (126, 127):
+        for found in _NOT_THERE.finditer(end):
+            if found[1] in _SHELLS:
+                return f"{_text(found[2])}: {_text(found[3])} (exit {code})"
+    module = _NO_MODULE.search(end)
+    if code == 1 and module and f"-m {_text(module[1])}" in check.command:
+        return f"python has no module {_text(module[1])}"
+    command = _NO_COMMAND.search(end)
+    if code == 101 and command:
+        return f"cargo has no command {_text(command[1])}"
+    return ""
+
+
+def _port(network: str) -> str:
+    if network == "private":
+        return "an address was in use, by the check itself: it has a network of its own"
+    return (
+        'an address was in use here: checks.network = "private" gives each check its own loopback'
+    )
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").strip("'\"\u2018\u2019")
+
+
+def _names(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -1,0 +1,173 @@
+"""What became of one check, and the form in which it is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+from hydra.checks.results import Comparison, Counts, TestCase, Tests
+from hydra.model import Check
+
+NAMED = 100
+"""Ids of tests that one list in a document names; the check's own file has them all."""
+
+_CHANGES = tuple(field.name for field in fields(Comparison) if field.default == ())
+
+
+class Status(StrEnum):
+    """How one check ended. Only `failed` says that the check itself found something wrong."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    PROGRAM_MISSING = "program_missing"
+    SETUP_FAILED = "setup_failed"
+    NO_TESTS = "no_tests"
+    NOT_RUN = "not_run"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """One check on one commit.
+
+    `reason` says in a sentence why it did not run to its end. `exit_code` is None where it did
+    not end by itself, -N after signal N. `output` and `details` are files, from the run's folder;
+    `dropped` are the bytes of output that were over the limit. `tree` is `clean`, or `lane` where
+    it ran in the lane's own tree. `again` is the second run of one that failed. `held_back` says
+    why it keeps its patch from being usable, "" where it does not.
+    """
+
+    check: Check
+    status: Status
+    reason: str = ""
+    exit_code: int | None = None
+    seconds: float = 0.0
+    tree: str = "clean"
+    output: str = ""
+    details: str = ""
+    dropped: int = 0
+    tests: Tests | None = None
+    survivors: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    again: CheckResult | None = None
+    comparison: Comparison | None = None
+    held_back: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it exited with 0, having found something to test."""
+        return self.status is Status.PASSED
+
+    @property
+    def says(self) -> str:
+        """Its result in two or three words, as a table's cell has it."""
+        return _says(self)
+
+
+def _says(result: CheckResult) -> str:
+    if result.status not in (Status.PASSED, Status.FAILED):
+        word = {Status.NO_TESTS: "no tests found", Status.SETUP_FAILED: "set-up failed"}
+        return word.get(result.status, result.status.value.replace("_", " "))
+    changed = result.comparison
+    if result.status is Status.FAILED:
+        if changed is not None and changed.broken:
+            return f"{len(changed.broken)} broken"
+        if result.again is not None and result.again.passed:
+            return "flaky"
+    if result.tests is None or not result.tests.total:
+        return result.status.value
+    if result.tests.failed:
+        return f"{result.tests.passed} passed, {result.tests.failed} failed"
+    if result.status is Status.FAILED:
+        return f"failed (exit {result.exit_code})"
+    return f"{result.tests.passed} passed"
+
+
+def document(result: CheckResult) -> dict[str, object]:
+    """JSON-ready; every field is there, what is unknown is null, and lists of ids are cut."""
+    return {
+        "check": result.check.name,
+        "kind": result.check.kind,
+        "required": result.check.required,
+        "command": result.check.command,
+        "status": result.status.value,
+        "says": result.says,
+        "reason": result.reason,
+        "exit_code": result.exit_code,
+        "seconds": round(result.seconds, 3),
+        "tree": result.tree,
+        "output": result.output or None,
+        "output_dropped": result.dropped,
+        "details": result.details or None,
+        "tests": None if result.tests is None else _tests(result.tests),
+        "comparison": None if result.comparison is None else _comparison(result.comparison),
+        "survivors": list(result.survivors),
+        "remarks": list(result.remarks),
+        "held_back": result.held_back,
+        "again": None if result.again is None else document(result.again),
+    }
+
+
+def details(result: CheckResult) -> dict[str, object]:
+    """The same with every test: what a check's own file holds."""
+    cases = result.tests.cases if result.tests else ()
+    return {
+        "schema": 1,
+        "kind": "check",
+        **document(result),
+        "cases": [[case.id, case.status] for case in cases],
+        "unnamed": sorted(result.tests.unnamed) if result.tests else [],
+    }
+
+
+def _tests(tests: Tests) -> dict[str, object]:
+    failing = [case.id for case in tests.cases if case.status == "failed"]
+    return {
+        "source": tests.source,
+        "passed": tests.passed,
+        "failed": tests.failed,
+        "skipped": tests.skipped,
+        "failing": failing[:NAMED],
+    }
+
+
+def _comparison(found: Comparison) -> dict[str, object]:
+    named = {change: getattr(found, change) for change in _CHANGES}
+    return {
+        "counts": {change: len(ids) for change, ids in named.items()},
+        **{change: list(ids[:NAMED]) for change, ids in named.items()},
+    }
+
+
+def read(told: Mapping[str, Any]) -> CheckResult:
+    """A check's own file read back, without its comparison and its second run.
+
+    Raises `KeyError`, `TypeError` or `ValueError` for what `details` did not write.
+    """
+    return CheckResult(
+        check=Check(told["check"], told["command"], told["kind"], bool(told["required"])),
+        status=Status(told["status"]),
+        reason=str(told["reason"]),
+        exit_code=told["exit_code"],
+        seconds=float(told["seconds"]),
+        tree=str(told["tree"]),
+        output=str(told["output"] or ""),
+        details=str(told["details"] or ""),
+        dropped=int(told["output_dropped"]),
+        tests=None if told["tests"] is None else _read_tests(told),
+        survivors=tuple(map(str, told["survivors"])),
+        remarks=tuple(map(str, told["remarks"])),
+    )
+
+
+def _read_tests(told: Mapping[str, Any]) -> Tests:
+    held = told["tests"]
+    return Tests(
+        source=str(held["source"]),
+        cases=tuple(TestCase(str(id), status) for id, status in told["cases"]),
+        counts=Counts(int(held["passed"]), int(held["failed"]), int(held["skipped"])),
+        unnamed=frozenset(told["unnamed"]),
+    )

@@ -1,0 +1,52 @@
+"""A baseline that a run has recorded, read back: the same command on the same base."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hydra.checks.record import CheckResult, Status, read
+from hydra.checks.round import BASE
+from hydra.model import Check
+
+
+def base_of(run_folder: Path, checks: Sequence[Check]) -> Mapping[str, CheckResult] | None:
+    """The newest results on the base of every one of `checks`; None unless all of them are there.
+
+    Only results that say something of the base count: not one that was interrupted, or whose
+    program was missing.
+    """
+    found: dict[str, CheckResult] = {}
+    for round in _rounds(run_folder):
+        for check in checks:
+            if check.name not in found and (result := _result(round / BASE, check)):
+                found[check.name] = result
+    return (
+        {check.name: found[check.name] for check in checks} if len(found) == len(checks) else None
+    )
+
+
+def _rounds(run_folder: Path) -> list[Path]:
+    try:
+        named = [path for path in (run_folder / "checks").iterdir() if path.name.isdecimal()]
+    except OSError:
+        return []
+    return sorted(named, key=lambda path: int(path.name), reverse=True)
+
+
+def _result(folder: Path, check: Check) -> CheckResult | None:
+    first = _read(folder / f"{check.name}.json")
+    if first is None or first.check.command != check.command:
+        return None
+    if first.status not in (Status.PASSED, Status.FAILED, Status.NO_TESTS):
+        return None
+    return replace(first, check=check, again=_read(folder / f"{check.name}.again.json"))
+
+
+def _read(path: Path) -> CheckResult | None:
+    try:
+        return read(json.loads(path.read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,81 @@
+"""Runs go by themselves once they are old, or take too much, and nothing would be lost with them.
+
+Every repository of the state folder is held to the limits by itself. Its latest run stays, and so
+does one that is running, was broken off, or cannot be read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.model import Limits
+from hydra.recover.removal import remove_run
+from hydra.recover.worth import holds_work, is_empty, noted, size, started
+from hydra.store import RunRecord, alone, runs
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """Runs of one repository that hold work and are older than the limit, and what they take.
+
+    `total` is what all of its runs take; all in bytes.
+    """
+
+    old: int
+    old_bytes: int
+    total: int
+
+
+def sweep(state: Path, limits: Limits, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Removes what may go by itself; how many runs. Ends soon once `stopped`."""
+    folders = sorted(path for path in state.glob("*/runs") if path.is_dir())
+    return sum(_sweep_one(folder, state, limits, stopped) for folder in folders)
+
+
+def overdue(
+    folder: Path, state: Path, limits: Limits, known_sizes: Mapping[str, int] | None = None
+) -> Overdue:
+    """What one repository's `runs/` still has over the limits: that is for a person to remove.
+
+    `known_sizes` are those, by run, that need not be measured again.
+    """
+    known, measured = runs(folder), known_sizes or {}
+    sizes = {run.id: measured.get(run.id) or size(run, state) for run in known}
+    now = time.time()
+    old = [
+        run
+        for run in known[:-1]
+        if now - started(run) >= limits.retention and not run.live and holds_work(run, state)
+    ]
+    return Overdue(len(old), sum(sizes[run.id] for run in old), sum(sizes.values()))
+
+
+def _sweep_one(folder: Path, state: Path, limits: Limits, stopped: Callable[[], bool]) -> int:
+    known, sizes = runs(folder), {}
+    for run in known:
+        if stopped():
+            return 0
+        sizes[run.id] = noted(run, state)
+    over = sum(sizes.values()) - limits.retention_bytes
+    removed, now = 0, time.time()
+    for run in known[:-1]:
+        if stopped():
+            break
+        due = over > 0 or now - started(run) >= limits.retention
+        if due and is_empty(run, state) and _take(run, state):
+            removed += 1
+            over -= sizes[run.id]
+    return removed
+
+
+def _take(run: RunRecord, state: Path) -> bool:
+    with suppress(OSError), alone(run.folder) as mine:
+        # Since it was looked at, somebody may have worked in one of its worktrees.
+        if mine and is_empty(run, state):
+            remove_run(state, run.folder)
+            return True
+    return False

@@ -1,0 +1,175 @@
+"""What came of checks: a line an event, a table's cells, the baseline, and the reasons."""
+
+from __future__ import annotations
+
+from hydra.reporters.fields import Data, number, record, records, strings, text
+from hydra.reporters.style import paint
+from hydra.reporters.table import Cell, Column, Styled, table
+from hydra.reporters.text import clean, duration, gist, plural, wrap
+
+COLUMNS = 3
+"""Checks that have a column each; more of them share one."""
+
+_STYLES = {"passed": "good", "failed": "bad", "flaky": "warn"}
+NOTHING = "-"
+
+
+def line(lane: str, kind: str, data: Data) -> str:
+    """One event of a check as a line; "" for one that is not worth it."""
+    said = describe(kind, data)
+    who = clean(lane) or "baseline"
+    return f"{who:<10} {said}" if said else ""
+
+
+def describe(kind: str, data: Data) -> str:
+    """What an event of a check says, without its lane."""
+    if kind == "check_waiting":
+        return f"its checks wait for {_waited(data)}"
+    if kind == "check_started":
+        again = "once more: " if data.get("again") else ""
+        return f"check {again}$ {gist(text(data, 'command'))}"
+    if kind == "check_ended":
+        again = ", once more" if data.get("again") else ""
+        took = duration(number(data, "seconds"))
+        return f"check {clean(text(data, 'check'))}{again}: {says(data)}, {took}{_reason(data)}"
+    if kind == "setup_started":
+        return f"set-up: $ {gist(text(data, 'command'))}"
+    return ""
+
+
+def _waited(data: Data) -> str:
+    return "the baseline" if text(data, "for") == "baseline" else "a place: another lane's run"
+
+
+def _reason(data: Data) -> str:
+    reason = gist(text(data, "reason"))
+    return f" ({reason})" if reason and text(data, "status") != "passed" else ""
+
+
+def says(check: Data) -> str:
+    """A check's result in two or three words."""
+    return gist(text(check, "says")) or clean(text(check, "status")).replace("_", " ") or "?"
+
+
+def names(lanes: list[Data]) -> list[str]:
+    """The names of all checks, in the order in which the first lane has them."""
+    return list(
+        dict.fromkeys(text(it, "check") for lane in lanes for it in records(lane, "checks"))
+    )
+
+
+def columns(lanes: list[Data]) -> list[Column]:
+    """A column for each check, one for all where there are many, none where there is none."""
+    known = names(lanes)
+    titles = known if len(known) <= COLUMNS else ["checks"]
+    return [Column(clean(title), floor=6) for title in titles]
+
+
+def cells(lane: Data, lanes: list[Data]) -> list[Cell]:
+    """A lane's cells in `columns`."""
+    known = names(lanes)
+    held = {text(check, "check"): check for check in records(lane, "checks")}
+    if len(known) <= COLUMNS:
+        return [_cell(held[name]) if name in held else NOTHING for name in known]
+    if not held:
+        return [NOTHING]
+    good = sum(1 for check in held.values() if text(check, "status") == "passed")
+    style = "good" if good == len(held) else "bad"
+    return [Styled(f"{good} of {len(held)} passed", style)]
+
+
+def _cell(check: Data) -> Cell:
+    said = says(check)
+    if text(check, "status") == "failed" and not text(check, "held_back"):
+        return Styled(said, "warn")
+    return Styled(said, _STYLES.get(text(check, "status"), "bad"))
+
+
+def baseline(document: Data) -> list[str]:
+    """`baseline  pytest  41 passed, 2 failed  3.1s`, a line a check."""
+    held = records(document, "baseline")
+    rows: list[list[Cell]] = [
+        [
+            "baseline" if not number_of else "",
+            text(check, "check"),
+            says(check),
+            _took(number(check, "seconds")),
+            gist(text(check, "reason"))
+            if text(check, "status") not in ("passed", "failed")
+            else "",
+        ]
+        for number_of, check in enumerate(held)
+    ]
+    return table(rows, [Column("")] * 5, None, False, indent=0, header=False)
+
+
+def _took(seconds: float | None) -> str:
+    return f"{seconds:.1f}s" if seconds is not None and seconds < 60 else duration(seconds)
+
+
+def reasons(lane: Data) -> str:
+    """Why its checks keep a lane from being usable."""
+    return "; ".join(map(gist, strings(lane, "held_back")))
+
+
+def remarks(lane: Data, key: str = "checks") -> list[str]:
+    """What is to be said of a lane's checks, a sentence each; of the base's, by `baseline`."""
+    return [
+        f"{clean(text(check, 'check'))}: {clean(remark)}"
+        for check in records(lane, key)
+        for remark in strings(check, "remarks")
+    ]
+
+
+def table_text(document: Data, *, width: int | None, color: bool) -> str:
+    """The document of `hydra check` for a person; ends with a newline."""
+    lanes = records(document, "lanes")
+    head = [Column("lane", least=10), *columns(lanes), Column("why", wraps=True, least=32)]
+    rows: list[list[Cell]] = [
+        [text(lane, "lane"), *cells(lane, lanes), reasons(lane)] for lane in lanes
+    ]
+    blocks = [
+        [f"checks of run {clean(text(document, 'run'))}", *_notes(document, width)],
+        [*baseline(document), *_recorded(document)],
+        table(rows, head, width, color),
+        *(_changes(lane, width, color) for lane in lanes),
+        [f"output: {clean(text(document, 'folder'))}"],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _notes(document: Data, width: int | None) -> list[str]:
+    return [f"  - {clean(note)}" for note in strings(document, "warnings")]
+
+
+def _recorded(document: Data) -> list[str]:
+    return ["(as recorded before)"] if document.get("baseline_recorded") else []
+
+
+def _changes(lane: Data, width: int | None, color: bool) -> list[str]:
+    """Which tests changed, by name, and what is to be remarked."""
+    told = []
+    for check in records(lane, "checks"):
+        found = record(check, "comparison")
+        counts = record(found, "counts")
+        for change in ("fixed", "broken", "new_failing", "vanished", "flaky"):
+            ids = strings(found, change)
+            count = int(number(counts, change) or 0)
+            if ids:
+                more = f" and {count - 5} more" if count > 5 else ""
+                word = change.replace("_", " ")
+                named = ", ".join(clean(id) for id in ids[:5])
+                told.append(
+                    f"{clean(text(check, 'check'))}: {plural(count, 'test')} {word}: {named}{more}"
+                )
+    told += remarks(lane)
+    if not told:
+        return []
+    head = paint(clean(text(lane, "lane")), "bold", color)
+    lines = [part for one in dict.fromkeys(told) for part in _hung(one, width)]
+    return [head, *lines]
+
+
+def _hung(said: str, width: int | None) -> list[str]:
+    first, *rest = [said] if width is None else wrap(said, max(width - 4, 10))
+    return [f"  - {first}", *(f"    {part}" for part in rest)]

@@ -1,0 +1,126 @@
+"""A kit of checks over a real repository, for the tests of the room."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from hydra.checks.kit import Kit
+from hydra.checks.record import CheckResult
+from hydra.checks.round import Round, new_folder
+from hydra.git import patches as patch_git
+from hydra.git import repository
+from hydra.model import Check, Confinement, Limits
+from hydra.sandbox import PROMISES, trial_argv
+from hydra.secrets import Redactor
+from tests.conftest import git
+
+BIN = Path(sys.prefix, "bin")
+"""Where this interpreter's pytest is."""
+
+
+def confinement() -> Confinement:
+    """What works here."""
+    program = shutil.which("bwrap")
+    if program and subprocess.run(trial_argv(program), capture_output=True).returncode == 0:
+        return Confinement(kind="bwrap", program=program, promises=PROMISES)
+    return Confinement(kind="none", reason="there is no bwrap here")
+
+
+NOT_CONFINED = Confinement(kind="none", reason="a test of where nothing confines")
+
+
+class Bench:
+    """One run over one repository. `tell` keeps every event."""
+
+    def __init__(
+        self,
+        scratch: Path,
+        repo: Path,
+        checks: Sequence[Check],
+        *,
+        setup: tuple[str, ...] = (),
+        held: Confinement | None = None,
+        limits: Limits | None = None,
+        environment: Mapping[str, str] | None = None,
+        network: str = "host",
+        secrets: Sequence[str] = (),
+    ) -> None:
+        found = repository.read(repo)
+        self.repo = repo
+        self.state = scratch / "state"
+        self.run_folder = self.state / "shop" / "runs" / "r1"
+        self.run_folder.mkdir(parents=True, exist_ok=True)
+        self.patches = self.run_folder / "patches.git"
+        self.base = repository.resolve(found, "HEAD")
+        if not self.patches.exists():
+            patch_git.create(self.patches, found, base=self.base)
+        self.grounds = self.state / "g" / "1f3a9c00"
+        self.events: list[tuple[str, Mapping[str, object]]] = []
+        home = scratch / "home"
+        home.mkdir(exist_ok=True)
+        path = f"{BIN}{os.pathsep}/usr/local/bin:/usr/bin:/bin"
+        self.kit = Kit(
+            checks=tuple(checks),
+            setup=setup,
+            copies=(),
+            repository=found,
+            patches=self.patches,
+            run_folder=self.run_folder,
+            folder=new_folder(self.run_folder),
+            ground=lambda label: self.grounds / label,
+            state=self.state,
+            home=home,
+            environment={
+                "PATH": path,
+                "HOME": str(home),
+                "LANG": "C.UTF-8",
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # they take seconds, and no test needs them
+                **(environment or {}),
+            },
+            redactor=Redactor(secrets),
+            confinement=held or confinement(),
+            limits=limits or Limits(check=60),
+            network=network,
+        )
+
+    def tell(self, kind: str, data: Mapping[str, object]) -> None:
+        """Keeps an event."""
+        self.events.append((kind, data))
+
+    def commit(self, files: Mapping[str, str | None], base: str = "HEAD") -> str:
+        """A patch on the base: its commit, in the user's own objects as a landing's would be."""
+        git(self.repo, "checkout", "-q", "--detach", base)
+        for name, content in files.items():
+            path = self.repo / name
+            if content is None:
+                path.unlink()
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        git(self.repo, "add", "-A")
+        git(self.repo, "commit", "-qm", "A patch")
+        commit = git(self.repo, "rev-parse", "HEAD")
+        git(self.repo, "checkout", "-q", "main")
+        return commit
+
+    async def checked(self, commit: str, **words: Any) -> dict[str, CheckResult]:
+        """The base's checks, then those of `commit`, by name."""
+        round = Round(self.kit)
+        await round.baseline(self.base, self.tell)
+        results = await round.lane(
+            "claude", commit, self.tell, stop=words.pop("stop", trio.CancelScope()), **words
+        )
+        self.base_results = dict(round.base)
+        return {result.check.name: result for result in results}
+
+    def text(self, result: CheckResult) -> str:
+        """The output kept of a check."""
+        return (self.run_folder / result.output).read_text()

@@ -1,0 +1,256 @@
+"""Kills landings at every moment, and at random ones, over a tree full of the user's own work.
+
+    python -m tests.support.landing_storm --kills 300 [--seed N]
+
+Each turn a child lands (a lane, picks, without a commit) or takes a landing back, and is killed by
+SIGKILL: half of the turns at the n-th seam before or after a write (`engine.moment`), the others
+after a random time. Then the next command's recovery runs, and the repository must stand exactly
+as before or exactly as after: every byte, mode and link of the tree, the index, the branches; with
+no lock, no staging folder and no journal left. Exit 0 only if all of that held every time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hydra.app.merge import desk_of
+from hydra.app.recover import recover
+from hydra.landing import engine
+from hydra.landing.picks import Pick
+from tests.conftest import git, make_repository
+from tests.support.landings import Shelf, Whole, leftovers
+
+DATES = {"GIT_AUTHOR_DATE": "1790000000 +0000", "GIT_COMMITTER_DATE": "1790000000 +0000"}
+"""A landing's commit is then the same one each time, so that two states can be compared."""
+
+KINDS = ("lane", "picks", "no-commit", "undo")
+
+
+@dataclass
+class Fort:
+    """A repository full of the user's own work, a shelf of patches, and what it may look like."""
+
+    shelf: Shelf
+    old: Whole
+    landed: dict[str, Whole] = field(default_factory=dict)
+    moments: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, scratch: Path) -> Fort:
+        """Two lanes whose patches add, change, remove, rename, swap a file and a folder."""
+        repo = make_repository(scratch / "shop")
+        os.chdir(repo)
+        for n in range(12):
+            (repo / "src" / f"m{n}.py").write_text(f"x = {n}\n" * 40)
+        (repo / "d").mkdir()
+        (repo / "d" / "f").write_text("in a folder\n")
+        (repo / "e").write_text("a file\n")
+        git(repo, "add", "-A")
+        git(repo, "commit", "-qm", "Second commit")
+        shelf = Shelf.of(repo, scratch)
+        shelf.lane("claude", _claude)
+        shelf.lane("codex", _codex)
+        _users_own(repo)
+        fort = cls(shelf, Whole.of(repo))
+        for kind in KINDS:
+            fort.learn(kind)
+        return fort
+
+    def learn(self, kind: str) -> None:
+        """What the repository looks like after `kind`, and how many moments that has."""
+        self.prepare(kind)
+        seen: list[str] = []
+        with _at_each(seen.append):
+            self.act(kind)
+        self.moments[kind] = len(seen)
+        self.landed[kind] = Whole.of(self.shelf.repo)
+        self.reset()
+
+    def prepare(self, kind: str) -> None:
+        """Before `undo`, something must have landed."""
+        if kind == "undo":
+            self.shelf.merge("claude")
+
+    def act(self, kind: str) -> None:
+        """What is killed."""
+        match kind:
+            case "lane":
+                self.shelf.merge("claude")
+            case "picks":
+                self.shelf.merge(picks=(Pick("claude", path="src"), Pick("codex", path="c.txt")))
+            case "no-commit":
+                self.shelf.merge("claude", commit=False)
+            case "undo":
+                self.shelf.undo()
+
+    def before(self, kind: str) -> Whole:
+        """How it stood when `kind` began."""
+        return self.landed["lane"] if kind == "undo" else self.old
+
+    def reset(self) -> None:
+        """Back to the beginning, by Hydra's own undo where something has landed."""
+        if Whole.of(self.shelf.repo) != self.old:
+            self.shelf.undo()
+        assert Whole.of(self.shelf.repo) == self.old
+
+    def faults(self, kind: str) -> list[str]:
+        """What is wrong after a kill and the next command's recovery."""
+        told: list[str] = []
+        recover(self.shelf.environ, told.append)
+        repo, found = self.shelf.repo, []
+        now = Whole.of(repo)
+        if now not in (self.before(kind), self.landed[kind]):
+            found.append(f"neither old nor new ({told}): {_differences(self.before(kind), now)}")
+        found += (f"left behind: {name}" for name in leftovers(repo))
+        if desk_of(self.shelf.state, repo).file.exists():
+            found.append(f"the journal is still there ({told})")
+        if len(told) > 1:
+            found.append(f"more than one line: {told}")
+        git(repo, "fsck", "--strict", "--no-dangling")
+        return found
+
+
+def _claude(tree: Path) -> None:
+    for n in range(0, 12, 2):
+        (tree / "src" / f"m{n}.py").write_text(f"y = {n}\n" * 50)
+    (tree / "src" / "m1.py").unlink()
+    (tree / "src" / "m3.py").rename(tree / "src" / "moved.py")
+    (tree / "src" / "pager.py").chmod(0o755)
+    shutil.rmtree(tree / "d")
+    (tree / "d").write_text("now a file\n")
+    (tree / "e").unlink()
+    (tree / "e" / "deep").mkdir(parents=True)
+    (tree / "e" / "deep" / "g").write_text("now in a folder\n")
+    (tree / "link").symlink_to("README.md")
+
+
+def _codex(tree: Path) -> None:
+    (tree / "c.txt").write_bytes(b"crlf\r\nno newline")
+
+
+def _users_own(repo: Path) -> None:
+    """Dirty, staged, both, untracked and ignored files, and a stash."""
+    (repo / "README.md").write_text("stashed\n")
+    git(repo, "stash", "-q")
+    (repo / "README.md").write_text("dirty\n")
+    (repo / "src" / "m5.py").write_text("staged\n")
+    git(repo, "add", "src/m5.py")
+    (repo / "src" / "m5.py").write_text("staged and dirty\n")
+    (repo / "src" / "mine.py").write_text("untracked\n")
+    (repo / ".env").write_text("SECRET=1\n")
+    (repo / "debug.log").write_bytes(os.urandom(4096))
+
+
+class _at_each:
+    """Calls `act` at each moment of a landing."""
+
+    def __init__(self, act: Callable[[str], None]) -> None:
+        self._act = act
+
+    def __enter__(self) -> None:
+        engine.moment = self._act
+
+    def __exit__(self, *_: object) -> None:
+        engine.moment = lambda name: None
+
+
+def killed_at(fort: Fort, kind: str, number: int) -> bool:
+    """Forks a child that acts and is killed at moment `number`; whether it was killed."""
+    pid = os.fork()
+    if pid == 0:
+        left = number
+
+        def count(name: str) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        engine.moment = count
+        _act_and_leave(fort, kind)
+    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+
+
+def killed_after(fort: Fort, kind: str, seconds: float) -> bool:
+    """Forks a child that acts, and kills it after a while; whether it had not ended before."""
+    pid = os.fork()
+    if pid == 0:
+        _act_and_leave(fort, kind)
+    time.sleep(seconds)  # no barrier: the point is that the moment is arbitrary
+    os.kill(pid, signal.SIGKILL)
+    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+
+
+def _act_and_leave(fort: Fort, kind: str) -> None:
+    try:
+        fort.act(kind)
+    except BaseException as error:
+        os.write(2, f"the landing failed by itself: {error!r}\n".encode())
+        os._exit(1)
+    os._exit(0)
+
+
+def _differences(old: Whole, now: Whole) -> list[str]:
+    found = [
+        name for name in old.files.keys() | now.files if old.files.get(name) != now.files.get(name)
+    ]
+    words = ("index", "head", "refs", "stash")
+    return [*sorted(found), *(word for word in words if getattr(old, word) != getattr(now, word))]
+
+
+def storm(kills: int, seed: int) -> int:
+    """The whole storm; the exit code."""
+    chance, faults, counts = random.Random(seed), 0, Counter[str]()
+    os.environ.update(DATES)
+    scratch = Path(tempfile.mkdtemp(prefix="hydra-landing-", dir="/var/tmp"))
+    home = scratch / "home"
+    home.mkdir()
+    os.environ["HOME"] = str(home)
+    try:
+        fort = Fort.build(scratch)
+        for turn in range(kills):
+            kind = KINDS[turn % len(KINDS)]
+            fort.prepare(kind)
+            if turn // len(KINDS) % 2:
+                killed = killed_after(fort, kind, chance.uniform(0, 0.5))
+            else:
+                killed = killed_at(fort, kind, chance.randint(1, fort.moments[kind]))
+            found = fort.faults(kind)
+            stands = Whole.of(fort.shelf.repo) == fort.landed[kind]
+            counts[f"{kind}: {'new' if stands else 'old'}{'' if killed else ' (not killed)'}"] += 1
+            for fault in found:
+                faults += 1
+                print(f"turn {turn} ({kind}): {fault}")
+            if found:
+                return 1
+            fort.reset()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(scratch, ignore_errors=True)
+    for name, count in sorted(counts.items()):
+        print(f"{count:5} {name}")
+    print(f"{kills} kills (seed {seed}): {faults} faults; moments of a landing: {fort.moments}")
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Kills landings at any moment.")
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    return storm(options.kills, options.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

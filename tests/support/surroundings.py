@@ -1,0 +1,161 @@
+"""Surroundings for the real `hydra`: mounts that only it sees, a slow disk, no network, a clock
+that jumps. What the kernel does not allow here skips the test."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+_THROTTLE = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
+
+
+class Mounts:
+    """A mount namespace that stands while the test runs. `wrap` goes before a command in it.
+
+    An ordinary user is root of a user namespace in there, as far as mounts go.
+    """
+
+    def __init__(self, holder: subprocess.Popen[bytes], user: bool) -> None:
+        self._pid = str(holder.pid)
+        self._user = user
+
+    def wrap(self, cwd: Path) -> list[str]:
+        """What to put before a command that is to stand in `cwd`, as its mounts show it."""
+        # A folder that was opened outside would still be the one outside.
+        there = ["sh", "-c", 'cd "$0" && exec "$@"', str(cwd)]
+        users = ["--user", "--preserve-credentials"] if self._user else []
+        return ["nsenter", "--target", self._pid, "--mount", *users, *there]
+
+    def seen(self, path: Path) -> Path:
+        """Where the test finds what `path` is inside."""
+        return Path(f"/proc/{self._pid}/root{path}")
+
+    def run(self, *command: str) -> None:
+        """One command as root of the namespace, from its root folder; it must end well."""
+        told = subprocess.run([*self.wrap(Path("/")), *command], capture_output=True, text=True)
+        if told.returncode:
+            pytest.skip(f"not allowed here: {shlex.join(command)}: {told.stderr.strip()}")
+
+    def small_disk(self, place: Path, size: str) -> None:
+        """Makes `place` a disk of `size` (as tmpfs has it: 300k, 8m)."""
+        self.run("mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(place))
+
+    def show(self, what: Path | str, place: Path) -> None:
+        """Shows `what` where `place` is."""
+        self.run("mount", "--bind", str(what), str(place))
+
+    def read_only(self, place: Path) -> None:
+        """Lets nobody write below `place`, not even root."""
+        self.show(place, place)
+        self.run("mount", "-o", "remount,bind,ro", str(place))
+
+
+@contextmanager
+def mounts() -> Iterator[Mounts]:
+    """A mount namespace of one's own; nothing of it is seen outside, and it goes with the test."""
+    user = os.geteuid() != 0
+    words = ["unshare", "--mount", *(("--user", "--map-root-user") if user else ())]
+    if shutil.which("unshare") is None or shutil.which("nsenter") is None:
+        pytest.skip("unshare and nsenter are not here")
+    holder = subprocess.Popen(
+        [*words, "sh", "-c", "echo ready; read _"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    try:
+        if holder.stdout.readline() != b"ready\n":
+            pytest.skip("mount namespaces are not allowed here")
+        yield Mounts(holder, user)
+    finally:
+        holder.stdin.close()
+        holder.stdout.close()
+        holder.wait()
+
+
+def no_network() -> list[str]:
+    """What to put before a command so that it has no network, not even a loopback that is up."""
+    user = ("--user", "--map-root-user") if os.geteuid() != 0 else ()
+    words = ["unshare", "--net", *user]
+    if not _works(tuple(words)):
+        pytest.skip("network namespaces are not allowed here")
+    return words
+
+
+@cache
+def _works(words: tuple[str, ...]) -> bool:
+    if shutil.which(words[0]) is None:
+        return False
+    return subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0
+
+
+class Disk:
+    """A real file system on a device whose writes can be slowed down."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def slow(self, speed: int) -> None:
+        """From here on `speed` bytes a second reach the device, whoever writes; 0: all that can."""
+        _THROTTLE.write_text(f"{self._device} {speed}\n")
+
+
+@contextmanager
+def disk(place: Path, image: Path, size: int) -> Iterator[Disk]:
+    """A journaled disk at `place`, in the file `image`, until the test ends."""
+    if os.geteuid() != 0 or not os.access(_THROTTLE, os.W_OK) or not shutil.which("mkfs.ext4"):
+        pytest.skip("only root can slow a device down, and only where cgroups v1 has blkio")
+    with image.open("wb") as file:
+        file.truncate(size)
+    subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True, capture_output=True)
+    mount = ["mount", "-o", "loop", str(image), str(place)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("a loop device cannot be had here")
+    try:
+        number = place.stat().st_dev
+        found = Disk(f"{os.major(number)}:{os.minor(number)}")
+        try:
+            yield found
+        finally:
+            found.slow(0)
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+JUMPING = """
+import os, time
+_real, _turn = time.time, os.environ["JUMP"]
+def _jumped():
+    try:
+        return _real() + float(open(_turn).read() or 0)
+    except (OSError, ValueError):
+        return _real()
+time.time = _jumped
+time.time_ns = lambda: int(_jumped() * 1e9)
+"""
+
+
+class Clock:
+    """The wall clock that one `hydra` reads, and how far off it is; files get the true time.
+
+    It is loaded by Python before Hydra is: put `environ` into its environment.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(JUMPING)
+        self._turn = folder / "seconds"
+        self.environ = {"PYTHONPATH": str(folder), "JUMP": str(self._turn)}
+
+    def set(self, seconds: float) -> None:
+        """From now on the clock says so much more (or less) than it is."""
+        fresh = self._turn.with_suffix(".new")
+        fresh.write_text(str(seconds))
+        fresh.replace(self._turn)

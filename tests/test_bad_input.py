@@ -1,0 +1,135 @@
+"""Bad input, at the real `hydra`: one clear sentence each, its exit code, and nothing started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.grounds import fingerprint
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    hydra = Hydra(scratch, repo)
+    hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish("done")])
+    yield hydra
+    assert fakes.left(str(scratch)) == []
+
+
+RACE = ("race", "Do it", "-a", "claude")
+FILE = ("race", "-a", "claude", "--file", "../task.md")
+
+WORDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "an empty task": (
+        ("race", " \n\t"),
+        'error: the task is empty\nhint: say what is to be done: hydra race "fix ..."\n',
+    ),
+    "no task": (
+        ("race",),
+        'error: no task was given\nhint: hydra race "what is to be done"\n',
+    ),
+    "a misspelt agent": (
+        ("race", "x", "-a", "cluade"),
+        "error: no agent is called 'cluade'; did you mean claude?\n"
+        "hint: known: claude, codex, cursor-agent\n",
+    ),
+    "an agent like no other": (
+        ("race", "x", "-a", "zzz"),
+        "error: no agent is called 'zzz'\nhint: known: claude, codex, cursor-agent\n",
+    ),
+    "an experimental agent": (
+        ("race", "x", "-a", "cursor-agent"),
+        "error: cursor-agent is an experimental adapter\n"
+        "hint: add --allow-experimental-adapters to race it all the same\n",
+    ),
+    "a duration without a unit": (
+        (*RACE, "--timeout", "10"),
+        "error: invalid value for '--timeout': 10 is a duration without a unit: "
+        'write "10m" or "10s"\n'
+        "hint: `hydra race --help` shows how it is used\n",
+    ),
+    "a copy that is not there": (
+        (*RACE, "--copy", ".env"),
+        "error: --copy names a file that is not there: .env\nhint: in {repo}\n",
+    ),
+    "a copy of a tracked file": (
+        (*RACE, "--copy", "src/pager.py"),
+        "error: --copy names a tracked file, which every lane has anyway: src/pager.py\n"
+        "hint: use --include-dirty to bring its uncommitted changes\n",
+    ),
+    "a copy from elsewhere": (
+        (*RACE, "--copy", "/etc/passwd"),
+        'error: --copy: "/etc/passwd" is not a path inside the repository\n',
+    ),
+    "a base that is not there": (
+        (*RACE, "--base", "nowhere"),
+        "error: there is no commit called 'nowhere' in {repo}\n"
+        "hint: see what there is: git log --oneline --all\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words_that_cannot_be_meant(hydra: Hydra, name: str) -> None:
+    words, said = WORDS[name]
+    refused(hydra, said.replace("{repo}", str(hydra.repo)), *words)
+
+
+def refused(hydra: Hydra, said: str, *words: str) -> None:
+    before = fingerprint(hydra.repo, without="nothing")
+    told = hydra.run(*words)
+    assert (told.returncode, told.stdout, told.stderr) == (2, "", said)
+    assert fingerprint(hydra.repo, without="nothing") == before
+    assert list(hydra.state.glob("*/runs/*")) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", 'error: the task is empty\nhint: say what is to be done: hydra race "fix ..."\n'),
+        (b"a\0b", "error: the task holds NUL bytes\nhint: give plain text\n"),
+        (
+            b"\x7fELF\x02\xff\xfe",
+            "error: the task from ../task.md is not text: invalid start byte\n"
+            "hint: give UTF-8 text\n",
+        ),
+        (
+            None,
+            "error: ../task.md cannot be read: No such file or directory\n"
+            "hint: name a file with the task in it\n",
+        ),
+    ],
+)
+def test_a_file_that_holds_no_task(hydra: Hydra, content: bytes | None, said: str) -> None:
+    if content is not None:
+        (hydra.scratch / "task.md").write_bytes(content)
+    refused(hydra, said, *FILE)
+
+
+def test_one_agent_described_twice(hydra: Hydra) -> None:
+    settings = hydra.home / "hydra.toml"
+    settings.write_text('[agents.claude]\nmodel = "a"\n[agents.claude]\nmodel = "b"\n')
+    told = hydra.run(*RACE)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.startswith(f"error: {settings}")
+    assert "claude" in told.stderr
+    assert told.stderr.count("\n") <= 2
+
+
+def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
+    assert hydra.race("-a", "claude").code == 0
+    for words, said in (
+        (("diff", "cluade"), "did you mean claude?"),
+        (("diff", "zzz"), "its lanes: claude"),
+        (("runs", "show", "-r", "zzz"), "no run is called 'zzz'"),
+        (("diff", "claude", "-r", "@-7"), "there is only 1 race here"),
+        (("runs", "rm", "zzz", "--yes"), "no run is called 'zzz'"),
+    ):
+        told = hydra.run(*words)
+        assert (told.returncode, told.stdout) == (2, ""), words
+        assert said in told.stderr
+        assert told.stderr.count("\n") == 2, told.stderr

@@ -1,0 +1,378 @@
+"""One check on one commit, as real processes in a real clean worktree: each end has its word."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import trio
+
+from hydra.checks.record import CheckResult, Status
+from hydra.checks.round import Round
+from hydra.model import Check, Limits
+from tests.conftest import git
+from tests.support.checks import NOT_CONFINED, Bench, confinement
+from tests.support.processes import running, token, wait_until
+
+PASSES = "def test_a():\n    assert True\n"
+FAILS = "def test_a():\n    assert False\n"
+PYTEST = Check("pytest", "pytest -q -p no:cacheprovider")
+
+
+def with_files(repo: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        path = repo / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "More")
+    return repo
+
+
+async def test_a_patch_that_breaks_a_test_is_held_back_by_its_name(
+    scratch: Path, repo: Path
+) -> None:
+    bench = Bench(scratch, with_files(repo, {"test_a.py": PASSES}), [PYTEST])
+    commit = bench.commit({"test_a.py": FAILS, "x.txt": "x\n"})
+    result = (await bench.checked(commit))["pytest"]
+    assert result.status is Status.FAILED
+    assert result.exit_code == 1
+    assert result.comparison is not None
+    assert len(result.comparison.broken) == 1
+    assert "test_a" in result.comparison.broken[0]
+    assert result.says == "1 broken"
+    assert "passed on the base and fails now" in result.held_back
+    assert result.again is not None
+    assert result.again.status is Status.FAILED
+    assert not bench.grounds.exists() or list(bench.grounds.iterdir()) == []
+
+
+async def test_a_patch_that_fixes_a_test_is_not_held_back(scratch: Path, repo: Path) -> None:
+    bench = Bench(scratch, with_files(repo, {"test_a.py": FAILS}), [PYTEST])
+    result = (await bench.checked(bench.commit({"test_a.py": PASSES})))["pytest"]
+    assert result.status is Status.PASSED
+    assert result.held_back == ""
+    assert result.comparison is not None
+    assert len(result.comparison.fixed) == 1
+    assert bench.base_results["pytest"].again is not None
+
+
+async def test_every_number_leads_to_a_file(scratch: Path, repo: Path) -> None:
+    bench = Bench(scratch, with_files(repo, {"test_a.py": PASSES}), [PYTEST])
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["pytest"]
+    assert "1 passed" in bench.text(result)
+    whole = json.loads((bench.run_folder / result.details).read_text())
+    assert whole["status"] == "passed"
+    assert [case[1] for case in whole["cases"]] == ["passed"]
+    assert whole["tests"]["source"] == "junit"
+
+
+async def test_a_failure_that_the_base_has_too_breaks_nothing(scratch: Path, repo: Path) -> None:
+    files = {"test_a.py": FAILS, "test_b.py": PASSES}
+    bench = Bench(scratch, with_files(repo, files), [PYTEST])
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["pytest"]
+    assert result.status is Status.FAILED
+    assert result.held_back == ""
+    assert result.again is None
+    assert result.comparison is not None
+    assert len(result.comparison.still_failing) == 1
+
+
+async def test_a_failure_that_passes_once_more_is_flaky_and_never_broken(
+    scratch: Path, repo: Path
+) -> None:
+    # The first run on a given commit fails: the mark lies outside of the fresh ground.
+    marks = scratch / "home"
+    marks.mkdir()
+    flaky = (
+        "import pathlib\n"
+        "def test_a():\n"
+        f"    mark = pathlib.Path({str(marks)!r}, 'mark')\n"
+        "    there = mark.exists()\n"
+        "    mark.touch()\n"
+        "    assert there\n"
+        "def test_b():\n    assert True\n"
+    )
+    bench = Bench(
+        scratch,
+        with_files(repo, {"test_a.py": "def test_a():\n    pass\ndef test_b():\n    pass\n"}),
+        [PYTEST],
+        held=NOT_CONFINED,
+    )
+    result = (await bench.checked(bench.commit({"test_a.py": flaky})))["pytest"]
+    assert result.status is Status.FAILED
+    assert result.says == "flaky"
+    assert result.comparison is not None
+    assert len(result.comparison.flaky) == 1
+    assert result.comparison.broken == ()
+    assert result.held_back == ""
+    assert any("flaky" in remark for remark in result.remarks)
+
+
+async def test_a_base_that_is_flaky_itself_fixes_nothing(scratch: Path, repo: Path) -> None:
+    (scratch / "home").mkdir()
+    mark = scratch / "home" / "mark"
+    flaky = (
+        "import pathlib\n"
+        "def test_a():\n"
+        f"    mark = pathlib.Path({str(mark)!r})\n"
+        "    there = mark.exists()\n"
+        "    mark.touch()\n"
+        "    assert there\n"
+    )
+    bench = Bench(scratch, with_files(repo, {"test_a.py": flaky}), [PYTEST], held=NOT_CONFINED)
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["pytest"]
+    assert result.status is Status.PASSED
+    assert result.comparison is not None
+    assert result.comparison.fixed == ()
+    assert len(result.comparison.flaky) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "reason"),
+    [
+        ("no-such-program --all", Status.PROGRAM_MISSING, "no-such-program: not found"),
+        ("./gone.sh", Status.PROGRAM_MISSING, "./gone.sh: not found"),
+        ("./README.md", Status.PROGRAM_MISSING, "./README.md: Permission denied"),
+        ("python3 -m no_such_module", Status.PROGRAM_MISSING, "python has no module"),
+        ("sh script.sh", Status.FAILED, "exited with 127"),
+        ("exit 3", Status.FAILED, "exited with 3"),
+        ("kill -9 $$", Status.FAILED, "ended by signal 9"),
+        ("true", Status.PASSED, ""),
+        ("pytest -q", Status.NO_TESTS, "found no tests"),
+    ],
+)
+async def test_each_end_has_its_own_word(
+    scratch: Path, repo: Path, command: str, status: Status, reason: str
+) -> None:
+    with_files(repo, {"script.sh": "echo at work\nno-such-program\n"})
+    bench = Bench(scratch, repo, [Check("check", command)])
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["check"]
+    assert result.status is status, (result, bench.text(result))
+    assert reason in result.reason
+    assert (result.held_back == "") == (status is Status.PASSED)
+
+
+async def test_a_set_up_that_fails_is_no_failing_check(scratch: Path, repo: Path) -> None:
+    bench = Bench(
+        scratch, repo, [Check("a", "true"), Check("b", "true")], setup=("echo no; exit 4",)
+    )
+    results = await bench.checked(bench.commit({"x.txt": "x\n"}))
+    assert {result.status for result in results.values()} == {Status.SETUP_FAILED}
+    assert "exited with 4" in results["a"].reason
+    assert "on the base as well" in results["a"].held_back
+    assert (bench.run_folder / "checks/1/claude/set-up.out").read_text() == "no\n"
+
+
+async def test_set_up_is_done_before_the_checks(scratch: Path, repo: Path) -> None:
+    bench = Bench(
+        scratch, repo, [Check("a", "grep -q yes made.log")], setup=("echo yes > made.log",)
+    )
+    results = await bench.checked(bench.commit({"x.txt": "x\n"}))
+    assert results["a"].status is Status.PASSED
+
+
+async def test_a_check_that_hangs_is_timed_out_and_leaves_nothing(
+    scratch: Path, repo: Path
+) -> None:
+    mark = token()
+    bench = Bench(
+        scratch,
+        repo,
+        [Check("slow", f"echo begun; sleep {mark} & (setsid sleep {mark} &) ; sleep {mark}")],
+        limits=Limits(check=1.5),
+    )
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["slow"]
+    assert result.status is Status.TIMED_OUT
+    assert result.exit_code is None
+    assert "took over 1.5 s" in result.held_back
+    assert "begun" in bench.text(result)
+    assert wait_until(lambda: not running(mark))
+
+
+@pytest.mark.parametrize("confined", [True, False])
+async def test_what_a_check_leaves_running_is_named_and_ended(
+    scratch: Path, repo: Path, confined: bool
+) -> None:
+    mark = token()
+    held = confinement() if confined else NOT_CONFINED
+    bench = Bench(scratch, repo, [Check("forks", f"setsid sleep {mark} & echo done")], held=held)
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["forks"]
+    assert result.status is Status.PASSED
+    assert result.survivors
+    assert any("left running and ended" in remark for remark in result.remarks)
+    assert wait_until(lambda: not running(mark))
+
+
+async def test_a_flood_is_kept_by_its_head_and_tail_with_a_counted_gap(
+    scratch: Path, repo: Path
+) -> None:
+    flood = "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last; exit 1"
+    bench = Bench(
+        scratch,
+        repo,
+        [Check("loud", flood, kind="build")],
+        limits=Limits(check=60, check_bytes=100_000),
+    )
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["loud"]
+    text = bench.text(result)
+    assert text.startswith("first")
+    assert text.rstrip().endswith("last")
+    assert len(text) < 120_000
+    assert result.dropped > 2_800_000
+    assert any("output was cut" in remark for remark in result.remarks)
+
+
+async def test_what_a_check_writes_into_the_tree_is_said_and_goes(
+    scratch: Path, repo: Path
+) -> None:
+    bench = Bench(
+        scratch, repo, [Check("a", "echo 1 > report.xml; echo 2 >> README.md; date > a.log")]
+    )
+    commit = bench.commit({"x.txt": "x\n"})
+    result = (await bench.checked(commit))["a"]
+    (remark,) = [remark for remark in result.remarks if "wrote into the tree" in remark]
+    assert remark.endswith("README.md, report.xml")
+    assert git(repo, "status", "--porcelain") == ""
+    assert git(repo, "rev-parse", "HEAD") == bench.base
+
+
+async def test_an_address_in_use_says_what_helps(scratch: Path, repo: Path) -> None:
+    listen = (
+        "import socket\na = socket.socket(); a.bind(('127.0.0.1', 0)); a.listen()\n"
+        "b = socket.socket(); b.bind(a.getsockname())\n"
+    )
+    with_files(repo, {"listen.py": listen})
+    bench = Bench(scratch, repo, [Check("port", "python3 listen.py")])
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["port"]
+    assert result.status is Status.FAILED
+    assert any("checks.network" in remark for remark in result.remarks)
+
+
+async def test_a_private_network_has_a_loopback_of_its_own(scratch: Path, repo: Path) -> None:
+    if not confinement().holds:
+        pytest.skip("nothing confines here")
+    import socket
+
+    with socket.socket() as mine:
+        mine.bind(("127.0.0.1", 0))
+        mine.listen()
+        port = mine.getsockname()[1]
+        listen = (
+            "import socket, threading\n"
+            f"a = socket.socket(); a.bind(('127.0.0.1', {port})); a.listen()\n"
+            f"b = socket.create_connection(('127.0.0.1', {port})); print('joined')\n"
+        )
+        with_files(repo, {"listen.py": listen})
+        bench = Bench(scratch, repo, [Check("port", "python3 listen.py")], network="private")
+        result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["port"]
+    assert result.status is Status.PASSED, bench.text(result)
+    assert "joined" in bench.text(result)
+
+
+async def test_a_secret_is_redacted_in_what_is_kept(scratch: Path, repo: Path) -> None:
+    secret = "made-up-secret-value-1"
+    bench = Bench(
+        scratch,
+        repo,
+        [Check("env", "printf 'a %s b' \"$TOKEN_X\"; sleep 0.1; printf '%s\\n' \"$TOKEN_X\"")],
+        environment={"TOKEN_X": secret},
+        secrets=[secret],
+    )
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["env"]
+    assert bench.text(result) == "a [redacted] b[redacted]\n"
+
+
+async def test_results_by_a_path_the_user_names(scratch: Path, repo: Path) -> None:
+    xml = '<testsuite><testcase classname="a" name="b"/></testsuite>'
+    old = '<testsuite><testcase classname="old" name="old"/></testsuite>'
+    with_files(repo, {"out/old.xml": old})
+    command = f"printf '%s' '{xml}' > out/new.xml"
+    bench = Bench(scratch, repo, [Check("unit", command, junit="out/*.xml")])
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["unit"]
+    assert result.tests is not None
+    assert [case.id for case in result.tests.cases] == ["a::b"] or len(result.tests.cases) == 1
+    assert any("passed over" in remark for remark in result.remarks)
+
+
+async def test_a_link_to_results_is_not_followed(scratch: Path, repo: Path) -> None:
+    outside = scratch / "outside.xml"
+    outside.write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
+    command = f"ln -sfn {outside} r.xml"
+    bench = Bench(scratch, repo, [Check("unit", command, junit="r.xml")], held=NOT_CONFINED)
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["unit"]
+    assert result.tests is None
+
+
+async def test_every_check_may_write_its_results_to_a_file_that_is_named(
+    scratch: Path, repo: Path
+) -> None:
+    xml = '<testsuite><testcase classname="a" name="b"><failure/></testcase></testsuite>'
+    bench = Bench(scratch, repo, [Check("unit", f"printf '%s' '{xml}' > \"$HYDRA_JUNIT\"")])
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["unit"]
+    assert result.tests is not None
+    assert result.tests.failed == 1
+    assert result.remarks  # it exits with 0 all the same
+
+
+async def test_a_check_that_is_stopped_is_interrupted_and_what_was_done_stays(
+    scratch: Path, repo: Path
+) -> None:
+    mark = token()
+    bench = Bench(
+        scratch,
+        repo,
+        [Check("a", "true"), Check("b", f"echo begun; sleep {mark}"), Check("c", "true")],
+    )
+    commit = bench.commit({"x.txt": "x\n"})
+    round = Round(bench.kit)
+    round.known({})
+    stop = trio.CancelScope()
+    results: list[CheckResult] = []
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+
+            async def run() -> None:
+                results.extend(await round.lane("claude", commit, bench.tell, stop=stop))
+
+            nursery.start_soon(run)
+            file = bench.run_folder / "checks/1/claude/b.txt"
+            assert await trio.to_thread.run_sync(wait_until, lambda: running(mark))
+            stop.cancel()
+    statuses = {result.check.name: result.status for result in results}
+    assert statuses == {"a": Status.PASSED, "b": Status.INTERRUPTED, "c": Status.INTERRUPTED}
+    assert file.exists()
+    assert wait_until(lambda: not running(mark))
+    assert not (bench.grounds / "_claude").exists()
+
+
+async def test_stdin_is_empty_and_both_streams_stand_in_their_order(
+    scratch: Path, repo: Path
+) -> None:
+    bench = Bench(scratch, repo, [Check("a", "cat; echo 1; echo 2 >&2; echo 3; echo 4 >&2")])
+    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["a"]
+    assert bench.text(result) == "1\n2\n3\n4\n"
+
+
+async def test_tests_in_two_languages_are_two_checks(scratch: Path, repo: Path) -> None:
+    go = "printf 'ok  \\texample.com/a\\t0.01s\\n--- FAIL: TestB (0.00s)\\nFAIL\\n'; exit 1"
+    with_files(repo, {"test_a.py": PASSES, "go.sh": go + "\n"})
+    bench = Bench(scratch, repo, [PYTEST, Check("go", "sh go.sh")])
+    results = await bench.checked(bench.commit({"test_a.py": FAILS}))
+    assert results["pytest"].says == "1 broken"
+    assert results["go"].held_back == ""  # as on the base
+
+
+async def test_a_lane_s_own_tree_is_used_where_asked_and_the_result_says_so(
+    scratch: Path, repo: Path
+) -> None:
+    bench = Bench(scratch, repo, [Check("a", "test -f ignored.log && echo here")])
+    commit = bench.commit({"x.txt": "x\n"})
+    ground = bench.kit.clean_ground("claude", commit)
+    ground.open()
+    (ground.worktree / "ignored.log").write_text("left by the agent\n")
+    results = await bench.checked(commit, standing=ground)
+    assert (results["a"].status, results["a"].tree) == (Status.PASSED, "lane")
+    assert bench.base_results["a"].status is Status.FAILED
+    ground.remove()

@@ -1,0 +1,109 @@
+"""Checks in settings: short and as tables, by place, and the names that commands get."""
+
+from __future__ import annotations
+
+import pytest
+
+from hydra.config import dumps, load
+from hydra.config.checks import kind_of, name_of
+from hydra.config.records import CheckSettings
+from hydra.errors import ConfigError
+from hydra.model import Check
+
+
+def own(text: str) -> CheckSettings:
+    return load(user=("user.toml", text)).checks
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "kind"),
+    [
+        ("pytest -q", "pytest", "test"),
+        ("CI=1 ./venv/bin/pytest -q", "pytest", "test"),
+        ("python3 -m unittest -v", "unittest", "test"),
+        ("npm test", "npm-test", "test"),
+        ("npm run build", "npm-build", "build"),
+        ("cargo clippy -- -D warnings", "cargo-clippy", "lint"),
+        ("go vet ./...", "go-vet", "lint"),
+        ("ruff check .", "ruff", "lint"),
+        ("make -j4 build", "make-build", "build"),
+        ("./run_tests.sh", "run-tests", "test"),
+        ("(cd a && make)", "cd", "test"),
+        ("$X", "x", "test"),
+        ("123", "check", "test"),
+    ],
+)
+def test_a_command_gets_a_name_and_a_kind(command: str, name: str, kind: str) -> None:
+    assert name_of(command) == name
+    assert kind_of(name, command) == kind
+
+
+def test_flags_name_checks_in_short() -> None:
+    specs = ("pytest -q", "unit=pytest -q tests/unit", "FOO=1 pytest", "lint=ruff check .")
+    config = load(flags={"race.check": specs})
+    assert config.checks.checks == (
+        Check("pytest", "pytest -q"),
+        Check("unit", "pytest -q tests/unit"),
+        Check("pytest-2", "FOO=1 pytest"),
+        Check("lint", "ruff check .", "lint"),
+    )
+    assert config.checks.trusted
+    assert config.sources["race.check"] == "--check"
+
+
+def test_a_table_says_more() -> None:
+    text = '[checks.unit]\ncommand = "ctest"\nkind = "build"\nrequired = false\njunit = "r/*.xml"\n'
+    assert own(text).checks == (Check("unit", "ctest", "build", False, "r/*.xml"),)
+
+
+def test_tables_and_the_short_form_stand_together_and_come_back() -> None:
+    text = (
+        '[race]\ncheck = ["ruff check ."]\n[checks]\nparallel = 3\n[checks.unit]\ncommand = "t"\n'
+    )
+    config = load(user=("user.toml", text))
+    assert [check.name for check in config.checks.checks] == ["unit", "ruff"]
+    assert config.checks.parallel == 3
+    again = load(user=("again.toml", dumps(config)))
+    assert again.checks == config.checks
+
+
+def test_the_highest_place_that_names_any_names_them_all() -> None:
+    user = ("user.toml", '[checks.mine]\ncommand = "a"\n[checks]\nparallel = 2\n')
+    repository = ("shop/hydra.toml", '[race]\ncheck = ["b", "c=d"]\n')
+    theirs = load(user=user, repository=repository).checks
+    assert [check.command for check in theirs.checks] == ["b", "d"]
+    assert not theirs.trusted
+    assert theirs.parallel == 2
+    variable = load(user=user, repository=repository, environ={"HYDRA_CHECK": "e\nf=g"}).checks
+    assert [check.name for check in variable.checks] == ["e", "f"]
+    assert variable.trusted
+    flag = load(repository=repository, environ={"HYDRA_CHECK": "e"}, flags={"race.check": ("h",)})
+    assert [check.command for check in flag.checks.checks] == ["h"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[checks.Unit]\ncommand = 'a'", 'line 2: "Unit" is not the name of a check'),
+        ("[checks.tree]\ncommand = 'a'", "a check cannot be called tree"),
+        ("[checks.unit]\nkind = 'test'", "[checks.unit] has no command"),
+        ("[checks.unit]\ncommand = ''", "a check's command is empty"),
+        ("[checks.unit]\ncommand = 'a'\nkind = 'tests'", 'takes test, build or lint, not "tests"'),
+        ("[checks.unit]\ncommand = 'a'\njunit = '/x'", "is not a path inside the repository"),
+        ("[checks.unit]\ncommand = 'a'\njunit = '../x'", "is not a path inside the repository"),
+        ("[checks.unit]\ncommnd = 'a'", 'unknown key "checks.unit.commnd"'),
+        ("[race]\ncheck = ['a=x', 'a=y']", 'two checks are called "a"'),
+        ("[race]\ncheck = ['']", "a check's command is empty"),
+        ("[checks]\nparallel = 0", "must be 1 to 64"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        own(text)
+    assert caught.value.message.startswith("user.toml")
+    assert message in caught.value.message
+
+
+def test_a_repository_may_not_name_a_check_s_variables() -> None:
+    with pytest.raises(ConfigError, match="may not be set by a repository"):
+        load(repository=("shop/hydra.toml", "[checks]\nenvironment = ['AWS_*']"))

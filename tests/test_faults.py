@@ -1,0 +1,406 @@
+"""The faults of docs/faults.md that need a race of their own; the others: test_acceptance.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import git, make_repository
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.grounds import fingerprint
+from tests.support.processes import wait_until
+from tests.support.rows import DONE, EDIT
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    yield Hydra(scratch, repo)
+    assert wait_until(lambda: fakes.processes_named(str(scratch)) == [])
+
+
+def result(stdout: str) -> dict[str, Any]:
+    (lane,) = json.loads(stdout)["lanes"]
+    found: dict[str, Any] = lane
+    return found
+
+
+def folder_of(hydra: Hydra) -> Path:
+    (folder,) = hydra.state.glob("*/runs/[!.]*")
+    return folder
+
+
+# Row 2
+
+
+def test_at_its_limit_an_agent_that_ignores_int_and_term_is_killed_and_its_patch_kept(
+    hydra: Hydra,
+) -> None:
+    stubborn = [EDIT, fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(ignore_term=True)]
+    hydra.agent("claude", [*stubborn, fakes.hang()])
+    hydra.agent("codex", [EDIT, DONE])
+    hydra.extra |= {"HYDRA_GRACE_INT": "1s", "HYDRA_GRACE_TERM": "1s"}
+    race = hydra.race("-a", "claude", "-a", "codex", "--timeout", "3s")
+    assert race.code == 0
+    lane = race.lane("claude")
+    assert (lane["status"], lane["error"]["reason"]) == ("timed_out", "total")
+    assert lane["patch"]["files"] == 1
+    events = [e for e in hydra.events() if e["lane"] == "claude"]
+    sent = [e["data"]["signal"] for e in events if e["kind"] == "stopping"]
+    assert [str(name).removeprefix("SIG") for name in sent] == ["INT", "TERM", "KILL"]
+    times = {e["kind"]: e["mono"] for e in events}
+    # Dead within both graces and a second after KILL; a busy machine is given some more.
+    assert times["agent_exited"] - times["stopping"] < 10
+
+
+# Row 14
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+def test_two_hundred_thousand_files_of_node_modules(hydra: Hydra, ignored: bool) -> None:
+    if ignored:
+        (hydra.repo / ".gitignore").write_text("node_modules\n")
+        git(hydra.repo, "commit", "-qam", "Ignore what is installed")
+    code = (
+        "import os\n"
+        "for folder in range(2000):\n"
+        "    os.makedirs(f'node_modules/{folder}')\n"
+        "    for name in range(100):\n"
+        "        open(f'node_modules/{folder}/{name}.js', 'w').close()\n"
+    )
+    install = fakes.shell(sys.executable, "-S", "-c", code, show="npm install")
+    hydra.agent("claude", [EDIT, install, DONE])
+    done = hydra.run("race", "Do it", "-a", "claude", "--json", "--keep", "none", timeout=300)
+    lane = result(done.stdout)
+    assert lane["patch"]["files"] == 1
+    if ignored:
+        assert not lane["patch"]["incomplete"]
+        assert done.returncode == 0
+    else:
+        assert "node_modules/" in lane["patch"]["incomplete"]
+        assert "200000 untracked files" in lane["patch"]["incomplete"]
+        assert done.returncode == 1
+
+
+# Row 16
+
+
+def test_two_races_in_one_repository_at_once(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "together")
+    hydra.agent("claude", [EDIT, *gate.stop(), DONE])
+    before = fingerprint(hydra.repo)
+    words = ("race", "Do it", "-a", "2xclaude", "--json", "-q")
+    races = [hydra.start(*words), hydra.start(*words)]
+    gate.wait(4)
+    assert len(git(hydra.repo, "for-each-ref", "refs/hydra").splitlines()) == 2
+    gate.open()
+    documents = [json.loads(race.communicate(timeout=60)[0]) for race in races]
+    gate.close()
+    assert [race.returncode for race in races] == [0, 0]
+    assert documents[0]["run"] != documents[1]["run"]
+    assert all(lane["patch"]["files"] == 1 for doc in documents for lane in doc["lanes"])
+    assert fingerprint(hydra.repo) == before
+
+
+# Row 18
+
+STEPS = ("diff-files", "update-index", "write-tree", "pack-objects", "commit-tree", "update-ref")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_while_collecting_the_patch_is_the_same(hydra: Hydra, step: str) -> None:
+    """Hydra is killed while this git command of the collection waits; the patch is as without."""
+    more = fakes.shell("sh", "-c", "for n in 1 2 3; do echo $n > n$n; done; rm README.md")
+    done = fakes.Barrier(hydra.scratch, "worked")
+    hydra.agent("claude", [EDIT, more, *done.stop(), DONE])
+    gate = fakes.Barrier(hydra.scratch, "collecting")
+    waiting = hydra.scratch / "waiting" / "git"
+    waiting.parent.mkdir()
+    waiting.write_text(
+        f'#!/bin/sh\nif [ "$1" = {step} ] && [ -e {hydra.scratch}/worked.open ]; then\n'
+        f"  echo . > {gate.path}; while :; do sleep 1000; done\nfi\n"
+        f'exec {shutil.which("git")} "$@"\n'
+    )
+    waiting.chmod(0o755)
+    usual = list(hydra.path)
+    hydra.path.insert(0, waiting.parent)
+    killed = hydra.start("race", "Do it", "-q", "-a", "claude")
+    done.wait()
+    done.open()
+    gate.wait()
+    killed.kill()
+    killed.communicate()
+    hydra.path[:] = usual
+    told = hydra.run("runs")
+    assert "1 patch taken" in told.stderr or "recovered" in told.stderr, told.stderr
+    interrupted = folder_of(hydra)
+    first = result((interrupted / "result.json").read_text())
+    whole = hydra.race("-a", "claude").lane("claude")
+    trees = [
+        git(path / "patches.git", "rev-parse", "claude^{tree}")
+        for path in sorted(interrupted.parent.glob("[!.]*"))
+    ]
+    assert trees[0] == trees[1]
+    assert (first["patch"]["files"], whole["patch"]["files"]) == (5, 5)
+    assert not first["patch"]["incomplete"]
+    git(interrupted / "patches.git", "fsck", "--full", "--strict", "claude")
+    for barrier in (gate, done):
+        barrier.close()
+
+
+# Row 38
+
+
+def test_the_users_amend_and_gc_during_a_race_take_no_base_away(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "gc")
+    log = fakes.shell("sh", "-c", "git log --format=%s -1 > said; git cat-file -p HEAD:README.md")
+    hydra.agent("claude", [EDIT, *gate.stop(), log, DONE])
+    race = hydra.start("race", "Do it", "-a", "claude", "--json", "-q")
+    gate.wait()
+    base = git(hydra.repo, "rev-parse", "HEAD")
+    git(hydra.repo, "commit", "-q", "--amend", "-m", "Another first commit")
+    git(hydra.repo, "reflog", "expire", "--expire=now", "--all")
+    git(hydra.repo, "gc", "-q", "--prune=now")
+    gate.open()
+    lane = result(race.communicate(timeout=60)[0])
+    gate.close()
+    assert (lane["status"], lane["patch"]["files"], lane["patch"]["base"]) == ("completed", 2, base)
+    assert "+First commit" in hydra.run("diff", "claude", "--", "said").stdout
+    git(folder_of(hydra) / "patches.git", "fsck", "--full", "claude")
+
+
+# Row 41
+
+
+@pytest.mark.parametrize(
+    "name", ["a shop", "\u0161\u2602\u00e9", "new\nline", "-rf", "it's; $(x)", ":"]
+)
+def test_a_race_in_a_repository_of_any_name(scratch: Path, name: str) -> None:
+    root = make_repository(scratch / name / name)
+    hydra = Hydra(scratch, root)
+    hydra.state = scratch / f"state {name.replace(':', ';')}"
+    log = fakes.shell("sh", "-c", "git log --format=%s -1 > said")
+    hydra.agent("claude", [EDIT, log, DONE])
+    race = hydra.race("-a", "claude")
+    assert race.code == 0, race
+    assert race.lane("claude")["patch"]["files"] == 2
+    assert "+First commit" in hydra.run("diff", "claude").stdout
+    assert hydra.run("runs", "rm", str(race.document["run"]), "--yes").returncode == 0
+
+
+# Row 42
+
+
+def test_an_inherited_git_environment_is_ignored(hydra: Hydra) -> None:
+    other = make_repository(hydra.scratch / "other")
+    (other / "README.md").write_text("of the other\n")
+    git(other, "add", "-A")
+    hydra.extra |= {
+        "GIT_DIR": str(other / ".git"),
+        "GIT_WORK_TREE": str(other),
+        "GIT_INDEX_FILE": str(other / ".git" / "index"),
+        "GIT_OBJECT_DIRECTORY": str(other / ".git" / "objects"),
+        "GIT_CONFIG_PARAMETERS": "'core.bare'='true'",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "core.worktree",
+        "GIT_CONFIG_VALUE_0": "/nowhere",
+        "GIT_EXTERNAL_DIFF": "/bin/false",
+        "GIT_NAMESPACE": "x",
+        "GIT_PREFIX": "src/",
+    }
+    before = fingerprint(other)
+    hydra.agent("claude", [EDIT, fakes.shell("sh", "-c", "git log -1 --format=%s > said"), DONE])
+    race = hydra.race("-a", "claude")
+    assert race.lane("claude")["patch"]["files"] == 2
+    shown = hydra.run("diff", "claude").stdout
+    assert "+fixed" in shown
+    assert "+First commit" in shown
+    assert fingerprint(other) == before
+    assert git(other, "for-each-ref", "refs/hydra") == ""
+    assert git(hydra.repo, "for-each-ref", "refs/hydra") != ""
+
+
+# Row 43
+
+
+def one_error(done: subprocess.CompletedProcess[str], said: str) -> None:
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("error: "), done.stderr
+    assert said in lines[0]
+    assert [line for line in lines[1:] if not line.lstrip().startswith("hint:")] == []
+
+
+def without(hydra: Hydra, name: str) -> None:
+    """PATH has every program but one."""
+    tools = hydra.scratch / "tools"
+    tools.mkdir()
+    for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
+        for program in Path(folder).iterdir():
+            if program.name != name and not (tools / program.name).is_symlink():
+                (tools / program.name).symlink_to(program)
+    hydra.extra["PATH"] = os.pathsep.join((*map(str, hydra.path), str(tools)))
+
+
+@pytest.mark.parametrize("words", [("race", "x"), ("runs",), ("diff", "claude")])
+def test_without_git_there_is_one_error(hydra: Hydra, words: tuple[str, ...]) -> None:
+    hydra.agent("claude", [EDIT, DONE])
+    without(hydra, "git")
+    done = hydra.run(*words)
+    assert done.returncode == 3
+    one_error(done, "git was not found")
+
+
+def test_an_old_git_is_one_error(hydra: Hydra) -> None:
+    hydra.agent("claude", [EDIT, DONE])
+    old = hydra.scratch / "old" / "git"
+    old.parent.mkdir()
+    old.write_text("#!/bin/sh\necho git version 2.37.7\n")
+    old.chmod(0o755)
+    hydra.path.insert(0, old.parent)
+    done = hydra.run("race", "x")
+    assert done.returncode == 3
+    one_error(done, "2.37.7 is too old")
+
+
+@pytest.mark.parametrize("home", [None, "", "/nonexistent"])
+def test_without_home_a_race_runs_where_it_is_told_where_its_state_lies(
+    hydra: Hydra, home: str | None
+) -> None:
+    hydra.agent("claude", [EDIT, DONE])
+    clear = ["env", "-u", "HOME"] if home is None else ["env", f"HOME={home}"]
+    done = subprocess.run(
+        [*clear, sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude", "--json"],
+        cwd=hydra.repo,
+        env=hydra.environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert result(done.stdout)["patch"]["files"] == 1
+
+
+# Row 44
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bwrap makes the folder read-only")
+@pytest.mark.parametrize("what", ["repository", "state folder"])
+def test_a_read_only_place_is_one_error(hydra: Hydra, what: str) -> None:
+    hydra.agent("claude", [EDIT, DONE])
+    hydra.state.mkdir(mode=0o700)
+    place = str(hydra.repo if what == "repository" else hydra.state)
+    done = subprocess.run(
+        [
+            *("bwrap", "--dev-bind", "/", "/", "--ro-bind", place, place, "--"),
+            *(sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude"),
+        ],
+        cwd=hydra.repo,
+        env=hydra.environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if "bwrap:" in done.stderr:
+        pytest.skip("bwrap is refused here")
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert place in done.stderr or "read-only" in done.stderr.lower()
+    assert "hint:" in done.stderr
+
+
+# Row 45, where the user's own settings come in
+
+
+def test_hooks_in_the_tree_that_the_user_runs_are_not_run_from_a_lane(hydra: Hydra) -> None:
+    """`core.hooksPath=.githooks` is the user's own; what stands there now is the agent's."""
+    ran = hydra.scratch / "ran"
+    hooks = hydra.repo / ".githooks"
+    hooks.mkdir()
+    (hooks / "post-commit").write_text("#!/bin/sh\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Hooks")
+    git(hydra.repo, "config", "core.hooksPath", ".githooks")
+    names = "pre-commit post-commit post-checkout post-index-change reference-transaction"
+    arm = (
+        f"for h in {names} post-merge; do printf '#!/bin/sh\\necho $0 >> {ran}\\n' > .githooks/$h;"
+        "chmod +x .githooks/$h; done"
+    )
+    gate = fakes.Barrier(hydra.scratch, "armed")
+    hydra.agent("claude", [fakes.shell("sh", "-c", arm), *gate.stop(), DONE])
+    race = hydra.start("race", "Do it", "-a", "claude", "--json", "-q")
+    gate.wait()
+    gate.open()
+    lane = result(race.communicate(timeout=60)[0])
+    gate.close()
+    assert lane["patch"]["files"] == 6
+    assert hydra.run("diff", "claude").returncode == 0
+    assert not ran.exists()
+    assert stat.S_IMODE((hooks / "post-commit").stat().st_mode) & 0o111 == 0
+
+
+@pytest.mark.skipif(shutil.which("git-lfs") is None, reason="git-lfs is not installed")
+def test_lfs_runs_as_the_user_has_it_and_not_as_an_agent_says(hydra: Hydra) -> None:
+    ran = hydra.scratch / "ran"
+    git(hydra.repo, "lfs", "install", "--local", "--skip-repo")
+    (hydra.repo / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    (hydra.repo / "a.bin").write_bytes(b"one")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Large files")
+    evil = (
+        'printf "#!/bin/sh\\n[ -e %s/armed ] && echo $0 >> %s\\ncat\\n" "$TMPDIR" '
+        f'{ran} > "$TMPDIR/evil"; chmod +x "$TMPDIR/evil";'
+        'for k in clean smudge process; do git config filter.lfs.$k "$TMPDIR/evil"; done;'
+        'for k in clean smudge; do git config -f .lfsconfig lfs.extension.e.$k "$TMPDIR/evil";'
+        'git config lfs.extension.e.$k "$TMPDIR/evil"; done;'
+        'git config -f .lfsconfig lfs.customtransfer.e.path "$TMPDIR/evil";'
+        "git config -f .lfsconfig lfs.standalonetransferagent e;"
+        'printf two > a.bin; touch "$TMPDIR/armed"'
+    )
+    hydra.agent("claude", [fakes.shell("sh", "-c", evil), DONE])
+    race = hydra.race("-a", "claude")
+    lane = race.lane("claude")
+    assert (lane["status"], lane["patch"]["incomplete"]) == ("completed", ""), lane
+    patches = Path(race.document["folder"], "patches.git")
+    assert git(patches, "show", "claude:a.bin").startswith("version https://git-lfs")
+    assert hydra.run("diff", "claude").returncode == 0
+    assert not ran.exists()
+
+
+# Row 3 in variants
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
+def test_each_signal_ends_a_stubborn_race_with_nothing_left_and_the_patch_taken(
+    hydra: Hydra, number: signal.Signals
+) -> None:
+    gate = fakes.Barrier(hydra.scratch, "edited")
+    daemons = [fakes.daemon(ignore_term=True, clear_env=True), fakes.daemon(hold_stdout=True)]
+    hydra.agent(
+        "claude",
+        [EDIT, *daemons, fakes.ignore("SIGINT", "SIGTERM"), gate.arrive(), fakes.hang()],
+    )
+    hydra.extra |= {"HYDRA_GRACE_INT": "300ms", "HYDRA_GRACE_TERM": "300ms"}
+    race = hydra.start("race", "Do it", "-a", "claude", "--json", "-q")
+    gate.wait()
+    race.send_signal(number)
+    lane = result(race.communicate(timeout=60)[0])
+    gate.close()
+    assert race.returncode == (130 if number == signal.SIGINT else 143)
+    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)

@@ -1,0 +1,353 @@
+"""Ways in which a repository makes git run a program: an agent arms each, and Hydra runs none.
+
+A lane a vector. After the race, every command that reads it is run; then all of it again with a
+Hydra that is killed, so that the next command takes the patches. That each trap is real is shown
+by plain git, as a person would type it in the lane's worktree: it runs what was armed.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import make_repository
+from tests.support import fakes
+from tests.support.trust import ORDINARY, Place, confines, python_for
+
+DONE = fakes.finish("done")
+EVIL = """
+set -eu
+E="$TMPDIR/evil"; G=$(git rev-parse --path-format=absolute --git-common-dir)
+D=$(git rev-parse --absolute-git-dir)
+evil() {  # It says that it ran, then does as a filter or a converter should.
+    printf '#!/bin/sh\\n[ -e %s/armed ] && echo "$0 $*" >> %s\\n%s\\n' "$TMPDIR" "$RAN" "$1" > "$E"
+    chmod +x "$E"
+}
+evil 'case "$1" in /*) cat "$1";; *) [ -t 0 ] || cat;; esac'
+hooks() {
+    mkdir -p "$1"
+    for hook in pre-commit post-commit post-checkout post-index-change reference-transaction; do
+        cp "$E" "$1/$hook"
+    done
+}
+nested() {
+    git init -q "$1"; git -C "$1" config user.name A; git -C "$1" config user.email a@example.com
+    echo y > "$1/y"; git -C "$1" add y; git -C "$1" commit -qm y; echo z >> "$1/y"
+}
+missing() {
+    evil 'exit 1'
+    O=1234567812345678123456781234567812345678
+    git config core.repositoryFormatVersion 1; git config extensions.partialClone origin
+    git config remote.origin.promisor true; git config remote.origin.url "$1"
+    git update-index --add --cacheinfo "100644,$O,gone.txt"; echo $O > "$G/refs/heads/gone"
+}
+second() {
+    cp -r "$G" "$TMPDIR/second.git"; git -C "$TMPDIR/second.git" config core.fsmonitor "$E"
+    git -C "$TMPDIR/second.git" config core.bare false
+}
+"""
+MERGE = (
+    "git add -A; git commit -qm a; a=$(git rev-parse HEAD); git checkout -qb o HEAD~1;"
+    "echo z > src/pager.py; git commit -qam b; git merge $a"
+)
+COMMIT = "git commit --allow-empty -m x"
+ASK = r"printf 'protocol=https\nhost=x.invalid\n\n' | GIT_TERMINAL_PROMPT=0 git credential fill"
+FETCH = (
+    "git init -q o; git -C o -c user.name=A -c user.email=a@example.com commit --allow-empty -qm o;"
+    "git fetch ./o"
+)
+
+
+@dataclass(frozen=True)
+class Vector:
+    """`arm` is what the agent types; `plain` what a person types who falls into it."""
+
+    arm: str
+    plain: str = "git status"
+
+
+VECTORS = {
+    "fsmonitor": Vector('git config core.fsmonitor "$E"'),
+    "include": Vector(
+        'git config -f "$TMPDIR/more" core.fsmonitor "$E"; git config include.path "$TMPDIR/more"'
+    ),
+    "include-if": Vector(
+        'git config -f "$TMPDIR/more" core.fsmonitor "$E";'
+        'git config includeIf.gitdir:/**.path "$TMPDIR/more"'
+    ),
+    "hooks-path": Vector('hooks "$TMPDIR/h"; git config core.hooksPath "$TMPDIR/h"', COMMIT),
+    "hooks-folder": Vector('hooks "$G/hooks"', COMMIT),
+    "hooks-in-the-tree": Vector("hooks .hooks; git config core.hooksPath .hooks", COMMIT),
+    "worktree-config": Vector(
+        "git config extensions.worktreeConfig true; git config --worktree core.bare false;"
+        'git config --worktree core.fsmonitor "$E"'
+    ),
+    "git-file": Vector(
+        'second; echo "gitdir: $TMPDIR/second.git/worktrees/$(basename "$D")" > .git'
+    ),
+    "commondir": Vector('second; echo "$TMPDIR/second.git" > "$D/commondir"'),
+    "diff-external": Vector('git config diff.external "$E"', "git diff"),
+    "diff-command": Vector(
+        "echo '* diff=evil' > .gitattributes; git config diff.evil.command \"$E\"", "git diff"
+    ),
+    "textconv": Vector(
+        "echo '* diff=evil' > .gitattributes; git config diff.evil.textconv \"$E\"", "git diff"
+    ),
+    "diff-by-info-attributes": Vector(
+        'mkdir -p "$G/info"; echo \'* diff=evil\' > "$G/info/attributes";'
+        'git config diff.evil.textconv "$E"',
+        "git diff",
+    ),
+    "gpg-program": Vector(
+        'git config gpg.program "$E"; git config commit.gpgSign true; git config user.signingKey x',
+        COMMIT,
+    ),
+    "gpg-ssh-key-command": Vector(
+        "git config gpg.format ssh; git config commit.gpgSign true;"
+        'git config gpg.ssh.defaultKeyCommand "$E"',
+        COMMIT,
+    ),
+    "show-signature": Vector(
+        "s=$(git cat-file commit HEAD | sed '0,/^$/s//gpgsig -----BEGIN PGP SIGNATURE-----\\n"
+        " x\\n -----END PGP SIGNATURE-----\\n/' | git hash-object -t commit -w --stdin);"
+        'git update-ref refs/heads/signed $s; git config gpg.program "$E";'
+        "git config log.showSignature true",
+        "git log -1 signed",
+    ),
+    "filter-clean": Vector(
+        "echo '* filter=evil' > .gitattributes; git config filter.evil.clean \"$E\"", "git add -A"
+    ),
+    "filter-smudge": Vector(
+        "echo '* filter=evil' > .gitattributes; git config filter.evil.smudge \"$E\"",
+        "git checkout HEAD -- src/pager.py",
+    ),
+    "filter-process": Vector(
+        "echo '* filter=evil' > .gitattributes; git config filter.evil.process \"$E\"",
+        "git add -A",
+    ),
+    "filter-by-info-attributes": Vector(
+        'mkdir -p "$G/info"; echo \'* filter=evil\' > "$G/info/attributes";'
+        'git config filter.evil.clean "$E"',
+        "git add -A",
+    ),
+    "filter-by-attributes-file": Vector(
+        'echo \'* filter=evil\' > "$TMPDIR/a"; git config core.attributesFile "$TMPDIR/a";'
+        'git config filter.evil.clean "$E"',
+        "git add -A",
+    ),
+    "filter-called-lfs": Vector(
+        "echo '* filter=lfs' > .gitattributes; git config filter.lfs.clean \"$E\";"
+        'git config filter.lfs.process "$E"',
+        "git add -A",
+    ),
+    "merge-driver": Vector(
+        'mkdir -p "$G/info"; echo \'* merge=evil\' | tee .gitattributes > "$G/info/attributes";'
+        'git config merge.evil.driver "$E"',
+        MERGE,
+    ),
+    "merge-default": Vector(
+        'git config merge.default evil; git config merge.evil.driver "$E"', MERGE
+    ),
+    "nested-fsmonitor": Vector(
+        'nested n; git -C n config core.fsmonitor "$E"', "git add n; git status"
+    ),
+    "nested-filter": Vector(
+        'nested n; git -C n config filter.evil.clean "$E"; echo "* filter=evil" > n/.gitattributes;'
+        "echo y > n/y",
+        "git add n; git status",
+    ),
+    "submodule-filter": Vector(
+        "nested s; printf '[submodule \"s\"]\\n\\tpath = s\\n\\turl = ./s\\n' > .gitmodules;"
+        'git add -A; git commit -qm s; git -C s config filter.evil.clean "$E";'
+        'echo "* filter=evil" > s/.gitattributes; echo y > s/y'
+    ),
+    "promisor-ext": Vector(
+        'missing "ext::$E"; git config protocol.ext.allow always', "git diff --cached"
+    ),
+    "promisor-ssh": Vector(
+        'missing ssh://x.invalid/x; git config core.sshCommand "$E"', "git diff --cached"
+    ),
+    "alias": Vector('git config alias.st "!$E"', "git st"),
+    "pager": Vector(
+        'git config core.pager "$E"; git config pager.diff "$E"; git config pager.log "$E"',
+        "git diff",
+    ),
+    "editor": Vector(
+        'git config core.editor "$E"; git config sequence.editor "$E"', "git commit --allow-empty"
+    ),
+    "credential-helper": Vector('git config credential.helper "$E"', ASK),
+    "askpass": Vector('git config core.askPass "$E"', ASK),
+    "alternate-refs": Vector('git config core.alternateRefsCommand "$E"', FETCH),
+    "trailer": Vector(
+        'git config trailer.x.cmd "$E"; git config trailer.x.key X',
+        "echo a | git interpret-trailers --trailer x=1",
+    ),
+    "upload-pack": Vector(
+        'git config remote.o.url "$G"; git config remote.o.uploadpack "$E"', "git fetch o"
+    ),
+    "git-proxy": Vector('git config core.gitProxy "$E"', "git fetch git://x.invalid/x"),
+}
+NAMES = list(VECTORS)
+LANES = ["claude", *(f"claude-{number}" for number in range(2, len(NAMES) + 1))]
+
+WALLS = [(os.geteuid(), True), (ORDINARY if os.geteuid() == 0 else os.geteuid(), False)]
+
+
+@dataclass
+class Trial:
+    """What had been run when Hydra was done, and what plain git ran afterwards."""
+
+    place: Place
+    by_hydra: dict[str, str]
+    armed: dict[str, str]
+    patched: dict[str, str]
+    by_plain_git: frozenset[str]
+
+
+@pytest.fixture(scope="module", params=WALLS, ids=["confined", "unconfined"])
+def trial(request: pytest.FixtureRequest) -> Iterator[Trial]:
+    """Every vector in a lane of its own, in a race that ends and in one that is killed."""
+    uid, confined = request.param
+    if not python_for(uid):
+        pytest.skip(f"no Python here that uid {uid} may run")
+    if confined and not confines(uid):
+        pytest.skip("bwrap confines nothing here")
+    with ExitStack() as stack:
+        monkey = stack.enter_context(pytest.MonkeyPatch.context())
+        monkey.setenv("HOME", "/nonexistent")
+        scratch = Path(tempfile.mkdtemp(prefix="hydra-vectors-", dir="/var/tmp"))
+        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        scratch.chmod(0o755)
+        place = Place(scratch, make_repository(scratch / "shop"), uid=uid)
+        yield tried(place, confined, stack)
+        assert fakes.left(str(scratch)) == []
+
+
+def tried(place: Place, confined: bool, stack: ExitStack) -> Trial:
+    ran = place.scratch / "ran"
+    ran.mkdir()
+    arrived = fakes.Fifo(place.scratch / "arrived")
+    stack.callback(arrived.close)
+    go = place.scratch / "go"
+    place.agent(
+        "claude",
+        [DONE],
+        cases=[
+            (f"/{lane}/", steps(ran / name, vector, arrived.path, go))
+            for lane, (name, vector) in zip(LANES, VECTORS.items(), strict=True)
+        ],
+    )
+    if not confined:
+        place.without_bwrap()
+    pager = place.scratch / "pager"
+    pager.write_text(f"#!/bin/sh\necho shown >> {place.scratch}/users-pager\ncat\n")
+    pager.chmod(0o755)
+    (place.home / ".gitconfig").write_text(f"[core]\n\tpager = {pager}\n")
+    place.hand_over()
+    half = len(LANES) // 2
+    asked = ("-a", f"{half}xclaude", "-a", f"{len(LANES) - half}xclaude")
+    words = ("race", "Do it", "-q", *asked, "--keep", "all")
+    go.touch()
+    race = place.run(*words, "--max-parallel", "8", timeout=300)
+    assert race.returncode == 0, race.stderr
+    folder = place.run("runs", "path").stdout.strip()
+    armed = {name: place.taken(folder, lane, "armed.txt") for name, lane in pairs()}
+    patched = {name: place.taken(folder, lane, "src/pager.py") for name, lane in pairs()}
+    for _, lane in pairs():
+        on_terminal(place, f"{place.python} -m hydra diff {lane}", place.repo)
+    kept = {name: worktree(place, lane) for name, lane in pairs()}
+    look_around(place, kept.values())
+    go.unlink()
+    killed = place.start(*words, "--max-parallel", str(len(LANES)))
+    for number in range(2 * len(LANES)):
+        assert arrived.take(b".", 120) is not None, number
+    killed.kill()
+    killed.communicate()
+    told = place.run("runs", timeout=300)
+    assert f"{len(LANES)} patches taken" in told.stderr
+    look_around(place, [worktree(place, lane) for _, lane in pairs()])
+    by_hydra = {path.name: path.read_text() for path in ran.iterdir()}
+    go.touch()
+    for name, vector in VECTORS.items():
+        on_terminal(place, vector.plain, kept[name])
+    return Trial(place, by_hydra, armed, patched, frozenset(path.name for path in ran.iterdir()))
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    return zip(NAMES, LANES, strict=True)
+
+
+def steps(ran: Path, vector: Vector, arrived: Path, go: Path) -> list[fakes.Step]:
+    script = f"RAN='{ran}'\n{EVIL}\n{vector.arm}\ntouch \"$TMPDIR/armed\""
+    # It says so itself: a trap that could not be laid must not pass for one that held.
+    armed = fakes.shell("sh", "-c", f"{{ {script}\n}} >&2 && echo armed > armed.txt", show="arm")
+    return [fakes.edit("src/pager.py", "fixed\n"), armed, fakes.touch(arrived), fakes.wait_for(go)]
+
+
+def worktree(place: Place, lane: str) -> Path:
+    """The newest one of that lane."""
+    found = place.state.glob(f"g/*/{lane}/shop")
+    return max(found, key=lambda path: path.parent.stat().st_ctime_ns)
+
+
+def look_around(place: Place, kept: object) -> None:
+    """Every command that reads, in the user's repository and in what agents left."""
+    for words in (["runs"], ["runs", "show"], ["doctor"], ["diff", "claude", "--stat"]):
+        place.run(*words)
+    users = place.repo
+    for folder in list(kept):  # type: ignore[call-overload]
+        place.repo = folder
+        assert place.run("runs").returncode == 3
+    place.repo = users
+
+
+def on_terminal(place: Place, script: str, cwd: Path) -> bytes:
+    """A shell command whose output is a terminal: there git and Hydra start pager and editor."""
+    reader, writer = pty.openpty()
+    environ = place.environ | {"GIT_CONFIG_NOSYSTEM": "1"}
+    environ.pop("HYDRA_CONFIG")
+    child = subprocess.Popen(
+        ["timeout", "60", "sh", "-c", script],
+        cwd=cwd,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=writer,
+        stderr=writer,
+        start_new_session=True,
+        **place._account(),
+    )
+    os.close(writer)
+    said = b""
+    try:
+        while part := os.read(reader, 65536):
+            said += part
+    except OSError:  # the last writer has gone
+        pass
+    os.close(reader)
+    child.wait()
+    return said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_what_an_agent_armed_is_run_by_plain_git_and_by_no_command_of_hydra(
+    trial: Trial, name: str
+) -> None:
+    assert (trial.armed[name], trial.patched[name]) == ("armed", "fixed")
+    assert trial.by_hydra.get(name) is None
+    assert name in trial.by_plain_git
+
+
+@pytest.mark.slow
+def test_the_users_own_pager_is_the_one_that_shows_a_diff(trial: Trial) -> None:
+    shown = (trial.place.scratch / "users-pager").read_text().splitlines()
+    assert len(shown) >= len(LANES)

@@ -1,0 +1,517 @@
+"""What a race may fill, what goes by itself, and what `hydra runs rm` says before it takes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.model import Limits
+from hydra.recover import sweep
+from hydra.space import under_floor
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+
+DAY = 86400.0
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    yield Hydra(scratch, repo)
+    assert fakes.left(str(scratch)) == []
+
+
+def raced(hydra: Hydra, *steps: fakes.Step, days: float = 0, options: tuple[str, ...] = ()) -> Path:
+    """The folder of a race of one lane, as if it had been `days` ago."""
+    hydra.agent("claude", [*steps, fakes.finish("done")])
+    folder = Path(hydra.race("-a", "claude", *options).document["folder"])
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["started"] -= days * DAY
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def empty(hydra: Hydra, days: float = 0) -> Path:
+    return raced(hydra, fakes.say("nothing to do"), days=days)
+
+
+def patched(hydra: Hydra, days: float = 0) -> Path:
+    return raced(hydra, fakes.edit("new.txt", "new\n"), days=days)
+
+
+def failed(hydra: Hydra, days: float = 0) -> Path:
+    """One that changed nothing, whose worktree is kept because it failed."""
+    return raced(hydra, fakes.fail("error"), days=days)
+
+
+def worktree_of(folder: Path) -> Path:
+    return Path(json.loads((folder / "result.json").read_text())["lanes"][0]["worktree"])
+
+
+def pins(hydra: Hydra) -> list[str]:
+    refs = git(hydra.repo, "for-each-ref", "--format=%(refname)", "refs/hydra").splitlines()
+    return [ref.split("/")[2] for ref in refs]
+
+
+# --- what goes by itself ----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_only_old_runs_that_hold_nothing_go(hydra: Hydra) -> None:
+    old, held, young = empty(hydra, 31), patched(hydra, 31), empty(hydra, 29)
+    latest = empty(hydra, 31)
+    assert sweep(hydra.state, Limits()) == 1
+    assert not old.exists()
+    assert held.exists()
+    assert young.exists()
+    assert latest.exists()
+    assert pins(hydra) == [held.name, young.name, latest.name]
+    assert sweep(hydra.state, Limits()) == 0
+
+
+@pytest.mark.slow
+def test_a_kept_worktree_goes_only_while_nobody_has_used_it(hydra: Hydra) -> None:
+    unused, extra, edited = (failed(hydra, 31) for _ in range(3))
+    ignored = raced(hydra, fakes.edit("notes.log", "a\n"), fakes.fail("error"), days=31)
+    empty(hydra)
+    (worktree_of(extra) / "mine.txt").write_text("mine\n")
+    (worktree_of(edited) / "README.md").write_text("mine\n")
+    grounds = worktree_of(unused).parent.parent
+    assert worktree_of(unused).is_dir()
+    assert sweep(hydra.state, Limits()) == 1
+    assert not unused.exists()
+    assert not grounds.exists()
+    for folder in (extra, edited, ignored):
+        assert folder.exists()
+        assert worktree_of(folder).is_dir()
+
+
+def test_a_stash_is_work(hydra: Hydra) -> None:
+    stash = "echo x >> README.md && git -c user.name=A -c user.email=a@b stash -q"
+    folder = raced(hydra, fakes.shell("sh", "-c", stash), days=31)
+    empty(hydra)
+    assert json.loads((folder / "result.json").read_text())["lanes"][0]["patch"]["files"] == 0
+    assert sweep(hydra.state, Limits()) == 0
+    assert "patches of claude" in hydra.run("runs", "rm", folder.name, "-n").stdout
+
+
+def test_uncommitted_changes_that_a_race_began_from_are_work(hydra: Hydra) -> None:
+    (hydra.repo / "README.md").write_text("not committed\n")
+    folder = raced(hydra, fakes.say("nothing"), days=31, options=("--include-dirty",))
+    empty(hydra)
+    assert sweep(hydra.state, Limits()) == 0
+    assert "your uncommitted changes" in hydra.run("runs", "rm", folder.name, "-n").stdout
+    assert hydra.run("runs", "rm", folder.name, "-y").returncode == 0
+    assert folder.name not in pins(hydra)
+
+
+@pytest.mark.slow
+def test_over_the_size_the_oldest_go_first(hydra: Hydra) -> None:
+    first, held, second = empty(hydra, 3), patched(hydra, 2), empty(hydra, 1)
+    empty(hydra)
+    rows = json.loads(hydra.run("runs", "--json").stdout)["runs"]
+    total = sum(row["size"] for row in rows)
+    assert sweep(hydra.state, replace(Limits(), retention_bytes=total + 100_000)) == 0
+    assert sweep(hydra.state, replace(Limits(), retention_bytes=total - 1)) == 1
+    assert not first.exists()
+    assert second.exists()
+    assert sweep(hydra.state, replace(Limits(), retention_bytes=0)) == 1
+    assert held.exists()
+
+
+@pytest.mark.parametrize(("reason", "goes"), [("setup", True), ("hydra_bug", False)])
+def test_a_lane_that_was_not_started_held_nothing_but_for_a_fault_of_hydras(
+    hydra: Hydra, reason: str, goes: bool
+) -> None:
+    folder = raced(hydra, days=31, options=("--setup", "exit 3"))
+    empty(hydra)
+    result = json.loads((folder / "result.json").read_text())
+    assert result["lanes"][0]["error"]["reason"] == "setup"
+    result["lanes"][0]["error"]["reason"] = reason
+    (folder / "result.json").write_text(json.dumps(result))
+    sweep(hydra.state, Limits())
+    assert folder.exists() is not goes
+
+
+@pytest.mark.parametrize("damage", ["manifest.json", "result.json", "patches.git/HEAD"])
+def test_what_cannot_be_read_stays(hydra: Hydra, damage: str) -> None:
+    folder = empty(hydra, 31)
+    empty(hydra)
+    (folder / damage).write_text("garbage")
+    assert sweep(hydra.state, replace(Limits(), retention_bytes=0)) == 0
+    assert folder.exists()
+
+
+def test_a_run_that_is_read_or_written_stays(hydra: Hydra) -> None:
+    import fcntl
+
+    folder = empty(hydra, 31)
+    empty(hydra)
+    for how in (fcntl.LOCK_SH, fcntl.LOCK_EX):
+        with (folder / "lock").open() as lock:
+            fcntl.flock(lock, how)
+            assert sweep(hydra.state, Limits()) == 0
+    assert sweep(hydra.state, Limits()) == 1
+
+
+def test_a_pin_that_somebody_moved_is_left(hydra: Hydra) -> None:
+    folder = empty(hydra, 31)
+    empty(hydra)
+    git(hydra.repo, "commit", "-q", "--allow-empty", "-m", "Second")
+    git(hydra.repo, "update-ref", f"refs/hydra/{folder.name}/base", "HEAD")
+    assert sweep(hydra.state, Limits()) == 1
+    assert folder.name in pins(hydra)
+
+
+def test_the_repository_may_be_gone(hydra: Hydra) -> None:
+    folder = empty(hydra, 31)
+    empty(hydra)
+    hydra.repo.rename(hydra.repo.with_name("moved"))
+    assert sweep(hydra.state, Limits()) == 1
+    assert not folder.exists()
+    assert list(hydra.state.glob("*/runs/.*")) == []
+
+
+@pytest.mark.slow
+def test_it_is_done_beside_a_race_and_the_rest_is_counted_in_one_line(hydra: Hydra) -> None:
+    old, held = empty(hydra, 31), patched(hydra, 31)
+    gate = fakes.Barrier(hydra.scratch, "works")
+    hydra.agent("claude", [*gate.stop(), fakes.finish("done")])
+    process = hydra.start("race", "Do it", "-a", "claude", "-v")
+    assert process.stderr is not None
+    assert any("housekeeping is done: 1 runs removed" in line for line in process.stderr)
+    assert not old.exists()
+    gate.open()
+    _, told = process.communicate(timeout=60)
+    gate.close()
+    assert told.count("hydra runs rm --older-than 30d") == 1
+    assert "1 race here over 30d old, with work that may not be landed" in told
+    assert held.exists()
+    said = hydra.run("runs").stderr
+    assert said.startswith("hydra: 1 race here over 30d old")
+    assert said.count("\n") == 1
+    assert hydra.run("runs", "--json").stderr == ""
+    assert hydra.run("diff", "claude", "-r", held.name).stderr == ""
+
+
+@pytest.mark.slow
+def test_the_settings_are_the_users_own(hydra: Hydra) -> None:
+    patched(hydra, 3)
+    empty(hydra)
+    assert hydra.run("runs").stderr == ""
+    (hydra.home / "hydra.toml").write_text('[limits]\nretention = "2d"\n')
+    assert "1 race here over 2d old" in hydra.run("runs").stderr
+    (hydra.home / "hydra.toml").write_text('[limits]\nretention_size = "1kB"\n')
+    assert "over the 1 kB that are kept" in hydra.run("runs").stderr
+    (hydra.home / "hydra.toml").unlink()
+    for line in ('retention = "1d"', 'retention_size = "1kB"', 'disk_floor = "0B"'):
+        (hydra.repo / "hydra.toml").write_text(f"[limits]\n{line}\n")
+        told = hydra.run("race", "Do it")
+        assert told.returncode == 2
+        assert "may not be set by a repository's hydra.toml" in told.stderr
+
+
+# --- hydra runs rm ----------------------------------------------------------------------------
+
+
+def test_rm_says_what_would_be_lost_and_asks(hydra: Hydra) -> None:
+    held, kept = patched(hydra), failed(hydra)
+    worktree = worktree_of(kept)
+    for answer, goes in (("n\n", False), ("y\n", True)):
+        master, slave = pty.openpty()
+        os.write(master, answer.encode())
+        told = subprocess.run(
+            [sys.executable, "-m", "hydra", "runs", "rm", held.name, kept.name],
+            cwd=hydra.repo,
+            env=hydra.environ,
+            stdin=slave,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        os.close(master)
+        os.close(slave)
+        assert told.returncode == 0, told.stderr
+        first, second, both, *_ = told.stderr.splitlines()
+        assert first.startswith(f"{held.name}: patches of claude, not landed; now, ")
+        assert second.startswith(f"{kept.name}: no patch; worktrees of claude; now, ")
+        assert both.startswith("2 runs, ")
+        assert "remove for good?" in told.stderr
+        assert held.exists() is kept.exists() is not goes
+        assert worktree.exists() is not goes
+    assert pins(hydra) == []
+    assert list((hydra.state / "g").iterdir()) == []
+
+
+def test_rm_without_anybody_to_ask_needs_yes(hydra: Hydra) -> None:
+    held = patched(hydra)
+    told = hydra.run("runs", "rm", "--all")
+    assert told.returncode == 2
+    assert "patches of claude" in told.stderr
+    assert "add --yes" in told.stderr
+    assert held.exists()
+    assert hydra.run("runs", "rm", "--all", "--yes").returncode == 0
+    assert not held.exists()
+
+
+@pytest.mark.slow
+def test_rm_by_age_and_emptiness(hydra: Hydra) -> None:
+    old_empty, old_held, new_empty = empty(hydra, 31), patched(hydra, 31), empty(hydra)
+
+    def chosen(*words: str) -> set[str]:
+        told = hydra.run("runs", "rm", *words, "--dry-run", "--json")
+        assert told.returncode == 0, told.stderr
+        document = json.loads(told.stdout)
+        assert document["dry_run"] is True
+        assert not any(row["removed"] for row in document["runs"])
+        return {row["run"] for row in document["runs"]}
+
+    assert chosen("--older-than", "30d") == {old_empty.name, old_held.name}
+    assert chosen("--empty") == {old_empty.name, new_empty.name}
+    assert chosen("--empty", "--older-than", "30d") == {old_empty.name}
+    assert chosen("--all") == {old_empty.name, old_held.name, new_empty.name}
+    assert chosen("--older-than", "90d") == set()
+    done = json.loads(hydra.run("runs", "rm", "--older-than", "30d", "-y", "--json").stdout)
+    assert [row["removed"] for row in done["runs"]] == [True, True]
+    by_name = {row["run"]: row for row in done["runs"]}
+    assert by_name[old_held.name]["patches"] == ["claude"]
+    assert by_name[old_empty.name]["patches"] == []
+    assert by_name[old_held.name]["size"] > 0
+    assert new_empty.exists()
+    assert not old_held.exists()
+    nothing = hydra.run("runs", "rm", "--older-than", "30d")
+    assert (nothing.returncode, nothing.stderr) == (0, "there is no such run: nothing to remove\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ((), "--older-than 30d, --empty or --all"),
+        (("--all", "--empty"), "leave out"),
+        (("@-0", "--all"), "one after the other"),
+        (("nonsense", "-y"), "hydra runs lists them"),
+        (("--older-than", "30"), "without a unit"),
+    ],
+)
+def test_rm_that_is_not_clear_removes_nothing(
+    hydra: Hydra, words: tuple[str, ...], hint: str
+) -> None:
+    folder = empty(hydra)
+    told = hydra.run("runs", "rm", *words)
+    assert told.returncode == 2
+    assert hint in told.stderr
+    assert folder.exists()
+
+
+@pytest.mark.slow
+def test_rm_leaves_a_race_that_runs(hydra: Hydra) -> None:
+    old = empty(hydra)
+    gate = fakes.Barrier(hydra.scratch, "works")
+    hydra.agent("claude", [*gate.stop(), fakes.finish("done")])
+    process = hydra.start("race", "Do it", "-a", "claude", "-q")
+    gate.wait()
+    [running] = {path.name for path in hydra.state.glob("*/runs/[!.]*")} - {old.name}
+    told = hydra.run("runs", "rm", running, "-y")
+    assert told.returncode == 3
+    assert "still running" in told.stderr
+    assert hydra.run("runs", "rm", "--all", "-y").returncode == 0
+    assert not old.exists()
+    gate.open()
+    process.communicate(timeout=60)
+    gate.close()
+    assert [row["run"] for row in json.loads(hydra.run("runs", "--json").stdout)["runs"]] == [
+        running
+    ]
+
+
+@pytest.mark.slow
+def test_rm_that_is_killed_leaves_a_run_whole_or_takes_it_with_the_next_command(
+    hydra: Hydra,
+) -> None:
+    for step in range(8):
+        folder = raced(hydra, fakes.edit("new.txt", "new\n"), options=("--keep", "all"))
+        for number in range(300):
+            (worktree_of(folder) / f"more{number}").write_text("x")
+        process = hydra.start("runs", "rm", folder.name, "-y")
+        try:
+            process.wait(0.1 + step * 0.05)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+        process.communicate()
+        told = hydra.run("runs", "--json")
+        assert told.returncode == 0, told.stderr
+        rows = json.loads(told.stdout)["runs"]
+        assert list(hydra.state.glob("*/runs/.*")) == []
+        assert pins(hydra) == [row["run"] for row in rows]
+        if rows:
+            assert (worktree_of(folder) / "more299").exists()
+            assert "+new" in hydra.run("diff", "claude").stdout
+            assert hydra.run("runs", "rm", folder.name, "-y").returncode == 0
+        assert list((hydra.state / "g").iterdir()) == []
+
+
+def test_the_size_counts_worktrees_and_is_kept_for_the_next_who_asks(hydra: Hydra) -> None:
+    folder = raced(hydra, fakes.edit("big.log", "x" * 500_000), options=("--keep", "all"))
+
+    def size() -> int:
+        row: dict[str, Any] = json.loads(hydra.run("runs", "--json").stdout)["runs"][0]
+        return int(row["size"])
+
+    assert 500_000 < size() < 5_000_000
+    sweep(hydra.state, Limits())
+    noted = size()
+    (worktree_of(folder) / "more.log").write_bytes(b"x" * 1_000_000)
+    assert size() == noted
+    measured = json.loads(hydra.run("runs", "rm", "--all", "-n", "--json").stdout)["runs"][0]
+    assert measured["size"] > noted + 900_000
+
+
+# --- --keep -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", True), ("none", False)])
+def test_keep_where_a_lane_was_not_started(hydra: Hydra, keep: str, stays: bool) -> None:
+    hydra.agent("claude", [fakes.finish("done")])
+    lane = hydra.race("-a", "claude", "--setup", "exit 3", "--keep", keep).lane("claude")
+    assert lane["status"] == "not_started"
+    assert Path(lane["worktree"]).exists() is stays
+
+
+@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", True), ("none", False)])
+def test_keep_holds_in_recovery_too(hydra: Hydra, keep: str, stays: bool) -> None:
+    gate = fakes.Barrier(hydra.scratch, "edited")
+    hydra.agent("claude", [fakes.edit("new.txt", "new\n"), gate.arrive(), fakes.hang()])
+    process = hydra.start("race", "Do it", "-q", "-a", "claude", "--keep", keep)
+    gate.wait()
+    process.kill()
+    process.communicate()
+    gate.close()
+    assert "1 patch taken" in hydra.run("runs").stderr
+    [folder] = hydra.state.glob("*/runs/[!.]*")
+    assert worktree_of(folder).exists() is stays
+    assert "+new" in hydra.run("diff", "claude").stdout
+
+
+# --- the disk's floor -------------------------------------------------------------------------
+
+
+def test_a_disk_without_a_size_and_a_floor_of_nothing_stop_nobody() -> None:
+    assert under_floor([Path("/proc")], 1 << 60) is None
+    assert under_floor([Path("/var/tmp/not/there")], 0) is None
+
+
+@dataclass
+class Small(Hydra):
+    """Hydra with its state folder on a tmpfs of 200 MB, in a mount namespace of its own."""
+
+    enter: tuple[str, ...] = ()
+
+    def inside(self, *argv: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        """One command in that namespace, in the repository."""
+        return subprocess.run(
+            [*self.enter, *argv],
+            cwd=self.repo,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def run(
+        self, *args: str, stdin: str | None = None, timeout: float = 60
+    ) -> subprocess.CompletedProcess[str]:
+        assert stdin is None
+        return self.inside(sys.executable, "-m", "hydra", *args, timeout=timeout)
+
+
+@pytest.fixture
+def small(scratch: Path, repo: Path) -> Iterator[Small]:
+    state = scratch / "state"
+    state.mkdir()
+    own = () if os.geteuid() == 0 else ("--user", "--map-root-user")
+    script = 'mount -t tmpfs -o size=200m,mode=700 tmpfs "$1" && echo mounted && exec cat'
+    keeper = subprocess.Popen(
+        ["unshare", "--mount", "--propagation", "private", *own, "sh", "-c", script, "-", state],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert keeper.stdin is not None
+    assert keeper.stdout is not None
+    try:
+        if keeper.stdout.readline() != "mounted\n":
+            pytest.skip("a mount namespace with a tmpfs of its own is refused here")
+        who = ("--user", "--preserve-credentials") if own else ()
+        enter = ("nsenter", "--target", str(keeper.pid), "--mount", *who, f"--wd={repo}")
+        yield Small(scratch, repo, enter=enter)
+    finally:
+        keeper.communicate(timeout=30)
+    assert fakes.left(str(scratch)) == []
+
+
+FILL = """
+until [ "$(df -Pk . | awk 'END {print $4}')" -lt 8000 ]; do
+    head -c 1000000 /dev/zero >> filler.log || exit 1
+done
+"""
+
+
+@pytest.mark.slow
+def test_at_the_floor_the_lanes_are_stopped_and_their_patches_taken(small: Small) -> None:
+    work = fakes.edit("work.txt", "work\n")
+    small.agent("claude", [work, fakes.shell("sh", "-c", FILL), fakes.hang()])
+    race = small.race("-a", "2xclaude", "--max-parallel", "1")
+    assert race.code == 1
+    assert race.document["interrupted"] is None
+    [warning] = [line for line in race.document["warnings"] if "under the floor of" in line]
+    assert str(small.state) in warning
+    first, second = race.lane("claude"), race.lane("claude-2")
+    for lane in (first, second):
+        assert lane["status"] == "interrupted"
+        assert (lane["error"]["kind"], lane["error"]["reason"]) == ("Interrupted", "disk_floor")
+        assert "the disk was nearly full" in lane["error"]["message"]
+        assert "hydra runs rm" in lane["error"]["hint"]
+    assert (first["patch"]["files"], first["patch"]["incomplete"]) == (1, "")
+    assert second["patch"] is None
+    assert "+work" in small.run("diff", "claude").stdout
+    shown = small.run("runs", "show").stdout
+    assert "interrupted" in shown
+    assert "under the floor of" in shown
+    lines = small.inside("cat", f"{race.document['folder']}/events.jsonl").stdout.splitlines()
+    events = [json.loads(line) for line in lines]
+    [told] = [event for event in events if event["sub"] == "disk_floor"]
+    assert told["kind"] == "run_warning"
+    assert told["data"]["free"] < told["data"]["floor"] == 200 * 1024**2 // 20
+    stops = [event["data"] for event in events if event["kind"] == "stopping"]
+    assert {"reason": "disk_floor", "signal": "SIGINT"} in stops
+
+    # Nothing begins until there is room; and it is made as was said.
+    small.agent("claude", [work, fakes.finish("done")])
+    refused = small.run("race", "Do it", "-a", "claude")
+    assert refused.returncode == 3
+    assert refused.stderr.count("\n") == 2
+    assert "MB free, under the floor of 10.4 MB" in refused.stderr
+    assert "hydra runs rm" in refused.stderr
+    assert small.run("race", "Do it", "-a", "claude", "--dry-run").returncode == 3
+    doctor = small.run("doctor", "--json")
+    assert doctor.returncode == 3
+    assert "under the floor of" in json.loads(doctor.stdout)["state"]["problem"]
+    small.extra["HYDRA_DISK_FLOOR"] = "1MB"
+    assert small.race("-a", "claude").code == 0
+    del small.extra["HYDRA_DISK_FLOOR"]
+    assert "worktrees of claude" in small.run("runs", "rm", "--all", "-y").stderr
+    assert small.race("-a", "claude").code == 0

@@ -1,0 +1,698 @@
+"""Where `hydra` may find itself: no network, no room, no reader, no terminal, no HOME, no time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.reporters.text import width
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.processes import wait_until
+from tests.support.surroundings import Clock, Mounts, disk, mounts, no_network
+
+EDIT = fakes.edit("a.txt", "x\n")
+DONE = fakes.finish("done")
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    hydra = Hydra(scratch, repo)
+    hydra.agent("claude", [EDIT, DONE])
+    yield hydra
+    assert wait_until(lambda: fakes.processes_named(str(scratch)) == [])
+
+
+@pytest.fixture
+def inside(hydra: Hydra) -> Iterator[Mounts]:
+    """Mounts that hydra sees, and nobody else."""
+    with mounts() as inside:
+        hydra.wrap = inside.wrap(hydra.repo)
+        yield inside
+
+
+def usable(hydra: Hydra, *flags: str) -> subprocess.CompletedProcess[str]:
+    """A race that ends well, with its patch."""
+    told = hydra.run("race", "Do it", "-a", "claude", *flags)
+    assert told.returncode == 0, told.stderr + told.stdout
+    assert "Traceback" not in told.stderr
+    shown = hydra.run("diff", "claude")
+    assert shown.returncode == 0, shown.stderr
+    assert "+x\n" in shown.stdout
+    return told
+
+
+def shell(hydra: Hydra, line: str) -> tuple[list[int], str]:
+    """A line of bash with `hydra` in it: the exit code of each part of the pipe, and stderr."""
+    words = (
+        f'hydra() {{ "{sys.executable}" -m hydra "$@"; }}; {line}; echo "${{PIPESTATUS[@]}}" >&2'
+    )
+    told = subprocess.run(
+        ["bash", "-c", words],
+        cwd=hydra.repo,
+        env=hydra.environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    *said, codes = told.stderr.splitlines()
+    return [int(code) for code in codes.split()], "\n".join(said)
+
+
+def results(state: Path) -> list[dict[str, Any]]:
+    """Every result under a state folder, oldest first."""
+    return [json.loads(path.read_text()) for path in sorted(state.glob("*/runs/*/result.json"))]
+
+
+# --- no network --------------------------------------------------------------------------------
+
+
+def test_a_race_without_any_network(hydra: Hydra) -> None:
+    hydra.wrap = no_network()
+    usable(hydra)
+
+
+@pytest.mark.slow
+def test_the_demo_without_any_network(hydra: Hydra) -> None:
+    hydra.wrap = no_network()
+    told = hydra.run("demo", timeout=120)
+    folders = re.findall(r"/\S*hydra-demo-\w+", told.stdout + told.stderr)
+    shutil.rmtree(folders[0])
+    assert told.returncode == 0, told.stderr
+    assert "Traceback" not in told.stderr
+
+
+# --- no room -----------------------------------------------------------------------------------
+
+
+FILL = (
+    "dd if=/dev/zero of={name} bs=64k 2>/dev/null; dd if=/dev/zero of={name}.rest bs=1 2>/dev/null"
+)
+
+
+def fill(name: str) -> fakes.Step:
+    """Takes every byte that is left on the lane's disk."""
+    return fakes.shell("sh", "-c", FILL.format(name=name) + "; true")
+
+
+@pytest.fixture
+def small(hydra: Hydra, inside: Mounts) -> Path:
+    """A state folder on a disk of 12 MB, with one race that ended well; as the test sees it."""
+    hydra.state.mkdir()
+    inside.small_disk(hydra.state, "12m")
+    (hydra.home / "hydra.toml").write_text('[limits]\ndisk_floor = "0B"\n')
+    usable(hydra)
+    return inside.seen(hydra.state)
+
+
+def old_record_stands(hydra: Hydra) -> None:
+    """The first run is as it was: listed, shown, its patch there and its repository whole."""
+    listed = json.loads(hydra.run("runs", "--json").stdout)["runs"]
+    first = listed[-1]["run"]
+    assert json.loads(hydra.run("runs", "show", "-r", first, "--json").stdout)["usable"] is True
+    assert "+x\n" in hydra.run("diff", "claude", "-r", first).stdout
+
+
+@pytest.mark.slow
+def test_a_disk_without_room_for_a_record(hydra: Hydra, small: Path) -> None:
+    with (small / "full").open("wb", 0) as file:
+        try:
+            while file.write(bytes(4096)):
+                pass
+        except OSError:
+            pass
+    told = hydra.run("race", "Do it", "-a", "claude")
+    assert (told.returncode, told.stdout) == (3, "")
+    assert told.stderr.startswith("error: ")
+    assert "No space left on device" in told.stderr
+    assert told.stderr.count("\n") == 2
+    assert len(git(hydra.repo, "for-each-ref", "refs/hydra").splitlines()) == 1
+    old_record_stands(hydra)
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_in_the_middle_of_a_race(hydra: Hydra, small: Path) -> None:
+    # In a file that git ignores: it is no part of the patch, and there is no room for one.
+    hydra.agent("claude", [EDIT, fill("big.log"), DONE])
+    told = hydra.run("race", "Do it", "-a", "claude")
+    assert told.returncode == 1, told.stderr + told.stdout
+    assert "Traceback" not in told.stderr
+    assert "INCOMPLETE" in told.stdout
+    old_record_stands(hydra)
+    (work,) = small.glob("g/*/claude/shop")
+    assert (work / "a.txt").read_text() == "x\n"
+    for name in ("big.log", "big.log.rest"):
+        (work / name).unlink(missing_ok=True)
+    # With room again, the next command has the run: closed by itself or recovered.
+    listed = json.loads(hydra.run("runs", "--json").stdout)["runs"]
+    assert [run["state"] for run in listed] == ["ended", "ended"]
+    assert (work / "a.txt").exists() or "+x\n" in hydra.run("diff", "claude").stdout
+
+
+@pytest.mark.slow
+def test_a_disk_that_has_no_room_for_the_patch_alone(hydra: Hydra, small: Path) -> None:
+    hydra.agent(
+        "claude",
+        [EDIT, fakes.shell("sh", "-c", "head -c 7000000 /dev/urandom > big.bin"), DONE],
+    )
+    race = hydra.race("-a", "claude")
+    lane = race.lane("claude")
+    assert race.code == 1
+    assert lane["patch"]["incomplete"]
+    assert (lane["status"], lane["error"]["reason"]) == ("failed", "patch_incomplete")
+    (work,) = small.glob("g/*/claude/shop")  # kept, as the patch is not all of it
+    assert (work / "a.txt").read_text() == "x\n"
+    old_record_stands(hydra)
+
+
+# --- a slow disk -------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_sixteen_agents_that_write_at_once_wait_for_no_slow_disk(hydra: Hydra) -> None:
+    """All that is written while the disk takes 20 kB a second would take it some minutes."""
+    ready = fakes.Barrier(hydra.scratch, "ready")
+    written = fakes.Barrier(hydra.scratch, "written")
+    talk = fakes.repeat(100, fakes.say("words " * 100))
+    hydra.agent("claude", [EDIT, *ready.stop(), talk, *written.stop(), DONE])
+    hydra.state.mkdir()
+    with disk(hydra.state, hydra.scratch / "image", 200 * 1024**2) as slow:
+        race = hydra.start("race", "Do it", "-a", "16xclaude", "--max-parallel", "16", "-q")
+        ready.wait(16, timeout=120)
+        os.sync()
+        slow.slow(20_000)
+        began = time.monotonic()
+        ready.open()
+        written.wait(16, timeout=120)
+        took = time.monotonic() - began
+        size = sum(path.stat().st_size for path in hydra.state.glob("*/runs/*/lanes/*/raw.jsonl"))
+        slow.slow(0)
+        written.open()
+        race.communicate(timeout=120)
+        (result,) = results(hydra.state)
+        events = hydra.events()
+    ready.close()
+    written.close()
+    assert size > 16 * 100 * 600
+    assert took < size / 20_000 / 2, f"{size} bytes in {took:.0f} s"
+    assert [lane["status"] for lane in result["lanes"]] == ["completed"] * 16
+    assert sum(event["kind"] == "message" for event in events) >= 1600
+
+
+# --- no reader ---------------------------------------------------------------------------------
+
+
+def test_a_reader_of_events_that_leaves_ends_the_race_and_keeps_the_work(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "edited")
+    more = fakes.say("more")  # a pipe without a reader is noticed by writing to it
+    hydra.agent("claude", [EDIT, *gate.stop(), more, fakes.ignore("SIGINT"), fakes.hang()])
+    race = hydra.start("race", "Do it", "-a", "2xclaude", "--events")
+    assert race.stdout is not None
+    assert race.stderr is not None
+    gate.wait(2)
+    race.stdout.readline()
+    race.stdout.close()
+    gate.open()
+    said = race.stderr.read()
+    race.stderr.close()
+    assert (race.wait(timeout=60), said) == (141, "")
+    gate.close()
+    (result,) = results(hydra.state)
+    assert [lane["status"] for lane in result["lanes"]] == ["interrupted"] * 2
+    assert [lane["patch"]["files"] for lane in result["lanes"]] == [1, 1]
+
+
+def test_head_on_events(hydra: Hydra) -> None:
+    codes, said = shell(hydra, "hydra race x -a claude --events | head -1 >/dev/null")
+    assert codes == [141, 0]
+    assert said == ""
+    assert hydra.run("runs", "show").returncode == 0
+
+
+def test_a_document_that_nobody_reads_costs_no_lane(hydra: Hydra) -> None:
+    codes, said = shell(hydra, "hydra race x -a claude --json -q | true")
+    assert codes == [141, 0]
+    assert said == ""
+    (result,) = results(hydra.state)
+    assert (result["usable"], result["lanes"][0]["patch"]["files"]) == (True, 1)
+
+
+@pytest.mark.slow
+def test_head_on_what_is_printed(hydra: Hydra) -> None:
+    # More than a pipe holds, so that git and hydra alike find the reader gone.
+    hydra.agent("claude", [fakes.shell("sh", "-c", "seq 100000 > many.txt"), EDIT, DONE])
+    usable(hydra)
+    shop, patches = git(hydra.repo, "rev-parse", "HEAD"), next(hydra.state.glob("*/runs/*/p*.git"))
+    git_itself, _ = shell(hydra, f"git -C {patches} diff {shop} claude | head -1 >/dev/null")
+    assert git_itself == [141, 0]
+    assert shell(hydra, "hydra diff claude | head -1 >/dev/null") == ([141, 0], "")
+    for words in ("runs", "runs show", "runs --json", "diff claude --stat", "doctor"):
+        (code, _), said = shell(hydra, f"hydra {words} | head -1 >/dev/null")
+        assert (said, code in (0, 141)) == ("", True), words
+        assert shell(hydra, f"hydra {words} | true")[1] == ""
+
+
+# --- a terminal --------------------------------------------------------------------------------
+
+
+class Terminal:
+    """`hydra` on a terminal of its own, which it leads: resized and hung up as a real one."""
+
+    def __init__(
+        self, hydra: Hydra, *words: str, columns: int = 80, term: str | None = "xterm"
+    ) -> None:
+        environ = {**hydra.environ, "TERM": term or ""}
+        if term is None:
+            del environ["TERM"]
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(hydra.repo)
+            os.execvpe(sys.executable, [sys.executable, "-m", "hydra", *words], environ)
+        self.resize(columns)
+        self.told = ""
+        self._code: int | None = None
+
+    def resize(self, columns: int) -> None:
+        """The window gets so wide; the kernel tells the foreground of it."""
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    def read(self, until: str = "", timeout: float = 60) -> str:
+        """What is shown from now on, up to `until` or to the end; keeps it in `told`."""
+        end, told = time.monotonic() + timeout, b""
+        while not until or until not in told.decode("utf-8", "replace"):
+            if not select.select([self.fd], [], [], max(0.0, end - time.monotonic()))[0]:
+                raise TimeoutError(f"{until!r} was not shown: {told!r}")
+            try:
+                data = os.read(self.fd, 65536)
+            except OSError:  # EIO: everybody has left it
+                break
+            if not data:
+                break
+            told += data
+        self.told += told.decode("utf-8", "replace")
+        return told.decode("utf-8", "replace")
+
+    def hang_up(self) -> None:
+        """The window is closed."""
+        os.close(self.fd)
+        self.fd = -1
+
+    def wait(self, timeout: float = 60) -> int:
+        """The exit code. Raises `TimeoutError`."""
+        if not wait_until(self._ended, timeout):
+            os.kill(self.pid, signal.SIGKILL)
+            raise TimeoutError("it still runs")
+        if self.fd >= 0:
+            self.hang_up()
+        assert self._code is not None
+        return self._code
+
+    def _ended(self) -> bool:
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid:
+            self._code = os.waitstatus_to_exitcode(status)
+        return pid != 0
+
+
+CONTROL = re.compile(r"\x1b\[\??[0-9;]*[A-Za-z]")
+
+
+@pytest.mark.slow
+def test_a_terminal_that_is_resized(hydra: Hydra) -> None:
+    widths = (20, 200, 33, 57, 21, 120, 80)
+    gates = {columns: fakes.Barrier(hydra.scratch, f"gate{columns}") for columns in widths}
+    hydra.agent("claude", [EDIT, *(step for gate in gates.values() for step in gate.stop()), DONE])
+    terminal = Terminal(hydra, "race", "Do it", "-a", "2xclaude", columns=100)
+    for columns, gate in gates.items():
+        gate.wait(2)
+        terminal.resize(columns)
+        # The next paint after the resize is of the new width: it writes all rows anew.
+        terminal.read(until="\x1b[J")
+        painted = terminal.read(until="\x1b[?7h")
+        rows = CONTROL.sub("", painted).split("\r\n")
+        assert max(map(width, rows)) <= columns, (columns, rows)
+        gate.open()
+    terminal.read()
+    assert terminal.wait() == 0
+    for gate in gates.values():
+        gate.close()
+    assert "Traceback" not in terminal.told
+    (result,) = results(hydra.state)
+    assert [lane["status"] for lane in result["lanes"]] == ["completed"] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_a_terminal_that_goes(hydra: Hydra, term: str) -> None:
+    gate = fakes.Barrier(hydra.scratch, "edited")
+    stubborn = [fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(ignore_term=True, clear_env=True)]
+    hydra.agent("claude", [EDIT, *stubborn, gate.arrive(), fakes.hang()])
+    terminal = Terminal(hydra, "race", "Do it", "-a", "2xclaude", term=term)
+    gate.wait(2)
+    began = time.monotonic()
+    terminal.hang_up()
+    code = terminal.wait()
+    took = time.monotonic() - began
+    gate.close()
+    assert code == 143
+    (result,) = results(hydra.state)
+    assert [lane["status"] for lane in result["lanes"]] == ["interrupted"] * 2
+    assert [lane["patch"]["files"] for lane in result["lanes"]] == [1, 1]
+    # INT, TERM and KILL within 5 s, as told in the record; then the patches.
+    ended = [event["mono"] for event in hydra.events() if event["kind"] == "agent_exited"]
+    (told,) = (event["mono"] for event in hydra.events() if event["kind"] == "run_interrupted")
+    assert len(ended) == 2
+    assert max(ended) - told < 20, (ended, told, took)
+
+
+@pytest.mark.parametrize("term", ["dumb", None])
+def test_a_terminal_that_can_nothing(hydra: Hydra, term: str | None) -> None:
+    terminal = Terminal(hydra, "race", "Do it", "-a", "claude", term=term)
+    told = terminal.read()
+    assert terminal.wait() == 0
+    assert "\x1b" not in told
+    assert "Write a.txt" in told
+
+
+# --- HOME --------------------------------------------------------------------------------------
+
+
+def test_no_home(hydra: Hydra) -> None:
+    # Nothing of the real one is looked at: all that Hydra would look for has a name of its own.
+    hydra.extra |= {"CLAUDE_CONFIG_DIR": str(hydra.scratch / "none"), "XDG_CONFIG_HOME": "/nowhere"}
+    hydra.wrap = ["env", "-u", "HOME"]
+    usable(hydra)
+
+
+def test_no_home_and_nothing_else_that_says_where_to_keep_things(hydra: Hydra) -> None:
+    names = ("HOME", "HYDRA_STATE_DIR", "HYDRA_CACHE_DIR", "HYDRA_CONFIG")
+    hydra.wrap = ["env", *(word for name in names for word in ("-u", name))]
+    told = hydra.run("race", "Do it", "-a", "claude")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == (
+        "error: HOME is not set\n"
+        "hint: set HOME, or all of HYDRA_STATE_DIR, HYDRA_CACHE_DIR and HYDRA_CONFIG\n"
+    )
+
+
+def test_a_home_that_is_not_there(hydra: Hydra) -> None:
+    hydra.extra["HOME"] = "/nonexistent"
+    usable(hydra)
+
+
+def test_a_home_that_nobody_may_write(hydra: Hydra, inside: Mounts) -> None:
+    inside.read_only(hydra.home)
+    usable(hydra)
+    hydra.wrap += ["env", "-u", "HYDRA_STATE_DIR"]
+    told = hydra.run("race", "Do it", "-a", "claude")
+    state = hydra.home / ".local" / "state" / "hydra"
+    assert (told.returncode, told.stdout) == (3, "")
+    assert told.stderr == (
+        f"error: the state folder {state} cannot be used: Read-only file system\n"
+        "hint: set HYDRA_STATE_DIR to a folder you can write\n"
+    )
+
+
+def test_a_cache_folder_that_nobody_may_write(hydra: Hydra, inside: Mounts) -> None:
+    (hydra.scratch / "cache").mkdir()
+    inside.read_only(hydra.scratch / "cache")
+    usable(hydra)
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+LOCALES: list[dict[str, str | None]] = [
+    {"LANG": None},
+    {"LC_ALL": "C"},
+    {"LC_ALL": "POSIX"},
+    {"LC_ALL": "xx_XX.UTF-8"},
+    # An ASCII that Python does not make UTF-8 of.
+    {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+]
+
+
+def with_locale(hydra: Hydra, names: dict[str, str | None]) -> None:
+    hydra.extra |= {name: value for name, value in names.items() if value is not None}
+    gone = [name for name, value in names.items() if value is None]
+    hydra.wrap = ["env", *(word for name in gone for word in ("-u", name))]
+
+
+def speaks(hydra: Hydra) -> None:
+    """An agent of which no ASCII can show the words and files; patch and record are exact."""
+    hydra.agent(
+        "claude",
+        [fakes.say("f\u00fcr \u65e5\u672c"), fakes.edit("\u65e5.txt", "\u00fc\n"), EDIT, DONE],
+    )
+    told = usable(hydra)
+    assert "says" in told.stderr
+    patches = next(hydra.state.glob("*/runs/*/patches.git"))
+    content = subprocess.run(
+        ["git", "show", "claude:\u65e5.txt"], cwd=patches, capture_output=True, check=True
+    )
+    assert content.stdout == "\u00fc\n".encode()
+    raw = next(hydra.state.glob("*/runs/*/lanes/claude/raw.jsonl")).read_text(encoding="utf-8")
+    assert any("f\u00fcr \u65e5\u672c" in str(json.loads(line)) for line in raw.splitlines())
+
+
+@pytest.mark.parametrize("names", LOCALES, ids=str)
+def test_no_locale(hydra: Hydra, names: dict[str, str | None]) -> None:
+    with_locale(hydra, names)
+    speaks(hydra)
+
+
+@pytest.mark.slow
+def test_a_locale_that_is_not_utf_8(hydra: Hydra) -> None:
+    if shutil.which("localedef") is None or not Path("/usr/share/i18n/locales/de_DE").exists():
+        pytest.skip("no locale can be made here")
+    made = hydra.scratch / "locales"
+    made.mkdir()
+    words = ["localedef", "-i", "de_DE", "-f", "ISO-8859-1", str(made / "de_DE.ISO-8859-1")]
+    subprocess.run(words, check=True, capture_output=True)
+    with_locale(hydra, {"LC_ALL": "de_DE.ISO-8859-1", "LOCPATH": str(made)})
+    speaks(hydra)
+    # The task as such a terminal gives it: one byte a letter.
+    told = subprocess.run(
+        [sys.executable, "-m", "hydra", "race", b"f\xfcr alle", "-a", "claude", "-q"],
+        cwd=hydra.repo,
+        env=hydra.environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+    )
+    assert told.returncode == 0, told.stderr
+    newest = max(hydra.state.glob("*/runs/*"))
+    assert "f\u00fcr alle" in (newest / "lanes/claude/prompt.txt").read_text(encoding="utf-8")
+
+
+def test_a_task_that_is_no_text(hydra: Hydra) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "hydra", "race", b"caf\xe9", "-a", "claude"],
+        cwd=hydra.repo,
+        env=hydra.environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == "error: the task is not text\nhint: give UTF-8 text\n"
+
+
+# --- closed streams ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("how", ["", "--events"])
+def test_streams_that_are_closed(hydra: Hydra, closed: str, how: str) -> None:
+    words = f'"$0" -m hydra race x -a claude {how} {closed}'
+    told = subprocess.run(
+        ["sh", "-c", words, sys.executable],
+        cwd=hydra.repo,
+        env=hydra.environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert told.returncode == 0, told.stderr
+    assert "Traceback" not in told.stderr
+    (result,) = results(hydra.state)
+    assert (result["usable"], result["lanes"][0]["patch"]["files"]) == (True, 1)
+    # What was printed went nowhere: into no file of the record.
+    (events,) = hydra.state.glob("*/runs/*/events.jsonl")
+    assert all(json.loads(line)["v"] == 1 for line in events.read_text().splitlines())
+
+
+# --- a state folder that nobody may write ------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_read_only_state_folder(hydra: Hydra, inside: Mounts) -> None:
+    usable(hydra)
+    broken_off = break_off(hydra)
+    inside.read_only(hydra.state)
+    told = hydra.run("race", "Do it", "-a", "claude")
+    assert (told.returncode, told.stdout) == (3, "")
+    assert "error: the state folder " in told.stderr
+    assert "hint: set HYDRA_STATE_DIR to a folder you can write" in told.stderr
+    listed = hydra.run("runs", "--json")
+    assert listed.returncode == 0, listed.stderr
+    assert "Traceback" not in listed.stderr
+    runs = json.loads(listed.stdout)["runs"]
+    assert {run["run"]: run["state"] for run in runs}[broken_off] == "broken off"
+    first = runs[-1]["run"]
+    assert hydra.run("runs", "show", "-r", first).returncode == 0
+    shown = hydra.run("diff", "claude", "-r", first)
+    assert (shown.returncode, "+x\n" in shown.stdout) == (0, True), shown.stderr
+    rm = hydra.run("runs", "rm", first, "--yes")
+    assert rm.returncode not in (0, 70), rm.stderr
+    assert "Traceback" not in rm.stderr
+    # Nothing was lost by all that: with the folder writable again the run is recovered.
+    hydra.wrap = []
+    assert f"recovered run {broken_off}: 1 patch taken" in hydra.run("runs").stderr
+
+
+def break_off(hydra: Hydra) -> str:
+    """A race whose Hydra was killed after an edit; its run."""
+    gate = fakes.Barrier(hydra.scratch, f"gate{time.monotonic_ns()}")
+    hydra.agent("claude", [EDIT, gate.arrive(), fakes.hang()])
+    race = hydra.start("race", "Do it", "-a", "claude", "-q")
+    gate.wait()
+    race.kill()
+    race.communicate(timeout=60)
+    gate.close()
+    hydra.agent("claude", [EDIT, DONE])
+    made = hydra.state.glob("*/runs/*/manifest.json")
+    (run,) = (path.parent.name for path in made if not path.with_name("result.json").exists())
+    return run
+
+
+# --- a clock that jumps ------------------------------------------------------------------------
+
+
+DAY = 86_400.0
+
+
+@pytest.mark.parametrize("jump", [400 * DAY, -400 * DAY])
+def test_a_clock_that_jumps_in_the_middle_of_a_race(hydra: Hydra, jump: float) -> None:
+    clock = Clock(hydra.scratch / "clock")
+    hydra.extra |= clock.environ
+    gate = fakes.Barrier(hydra.scratch, "before")
+    after = fakes.Barrier(hydra.scratch, "after")
+    hydra.agent("claude", [EDIT, *gate.stop(), fakes.say("later"), *after.stop(), DONE])
+    limits = ("--idle-timeout", "2m", "--timeout", "5m")
+    race = hydra.start("race", "Do it", "-a", "claude", *limits)
+    gate.wait()
+    clock.set(jump)
+    gate.open()
+    after.wait()
+    clock.set(-jump)
+    after.open()
+    _, said = race.communicate(timeout=60)
+    gate.close()
+    after.close()
+    assert race.returncode == 0, said
+    events = hydra.events()
+    walls = [event["wall"] for event in events]
+    assert max(walls) - min(walls) > 300 * DAY  # the clock did jump, and is told as it was
+    monos = [event["mono"] for event in events]
+    assert monos == sorted(monos)
+    assert max(monos) < 300
+    (result,) = results(hydra.state)
+    assert result["seconds"] < 300
+    assert result["lanes"][0]["seconds"] < 300
+
+
+@pytest.mark.slow
+def test_a_clock_that_is_set_back_hides_no_change_of_a_file(hydra: Hydra) -> None:
+    # Up to the gate the clock is an hour ahead. Silent work after it bears times of an hour ago.
+    clock = Clock(hydra.scratch / "clock")
+    clock.set(3600)
+    hydra.extra |= clock.environ
+    gate = fakes.Barrier(hydra.scratch, "before")
+    quiet = [step for number in range(4) for step in (fakes.pause(4), fakes.touch(f"t{number}"))]
+    hydra.agent("claude", [EDIT, *gate.stop(), *quiet, DONE])
+    race = hydra.start("race", "Do it", "-a", "claude", "-q", "--idle-timeout", "10s")
+    gate.wait()
+    clock.set(0)
+    gate.open()
+    race.communicate(timeout=120)
+    gate.close()
+    (result,) = results(hydra.state)
+    assert [lane["status"] for lane in result["lanes"]] == ["completed"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("off", [400 * DAY, -400 * DAY])
+def test_runs_of_another_time(hydra: Hydra, off: float) -> None:
+    clock = Clock(hydra.scratch / "clock")
+    hydra.extra |= clock.environ
+    usable(hydra)
+    clock.set(off)
+    usable(hydra)
+    other = break_off(hydra)
+    clock.set(0)
+    # Recovered though its clock was another: by identity, not by any time.
+    told = hydra.run("runs", "--json")
+    assert f"recovered run {other}: 1 patch taken" in told.stderr
+    listed = [run["run"] for run in json.loads(told.stdout)["runs"]]
+    assert listed == sorted(listed, reverse=True)
+    assert len(listed) == 3
+    for words in (("runs",), ("runs", "show"), ("runs", "show", "-r", other), ("doctor",)):
+        shown = hydra.run(*words)
+        assert (shown.returncode, "Traceback" in shown.stderr) == (0, False), shown.stderr
+    for run in listed:
+        shown = hydra.run("diff", "claude", "-r", run)
+        assert (shown.returncode, "+x\n" in shown.stdout) == (0, True)
+    usable(hydra)
+    assert len(results(hydra.state)) == 4  # none was taken for old
+
+
+def test_no_limit_and_no_duration_is_taken_from_the_wall_clock() -> None:
+    """Where Hydra reads the wall clock: to say when, and to compare with times of files."""
+    rooms = Path(__file__).parents[1] / "hydra"
+    found = {
+        str(path.relative_to(rooms))
+        for path in rooms.rglob("*.py")
+        if re.search(r"\btime\.time(_ns)?\(", path.read_text(encoding="utf-8"))
+    }
+    assert not found & {"attempt.py", "reading.py", "referee.py", "reporters/live.py"}
+    assert not {name for name in found if name.startswith(("git/", "reporters/", "adapters/"))}
+
+
+# --- a folder that is gone ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", ["race x", "runs", "diff claude", "init"])
+def test_a_working_folder_that_was_deleted(hydra: Hydra, words: str) -> None:
+    usable(hydra)
+    (hydra.repo / "sub").mkdir()
+    line = f'cd sub && rmdir ../sub && "$0" -m hydra {words}'
+    told = subprocess.run(
+        ["sh", "-c", line, sys.executable],
+        cwd=hydra.repo,
+        env=hydra.environ | {"PYTHONSAFEPATH": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (told.returncode, told.stdout) == (3, "")
+    assert told.stderr == (
+        "error: the folder you are in is gone\nhint: change to one that is there\n"
+    )
