@@ -230,7 +230,8 @@ def _came_back(journal: Journal, shift: Shift) -> Act | _Unsure | None:
         return partial(_unput, target, fresh)
     if there == shift.old:
         return None
-    kept = fresh if here == shift.old else fresh + b".aside"
+    # Whatever the exchange displaced, also what was saved in its very moment, comes back.
+    kept = fresh if here is not None else fresh + b".aside"
     if there != shift.fresh:
         return _Unsure(os.fsdecode(shift.path), "changed since it was landed", kept)
     return partial(exchange, kept, target)

@@ -75,10 +75,21 @@ def move(order: Order, desk: Desk) -> None:
         under.shift()
         under.set_index()
         under.set_ref()
-    except BaseException:
-        after.undo(under.journal, desk)
+    except BaseException as broken:
+        _undo(under.journal, desk, broken)
         raise
     after.finish(under.journal, desk)
+
+
+def _undo(journal: Journal, desk: Desk, broken: BaseException) -> None:
+    try:
+        after.undo(journal, desk)
+    except (OSError, GitFailed) as error:
+        raise LandingRefused(
+            f"the landing broke off ({broken}) and could not be undone yet: {error}",
+            hint=f"nothing is lost: what was there is in {journal.staging}, and the next hydra "
+            "command puts it back",
+        ) from error
 
 
 def look(order: Order, scratch: Path) -> tuple[Step, ...]:

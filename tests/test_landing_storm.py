@@ -1,0 +1,150 @@
+"""Landings that are killed: old or new, never between, and nothing of the user's is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hydra.app.merge import abort
+from hydra.app.recover import recover
+from hydra.landing import engine
+from tests.conftest import git
+from tests.support.landing_storm import DATES, KINDS, Fort, killed_at
+from tests.support.landings import Shelf, Whole, leftovers
+
+
+@pytest.fixture
+def fort(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Fort:
+    """A repository full of the user's own work; the test stands in it."""
+    for name, value in DATES.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(scratch)  # brings the test back out of the repository at its end
+    return Fort.build(scratch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_at_any_moment_it_stands_or_is_undone(fort: Fort, kind: str) -> None:
+    """Every third moment: before and after each write; the whole is the storm's own command."""
+    seen = set()
+    for number in range(1, fort.moments[kind] + 1, 3):
+        fort.prepare(kind)
+        assert killed_at(fort, kind, number)
+        assert fort.faults(kind) == []
+        seen.add(Whole.of(fort.shelf.repo) == fort.landed[kind])
+        fort.reset()
+    assert False in seen
+
+
+@pytest.mark.slow
+def test_a_storm_of_random_kills_loses_nothing() -> None:
+    """A short form of `python -m tests.support.landing_storm --kills 300`."""
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.support.landing_storm", "--kills", "32", "--seed", "7"],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_a_file_changed_after_the_kill_is_not_touched_until_somebody_decides(fort: Fort) -> None:
+    moved = _number(fort, "index")
+    assert killed_at(fort, "lane", moved)
+    mine = fort.shelf.repo / "src" / "m2.py"
+    assert mine.read_text().startswith("y")  # landed already, and then edited by the user
+    mine.write_text("edited since\n")
+    half = Whole.of(fort.shelf.repo)
+    told: list[str] = []
+    recover(fort.shelf.environ, told.append)
+    assert len(told) == 1
+    assert "src/m2.py: changed since it was landed" in told[0]
+    assert "hydra merge --abort" in told[0]
+    assert Whole.of(fort.shelf.repo) == half
+    folder, left = abort(fort.shelf.environ)
+    assert left == ("src/m2.py",)
+    assert folder is not None
+    assert next(folder.iterdir()).read_text().startswith("x = 2")
+    assert mine.read_text() == "edited since\n"
+    assert leftovers(fort.shelf.repo) == []
+    mine.write_text("x = 2\n" * 40)
+    assert Whole.of(fort.shelf.repo) == fort.old
+
+
+def _number(fort: Fort, name: str) -> int:
+    """Which moment of landing a lane has this name."""
+    seen: list[str] = []
+    engine.moment = seen.append
+    fort.act("lane")
+    engine.moment = lambda _: None
+    fort.reset()
+    return seen.index(name) + 1
+
+
+def _theirs(tree: Path) -> None:
+    (tree / "src/pager.py").write_text("theirs\n")
+
+
+def test_a_file_saved_in_the_very_moment_of_its_exchange_is_put_back_whole(
+    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+    shelf.lane("claude", _theirs)
+
+    def save(name: str) -> None:
+        if name == "give":  # looked at already, not yet exchanged
+            (repo / "src/pager.py").write_text("saved just now\n")
+
+    monkeypatch.setattr(engine, "moment", save)
+    with pytest.raises(engine.Moved, match=r"src/pager\.py was changed meanwhile"):
+        shelf.merge("claude")
+    assert (repo / "src/pager.py").read_text() == "saved just now\n"
+    assert git(repo, "rev-parse", "HEAD") == shelf.race.base
+    assert leftovers(repo) == []
+
+
+def test_a_branch_that_moves_in_the_last_moment_puts_all_back(
+    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+    shelf.lane("claude", _theirs)
+    before = Whole.of(repo)
+    other = git(repo, "commit-tree", "-p", "HEAD", "-m", "elsewhere", "HEAD^{tree}")
+
+    def move(name: str) -> None:
+        if name == "ref":
+            git(repo, "update-ref", "refs/heads/main", other)
+
+    monkeypatch.setattr(engine, "moment", move)
+    with pytest.raises(engine.Moved, match="the branch has moved meanwhile"):
+        shelf.merge("claude")
+    assert Whole.of(repo).files == before.files
+    assert git(repo, "rev-parse", "main") == other
+    assert git(repo, "status", "--porcelain") == ""
+    assert leftovers(repo) == []
+
+
+def test_two_landings_at_once_are_one_after_the_other(
+    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+    shelf.lane("claude", _theirs)
+    told: list[subprocess.CompletedProcess[str]] = []
+
+    def beside(name: str) -> None:
+        if name == "give":
+            told.append(shelf.command("merge", "claude"))
+
+    monkeypatch.setattr(engine, "moment", beside)
+    shelf.merge("claude")
+    assert told[0].returncode == 5
+    assert "another landing is under way" in told[0].stderr
+    assert git(repo, "log", "--oneline").count("\n") == 1
