@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app.merge import abort
 from hydra.app.recover import recover
+from hydra.app.unmerge import abort
 from hydra.landing import engine
 from tests.conftest import git
 from tests.support.landing_storm import DATES, KINDS, Fort, killed_at

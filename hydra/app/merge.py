@@ -7,24 +7,22 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hydra import paths
 from hydra.app import runs
+from hydra.app.composing import Made, composed
 from hydra.app.runs import Place
-from hydra.errors import LandingRefused, RecordError, Refused, UsageError
+from hydra.errors import LandingRefused, Refused, UsageError
 from hydra.git import handing, patches, sparse
 from hydra.git.changes import Change, changes
 from hydra.git.runner import GitFailed, run
 from hydra.landing import after, engine
-from hydra.landing.compose import Part, bring, compose
 from hydra.landing.journal import Desk
 from hydra.landing.message import message_of
-from hydra.landing.picks import LanePatch, Pick
-from hydra.recover.processes import end_left
+from hydra.landing.picks import Pick
 from hydra.store import RunRecord, new_run_id, shared
 
 Check = Callable[[RunRecord, str], Mapping[str, Any]]
@@ -49,6 +47,11 @@ class MergeRequest:
     check: Check | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
+    @property
+    def commits(self) -> bool:
+        """Whether a commit is made."""
+        return self.commit or bool(self.branch)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landing:
@@ -70,18 +73,6 @@ class Landing:
     document: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """A composition on its way: `tree` on `base`, `result` the same on `head`."""
-
-    base: str
-    tree: str
-    head: str
-    result: str
-    lanes: tuple[str, ...]
-    dirty: frozenset[bytes]
-
-
 def merge(request: MergeRequest) -> Landing:
     """Lands it. Raises `LandingRefused` with nothing touched, `UsageError`, `RecordError`."""
     place = runs.here(request.environ)
@@ -89,7 +80,9 @@ def merge(request: MergeRequest) -> Landing:
     picks = _picks(request)
     with shared(record.folder), _scratch(place) as scratch:
         _check_state(place, request)
-        made = _compose(place, record, picks, request, scratch)
+        made = composed(
+            place, record, picks, scratch, commits=request.commit or bool(request.branch)
+        )
         files = changes(record.patches, made.head, made.result)
         if not files:
             raise LandingRefused(
@@ -109,62 +102,13 @@ def merge(request: MergeRequest) -> Landing:
         return _land(place, record, request, made, files, text, checked, scratch)
 
 
-def undo(environ: Mapping[str, str]) -> Landing:
-    """Takes the last landing back. Raises `LandingRefused` where something has moved since."""
-    place = runs.here(environ)
-    desk = _desk(place)
-    document = _last(desk)
-    record = runs.find(place, str(document["run"]))
-    back = tuple(
-        change.reversed for change in changes(record.patches, document["head"], document["result"])
-    )
-    ref, commit = str(document["ref"]), str(document["commit"])
-    order = engine.Order(
-        id=new_run_id(),
-        run=record.id,
-        repository=place.repository,
-        patches=record.patches,
-        changes=back,
-        ref=ref if commit else "",
-        head=commit or str(document["head"]),
-        commit=str(document["onto"]) if commit else "",
-        reason=f"hydra merge --undo: {document['title']}",
-        loose=[os.fsencode(path) for path in document["loose"]],
-        record=Path(str(document["record"])),
-        document={**document, "undone": time.time()},
-    )
-    _check_unmoved(place, document)
-    if document["branch"]:
-        _remove_branch(place, ref, commit)
-        after.write_record(Path(str(document["record"])), order.document or {}, desk)
-    else:
-        _move(order, desk)
-    return Landing(
-        run=record.id,
-        lanes=tuple(document["lanes"]),
-        ref=ref,
-        commit="",
-        files=back,
-        moved=False,
-        hooks=(),
-        notes=(),
-        dry_run=False,
-        document=order.document or {},
-    )
-
-
-def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:
-    """Undoes a landing that was broken off and could not be decided (`after.abort`)."""
-    place = runs.here(environ)
-    return after.abort(_desk(place), partial(end_left, lanes=()))
-
-
 def desk_of(state: Path, root: Path) -> Desk:
     """Where a repository's landings are kept."""
     return Desk(state / paths.repository_key(root) / "landing")
 
 
-def _desk(place: Place) -> Desk:
+def desk(place: Place) -> Desk:
+    """The same, from where one stands."""
     return desk_of(place.state, place.repository.root)
 
 
@@ -196,8 +140,8 @@ def _check_state(place: Place, request: MergeRequest) -> None:
             "nothing was landed: HEAD is detached, so no branch would hold the commit",
             hint="--branch NAME makes one; --no-commit lands without a commit",
         )
-    if _desk(place).file.exists():
-        with _desk(place).alone() as mine:
+    if desk(place).file.exists():
+        with desk(place).alone() as mine:
             told = "is under way here" if not mine else "was broken off and is not decided"
         raise LandingRefused(
             f"nothing was landed: another landing {told}",
@@ -205,55 +149,14 @@ def _check_state(place: Place, request: MergeRequest) -> None:
         )
 
 
-def _compose(
-    place: Place,
-    record: RunRecord,
-    picks: Sequence[Pick],
-    request: MergeRequest,
-    scratch: Path,
-) -> _Made:
-    base, repository = record.base, place.repository
-    dirty = _dirty(record, base)
-    if dirty and (request.commit or request.branch):
-        raise LandingRefused(
-            "nothing was landed: this race began from uncommitted changes (--include-dirty), and "
-            "a commit would take those along",
-            hint="land it without a commit: --no-commit",
-        )
-    tree = _composed(record, base, picks, scratch)
-    head = base if dirty else repository.head
-    result = tree if head == base else bring(record.patches, base=base, tree=tree, head=head)
-    lanes = tuple(dict.fromkeys(pick.lane for pick in picks))
-    return _Made(base=base, tree=tree, head=head, result=result, lanes=lanes, dirty=dirty)
-
-
-def _composed(record: RunRecord, base: str, picks: Sequence[Pick], scratch: Path) -> str:
-    commits = {pick.lane: runs.commit_of(record, pick.lane) for pick in picks}
-    if len(commits) == 1 and all(pick.path == "" for pick in picks):
-        return _tree_of(record, commits[picks[0].lane])
-    parts: list[Part] = []
-    for lane, commit in commits.items():
-        patch = LanePatch(record.patches, base, lane, commit)
-        parts.append(patch.part([pick for pick in picks if pick.lane == lane], scratch))
-    return compose(record.patches, base, parts)
-
-
-def _dirty(record: RunRecord, base: str) -> frozenset[bytes]:
-    """The user's own uncommitted files in the base of an --include-dirty race."""
-    head = record.manifest.get("head")
-    if not isinstance(head, str) or head == base:
-        return frozenset()
-    return frozenset(change.path for change in changes(record.patches, head, base))
-
-
-def _checked_commit(record: RunRecord, made: _Made) -> str:
+def _checked_commit(record: RunRecord, made: Made) -> str:
     """The composition as a commit of Hydra's, for the checks to stand on."""
     return patches.commit_tree(
         record.patches, tree=made.result, base=made.head, message="to be checked\n"
     )
 
 
-def _message(request: MergeRequest, record: RunRecord, made: _Made, files: Sequence[Change]) -> str:
+def _message(request: MergeRequest, record: RunRecord, made: Made, files: Sequence[Change]) -> str:
     own = [patches.message(record.patches, runs.commit_of(record, lane)) for lane in made.lanes]
     text = message_of(own, request.message)
     if request.edit is None or not request.commit:
@@ -269,15 +172,14 @@ def _land(
     place: Place,
     record: RunRecord,
     request: MergeRequest,
-    made: _Made,
+    made: Made,
     files: tuple[Change, ...],
     text: str,
     checked: Mapping[str, Any] | None,
     scratch: Path,
 ) -> Landing:
     repository = place.repository
-    commits = request.commit or bool(request.branch)
-    commit = "" if not commits else _commit(place, record, made, text, request.environ)
+    commit = "" if not request.commits else _commit(place, record, made, text, request.environ)
     onto = repository.head
     ref = f"refs/heads/{request.branch}" if request.branch else f"refs/heads/{repository.branch}"
     added = [change.path for change in files if change.old is None]
@@ -289,7 +191,7 @@ def _land(
         "lanes": list(made.lanes),
         "picks": [pick.shown for pick in request.picks],
         "title": text.splitlines()[0],
-        "ref": ref if commits or repository.branch else "HEAD",
+        "ref": ref if request.commits or repository.branch else "HEAD",
         "branch": request.branch,
         "onto": onto,
         "base": made.base,
@@ -311,7 +213,7 @@ def _land(
         commit=commit,
         files=files,
         moved=made.head != made.base,
-        hooks=() if not commits else _hooks(place),
+        hooks=() if not request.commits else _hooks(place),
         notes=_notes(record, made),
         dry_run=request.dry_run,
         document=document,
@@ -338,12 +240,12 @@ def _land(
     else:
         handing.hand_over(record.patches, repository, commit or made.result)
         handing.hand_over_lfs(record.patches, repository, files)
-        _move(order, _desk(place))
+        carry_out(order, desk(place))
     return landing
 
 
 def _commit(
-    place: Place, record: RunRecord, made: _Made, text: str, environ: Mapping[str, str]
+    place: Place, record: RunRecord, made: Made, text: str, environ: Mapping[str, str]
 ) -> str:
     config = place.repository.config
     return handing.make_commit(
@@ -356,7 +258,8 @@ def _commit(
     )
 
 
-def _move(order: engine.Order, desk: Desk) -> None:
+def carry_out(order: engine.Order, desk: Desk) -> None:
+    """Moves the user's tree. Raises `LandingRefused`, whatever it was that stopped it."""
     with desk.alone() as mine:
         if not mine:
             raise LandingRefused(
@@ -400,56 +303,7 @@ def _new_branch(
             f"nothing was landed: the branch cannot be made ({failed.result.reason})"
         ) from failed
     assert order.record is not None
-    after.write_record(order.record, order.document or {}, _desk(place))
-
-
-def _remove_branch(place: Place, ref: str, commit: str) -> None:
-    if place.repository.branch == ref.removeprefix("refs/heads/"):
-        raise LandingRefused(
-            "nothing was undone: you are on that branch", hint="switch to another one first"
-        )
-    try:
-        run("update-ref", "-d", ref, commit, cwd=place.repository.root)
-    except GitFailed as failed:
-        raise LandingRefused(
-            f"nothing was undone: the branch has moved since ({failed.result.reason})",
-            hint="`git log` shows what came after",
-        ) from failed
-
-
-def _last(desk: Desk) -> Mapping[str, Any]:
-    try:
-        document = after.last_record(desk)
-    except (OSError, ValueError) as damage:
-        raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
-    if document is None:
-        raise LandingRefused("nothing was landed here yet", hint="hydra merge LANE")
-    if document["undone"] is not None:
-        raise LandingRefused("the last landing was undone already", hint="hydra merge LANE")
-    return document
-
-
-def _check_unmoved(place: Place, document: Mapping[str, Any]) -> None:
-    """The branch stands where the landing left it. The files are looked at by the engine."""
-    repository, commit = place.repository, str(document["commit"])
-    if document["branch"]:
-        return
-    here = f"refs/heads/{repository.branch}" if repository.branch else "HEAD"
-    if here != document["ref"]:
-        raise LandingRefused(
-            f"nothing was undone: the landing was on {document['ref']}, and you are on {here}",
-            hint="switch to that branch first",
-        )
-    if repository.head != (commit or document["onto"]):
-        raise LandingRefused(
-            "nothing was undone: the branch has moved since the landing",
-            hint=f"git revert {commit[:12]}" if commit else "take it back by hand: git restore",
-        )
-
-
-def _tree_of(record: RunRecord, commit: str) -> str:
-    words = ("rev-parse", "--verify", f"{commit}^{{tree}}")
-    return run(*words, git_dir=record.patches, isolated=True).line
+    after.write_record(order.record, order.document or {}, desk(place))
 
 
 def _branch(place: Place) -> str:
@@ -468,7 +322,7 @@ def _hooks(place: Place) -> tuple[str, ...]:
     return tuple(name for name in (*names, *after_it) if os.access(folder / name, os.X_OK))
 
 
-def _notes(record: RunRecord, made: _Made) -> tuple[str, ...]:
+def _notes(record: RunRecord, made: Made) -> tuple[str, ...]:
     notes = []
     for lane in made.lanes:
         patch = runs.read(record).lanes.get(lane, {}).get("patch")
@@ -487,6 +341,3 @@ def _scratch(place: Place) -> Iterator[Path]:
             yield Path(made)
     except PermissionError as error:
         raise Refused(f"the state folder cannot be written: {error}") from error
-
-
-__all__ = ["Check", "Landing", "MergeRequest", "abort", "desk_of", "merge", "replace", "undo"]

@@ -55,13 +55,13 @@ def command(lane: str | None, **options: Any) -> None:
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.
     """
-    from hydra.app import merge
+    from hydra.app import merge, unmerge
 
     _refuse_mixtures(lane, options)
     if options["abort"]:
         _abort(options)
     elif options["undo"]:
-        _show_undone(merge.undo(_environ()), options)
+        _show_undone(unmerge.undo(_environ()), options)
     else:
         _show(merge.merge(_request(lane or "", options)), options)
 
@@ -153,11 +153,11 @@ def _show_undone(landing: Landing, options: dict[str, Any]) -> None:
 
 
 def _abort(options: dict[str, Any]) -> None:
-    from hydra.app import merge
+    from hydra.app import unmerge
     from hydra.reporters.document import dump
     from hydra.reporters.text import clean
 
-    folder, changed = merge.abort(_environ())
+    folder, changed = unmerge.abort(_environ())
     kept = None if folder is None else str(folder)
     if options["as_json"]:
         document = {"schema": 1, "kind": "abort", "kept": kept, "left": list(changed)}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra import paths
-from hydra.app import merge
+from hydra.app import merge, unmerge
 from hydra.app.merge import Landing, MergeRequest
 from hydra.git import repository
 from hydra.store import write_json
@@ -72,7 +72,7 @@ class Shelf:
 
     def undo(self) -> Landing:
         """`hydra merge --undo`."""
-        return merge.undo(self.environ)
+        return unmerge.undo(self.environ)
 
     def command(self, *args: str) -> subprocess.CompletedProcess[str]:
         """The real command."""

@@ -1,0 +1,115 @@
+"""`hydra merge --undo` and `--abort`: a landing taken back, or one that broke off."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hydra.app import runs
+from hydra.app.merge import Landing, carry_out, desk
+from hydra.app.runs import Place
+from hydra.errors import LandingRefused, RecordError
+from hydra.git.changes import changes
+from hydra.git.runner import GitFailed, run
+from hydra.landing import after, engine
+from hydra.landing.journal import Desk
+from hydra.recover.processes import end_left
+from hydra.store import new_run_id
+
+
+def undo(environ: Mapping[str, str]) -> Landing:
+    """Takes the last landing back. Raises `LandingRefused` where something has moved since."""
+    place = runs.here(environ)
+    at = desk(place)
+    document = _last(at)
+    record = runs.find(place, str(document["run"]))
+    back = tuple(
+        change.reversed for change in changes(record.patches, document["head"], document["result"])
+    )
+    ref, commit = str(document["ref"]), str(document["commit"])
+    order = engine.Order(
+        id=new_run_id(),
+        run=record.id,
+        repository=place.repository,
+        patches=record.patches,
+        changes=back,
+        ref=ref if commit else "",
+        head=commit or str(document["head"]),
+        commit=str(document["onto"]) if commit else "",
+        reason=f"hydra merge --undo: {document['title']}",
+        loose=[os.fsencode(path) for path in document["loose"]],
+        record=Path(str(document["record"])),
+        document={**document, "undone": time.time()},
+    )
+    _check_unmoved(place, document)
+    if document["branch"]:
+        _remove_branch(place, ref, commit)
+        after.write_record(Path(str(document["record"])), order.document or {}, at)
+    else:
+        carry_out(order, at)
+    return Landing(
+        run=record.id,
+        lanes=tuple(document["lanes"]),
+        ref=ref,
+        commit="",
+        files=back,
+        moved=False,
+        hooks=(),
+        notes=(),
+        dry_run=False,
+        document=order.document or {},
+    )
+
+
+def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:
+    """Undoes a landing that was broken off and could not be decided (`after.abort`)."""
+    place = runs.here(environ)
+    return after.abort(desk(place), partial(end_left, lanes=()))
+
+
+def _remove_branch(place: Place, ref: str, commit: str) -> None:
+    if place.repository.branch == ref.removeprefix("refs/heads/"):
+        raise LandingRefused(
+            "nothing was undone: you are on that branch", hint="switch to another one first"
+        )
+    try:
+        run("update-ref", "-d", ref, commit, cwd=place.repository.root)
+    except GitFailed as failed:
+        raise LandingRefused(
+            f"nothing was undone: the branch has moved since ({failed.result.reason})",
+            hint="`git log` shows what came after",
+        ) from failed
+
+
+def _last(desk: Desk) -> Mapping[str, Any]:
+    try:
+        document = after.last_record(desk)
+    except (OSError, ValueError) as damage:
+        raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
+    if document is None:
+        raise LandingRefused("nothing was landed here yet", hint="hydra merge LANE")
+    if document["undone"] is not None:
+        raise LandingRefused("the last landing was undone already", hint="hydra merge LANE")
+    return document
+
+
+def _check_unmoved(place: Place, document: Mapping[str, Any]) -> None:
+    """The branch stands where the landing left it. The files are looked at by the engine."""
+    repository, commit = place.repository, str(document["commit"])
+    if document["branch"]:
+        return
+    here = f"refs/heads/{repository.branch}" if repository.branch else "HEAD"
+    if here != document["ref"]:
+        raise LandingRefused(
+            f"nothing was undone: the landing was on {document['ref']}, and you are on {here}",
+            hint="switch to that branch first",
+        )
+    if repository.head != (commit or document["onto"]):
+        raise LandingRefused(
+            "nothing was undone: the branch has moved since the landing",
+            hint=f"git revert {commit[:12]}" if commit else "take it back by hand: git restore",
+        )
