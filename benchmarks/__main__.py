@@ -23,7 +23,7 @@ _INSIDE = "HYDRA_BENCHMARKS_INSIDE"
 
 
 def _cases() -> dict[str, Callable[[Place], list[Result]]]:
-    from benchmarks import grounds, idle, keeper, output, peers, races, starts
+    from benchmarks import grounds, idle, keeper, landings, output, peers, races, starts
 
     return {
         "starts": starts.starts,
@@ -36,6 +36,7 @@ def _cases() -> dict[str, Callable[[Place], list[Result]]]:
         "speed": output.speed,
         "reader": races.slow_reader,
         "snapshot": grounds.snapshots,
+        "landing": landings.landing,
         "peers": peers.peers,
     }
 

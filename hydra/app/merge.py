@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +229,7 @@ def _land(
         head=made.head,
         commit=commit,
         reason=f"hydra merge {' '.join(made.lanes)}: {document['title']}",
+        bring=partial(_bring, place, record, commit or made.result, files),
         loose=made.dirty,
         outside=sparse.left_out(repository, added, scratch),
         record=Path(document["record"]),
@@ -238,10 +240,13 @@ def _land(
     elif request.dry_run:
         engine.look(order, scratch)
     else:
-        handing.hand_over(record.patches, repository, commit or made.result)
-        handing.hand_over_lfs(record.patches, repository, files)
         carry_out(order, desk(place))
     return landing
+
+
+def _bring(place: Place, record: RunRecord, what: str, files: Sequence[Change]) -> None:
+    handing.hand_over(record.patches, place.repository, what)
+    handing.hand_over_lfs(record.patches, place.repository, files)
 
 
 def _commit(
@@ -288,8 +293,7 @@ def _new_branch(
         )
     if request.dry_run:
         return
-    handing.hand_over(record.patches, place.repository, order.commit)
-    handing.hand_over_lfs(record.patches, place.repository, order.changes)
+    order.bring()
     nobody = "0" * len(order.commit)
     logs = place.repository.config.get("core.logallrefupdates", "true")
     try:

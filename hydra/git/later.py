@@ -29,6 +29,10 @@ class Later(Generic[T]):
             raise self._problem
         return self._value[0]
 
+    def wait(self) -> None:
+        """Waits until it has ended, however."""
+        self._thread.join()
+
     def _run(self) -> None:
         try:
             self._value.append(self._work())

@@ -17,12 +17,14 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hydra.errors import LandingRefused
 from hydra.git.changes import Change
 from hydra.git.found import Repository
+from hydra.git.later import Later
 from hydra.git.names import parents
 from hydra.git.runner import GitFailed, owner, run
 from hydra.git.standing import WorkTree, is_module
@@ -45,7 +47,9 @@ class Order:
     """One move of the user's tree. `changes` lead from what stands there to what shall.
 
     `ref` (a full name) moves from `head` to `commit`, by `reason` in its reflog; `commit` "" moves
-    none. `loose` and `outside` are as in `Look`. `document` is written to `record` when it stands.
+    none. `loose` and `outside` are as in `Look`. `bring` brings the objects that the index and the
+    commit name; it runs once nothing is in the way. `document` is written to `record` when it
+    stands.
     """
 
     id: str
@@ -57,6 +61,7 @@ class Order:
     head: str
     commit: str
     reason: str = ""
+    bring: Callable[[], None] = lambda: None
     loose: Collection[bytes] = ()
     outside: Collection[bytes] = ()
     record: Path | None = None
@@ -70,12 +75,18 @@ def move(order: Order, desk: Desk) -> None:
     something changed meanwhile (all was put back), `OSError` where the disk does not take it.
     """
     under = _Under(order, desk)
+    bring: Later[None] | None = None
     try:
         under.prepare()
+        bring = Later(order.bring)
         under.shift()
+        under.refresh()
+        bring.result()
         under.set_index()
         under.set_ref()
     except BaseException as broken:
+        if bring is not None:
+            bring.wait()
         _undo(under.journal, desk, broken)
         raise
     after.finish(under.journal, desk)
@@ -97,7 +108,9 @@ def look(order: Order, scratch: Path) -> tuple[Step, ...]:
     index = scratch / "index"
     _copy_index(order.repository.git_dir, index)
     tree = WorkTree(order.patches, order.repository.root, index, len(order.head))
-    return Look(tree, scratch, order.changes, order.loose, order.outside).steps()
+    found = Look(tree, scratch, order.changes, order.loose, order.outside)
+    found.read()
+    return found.steps()
 
 
 @dataclass(slots=True)
@@ -140,8 +153,14 @@ class _Under:
         index = self._own_index()
         tree = self._tree(self.order.repository.root, index)
         look = Look(tree, self.staging, self.order.changes, self.order.loose, self.order.outside)
-        self.steps = look.steps()
-        self._check_out(tree)
+        look.read()
+        # Beside each other: both are for the disk, and neither touches anything of the user's.
+        written = Later(partial(self._check_out, tree, look.coming()))
+        try:
+            self.steps = look.steps()
+        finally:
+            written.wait()
+        written.result()
         self._fill(tree)
         shifts = tuple(self._shift_of(number, step) for number, step in enumerate(self.steps))
         users = Path(self.journal.git_dir) / "index"
@@ -165,11 +184,13 @@ class _Under:
         for one in (shift for shift in shifts if shift.fresh is not None):
             self._give(one)
 
-    def set_index(self) -> None:
-        """The new index takes the old one's place, its times fresh from the files themselves."""
-        tree = self._tree(self.order.repository.root, self.staging / "index")
+    def refresh(self) -> None:
+        """Brings the new index's times in line with the files in their places."""
         moment("refresh")
-        tree.refresh()
+        self._tree(self.order.repository.root, self.staging / "index").refresh()
+
+    def set_index(self) -> None:
+        """The new index takes the old one's place."""
         users = Path(self.journal.git_dir) / "index"
         if users.exists():
             (self.staging / "index").chmod(users.stat().st_mode & 0o777)
@@ -219,21 +240,21 @@ class _Under:
         _copy_index(Path(self.journal.git_dir), copy)
         return copy
 
-    def _check_out(self, tree: WorkTree) -> None:
+    def _check_out(self, tree: WorkTree, coming: Sequence[bytes]) -> None:
         """Writes the new files by git into `fresh`, where nothing of the user's stands.
 
         The index that is checked out holds all of the tree: attributes are looked up in it.
         """
-        loose = [step for step in self.steps if not step.stage]
-        tree.set((step.path, step.new) for step in self.steps if step.stage)
+        loose = [c for c in self.order.changes if c.path in self.order.loose]
+        tree.set((c.path, c.new) for c in self.order.changes if c.path not in self.order.loose)
         index = tree.index
         if loose:
             index = self.staging / "index-loose"
             shutil.copy2(tree.index, index)
         fresh = self._tree(self.staging / "fresh", index)
         if loose:
-            fresh.set((step.path, step.new) for step in loose)
-        fresh.checkout([step.path for step in self.steps if step.gives])
+            fresh.set((change.path, change.new) for change in loose)
+        fresh.checkout(coming)
 
     def _fill(self, tree: WorkTree) -> None:
         left_out = (s for s in self.steps if s.new and not s.gives and not is_module(s.new))

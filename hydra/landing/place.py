@@ -62,13 +62,20 @@ class Look:
     _listings: dict[bytes, dict[str, list[bytes]]] = field(default_factory=dict)
     _ways: dict[bytes, str] = field(default_factory=dict)
 
+    def read(self) -> None:
+        """Reads the index; what follows looks at files alone."""
+        self._indexed = self.tree.entries()
+        self._going = {c.path for c in self.changes if c.new is None and not is_module(c.old)}
+
+    def coming(self) -> list[bytes]:
+        """The files that will be written, if nothing is in the way."""
+        return [change.path for change in self.changes if self._gives(change)]
+
     def steps(self) -> tuple[Step, ...]:
         """What is to be done, in git's order. Raises `LandingRefused` with all that is in the way.
 
         Nothing is written but in `scratch`.
         """
-        self._indexed = self.tree.entries()
-        self._going = {c.path for c in self.changes if c.new is None and not is_module(c.old)}
         for change in self.changes:
             self._check_name(change)
             self._check_index(change)
@@ -83,11 +90,14 @@ class Look:
 
     def _step(self, change: Change) -> Step:
         path = change.path
-        here = not self._left_out(change)
-        takes = here and change.old is not None and not is_module(change.old)
-        gives = here and change.new is not None and not is_module(change.new)
+        takes = self._stands(change)
         mark = Mark.of(self._full(path)) if takes else None
-        return Step(path, change.old, change.new, takes, gives, path not in self.loose, mark)
+        stage = path not in self.loose
+        return Step(path, change.old, change.new, takes, self._gives(change), stage, mark)
+
+    def _gives(self, change: Change) -> bool:
+        goes = change.new is None or is_module(change.new)
+        return not goes and not self._left_out(change)
 
     def _left_out(self, change: Change) -> bool:
         """Whether the work tree has no file for this path, and shall have none."""
