@@ -9,6 +9,8 @@ import pytest
 
 from hydra.errors import LandingRefused, UsageError
 from hydra.landing.picks import Pick
+from hydra.recover.worth import is_landed
+from hydra.store import RunRecord
 from tests.conftest import git
 from tests.support.landings import Shelf, Whole, everything, leftovers
 
@@ -288,3 +290,18 @@ def test_the_command_says_what_it_did_and_exits_by_the_table(shelf: Shelf) -> No
     assert shelf.command("merge", "claude").returncode == 5
     assert shelf.command("merge").returncode == 2
     assert shelf.command("merge", "--undo").returncode == 0
+
+
+def test_a_landed_run_may_go_by_itself_and_one_that_was_taken_back_may_not(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    run = RunRecord(shelf.race.patches.parent)
+    assert not is_landed(run, shelf.state)
+    shelf.merge("claude")
+    assert is_landed(run, shelf.state)
+    git(shelf.repo, "reset", "-q", "--hard", "HEAD^")
+    assert not is_landed(run, shelf.state), "the branch no longer holds it"
+    git(shelf.repo, "reset", "-q", "--hard", "ORIG_HEAD")
+    shelf.undo()
+    assert not is_landed(run, shelf.state)
+    shelf.merge("claude", commit=False)
+    assert not is_landed(run, shelf.state), "nothing holds it but the tree"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hydra.model import Limits
 from hydra.recover.removal import remove_run
-from hydra.recover.worth import holds_work, is_empty, noted, size, started
+from hydra.recover.worth import holds_work, is_empty, is_landed, noted, size, started
 from hydra.store import RunRecord, alone, runs
 
 
@@ -66,16 +66,20 @@ def _sweep_one(folder: Path, state: Path, limits: Limits, stopped: Callable[[], 
         if stopped():
             break
         due = over > 0 or now - started(run) >= limits.retention
-        if due and is_empty(run, state) and _take(run, state):
+        if due and _may_go(run, state) and _take(run, state):
             removed += 1
             over -= sizes[run.id]
     return removed
 
 
+def _may_go(run: RunRecord, state: Path) -> bool:
+    return is_empty(run, state) or is_landed(run, state)
+
+
 def _take(run: RunRecord, state: Path) -> bool:
     with suppress(OSError), alone(run.folder) as mine:
         # Since it was looked at, somebody may have worked in one of its worktrees.
-        if mine and is_empty(run, state):
+        if mine and _may_go(run, state):
             remove_run(state, run.folder)
             return True
     return False

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hydra.errors import HydraError
 from hydra.git import patches
+from hydra.git.runner import run as git
 from hydra.model import Status
 from hydra.paths import ground_dir
 from hydra.store import RunRecord, disk_usage, write_json
@@ -75,14 +76,15 @@ def holds_work(run: RunRecord, state: Path) -> bool:
         lanes = _lanes(result) if result else None
     except HydraError:
         return True
-    return lanes is None or bool(grounds(run, state)) or not all(map(_is_empty, lanes))
+    if lanes is not None and not grounds(run, state) and all(map(_is_empty, lanes)):
+        return False
+    return not is_landed(run, state)
 
 
 def is_empty(run: RunRecord, state: Path) -> bool:
     """Whether nothing at all would be lost: no patch, no stash, no file in a worktree that stands.
 
-    False where anything of it cannot be read. What was landed would be lost to nobody either: it
-    is for whoever records a landing to say so here.
+    False where anything of it cannot be read.
     """
     try:
         result, head = run.result, run.manifest.get("head")
@@ -95,6 +97,28 @@ def is_empty(run: RunRecord, state: Path) -> bool:
         return _only_the_base(run, state, lanes, head, ended)
     except (HydraError, OSError):
         return False
+
+
+def is_landed(run: RunRecord, state: Path) -> bool:
+    """Whether a patch of it stands on one of the user's branches, and no worktree is kept.
+
+    Who lands one lane has decided against the others. A landing without a commit, one that was
+    taken back, and one whose branch no longer holds it do not count.
+    """
+    if grounds(run, state):
+        return False
+    with suppress(HydraError, OSError, ValueError, KeyError, TypeError):
+        root = Path(str(run.manifest["repository"]))
+        for path in sorted((run.folder / "landings").glob("*.json")):
+            told = json.loads(path.read_bytes())
+            if told["undone"] is None and told["commit"] and _holds(root, told):
+                return True
+    return False
+
+
+def _holds(root: Path, landing: Document) -> bool:
+    words = ("merge-base", "--is-ancestor", str(landing["commit"]), str(landing["ref"]))
+    return git(*words, cwd=root, check=False).code == 0
 
 
 def _lanes(result: Document) -> list[Document]:
