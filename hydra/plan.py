@@ -28,6 +28,9 @@ from hydra.model import (
 from hydra.paths import ground_dir
 from hydra.workspace import worktree_name
 
+SUBJECT, BODY = 72, 4000
+"""Characters of the task in a patch's commit: in its first line, and in all."""
+
 EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
 
 
@@ -87,20 +90,34 @@ def _checks(known: Known) -> tuple[Check, ...]:
     if not known.confinement.holds and not checks.trusted:
         return ()
     if checks.checks and checks.network == "private" and not known.confinement.holds:
-        raise Refused(
-            f'checks.network = "private" cannot be had here ({known.confinement.reason})',
-            hint="install bubblewrap, or leave it at host",
-        )
+        raise no_private_network(known.confinement.reason)
     return checks.checks
 
 
+def no_private_network(reason: str) -> Refused:
+    """What is raised where checks ask for a network of their own and it cannot be had."""
+    return Refused(
+        f'checks.network = "private" cannot be had here ({reason})',
+        hint="leave checks.network at host, or install bubblewrap where it is missing",
+    )
+
+
 def patch_message(plan: RacePlan, lane: LanePlan) -> str:
-    """What the commit of a lane's patch says: the task's title, and trailers for who and where."""
+    """What the commit of a lane's patch says: the task, and trailers for who and where."""
     trailers = [f"Hydra-Agent: {lane.lane.adapter} {lane.version}".rstrip()]
     if lane.lane.model:
         trailers.append(f"Hydra-Model: {lane.lane.model}")
     trailers.append(f"Hydra-Run: {plan.run}")
-    return f"{plan.task.title}\n\n" + "\n".join(trailers) + "\n"
+    return f"{_told(plan.task)}\n\n" + "\n".join(trailers) + "\n"
+
+
+def _told(task: Task) -> str:
+    """The task as a commit's subject, and whole below where that is not all of it."""
+    text = task.prompt.strip()
+    subject = text.splitlines()[0] if text else task.title
+    if len(subject) > SUBJECT:
+        subject = f"{subject[: SUBJECT - 4].rpartition(' ')[0] or subject[: SUBJECT - 4]} ..."
+    return subject if subject == text else f"{subject}\n\n{text[:BODY]}"
 
 
 def choose_lanes(

@@ -23,7 +23,7 @@ from hydra.model import (
     Task,
     Tier,
 )
-from hydra.plan import Known, check_experimental, choose_lanes, make
+from hydra.plan import Known, check_experimental, choose_lanes, make, patch_message
 
 HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")
 BARE = Confinement(kind="none", reason="bwrap is not installed")
@@ -73,13 +73,16 @@ def found(key: str) -> DetectResult:
 
 
 def known(
-    *adapters: Toy, confinement: Confinement = HELD, race: RaceSettings | None = None
+    *adapters: Toy,
+    confinement: Confinement = HELD,
+    race: RaceSettings | None = None,
+    prompt: str = "do it",
 ) -> Known:
     table: dict[str, Adapter] = {adapter.key(): adapter for adapter in adapters}
     return Known(
         run="20260101t000000-abc",
         state=Path("/state"),
-        task=Task(prompt="do it", repository=Path("/home/ada/shop"), base="b" * 40),
+        task=Task(prompt=prompt, repository=Path("/home/ada/shop"), base="b" * 40),
         lanes=tuple(Lane(id=key, adapter=key) for key in table),
         config=Config(race=race or RaceSettings()),
         adapters=table,
@@ -175,3 +178,24 @@ def test_an_experimental_lane_needs_the_flag_and_the_error_names_it() -> None:
         check_experimental(lanes, adapters, allowed=False)
     assert "--allow-experimental-adapters" in error.value.hint
     check_experimental(lanes, adapters, allowed=True)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "subject", "body"),
+    [
+        ("Fix the pager", "Fix the pager", ""),
+        ("Fix the pager\n\nAll of it.", "Fix the pager", "Fix the pager\n\nAll of it."),
+        ("word " * 40, f"{'word ' * 13}...", ("word " * 40).strip()),
+        ("x" * 100, f"{'x' * 68} ...", "x" * 100),
+    ],
+)
+def test_a_patchs_message_has_the_task_as_subject_and_whole_below(
+    prompt: str, subject: str, body: str
+) -> None:
+    plan = make(known(Toy("one"), prompt=prompt))
+    message = patch_message(plan, plan.lanes[0])
+    assert message.splitlines()[0] == subject
+    assert len(subject) <= 72
+    assert message == f"{subject}\n\n{f'{body}{chr(10)}{chr(10)}' if body else ''}" + (
+        "Hydra-Agent: one 1.2.3\nHydra-Run: 20260101t000000-abc\n"
+    )

@@ -13,6 +13,7 @@ from hydra.model import ExitStatus, LanePlan, Outcome, Patch, RacePlan, Status
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
 from hydra.recover.record import Past, failure
+from hydra.secrets import Redactor
 from hydra.workspace import PrivateGround, WorktreeLost, give_back_standing, standing_ground
 
 _DISK_FULL = ("No space left on device", "Disk quota exceeded")
@@ -87,7 +88,7 @@ def _patch(
         if held is not None and not (incomplete := _incomplete(patches, held, base)):
             # Whole, and of an agent that had ended. Its ground may since be half removed.
             return _read(patches, base, held), False, ""
-        patch = ground.snapshot(attempt=past.attempt, message=patch_message(plan, lane))
+        patch = ground.snapshot(attempt=past.attempt, message=Redactor(()).text(patch_message(plan, lane)))
     except WorktreeLost as lost:
         if held is not None:
             return _read(patches, base, held, incomplete), False, ""
