@@ -284,7 +284,10 @@ def test_the_command_says_what_it_did_and_exits_by_the_table(shelf: Shelf) -> No
     assert refused.returncode == 5
     assert "run.sh: changed in your tree" in refused.stderr
     git(shelf.repo, "checkout", "-q", "run.sh")
-    landed = shelf.command("merge", "claude")
+    unchecked = shelf.command("merge", "claude")
+    assert unchecked.returncode == 5, "without a plan nobody knows its checks"
+    assert "--no-check" in unchecked.stderr
+    landed = shelf.command("merge", "claude", "--no-check")
     assert landed.returncode == 0, landed.stderr
     assert "landed claude on main" in landed.stdout
     assert shelf.command("merge", "claude").returncode == 5

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from hydra import paths
 from hydra.app import runs
 from hydra.app.composing import Made, composed
+from hydra.app.precheck import Check, checked
 from hydra.app.runs import Place
 from hydra.errors import LandingRefused, Refused, UsageError
 from hydra.git import handing, patches, sparse
@@ -24,10 +25,8 @@ from hydra.landing import after, engine
 from hydra.landing.journal import Desk
 from hydra.landing.message import message_of
 from hydra.landing.picks import Pick
+from hydra.landing.place import check_names
 from hydra.store import RunRecord, new_run_id, shared
-
-Check = Callable[[RunRecord, str], Mapping[str, Any]]
-"""Runs the checks of a run on a commit in its patches.git: `ok`, and what the record keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +78,7 @@ def merge(request: MergeRequest) -> Landing:
     place = runs.here(request.environ)
     record = runs.find(place, request.run)
     picks = _picks(request)
-    with shared(record.folder), _scratch(place) as scratch:
+    with shared(record.folder), scratch_of(place) as scratch:
         _check_state(place, request)
         made = composed(
             place, record, picks, scratch, commits=request.commit or bool(request.branch)
@@ -90,17 +89,13 @@ def merge(request: MergeRequest) -> Landing:
                 f"there is nothing to land: all of it is on {_branch(place)} already",
                 hint="`git log` shows what is there",
             )
-        checked = None
-        if request.check is not None:
-            checked = request.check(record, _checked_commit(record, made))
-            if not checked["ok"]:
-                raise LandingRefused(
-                    f"nothing was landed: {checked['why']}",
-                    hint="see the checks' output in the run's folder, or land all the same: "
-                    "--no-check",
-                )
+        told = None
+        if request.check is not None and not request.dry_run:
+            if not request.branch:  # nobody waits for checks to hear that a file is in the way
+                engine.look(_order(place, record, made, files, scratch), scratch)
+            told = checked(record, made, request.check)
         text = _message(request, record, made, files)
-        return _land(place, record, request, made, files, text, checked, scratch)
+        return _land(place, record, request, made, files, text, told, scratch)
 
 
 def desk_of(state: Path, root: Path) -> Desk:
@@ -150,13 +145,6 @@ def _check_state(place: Place, request: MergeRequest) -> None:
         )
 
 
-def _checked_commit(record: RunRecord, made: Made) -> str:
-    """The composition as a commit of Hydra's, for the checks to stand on."""
-    return patches.commit_tree(
-        record.patches, tree=made.result, base=made.head, message="to be checked\n"
-    )
-
-
 def _message(request: MergeRequest, record: RunRecord, made: Made, files: Sequence[Change]) -> str:
     own = [patches.message(record.patches, runs.commit_of(record, lane)) for lane in made.lanes]
     text = message_of(own, request.message)
@@ -176,14 +164,13 @@ def _land(
     made: Made,
     files: tuple[Change, ...],
     text: str,
-    checked: Mapping[str, Any] | None,
+    told: Mapping[str, Any] | None,
     scratch: Path,
 ) -> Landing:
     repository = place.repository
     commit = "" if not request.commits else _commit(place, record, made, text, request.environ)
     onto = repository.head
     ref = f"refs/heads/{request.branch}" if request.branch else f"refs/heads/{repository.branch}"
-    added = [change.path for change in files if change.old is None]
     name = new_run_id()
     document: dict[str, Any] = {
         "schema": 1,
@@ -202,7 +189,7 @@ def _land(
         "files": [os.fsdecode(change.path) for change in files],
         "loose": [os.fsdecode(path) for path in sorted(made.dirty)],
         "moved": made.head != made.base,
-        "checks": checked,
+        "checks": told,
         "landed": time.time(),
         "undone": None,
         "record": str(record.folder / "landings" / f"{name}.json"),
@@ -214,24 +201,18 @@ def _land(
         commit=commit,
         files=files,
         moved=made.head != made.base,
-        hooks=() if not request.commits else _hooks(place),
+        hooks=() if not request.commits else _hooks(place, files),
         notes=_notes(record, made),
         dry_run=request.dry_run,
         document=document,
     )
-    order = engine.Order(
+    order = replace(
+        _order(place, record, made, files, scratch),
         id=name,
-        run=record.id,
-        repository=repository,
-        patches=record.patches,
-        changes=files,
         ref=ref if commit else "",
-        head=made.head,
         commit=commit,
         reason=f"hydra merge {' '.join(made.lanes)}: {document['title']}",
         bring=partial(_bring, place, record, commit or made.result, files),
-        loose=made.dirty,
-        outside=sparse.left_out(repository, added, scratch),
         record=Path(document["record"]),
         document=document,
     )
@@ -242,6 +223,25 @@ def _land(
     else:
         carry_out(order, desk(place))
     return landing
+
+
+def _order(
+    place: Place, record: RunRecord, made: Made, files: Sequence[Change], scratch: Path
+) -> engine.Order:
+    """What is to be done to the tree; where the branch goes is added to it."""
+    added = [change.path for change in files if change.old is None]
+    return engine.Order(
+        id="look",
+        run=record.id,
+        repository=place.repository,
+        patches=record.patches,
+        changes=files,
+        ref="",
+        head=made.head,
+        commit="",
+        loose=made.dirty,
+        outside=sparse.left_out(place.repository, added, scratch),
+    )
 
 
 def _bring(place: Place, record: RunRecord, what: str, files: Sequence[Change]) -> None:
@@ -291,6 +291,7 @@ def _new_branch(
             f"nothing was landed: the branch {request.branch} is there already",
             hint="choose another name, or delete it first: git branch -d",
         )
+    check_names(order.changes)
     if request.dry_run:
         return
     order.bring()
@@ -314,16 +315,26 @@ def _branch(place: Place) -> str:
     return place.repository.branch or "HEAD"
 
 
-def _hooks(place: Place) -> tuple[str, ...]:
-    """The user's hooks that `git merge` or `git commit` would have run."""
+def _hooks(place: Place, files: Sequence[Change]) -> tuple[str, ...]:
+    """The user's hooks that `git merge` or `git commit` would have run, those that it brings too
+    (a core.hooksPath in the tree)."""
     repository = place.repository
     named = repository.config.get("core.hookspath")
     folder = (
         repository.root / Path(named).expanduser() if named else repository.common_dir / "hooks"
     )
+    brought = {
+        os.path.normpath(repository.root / os.fsdecode(change.path))
+        for change in files
+        if change.new is not None and change.new.mode == "100755"
+    }
     names = ("pre-merge-commit", "pre-commit", "prepare-commit-msg", "commit-msg")
     after_it = ("post-commit", "post-merge", "reference-transaction")
-    return tuple(name for name in (*names, *after_it) if os.access(folder / name, os.X_OK))
+    return tuple(
+        name
+        for name in (*names, *after_it)
+        if os.access(folder / name, os.X_OK) or os.path.normpath(folder / name) in brought
+    )
 
 
 def _notes(record: RunRecord, made: Made) -> tuple[str, ...]:
@@ -337,7 +348,8 @@ def _notes(record: RunRecord, made: Made) -> tuple[str, ...]:
 
 
 @contextmanager
-def _scratch(place: Place) -> Iterator[Path]:
+def scratch_of(place: Place) -> Iterator[Path]:
+    """A folder in the repository's own place, gone afterwards. Raises `Refused`."""
     folder = place.state / paths.repository_key(place.repository.root)
     try:
         paths.make_private(folder)

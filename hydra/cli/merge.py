@@ -10,7 +10,10 @@ import click
 from hydra.cli.common import Command, json_option, run_option, use_color
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hydra.app.merge import Landing, MergeRequest
+    from hydra.store import RunRecord
 
 _ALONE = ("undo", "abort")
 
@@ -104,7 +107,20 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
         dry_run=options["dry_run"],
         message=options["message"],
         edit=_edit if options["edit"] else None,
+        check=None if options["no_check"] else _check,
     )
+
+
+def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:
+    """Runs the race's checks on what is to be landed; a line each on stderr."""
+    from hydra.app.check import check_commit
+    from hydra.reporters.checks import line
+
+    def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
+        if said := line(lane, kind, data):
+            sys.stderr.write(f"{said}\n")
+
+    return check_commit(record, commit, tell=tell)
 
 
 def _edit(text: str, editor: str) -> str:

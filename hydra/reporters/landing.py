@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hydra.reporters.checks import says
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean, plural
 
@@ -45,8 +46,7 @@ def landed_text(
         lines.append("the branch had moved since the race: merged onto it")
     if document["loose"]:
         lines.append("files that you had changed before the race are not staged")
-    if document["checks"] is None:
-        lines.append("no checks were run on it")
+    lines += _checks(document["checks"], dry_run)
     lines += [paint(clean(note), "warn", color) for note in notes]
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
@@ -72,6 +72,18 @@ def landing_document(
 ) -> dict[str, Any]:
     """The landing's record, and what was said besides."""
     return {**document, "hooks": list(hooks), "notes": list(notes), "dry_run": dry_run}
+
+
+def _checks(told: Mapping[str, Any] | None, dry_run: bool) -> list[str]:
+    if dry_run:
+        return []
+    if told is None:
+        return ["its checks were not run (--no-check)"]
+    if not told["checks"]:
+        return ["no checks were run: the race had none"]
+    when = " in its race" if told.get("recorded") else ""
+    said = (f"{clean(str(one['check']))}: {says(one)}" for one in told["checks"])
+    return [f"checked{when}: {', '.join(said)}"]
 
 
 def _letter(change: Change) -> str:

@@ -1,0 +1,55 @@
+"""What is to be landed is checked before anything is touched: again, unless it was in its race."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hydra.app import runs
+from hydra.app.composing import Made, tree_of
+from hydra.errors import LandingRefused, RecordError, Refused
+from hydra.git import patches
+from hydra.store import RunRecord
+
+Check = Callable[[RunRecord, str], Mapping[str, Any]]
+"""Runs the checks of a run on a commit in its patches.git: `ok`, `why`, and what a record keeps."""
+
+
+def checked(record: RunRecord, made: Made, check: Check) -> Mapping[str, Any]:
+    """What came of the checks on this composition. Raises `LandingRefused` where one holds it back.
+
+    A lane that lands as it is, where the race began, is the very tree that its race has checked.
+    """
+    told = _in_the_race(record, made)
+    if told is None:
+        commit = patches.commit_tree(
+            record.patches, tree=made.result, base=made.head, message="to be checked\n"
+        )
+        try:
+            told = check(record, commit)
+        except (Refused, RecordError) as refused:
+            raise LandingRefused(
+                f"nothing was landed: its checks cannot be run: {refused.message}",
+                hint=f"{refused.hint}; or land it unchecked: --no-check",
+            ) from refused
+    if not told["ok"]:
+        raise LandingRefused(
+            f"nothing was landed: {told['why']}",
+            hint="`hydra runs show` has the checks' output; --no-check lands it all the same",
+        )
+    return told
+
+
+def _in_the_race(record: RunRecord, made: Made) -> Mapping[str, Any] | None:
+    if len(made.lanes) != 1 or made.head != made.base:
+        return None
+    (lane,) = made.lanes
+    told = runs.read(record).lanes.get(lane, {})
+    results, held = told.get("checks"), told.get("held_back")
+    if not isinstance(results, list) or not isinstance(held, list) or not results:
+        return None
+    if any(result.get("status") in ("interrupted", "not run") for result in results):
+        return None
+    if tree_of(record, runs.commit_of(record, lane)) != made.result:
+        return None
+    return {"ok": not held, "why": "; ".join(map(str, held)), "checks": results, "recorded": True}
