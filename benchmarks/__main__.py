@@ -23,7 +23,7 @@ _INSIDE = "HYDRA_BENCHMARKS_INSIDE"
 
 
 def _cases() -> dict[str, Callable[[Place], list[Result]]]:
-    from benchmarks import grounds, idle, keeper, landings, output, peers, races, starts
+    from benchmarks import checks, grounds, idle, keeper, landings, output, peers, races, starts
 
     return {
         "starts": starts.starts,
@@ -37,6 +37,7 @@ def _cases() -> dict[str, Callable[[Place], list[Result]]]:
         "reader": races.slow_reader,
         "snapshot": grounds.snapshots,
         "landing": landings.landing,
+        "checks": checks.checks,
         "peers": peers.peers,
     }
 

@@ -147,7 +147,7 @@ def slow_reader(place: Place) -> list[Result]:
             against=against,
             value=shown,
             best=shown_best,
-            note="the reader's thread decodes and encodes every event again, and takes the "
-            "interpreter from the loop meanwhile",
+            note="the reader's thread copies the record, and takes the interpreter from the "
+            "loop meanwhile",
         ),
     ]

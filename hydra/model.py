@@ -282,14 +282,24 @@ class Usage:
     cost_usd: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a patch touches that deserves a look before it lands. `kind` is one of docs/landing.md;
+    `path` is from the tree's top, "" where several are counted together."""
+
+    kind: str
+    path: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
     """An attempt's work as a commit on the base, in the run's `patches.git`.
 
     `incomplete` says why something may be missing ("" when whole); `notes` name what deserves a
     look (a nested repository taken as files, a file left out for its size); `left_behind` counts
-    the files that are in the worktree alone, which is therefore kept. An empty patch has
-    `files == 0` and `commit == base`.
+    the files that are in the worktree alone, which is therefore kept; `remarks` what it touches
+    that is not ordinary code. An empty patch has `files == 0` and `commit == base`.
     """
 
     commit: str
@@ -300,6 +310,7 @@ class Patch:
     incomplete: str = ""
     notes: tuple[str, ...] = ()
     left_behind: int = 0
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def empty(self) -> bool:

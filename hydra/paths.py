@@ -72,6 +72,11 @@ def repository_key(root: Path) -> str:
     return f"{name}-{digest}"
 
 
+def is_repository_key(name: str) -> bool:
+    """Whether `name` has the form of a repository's folder under the state folder."""
+    return re.fullmatch(r"[a-z0-9.-]+-[0-9a-f]{10}", name) is not None
+
+
 def runs_dir(state: Path, root: Path) -> Path:
     """The folder that holds this repository's runs."""
     return state / repository_key(root) / "runs"

@@ -96,6 +96,51 @@ def test_a_kept_worktree_goes_only_while_nobody_has_used_it(hydra: Hydra) -> Non
         assert worktree_of(folder).is_dir()
 
 
+@pytest.mark.slow
+def test_what_was_changed_while_rivals_still_worked_is_work(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "works")
+    hydra.agent("claude", [fakes.fail("error")])
+    hydra.agent("codex", [*gate.stop(), fakes.finish("done")])
+    process = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--events")
+    assert process.stdout is not None
+    ended = (json.loads(line) for line in process.stdout)
+    assert any((event["kind"], event["lane"]) == ("lane_ended", "claude") for event in ended)
+    gate.wait()
+    [mine] = hydra.state.glob("g/*/claude/*/README.md")
+    mine.write_text("mine\n")
+    gate.open()
+    process.communicate(timeout=60)
+    gate.close()
+    empty(hydra)
+    assert sweep(hydra.state, replace(Limits(), retention_bytes=0)) == 0
+    assert mine.read_text() == "mine\n"
+
+
+def test_what_was_changed_after_the_clock_was_set_back_is_work(hydra: Hydra) -> None:
+    folder = failed(hydra, 31)
+    empty(hydra)
+    later = (folder / "result.json").stat().st_mtime + 400 * DAY
+    os.utime(folder / "result.json", (later, later))
+    mine = worktree_of(folder) / "README.md"
+    before = mine.read_text()
+    mine.write_text("mine\n")
+    assert sweep(hydra.state, Limits()) == 0
+    mine.write_text(before)
+    assert sweep(hydra.state, Limits()) == 1
+
+
+@pytest.mark.slow
+def test_what_was_landed_in_part_is_work(hydra: Hydra) -> None:
+    steps = (fakes.edit("one.txt", "1\n"), fakes.edit("two.txt", "2\n"))
+    folder = raced(hydra, *steps, days=31)
+    empty(hydra)
+    for picked, goes in (("one.txt", 0), (".", 1)):
+        told = hydra.run("merge", "-r", folder.name, "--pick", f"claude:{picked}", "--no-check")
+        assert told.returncode == 0, told.stderr
+        assert sweep(hydra.state, Limits()) == goes
+    assert not folder.exists()
+
+
 def test_a_stash_is_work(hydra: Hydra) -> None:
     stash = "echo x >> README.md && git -c user.name=A -c user.email=a@b stash -q"
     folder = raced(hydra, fakes.shell("sh", "-c", stash), days=31)
@@ -301,6 +346,7 @@ def test_rm_by_age_and_emptiness(hydra: Hydra) -> None:
         (("--all", "--empty"), "leave out"),
         (("@-0", "--all"), "one after the other"),
         (("nonsense", "-y"), "hydra runs lists them"),
+        (("", "-y"), "`hydra runs` lists them"),
         (("--older-than", "30"), "without a unit"),
     ],
 )

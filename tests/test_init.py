@@ -160,3 +160,45 @@ def test_nothing_else_in_the_repository_changes(repo: Path) -> None:
     assert rest() == before
     assert git(repo, "status", "--porcelain") == "?? hydra.toml"
     assert os.access(repo / "hydra.toml", os.R_OK)
+
+
+@pytest.mark.parametrize(
+    ("files", "checks"),
+    [
+        ({}, ()),
+        (
+            {"package.json": '{"scripts": {"test": "jest", "lint": "eslint ."}}'},
+            ("npm test", "lint=npm run lint"),
+        ),
+        (
+            {"package.json": '{"scripts": {"test": "echo no test specified; exit 1"}}'},
+            (),
+        ),
+        ({"package.json": "[1", "yarn.lock": ""}, ()),
+        ({"package.json": '{"scripts": {"test": "vitest"}}', "bun.lock": ""}, ("bun run test",)),
+        (
+            {"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n", "uv.lock": ""},
+            ("uv run pytest -q", "lint=uv run ruff check ."),
+        ),
+        ({"pyproject.toml": "dev = ['pytest']\n"}, (".venv/bin/python -m pytest -q",)),
+        ({"setup.cfg": "", "test_a.py": ""}, ("python3 -m unittest -v",)),
+        ({"Cargo.toml": "", "go.mod": "", "Makefile": "test:\n"}, ("cargo test", "go test ./...")),
+        ({"Makefile": "all:\ntest : all\n"}, ("make test",)),
+        ({"Makefile": "check = 1\ntest := 2\n"}, ()),
+    ],
+)
+def test_which_checks_there_are(repo: Path, files: dict[str, str], checks: tuple[str, ...]) -> None:
+    for name, text in files.items():
+        (repo / name).write_text(text)
+    initial = init.propose(repo)
+    assert initial.checks == checks
+    held = _config(initial.text).checks.checks
+    commands = [f"lint={it.command}" if it.name == "lint" else it.command for it in held]
+    if checks:
+        assert tuple(it for it in commands if it in checks) == checks
+
+
+def test_a_link_is_not_read_for_guesses(repo: Path, scratch: Path) -> None:
+    (scratch / "package.json").write_text('{"scripts": {"test": "jest"}}')
+    (repo / "package.json").symlink_to(scratch / "package.json")
+    assert init.propose(repo).checks == ()

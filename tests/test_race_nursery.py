@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import trio
@@ -179,3 +180,77 @@ async def test_a_disk_that_fails_a_lane_is_no_bug() -> None:
     (ended,) = (await race.run()).outcomes
     assert ended.failure is not None
     assert (ended.failure.reason, "No space" in ended.failure.message) == ("record", True)
+
+
+async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:
+    second = trio.Event()
+    order: list[str] = []
+
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        order.append(f"{planned.lane.id} runs")
+        if planned.lane.id == "two":
+            second.set()
+        return outcome(planned)
+
+    async def finish(planned: LanePlan, handle: Handle, emit: Emit, ended: Outcome) -> Outcome:
+        await second.wait()  # the other lane's agent runs while this one is checked
+        order.append(f"{planned.lane.id} is finished")
+        return replace(ended, held_back=("no",)) if planned.lane.id == "one" else ended
+
+    race = Race(
+        plan=plan(lane("one"), lane("two"), max_parallel=1),
+        run_attempt=attempt,
+        finish=finish,
+        record=lambda event: None,
+    )
+    with trio.fail_after(20):
+        result = await race.run()
+    assert order[:2] == ["one runs", "two runs"]
+    assert [o.held_back for o in result.outcomes] == [("no",), ()]
+
+
+async def test_an_outcome_survives_a_failure_of_its_checks() -> None:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        return outcome(planned)
+
+    async def finish(planned: LanePlan, handle: Handle, emit: Emit, ended: Outcome) -> Outcome:
+        raise ValueError("oh no")
+
+    race = Race(
+        plan=plan(lane("one")), run_attempt=attempt, finish=finish, record=lambda event: None
+    )
+    (ended,) = (await race.run()).outcomes
+    assert ended.status is Status.COMPLETED
+    assert not ended.usable
+    assert "oh no" in ended.held_back[0]
+
+
+async def test_what_goes_on_beside_waits_for_the_first_agents_and_ends_with_the_race() -> None:
+    began, ended = trio.Event(), False
+    running: list[str] = []
+
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        assert not began.is_set() or len(running) == 2
+        running.append(planned.lane.id)
+        emit("agent_started")
+        await began.wait()
+        return outcome(planned)
+
+    async def beside(emit: Emit) -> None:
+        nonlocal ended
+        assert len(running) == 2
+        began.set()
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended = True
+
+    race = Race(
+        plan=plan(lane("one"), lane("two")),
+        run_attempt=attempt,
+        beside=beside,
+        record=lambda event: None,
+    )
+    with trio.fail_after(20):
+        await race.run()
+    assert ended

@@ -388,6 +388,38 @@ def test_a_race_that_is_refused_leaves_no_record(hydra: Hydra) -> None:
     assert list(hydra.state.glob("*/runs/*")) == []
 
 
+def test_work_is_taken_though_the_event_that_a_lane_was_opened_is_lost(hydra: Hydra) -> None:
+    folder = killed_race(hydra)
+    events = folder / "events.jsonl"
+    kinds = (b'"lane_opened"', b'"agent_started"', b'"session"', b'"message"', b'"tool_')
+    lines = events.read_bytes().splitlines(keepends=True)
+    events.write_bytes(b"".join(one for one in lines if not any(kind in one for kind in kinds)))
+    assert "1 patch taken" in hydra.run("runs").stderr
+
+
+def test_worktrees_stay_while_the_disk_with_their_runs_is_not_there(
+    hydra: Hydra,
+) -> None:
+    hydra.agent("claude", [fakes.edit("notes.log", "a\n"), fakes.fail("error")])
+    race = hydra.race("-a", "claude")
+    worktree = Path(race.lane("claude")["worktree"])
+    grounds = worktree.parent.parent
+    shelf = Path(race.document["folder"]).parent.parent
+    away = hydra.scratch / "away"
+    shelf.rename(away)
+    for stand_in in (lambda: shelf.symlink_to(away / "not mounted"), shelf.mkdir):
+        stand_in()
+        os.utime(grounds, (0, 0))
+        assert hydra.run("runs").returncode == 0
+        assert worktree.is_dir()
+        shelf.unlink() if shelf.is_symlink() else shelf.rmdir()
+    assert unfinished(hydra.state) == ([], set())
+    shelf.symlink_to(away)
+    os.utime(grounds, (0, 0))
+    assert hydra.run("runs", "show").returncode == 0
+    assert worktree.is_dir()
+
+
 def test_nothing_to_recover_costs_next_to_nothing(scratch: Path) -> None:
     for number in range(50):
         store = RunStore(scratch / "shop-1" / "runs" / f"r{number}", {"manifest.json": {}})

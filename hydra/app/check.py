@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,37 +14,22 @@ import trio
 
 from hydra import probe
 from hydra.app import runs, settings
+from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.runs import Place
-from hydra.checks.kit import Tell
-from hydra.checks.record import CheckResult, document
-from hydra.checks.recorded import base_of
-from hydra.checks.round import Round, held_back
+from hydra.checks.record import document
 from hydra.config import Config
 from hydra.errors import (
-    EXIT_INTERRUPTED,
-    EXIT_NO_USABLE_LANE,
-    EXIT_OK,
-    EXIT_TERMINATED,
     RecordError,
     Refused,
     UsageError,
 )
 from hydra.git import patches
 from hydra.model import Confinement, RacePlan
+from hydra.paths import ground_dir
 from hydra.plan import no_private_network
-from hydra.race import SIGNALS
 from hydra.recover import record
-from hydra.store import RunRecord, shared, write_json
-
-SCHEMA = 1
-
-LaneTell = Callable[[str, str, Mapping[str, object]], None]
-"""Takes what goes on: the lane ("" for the base), the kind of event, its data."""
-
-
-def _silent(_lane: str, _kind: str, _data: Mapping[str, object]) -> None:
-    pass
+from hydra.store import RunRecord, alone, shared, write_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,53 +41,7 @@ class CheckRequest:
     lanes: tuple[str, ...] = ()
     flags: Mapping[str, object] = field(default_factory=dict)
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    tell: LaneTell = _silent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """What came of it: by lane, and on the base. `interrupted` is a signal's number, or 0."""
-
-    run: str
-    folder: Path
-    base: Mapping[str, CheckResult]
-    lanes: Mapping[str, tuple[CheckResult, ...]]
-    interrupted: int = 0
-    base_recorded: bool = False
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def held_back(self) -> tuple[str, ...]:
-        """Why a patch is not usable, a sentence each, for the first that is not."""
-        return next((held for held in map(held_back, self.lanes.values()) if held), ())
-
-    @property
-    def exit_code(self) -> int:
-        """0 where every required check passes or breaks nothing, on every lane."""
-        if self.interrupted:
-            return EXIT_INTERRUPTED if self.interrupted == 2 else EXIT_TERMINATED
-        return EXIT_NO_USABLE_LANE if self.held_back else EXIT_OK
-
-    def document(self) -> dict[str, object]:
-        """As `--json` prints it and as the run's folder keeps it."""
-        return {
-            "schema": SCHEMA,
-            "kind": "check",
-            "run": self.run,
-            "folder": str(self.folder),
-            "baseline": [document(result) for result in self.base.values()],
-            "baseline_recorded": self.base_recorded,
-            "lanes": [
-                {
-                    "lane": lane,
-                    "checks": [document(result) for result in results],
-                    "held_back": list(held_back(results)),
-                }
-                for lane, results in self.lanes.items()
-            ],
-            "exit_code": self.exit_code,
-            "warnings": list(self.warnings),
-        }
+    tell: LaneTell = silent
 
 
 def check(request: CheckRequest) -> Checked:
@@ -125,7 +64,7 @@ def check_commit(
     commit: str,
     *,
     environ: Mapping[str, str] | None = None,
-    tell: LaneTell = _silent,
+    tell: LaneTell = silent,
     label: str = "landing",
 ) -> dict[str, Any]:
     """The run's own checks on a commit (or tree) in its patches.git, held against the run's base.
@@ -173,7 +112,7 @@ def _plan(
     config = settings.load(place.repository.root, request.environ, request.flags)
     plan = record.plan(found.folder)
     confinement = trio.run(probe.try_confinement, request.environ)
-    asked = config.sources.get("race.check") == "--check"
+    asked = config.sources.get("race.check") in ("--check", "HYDRA_CHECK")
     checks = config.checks.checks if asked or not plan.checks else plan.checks
     trusted = config.checks.trusted if asked or not plan.checks else _was_trusted(found)
     if not checks:
@@ -253,51 +192,12 @@ async def _checked(
         kit = await trio.to_thread.run_sync(kit_of, plan, around)
     except OSError as error:
         raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
-    round = Round(kit, plan.checks_parallel)
-    stops = {lane: trio.CancelScope() for lane in subjects}
-    beside = trio.CancelScope()
-    done: dict[str, tuple[CheckResult, ...]] = {}
-    number = 0
-    recorded = False
-
-    async def listen(task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        nonlocal number
-        with trio.open_signal_receiver(*SIGNALS) as received:
-            task_status.started()
-            async for signal in received:
-                number = number or signal
-                for scope in (*stops.values(), beside):
-                    scope.cancel()
-
-    async def base() -> None:
-        nonlocal recorded
-        known = await trio.to_thread.run_sync(base_of, found.folder, kit.checks)
-        if known is not None:
-            round.known(known)
-            recorded = True
-            return
-        with beside:
-            await round.baseline(plan.task.base, partial(request.tell, ""))
-
-    async def lane(name: str, commit: str) -> None:
-        tell: Tell = partial(request.tell, name)
-        done[name] = await round.lane(name, commit, tell, stop=stops[name])
-
-    async with trio.open_nursery() as outer:
-        await outer.start(listen)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(base)
-            for name, commit in subjects.items():
-                nursery.start_soon(lane, name, commit)
-        outer.cancel_scope.cancel()
-    checked = Checked(
-        run=found.id,
-        folder=kit.folder,
-        base=round.base,
-        lanes={name: done[name] for name in subjects},
-        interrupted=number,
-        base_recorded=recorded,
-    )
+    with alone(kit.folder):  # for as long as its grounds are in use
+        await trio.to_thread.run_sync(sweep, found, ground_dir(place.state, found.id, "x").parent)
+        checked = await run_round(
+            found, kit, plan.checks_parallel, subjects, plan.task.base, request.tell
+        )
     with suppress(OSError):  # what is shown stands all the same
         write_json(kit.folder / "result.json", checked.document())
+        (found.folder / "size.json").unlink(missing_ok=True)
     return checked

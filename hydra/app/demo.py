@@ -40,6 +40,7 @@ def demo(watcher: Watcher | None, announce: Callable[[Demo], None]) -> DemoRepor
         directory=prepared.repository,
         flags={
             "race.agents": prepared.agents,
+            "race.check": (prepared.check,),
             "race.allow_experimental_adapters": prepared.allow_experimental,
         },
         environ=prepared.environment(os.environ),

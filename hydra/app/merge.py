@@ -21,11 +21,14 @@ from hydra.errors import LandingRefused, Refused, UsageError
 from hydra.git import handing, patches, sparse
 from hydra.git.changes import Change, changes
 from hydra.git.runner import GitFailed, run
+from hydra.git.touched import touched
 from hydra.landing import after, engine
 from hydra.landing.journal import Desk
 from hydra.landing.message import message_of
 from hydra.landing.picks import Pick
 from hydra.landing.place import check_names
+from hydra.model import Remark
+from hydra.remarks import remarks
 from hydra.store import RunRecord, new_run_id, shared
 
 
@@ -58,7 +61,8 @@ class Landing:
     """What was landed, or with `dry_run` would be. `commit` "" is a landing without one.
 
     `moved`: the branch had moved on since the race, and the patch was merged onto it. `hooks` are
-    those of the user's that would have run with git. `document` is the record.
+    those of the user's that would have run with git. `remarks` are what it touches that deserves a
+    look. `document` is the record.
     """
 
     run: str
@@ -71,6 +75,7 @@ class Landing:
     notes: tuple[str, ...]
     dry_run: bool
     document: Mapping[str, Any]
+    remarks: tuple[Remark, ...] = ()
 
 
 def merge(request: MergeRequest) -> Landing:
@@ -205,6 +210,7 @@ def _land(
         notes=_notes(record, made),
         dry_run=request.dry_run,
         document=document,
+        remarks=_remarks(place, record, made),
     )
     order = replace(
         _order(place, record, made, files, scratch),
@@ -242,6 +248,11 @@ def _order(
         loose=made.dirty,
         outside=sparse.left_out(place.repository, added, scratch),
     )
+
+
+def _remarks(place: Place, record: RunRecord, made: Made) -> tuple[Remark, ...]:
+    _, files = touched(record.patches, made.head, made.result)
+    return remarks(files, place.repository.config.get("core.hookspath", ""))
 
 
 def _bring(place: Place, record: RunRecord, what: str, files: Sequence[Change]) -> None:

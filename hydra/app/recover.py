@@ -34,7 +34,7 @@ def recover(environ: Mapping[str, str] = os.environ, say: Say | None = None) -> 
     found, known = unfinished(state)
     for folder in found:
         _recover(folder, state, say or _to_stderr)
-    if _strays(state, known):
+    if known is not None and _strays(state, known):
         _remove_strays(state, known)
     for journal in _landings(state):
         _end_landing(journal, say or _to_stderr)

@@ -52,6 +52,9 @@ def select(
         raise UsageError(
             "runs were named, and chosen by a condition too", hint="do one after the other"
         )
+    if not all(names):
+        # Elsewhere it means the latest; here it is a variable that was never set.
+        raise UsageError("a run's name is empty", hint="`hydra runs` lists them; @-0 is the latest")
     if names:
         found = {run.id: run for run in (find(place, name) for name in names)}
         return list(found.values())

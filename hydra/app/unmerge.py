@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from hydra.app import runs
-from hydra.app.merge import Landing, carry_out, desk
+from hydra.app.merge import Landing, carry_out, desk, scratch_of
 from hydra.app.runs import Place
 from hydra.errors import LandingRefused, RecordError
+from hydra.git import sparse
 from hydra.git.changes import changes
 from hydra.git.runner import GitFailed, run
 from hydra.landing import after, engine
@@ -31,6 +32,9 @@ def undo(environ: Mapping[str, str]) -> Landing:
         change.reversed for change in changes(record.patches, document["head"], document["result"])
     )
     ref, commit = str(document["ref"]), str(document["commit"])
+    added = [change.path for change in back if change.old is None]
+    with scratch_of(place) as scratch:
+        outside = sparse.left_out(place.repository, added, scratch)
     order = engine.Order(
         id=new_run_id(),
         run=record.id,
@@ -42,6 +46,7 @@ def undo(environ: Mapping[str, str]) -> Landing:
         commit=str(document["onto"]) if commit else "",
         reason=f"hydra merge --undo: {document['title']}",
         loose=[os.fsencode(path) for path in document["loose"]],
+        outside=outside,
         record=Path(str(document["record"])),
         document={**document, "undone": time.time()},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,9 +48,8 @@ class Asked:
 
 def ask(check: Check, ground: PrivateGround) -> Asked:
     """Makes the folder for the answer, empty, and notes what is in the tree already. Blocks."""
-    folder = Path(ground.environment["TMPDIR"]) / "hydra-results"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    # A new one each time: an earlier check may have put anything in the place of an old one.
+    folder = Path(tempfile.mkdtemp(prefix="hydra-results-", dir=ground.environment["TMPDIR"]))
     file = folder / f"{check.name}.xml"
-    file.unlink(missing_ok=True)
     before = reports.seen(ground.worktree, check.junit) if check.junit else {}
     return Asked(file=file, worktree=ground.worktree, pattern=check.junit, before=before)

@@ -60,6 +60,7 @@ class Kit:
             confined=self.confinement.holds,
             copies=self.copies,
             limits=self.limits,
+            of_a_lane=True,
         )
 
     def walls(self, ground: Ground) -> Walls:

@@ -51,7 +51,7 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
     from hydra.app import runs
     from hydra.git import patches
     from hydra.landing.hunks import hunks
-    from hydra.reporters.hunks import hunk_rows, hunks_text
+    from hydra.reporters.hunks import hunk_rows, hunks_text, short_ids
     from hydra.store import shared
 
     place = runs.here()
@@ -61,17 +61,17 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
         raise _no_hunks()
     with shared(run.folder):
         ends = runs.ends_of(run, lane, other)
-        if options["hunks"]:
-            found = [h for h in hunks(run.patches, *ends) if _within(h.path, paths)]
-            document = {**_document(run.id, lane, None, ends, []), "hunks": hunk_rows(found)}
-            if options["as_json"]:
-                click.echo(json.dumps(document, indent=2))
-                return
-            text = hunks_text(found)
-        elif options["as_json"]:
+        found = hunks(run.patches, *ends) if options["hunks"] else ()
+        picked = [hunk for hunk in found if _within(hunk.path, paths)]
+        if options["as_json"]:
             rows = [row for row in patches.numstat(run.patches, *ends) if _within(row[0], paths)]
-            click.echo(json.dumps(_document(run.id, lane, other, ends, rows), indent=2))
+            document = _document(run.id, lane, other, ends, rows)
+            if options["hunks"]:
+                document["hunks"] = hunk_rows(picked, short_ids(found))
+            click.echo(json.dumps(document, indent=2))
             return
+        if options["hunks"]:
+            text = hunks_text(picked, short_ids(found))
         else:
             text = patches.diff(run.patches, *ends, paths=paths, stat=options["stat"])
     if not sys.stdout.isatty():

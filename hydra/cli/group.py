@@ -21,7 +21,7 @@ COMMANDS = {
     "diff": "Show LANE's patch against its base, or against LANE2's patch",
     "merge": "Land LANE's patch, or picks of several, as one commit on your branch",
     "export": "Print LANE's patch as mail that `git am` takes, or make a bundle of it",
-    "check": "Run the checks on patches that are there, again or others",
+    "check": "Run the checks of a race on its patches: again, or others",
     "completion": "Print the completion script of SHELL",
 }
 """Every command with how its own help begins, so that `hydra --help` imports none of them."""

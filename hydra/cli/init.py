@@ -39,12 +39,15 @@ def command(only_print: bool, as_json: bool) -> None:
 
 
 def _next_step(initial: "Initial") -> str:
-    guessed = [
-        name for name, found in (("copy", initial.copies), ("setup", initial.setup)) if found
-    ]
+    told = (("copy", initial.copies), ("setup", initial.setup), ("check", initial.checks))
+    guessed = [name for name, found in told if found]
     if not guessed:
         return "nothing in it is set yet: take the # away from what you want\n"
-    return f"nothing in it is set yet: look at {' and '.join(guessed)} first, which were guessed\n"
+    return f"nothing in it is set yet: look at {_listed(guessed)} first, which were guessed\n"
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _document(initial: "Initial") -> dict[str, object]:
@@ -55,5 +58,6 @@ def _document(initial: "Initial") -> dict[str, object]:
         "written": initial.written,
         "copy": list(initial.copies),
         "setup": list(initial.setup),
+        "check": list(initial.checks),
         "text": initial.text,
     }

@@ -141,7 +141,8 @@ def _show(landing: Landing, options: dict[str, Any]) -> None:
     from hydra.reporters.document import dump
     from hydra.reporters.landing import landed_text, landing_document
 
-    told = {"hooks": landing.hooks, "notes": landing.notes}
+    told: dict[str, Any] = {"hooks": landing.hooks, "notes": landing.notes}
+    told["remarks"] = landing.remarks
     if options["as_json"]:
         document = landing_document(landing.document, dry_run=landing.dry_run, **told)
         sys.stdout.write(dump(document))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -38,6 +39,8 @@ class Demo:
     task: str = pager.TASK
     agents: tuple[str, ...] = AGENTS
     allow_experimental: bool = True
+    check: str = ""
+    """What is run on each patch, as `--check` takes it."""
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """`environ` with the scripted agents first on PATH and every folder of Hydra in here."""
@@ -93,7 +96,14 @@ def prepare(folder: Path) -> Demo:
         bin_folder=folder / "agents" / "bin",
         state=folder / "state",
         home=home,
+        check=_check(),
     )
+
+
+def _check() -> str:
+    # As a person types it, where that runs at all.
+    python = "python3" if shutil.which("python3") else shlex.quote(os.path.realpath(sys.executable))
+    return f"unittest={python} -m unittest -v"
 
 
 USAGE: Mapping[str, Mapping[str, float]] = {

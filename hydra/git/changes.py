@@ -42,7 +42,7 @@ def changes(git_dir: Path, old: str, new: str) -> tuple[Change, ...]:
     told = run(*words, old, new, "--", git_dir=git_dir, isolated=True, timeout=300).stdout
     fields = split(told)
     return tuple(
-        _change(facts, path) for facts, path in zip(fields[::2], fields[1::2], strict=True)
+        read_change(facts, path) for facts, path in zip(fields[::2], fields[1::2], strict=True)
     )
 
 
@@ -83,8 +83,8 @@ def read_blob(git_dir: Path, oid: str) -> bytes:
     return run("cat-file", "blob", oid, git_dir=git_dir, isolated=True).stdout
 
 
-def _change(facts: bytes, path: bytes) -> Change:
-    # :100644 100755 <old> <new> M
+def read_change(facts: bytes, path: bytes) -> Change:
+    """One entry of git's raw diff: `:100644 100755 OLD NEW M` and its path."""
     old_mode, new_mode, old, new, _ = facts[1:].decode().split(" ")
     return Change(path, _entry(old_mode, old), _entry(new_mode, new))
 

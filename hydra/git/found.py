@@ -164,8 +164,9 @@ def _config(start: Path) -> dict[str, str]:
     listed = run("config", "--list", "-z", "--includes", cwd=start, extra_env=plain).stdout
     held: dict[str, str] = {}
     for entry in split(listed):
-        key, _, value = entry.partition(b"\n")
-        held[os.fsdecode(key)] = os.fsdecode(value)
+        key, named, value = entry.partition(b"\n")
+        # `[commit] gpgSign` with no value at all is true.
+        held[os.fsdecode(key)] = os.fsdecode(value) if named else "true"
     return held
 
 

@@ -111,6 +111,12 @@ def drivers(repo: Repository, base: str, allow: Sequence[str]) -> Settings:
     return tuple(pair for name in sorted(asked) for pair in driver(repo, name))
 
 
+def no_others(drivers: Settings) -> bytes:
+    """Lines of info/attributes under which no other filter runs, nor any diff or merge driver."""
+    # With a filter that is allowed (LFS), the others have no driver in the gitdir's configuration.
+    return b"* !diff !merge\n" if drivers else b"* !filter !diff !merge\n"
+
+
 def asked_filters(repo: Repository, base: str = "") -> tuple[str, ...]:
     """Every filter named in the tree's .gitattributes at `base`, info/attributes and the user's."""
     told = _in_tree(repo.root, base or repo.head)

@@ -95,11 +95,13 @@ def hand_over(patches: Path, repo: Repository, what: str) -> None:
 
     Raises `Refused` where they cannot be written.
     """
+    # The head's tree too: with a tree alone, git would go through all that it has in common with it.
+    asked = f"{what}\n^{repo.head}\n^{repo.head}^{{tree}}\n"
     packed = run(
         *("pack-objects", "--revs", "--local", "--stdout", "--quiet", "--delta-base-offset"),
         git_dir=patches,
         isolated=True,
-        stdin=f"{what}\n^{repo.head}\n".encode(),
+        stdin=asked.encode(),
         timeout=600,
         config=(("pack.window", "0"),),
     ).stdout

@@ -32,21 +32,33 @@ _MISSING = re.compile(r"^error: unable to read sha1 file of (.*) \(([0-9a-f]+)\)
 """What git says of each file whose content a partial clone never fetched."""
 
 
-def make(git_dir: Path, repo: Repository) -> None:
-    """Makes a lane's bare repository: the user's objects, tags, name and words on files."""
+def make(git_dir: Path, repo: Repository, *, drivers: frozen.Settings | None = None) -> None:
+    """Makes a lane's bare repository: the user's objects, tags, name and words on files.
+
+    With `drivers` these are the only content filters that a checkout in it can run: what is
+    checked out may name any, being an agent's.
+    """
     tags = Later(partial(_tags, repo))
-    bare.make(git_dir, repo, config=_config(git_dir, repo))
+    if drivers is None:
+        bare.make(git_dir, repo, config=_config(git_dir, repo))
+    else:
+        config = (*_OWN, *frozen.identity(repo), *drivers)
+        bare.make(git_dir, repo, config=config, attributes=frozen.no_others(drivers))
     (git_dir / "hooks").mkdir(exist_ok=True)
     (git_dir / "packed-refs").write_bytes(tags.result())
 
 
-def checkout(git_dir: Path, worktree: Path, base: str) -> Path:
-    """Adds the worktree at `base`, detached; gives its index. Raises `Refused` with the reason."""
+def checkout(git_dir: Path, worktree: Path, base: str, *, isolated: bool = False) -> Path:
+    """Adds the worktree at `base`, detached; gives its index. Raises `Refused` with the reason.
+
+    `isolated`: by the repository's own configuration alone, as `make` wrote it with `drivers`.
+    """
     try:
         run(
             *("worktree", "add", "--quiet", "--detach", worktree, base),
             git_dir=git_dir,
             timeout=_CHECKOUT_LIMIT,
+            isolated=isolated,
         )
     except GitFailed as failed:
         if missing := _MISSING.search(failed.stderr):

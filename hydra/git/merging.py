@@ -24,7 +24,7 @@ _MARKERS = re.compile(rb"^(<{7}|={7}|>{7})(?: .*)?$", re.M)
 class Conflict:
     """One path both sides changed. `lines` are the first and last of each place, in the merged
     text; () where it is no matter of lines. `reason` is git's own word: `contents`,
-    `modify/delete`, `rename/delete`, `binary` ..."""
+    `modify/delete`, `rename/delete`, `binary` ...; `modes` where only these differ."""
 
     path: bytes
     reason: str
@@ -58,7 +58,7 @@ def three_way(git_dir: Path, *, base: str, ours: str, theirs: str) -> Merged:
     if told.code == 0:
         return Merged(split(told.stdout)[0].decode())
     if told.code == 1:  # anything above is no conflict but an error
-        return _conflicts(git_dir, told)
+        return _conflicts(git_dir, told, sides)
     raise Refused(
         f"git could not merge: {told.reason or f'exit {told.code}'}",
         hint="an object may be missing, as in a partial clone: bring it with git fetch",
@@ -75,20 +75,28 @@ def _commit(git_dir: Path, tree: str, *parents: str) -> str:
     ).line
 
 
-def _conflicts(git_dir: Path, told: Result) -> Merged:
+def _conflicts(git_dir: Path, told: Result, sides: tuple[str, str]) -> Merged:
     # TREE, then (MODE OID STAGE TAB PATH) each, an empty field, then the messages.
     fields = told.stdout.split(b"\0")
     tree, end = fields[0].decode(), fields.index(b"", 1)
-    staged = [field.partition(b"\t")[2] for field in fields[1:end]]
-    reasons = dict(reversed(_messages(fields[end + 1 :])))  # the first word on a path counts
-    paths = dict.fromkeys((*staged, *(path for path in reasons if path not in staged)))
-    return Merged(
-        tree,
-        tuple(
-            Conflict(path, reasons.get(path, "conflict"), _places(git_dir, tree, path))
-            for path in paths
-        ),
-    )
+    aside = re.compile(rb"~(?:%s|%s)(?:_\d+)?$" % (sides[0].encode(), sides[1].encode()))
+    modes: dict[bytes, set[bytes]] = {}
+    for facts, _, path in (field.partition(b"\t") for field in fields[1:end]):
+        mode, _, stage = facts.split(b" ")
+        # What cannot stand under its own name is put aside by git, beside the path that is meant.
+        kept = modes.setdefault(aside.sub(b"", path), set())
+        kept.update([mode] if stage != b"1" else [])
+    told_of = reversed(_messages(fields[end + 1 :]))  # the first word on a path counts
+    reasons = {aside.sub(b"", path): reason for path, reason in told_of}
+    paths = dict.fromkeys((*modes, *reasons))
+    found = []
+    for path in paths:
+        places = _places(git_dir, tree, path)
+        reason = reasons.get(path, "conflict")
+        if reason == "contents" and not places and len(modes.get(path, ())) > 1:
+            reason = "modes"  # git calls it so too where the contents agree
+        found.append(Conflict(path, reason, places))
+    return Merged(tree, tuple(found))
 
 
 def _messages(fields: list[bytes]) -> list[tuple[bytes, str]]:

@@ -13,6 +13,11 @@ _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _DOT_GIT = re.compile(r"(\.git|git~1)[ .]*(:.*)?", re.S)
 """What NTFS takes for .git: its short name, dots and blanks behind it, a stream (read-cache.c)."""
 
+_DOT_GITMODULES = re.compile(r"(\.gitmodules|gitmod~[1-4]|gi7eb[0-9a-f~]*)[ .]*(:.*)?", re.S)
+
+LINK = "120000"
+"""The mode of a symlink in a tree."""
+
 
 @lru_cache(maxsize=65536)
 def folded(name: bytes) -> str:
@@ -23,8 +28,11 @@ def folded(name: bytes) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
-def refused(path: bytes) -> str:
-    """Why git would not check this path out on some system; "" where it would everywhere."""
+def refused(path: bytes, mode: str = "") -> str:
+    """Why git would not check this path out on some system; "" where it would everywhere.
+
+    `mode` is its file's: what git reads by itself may be no link.
+    """
     if path.startswith(b"/") or not path:
         return "not a path inside the repository"
     for part in path.split(b"/"):
@@ -33,8 +41,11 @@ def refused(path: bytes) -> str:
         if b"\0" in part:
             return "not a name"
         text = _IGNORED.sub("", os.fsdecode(part)).lower()
-        if _DOT_GIT.fullmatch(text):
+        # A backslash parts folders where NTFS is.
+        if any(_DOT_GIT.fullmatch(word) for word in text.split("\\")):
             return "git keeps this name for itself"
+        if mode == LINK and _DOT_GITMODULES.fullmatch(text):
+            return "git takes no symlink for this file"
     return ""
 
 

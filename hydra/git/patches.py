@@ -13,10 +13,6 @@ from hydra.git import bare, frozen
 from hydra.git.found import Repository
 from hydra.git.runner import GitFailed, run, split
 
-_NO_DRIVERS = b"* !filter !diff !merge\n"
-_FILTERS_BY_NAME = b"* !diff !merge\n"
-"""With a filter that is allowed (LFS): the others have no driver in this gitdir's configuration."""
-
 WHO = {
     f"GIT_{role}_{word}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -33,9 +29,16 @@ def create(path: Path, repo: Repository, *, base: str = "", allow: Sequence[str]
     the content filters that may run besides LFS's; they run as configured now.
     """
     drivers = frozen.drivers(repo, base, allow)
-    attributes = _FILTERS_BY_NAME if drivers else _NO_DRIVERS
-    bare.make(path, repo, config=drivers, attributes=attributes)
+    bare.make(path, repo, config=drivers, attributes=frozen.no_others(drivers))
     frozen.write_user_settings(repo, path)
+
+
+def drivers(patches: Path) -> frozen.Settings:
+    """The content filters that may run on what a lane made, as `create` froze them."""
+    words = ("config", "--null", "--get-regexp", r"^filter\.")
+    told = run(*words, git_dir=patches, isolated=True, check=False)
+    pairs = (entry.partition(b"\n") for entry in split(told.stdout))
+    return tuple((os.fsdecode(key), os.fsdecode(value)) for key, _, value in pairs)
 
 
 def commit(

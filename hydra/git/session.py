@@ -15,6 +15,10 @@ from hydra.model import Limits
 _UNSYNCED = (("core.fsync", "none"),)
 """20,000 files: 1.8 s unsynced against 18.7 s; `keep` syncs one pack afterwards."""
 
+_LOOSE = (("core.bigFileThreshold", "1t"),)
+"""Never straight into a pack: `keep` brings what is loose. The user's own threshold would lose all
+files above it."""
+
 _SYNCED = (("core.fsync", "pack,pack-metadata"), ("pack.window", "0"))
 
 _TRUE_STAT = (("core.trustctime", "true"), ("core.checkstat", "default"))
@@ -65,7 +69,7 @@ class Session:
             isolated=True,
             timeout=self._left(),
             extra_env=self._quarantine(),
-            config=(*_TRUE_STAT, *_UNSYNCED),
+            config=(*_TRUE_STAT, *_UNSYNCED, *_LOOSE),
         )
 
     def paths(self, *args: str | bytes, stdin: bytes = b"") -> list[bytes]:

@@ -21,7 +21,7 @@ from hydra.errors import HydraError, LandingRefused
 from hydra.git.names import parents
 from hydra.git.runner import run
 from hydra.landing.journal import DONE, MOVING, Desk, Journal, Shift
-from hydra.landing.swap import Mark, exchange, put
+from hydra.landing.swap import Mark, aside_of, exchange, put
 from hydra.paths import make_private
 from hydra.store import write_json
 from hydra.workspace import tree
@@ -32,6 +32,9 @@ class Undecided(LandingRefused):
 
 
 Act = Callable[[], None]
+
+_NAME = 40
+"""Characters of a file's name that are kept in another place: four bytes each, and a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,22 +145,29 @@ def abort(desk: Desk, end_left: Callable[[str], object]) -> tuple[Path | None, t
         for number, one in enumerate(kept):
             assert one.kept is not None
             folder.mkdir(mode=0o700, exist_ok=True)
-            name = f"{number}-{Path(one.name).name}"
-            shutil.copy2(os.fsdecode(one.kept), folder / name, follow_symlinks=False)
+            name = f"{number}-{Path(one.name).name[-_NAME:]}"
+            _copy(Path(os.fsdecode(one.kept)), folder / name)
         for act in acts:
             act()
         _clear(journal, desk)
         return (folder if kept else None), tuple(one.name for one in unsure)
 
 
+def _copy(kept: Path, target: Path) -> None:
+    if kept.is_dir() and not kept.is_symlink():  # it took a file's place in the very moment
+        shutil.copytree(kept, target, symlinks=True)
+    else:
+        shutil.copy2(kept, target, follow_symlinks=False)
+
+
 def fresh_place(journal: Journal, path: bytes) -> bytes:
     """Where a new file waits; after the exchange, where the old one does."""
-    return os.fsencode(journal.staging) + b"/fresh/" + path
+    return os.fsencode(journal.files) + b"/fresh/" + path
 
 
 def gone_place(journal: Journal, number: int) -> bytes:
     """Where a file that only goes is kept."""
-    return os.fsencode(journal.staging) + b"/gone/%d" % number
+    return os.fsencode(journal.files) + b"/gone/%d" % number
 
 
 def _stands(journal: Journal) -> bool:
@@ -231,7 +241,7 @@ def _came_back(journal: Journal, shift: Shift) -> Act | _Unsure | None:
     if there == shift.old:
         return None
     # Whatever the exchange displaced, also what was saved in its very moment, comes back.
-    kept = fresh if here is not None else fresh + b".aside"
+    kept = fresh if here is not None else aside_of(fresh)
     if there != shift.fresh:
         return _Unsure(os.fsdecode(shift.path), "changed since it was landed", kept)
     return partial(exchange, kept, target)
@@ -252,7 +262,7 @@ def _went_back(journal: Journal, shift: Shift) -> Act | _Unsure | None:
 
 def _folder_back(journal: Journal, shift: Shift) -> Act | None:
     """An emptied folder that a file took the place of."""
-    kept = os.fsencode(journal.staging) + b"/folders/%d" % shift.number
+    kept = os.fsencode(journal.files) + b"/folders/%d" % shift.number
     if not os.path.lexists(kept):
         return None
     return partial(_back, kept, _full(journal, shift.path))
@@ -282,15 +292,20 @@ def _unmake(journal: Journal, folder: bytes) -> None:
 
 
 def _remove_empty(journal: Journal, path: bytes) -> None:
-    """As git does: a folder goes with its last file."""
+    """As git does: a folder goes with its last file, but for the one that one stands in."""
     with suppress(OSError):
         for folder in reversed(parents(path)):
-            os.rmdir(_full(journal, folder))  # noqa: PTH106
+            full = _full(journal, folder)
+            if os.path.samefile(full, "."):  # noqa: PTH121
+                return
+            os.rmdir(full)  # noqa: PTH106
 
 
 def _clear(journal: Journal, desk: Desk) -> None:
-    """Lock, staging folder, journal: in this order, as the one knows the other."""
-    staging = Path(journal.staging)
+    """Files, lock, staging folder, journal: in this order, as the one knows the other."""
+    staging, files = Path(journal.staging), Path(journal.files)
+    if files != staging and files.exists():
+        tree.remove(files)
     lock = Path(journal.git_dir) / "index.lock"
     with suppress(FileNotFoundError):
         if os.path.samestat(lock.lstat(), (staging / "lock").lstat()):

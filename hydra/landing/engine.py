@@ -30,7 +30,7 @@ from hydra.git.runner import GitFailed, owner, run
 from hydra.git.standing import WorkTree, is_module
 from hydra.landing import after
 from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal, Shift
-from hydra.landing.place import Look, Step
+from hydra.landing.place import Look, Step, files_below
 from hydra.landing.swap import Mark, exchange, put
 from hydra.process.identity import Identity
 
@@ -87,9 +87,22 @@ def move(order: Order, desk: Desk) -> None:
     except BaseException as broken:
         if bring is not None:
             bring.wait()
-        _undo(under.journal, desk, broken)
+        if under.journal.phase == DONE:  # Ctrl-C as git had just moved the branch
+            _finish(under.journal, desk)
+        else:
+            _undo(under.journal, desk, broken)
         raise
-    after.finish(under.journal, desk)
+    _finish(under.journal, desk)
+
+
+def _finish(journal: Journal, desk: Desk) -> None:
+    try:
+        after.finish(journal, desk)
+    except OSError as error:
+        raise LandingRefused(
+            f"it has landed, but not all could be written down: {error}",
+            hint="nothing is lost; the next hydra command finishes it",
+        ) from error
 
 
 def _undo(journal: Journal, desk: Desk, broken: BaseException) -> None:
@@ -98,7 +111,7 @@ def _undo(journal: Journal, desk: Desk, broken: BaseException) -> None:
     except (OSError, GitFailed) as error:
         raise LandingRefused(
             f"the landing broke off ({broken}) and could not be undone yet: {error}",
-            hint=f"nothing is lost: what was there is in {journal.staging}, and the next hydra "
+            hint=f"nothing is lost: what was there is in {journal.files}, and the next hydra "
             "command puts it back",
         ) from error
 
@@ -121,11 +134,12 @@ class _Under:
     desk: Desk
     journal: Journal = field(init=False)
     staging: Path = field(init=False)
+    files: Path = field(init=False)
     steps: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
         order = self.order
-        self.staging = _staging(order)
+        self.staging, self.files = _staging(order)
         self.journal = Journal(
             id=order.id,
             run=order.run,
@@ -136,6 +150,7 @@ class _Under:
             git_dir=str(order.repository.git_dir),
             patches=str(order.patches),
             staging=str(self.staging),
+            files=str(self.files),
             ref=order.ref,
             head=order.head,
             commit=order.commit,
@@ -146,9 +161,10 @@ class _Under:
     def prepare(self) -> None:
         """Everything that can be done without touching the tree."""
         self._note(self.journal)
-        self.staging.mkdir(mode=0o700)
+        for folder in dict.fromkeys((self.staging, self.files)):
+            folder.mkdir(mode=0o700)
         for name in ("fresh", "gone", "folders"):
-            (self.staging / name).mkdir()
+            (self.files / name).mkdir()
         self._lock()
         index = self._own_index()
         tree = self._tree(self.order.repository.root, index)
@@ -202,22 +218,38 @@ class _Under:
     def set_ref(self) -> None:
         """The branch moves, if it still stands where it did. This is when the landing stands."""
         order = self.order
+        self._check_kept()
         if order.commit:
             head = run("symbolic-ref", "-q", "HEAD", cwd=order.repository.root, check=False).line
             if head != order.ref:
                 raise _moved("another branch was checked out meanwhile")
             moment("ref")
-            try:
-                run(
-                    *("update-ref", "-m", order.reason, "HEAD", order.commit, order.head),
-                    cwd=order.repository.root,
-                )
-            except GitFailed as failed:
-                raise _moved(f"the branch has moved meanwhile ({failed.result.reason})") from failed
+            self._update_ref()
             moment("ref set")
-        self.journal = self.journal.at(DONE)
-        if not order.commit:  # with a commit, the branch itself says that it stands
-            self._note(self.journal)
+            self.journal = self.journal.at(DONE)  # the branch itself says that it stands
+        else:
+            self._note(self.journal.at(DONE))
+
+    def _update_ref(self) -> None:
+        order, root = self.order, self.order.repository.root
+        words = ("update-ref", "-m", order.reason, "HEAD", order.commit, order.head)
+        try:
+            run(*words, cwd=root)
+        except BaseException as failed:
+            now = run("rev-parse", "--verify", "-q", order.ref, cwd=root, check=False).line
+            if now == order.commit:
+                self.journal = self.journal.at(DONE)
+            if not isinstance(failed, GitFailed):
+                raise
+            if now != order.commit:
+                raise _moved(f"the branch has moved meanwhile ({failed.result.reason})") from failed
+
+    def _check_kept(self) -> None:
+        """What was displaced is still as it was: a program may have had it open to write."""
+        for one in self.journal.shifts:
+            place = self._gone(one.number) if one.fresh is None else self._fresh(one.path)
+            if one.old is not None and Mark.of(place) != one.old:
+                raise _moved(f"{os.fsdecode(one.path)} was written to meanwhile")
 
     def _lock(self) -> None:
         """Takes git's own lock of the index, so that no git of the user's writes meanwhile."""
@@ -251,7 +283,7 @@ class _Under:
         if loose:
             index = self.staging / "index-loose"
             shutil.copy2(tree.index, index)
-        fresh = self._tree(self.staging / "fresh", index)
+        fresh = self._tree(self.files / "fresh", index)
         if loose:
             fresh.set((change.path, change.new) for change in loose)
         fresh.checkout(coming)
@@ -271,7 +303,13 @@ class _Under:
         modules = [s.path for s in self.steps if is_module(s.new) and not is_module(s.old)]
         wanted = {folder for path in places for folder in parents(path)}
         wanted.update(folder for path in modules for folder in (*parents(path), path))
-        return sorted(folder for folder in wanted if not _is_folder(self._full(folder)))
+        # Where a link becomes a folder, what is behind the link is not below that folder.
+        missing: set[bytes] = set()
+        for folder in sorted(wanted):
+            above = folder.rpartition(b"/")[0]
+            if above in missing or not _is_folder(self._full(folder)):
+                missing.add(folder)
+        return sorted(missing)
 
     def _take(self, one: Shift) -> None:
         moment("take")
@@ -301,11 +339,13 @@ class _Under:
         moment("given")
 
     def _clear_folder(self, folder: bytes, number: int) -> None:
-        for _, _, files in os.walk(folder):
-            if files:
-                raise _moved(f"{os.fsdecode(folder)} was filled meanwhile")
         moment("folder aside")
-        os.rename(folder, os.fsencode(self.staging / "folders" / str(number)))  # noqa: PTH104
+        aside = os.fsencode(self.files / "folders" / str(number))
+        os.rename(folder, aside)  # noqa: PTH104
+        moment("folder is aside")
+        # Only now: nobody can fill it any more by its name.
+        if next(files_below(aside), None) is not None:
+            raise _moved(f"{os.fsdecode(folder)} was filled meanwhile")
 
     def _make_folder(self, folder: bytes) -> None:
         try:
@@ -334,11 +374,15 @@ class _Under:
         return after.gone_place(self.journal, number)
 
 
-def _staging(order: Order) -> Path:
-    """In the git dir, where no tool looks; in the tree only where that is another file system."""
+def _staging(order: Order) -> tuple[Path, Path]:
+    """For the index and for the files, each where it can be renamed from.
+
+    In the git dir, where no tool looks; files in the tree only where that is another file system.
+    """
     git_dir, root = order.repository.git_dir, order.repository.root
+    name = f".hydra-landing-{order.id}"
     same = git_dir.stat().st_dev == root.stat().st_dev
-    return (git_dir if same else root) / f".hydra-landing-{order.id}"
+    return git_dir / name, (git_dir if same else root) / name
 
 
 def _copy_index(git_dir: Path, copy: Path) -> None:

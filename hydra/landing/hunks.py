@@ -17,14 +17,14 @@ from pathlib import Path
 from hydra.git.changes import Change, changes
 from hydra.git.runner import run
 
-SHORT = 6
-"""Hexadecimal digits of an id that are shown, at least."""
-
 _DIFF = (
     *("diff-tree", "-r", "-p", "-U3", "--no-renames", "--full-index", "--no-color"),
     *("--no-ext-diff", "--no-textconv", "--diff-algorithm=histogram", "--no-indent-heuristic"),
     *("--src-prefix=a/", "--dst-prefix=b/", "--inter-hunk-context=0", "--ignore-submodules=none"),
 )
+_SIZE = (("core.bigFileThreshold", "512m"),)
+"""git's own default: a file above it has no lines. The user's would change what hunks there are."""
+
 _HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _SECTION = re.compile(rb"^diff --git ", re.M)
 
@@ -60,7 +60,7 @@ def hunks(git_dir: Path, base: str, commit: str) -> tuple[Hunk, ...]:
     """All hunks of a patch, in the order of its diff."""
     changed = changes(git_dir, base, commit)
     words = (*_DIFF, "--end-of-options", base, commit, "--")
-    text = run(*words, git_dir=git_dir, isolated=True, timeout=300).stdout
+    text = run(*words, git_dir=git_dir, isolated=True, timeout=300, config=_SIZE).stdout
     starts = [found.start() for found in _SECTION.finditer(text)]
     sections = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
     found: list[Hunk] = []
@@ -145,16 +145,20 @@ def _line_hunks(change: Change, section: bytes) -> Iterator[Hunk]:
         first = int(head[1]) - (head[2] != b"0")
         body = lines[start + 1 : end]
         edits = tuple(_edits(body, first))
-        changed = b"\n".join(line for line in body if line[:1] in (b"-", b"+", b"\\"))
-        place = b"%d,%d\n" % (first, sum(len(edit.old) for edit in edits))
         yield Hunk(
-            id=_id(change, place + changed),
+            id=_id(change, *(_exactly(edit) for edit in edits)),
             change=change,
             kind="lines",
             head=lines[start].decode("utf-8", "replace"),
             body=b"\n".join(body) + b"\n",
             edits=edits,
         )
+
+
+def _exactly(edit: Edit) -> bytes:
+    """Its place and its lines, so that no two edits of a file are written the same."""
+    place = b"%d,%d,%d\n" % (edit.start, len(edit.old), len(edit.new))
+    return place + b"".join((*edit.old, *edit.new))
 
 
 def _edits(body: Sequence[bytes], first: int) -> Iterator[Edit]:

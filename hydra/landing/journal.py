@@ -49,6 +49,7 @@ class Journal:
     """One landing (or the undoing of one). `document` is its record, written when it stands.
 
     `process` is its Hydra, `owner` the mark by which that one's children are found.
+    `staging` holds the index, old and new; `files` what the tree's files change places with.
     `ref` is the branch that moves from `head` to `commit`; `commit` "" is --no-commit, where
     nothing does. `made` are folders that will be made, the upper ones first.
     """
@@ -62,6 +63,7 @@ class Journal:
     git_dir: str
     patches: str
     staging: str
+    files: str
     ref: str
     head: str
     commit: str

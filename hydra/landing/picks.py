@@ -9,9 +9,11 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hydra.errors import UsageError
-from hydra.git.changes import Entry, changes, read_blob, renames, tree_with, write_blob
+from hydra.git.changes import Change, Entry, changes, read_blob, renames, tree_with, write_blob
 from hydra.landing.compose import Part
 from hydra.landing.hunks import Edit, Hunk, apply, hunks
+
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class LanePatch:
     lane: str
     commit: str
     _hunks: tuple[Hunk, ...] | None = None
+    _changes: dict[bytes, Change] | None = None
     _entries: dict[bytes, Entry | None] = field(default_factory=dict)
     _edits: dict[bytes, list[Edit]] = field(default_factory=dict)
     _modes: dict[bytes, str] = field(default_factory=dict)
@@ -76,13 +79,17 @@ class LanePatch:
 
     def _take_path(self, pick: Pick, moved: Mapping[bytes, bytes]) -> None:
         named = os.fsencode((pick.path or "").rstrip("/"))
-        changed = {one.path: one.new for one in changes(self.patches, self.base, self.commit)}
+        changed = self._changed()
         chosen = [p for p in changed if not named or p == named or p.startswith(named + b"/")]
         if not chosen:
             raise _no_such_path(pick, changed)
+        for path in chosen:
+            self._take_file(path, moved)
+
+    def _take_file(self, path: bytes, moved: Mapping[bytes, bytes]) -> None:
         # A rename is one thing: picking either side takes both.
-        both = (*chosen, *(moved[path] for path in chosen if path in moved))
-        self._entries.update((path, changed[path]) for path in both)
+        for side in (path, moved.get(path, path)):
+            self._entries[side] = self._changed()[side].new
 
     def _take_hunk(self, pick: Pick, moved: Mapping[bytes, bytes]) -> None:
         hunk = self._hunk(pick)
@@ -94,23 +101,31 @@ class LanePatch:
                 assert hunk.change.new is not None
                 self._modes[hunk.path] = hunk.change.new.mode
             case _:
-                self._entries[hunk.path] = hunk.change.new
-                if other := moved.get(hunk.path):
-                    self._take_path(Pick(self.lane, os.fsdecode(other)), {})
+                self._take_file(hunk.path, moved)
+
+    def _changed(self) -> dict[bytes, Change]:
+        if self._changes is None:
+            found = changes(self.patches, self.base, self.commit)
+            self._changes = {change.path: change for change in found}
+        return self._changes
 
     def _hunk(self, pick: Pick) -> Hunk:
         wanted = (pick.hunk or "").lower()
         found = [one for one in self.hunks() if one.id.startswith(wanted)]
         if len({one.id for one in found}) == 1:
             return found[0]
-        what = "no hunk" if not found else f"{len(found)} hunks"
+        if not found:
+            raise UsageError(
+                f"lane {self.lane} has no hunk {pick.hunk!r}",
+                hint=f"see their ids: hydra diff {self.lane} --hunks",
+            )
+        ids = ", ".join(f"{one.id[:12]} ({os.fsdecode(one.path)})" for one in found[:_NAMED])
         raise UsageError(
-            f"lane {self.lane} has {what} {pick.hunk!r}",
-            hint=f"see their ids: hydra diff {self.lane} --hunks",
+            f"lane {self.lane} has {len(found)} hunks {pick.hunk!r}", hint=f"give more of it: {ids}"
         )
 
     def _edited(self, path: bytes) -> Entry:
-        old = next(one.change.old for one in self.hunks() if one.path == path)
+        old = self._changed()[path].old
         assert old is not None
         mode = self._modes.get(path, old.mode)
         edits = self._edits.get(path, [])
@@ -121,7 +136,10 @@ class LanePatch:
 
 
 def _no_such_path(pick: Pick, changed: Mapping[bytes, object]) -> UsageError:
+    if not changed:
+        return UsageError(f"lane {pick.lane} has nothing to pick: its patch is empty")
     names = [os.fsdecode(path) for path in changed]
-    near = get_close_matches(pick.path or "", names, 3, 0.5) or names[:5]
-    hint = f"it changes {', '.join(near)}" if near else "its patch is empty"
-    return UsageError(f"lane {pick.lane} does not change {pick.path}", hint=hint)
+    near = get_close_matches(pick.path or "", names, 3, 0.5) or names[:_NAMED]
+    return UsageError(
+        f"lane {pick.lane} does not change {pick.path}", hint=f"it changes {', '.join(near)}"
+    )

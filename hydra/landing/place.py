@@ -24,6 +24,12 @@ from hydra.landing.swap import Mark
 SHOWN = 20
 """Paths named in a refusal; with more, the others are counted."""
 
+_MOVE_IT = (
+    "commit, move or stash what is named and land again; or take it on a branch of its own: "
+    "--branch NAME"
+)
+_PICK = "no git would check such a path out; take what else the patch has: --pick LANE:PATH"
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -76,8 +82,8 @@ class Look:
 
         Nothing is written but in `scratch`.
         """
+        check_names(self.changes)
         for change in self.changes:
-            self._check_name(change)
             self._check_index(change)
         standing = [change for change in self.changes if self._stands(change)]
         self._check_files(standing)
@@ -102,7 +108,7 @@ class Look:
     def _left_out(self, change: Change) -> bool:
         """Whether the work tree has no file for this path, and shall have none."""
         if change.old is None:
-            return change.path in self.outside
+            return change.path in self.outside and not os.path.lexists(self._full(change.path))
         found = self._entry(change.path)
         skipped = found is not None and found.skipped
         return skipped and not os.path.lexists(self._full(change.path))
@@ -114,10 +120,6 @@ class Look:
     def _stands(self, change: Change) -> bool:
         gone = change.old is None or is_module(change.old)
         return not gone and not self._left_out(change)
-
-    def _check_name(self, change: Change) -> None:
-        if change.new is not None and (why := refused(change.path)):
-            self._problem(change.path, why)
 
     def _check_index(self, change: Change) -> None:
         found = self._entry(change.path)
@@ -147,8 +149,13 @@ class Look:
         comes = change.new is not None and (
             change.old is None or (is_module(change.old) and not is_module(change.new))
         )
-        if comes:
+        if comes and not self._is_repository(change):
             self._check_free(change.path)
+
+    def _is_repository(self, change: Change) -> bool:
+        """A submodule's own repository stands there already, and nothing in it is written to."""
+        there = self._full(change.path)
+        return is_module(change.new) and os.path.lexists(there + b"/.git")
 
     def _check_way(self, path: bytes) -> None:
         """Every folder on the way is a real one, and the last that is there can be written."""
@@ -190,8 +197,8 @@ class Look:
                     continue  # a folder on the way, looked at by `_check_way`
                 for left in self._left_of(other):
                     self._problem(path, _taken(path, left, twin == name))
-            if name not in names.get(folded(name), ()):
-                return  # not there: nothing below it is either
+            if name not in names.get(folded(name), ()) or place in self._going:
+                return  # not there, or no folder: nothing below it is either
 
     def _left_of(self, path: bytes) -> Iterator[bytes]:
         """What of a file or folder stays when all that goes has gone; at most one name."""
@@ -201,13 +208,11 @@ class Look:
         if not stat.S_ISDIR(os.lstat(full).st_mode):
             yield path
             return
-        for top, folders, files in os.walk(full):
-            links = [name for name in folders if os.path.islink(os.path.join(top, name))]  # noqa: PTH114, PTH118
-            for name in (*files, *links):
-                inside = os.path.relpath(os.path.join(top, name), self._full(b""))  # noqa: PTH118
-                if inside not in self._going:
-                    yield inside
-                    return
+        for found in files_below(full):
+            inside = os.path.relpath(found, self._full(b""))
+            if inside not in self._going:
+                yield inside
+                return
 
     def _check_twins(self, added: Sequence[Change]) -> None:
         """A new name that only another file system takes for one that is tracked, there or not."""
@@ -236,6 +241,29 @@ class Look:
         self.problems.setdefault(path, why)
 
 
+def check_names(changes: Sequence[Change]) -> None:
+    """Raises `LandingRefused` with every new path that git would not check out."""
+    problems = {change.path: why for change in changes if (why := _refused(change))}
+    if problems:
+        raise _in_the_way(problems, _PICK)
+
+
+def _refused(change: Change) -> str:
+    return refused(change.path, change.new.mode) if change.new is not None else ""
+
+
+def files_below(folder: bytes) -> Iterator[bytes]:
+    """All in a folder that is no folder, and folders that cannot be looked into."""
+    closed: list[bytes] = []
+    for top, folders, files in os.walk(folder, onerror=lambda lost: closed.append(lost.filename)):
+        yield from closed
+        closed.clear()
+        links = (name for name in folders if os.path.islink(os.path.join(top, name)))  # noqa: PTH114, PTH118
+        for name in (*files, *links):
+            yield os.path.join(top, name)  # noqa: PTH118
+    yield from closed
+
+
 def _listing(folder: bytes) -> dict[str, list[bytes]]:
     found: dict[str, list[bytes]] = {}
     try:
@@ -258,6 +286,8 @@ def _with_folders(folder: bytes) -> tuple[bytes, ...]:
 def _all_folded(places: Collection[bytes]) -> Iterable[str]:
     """As `folded`, at once: nearly every repository has ASCII names alone."""
     joined = b"\0".join(places)
+    if not places:
+        return ()
     return joined.decode().lower().split("\0") if joined.isascii() else map(folded, places)
 
 
@@ -270,13 +300,12 @@ def _taken(path: bytes, left: bytes, same: bool) -> str:
     return f"the same name to some file systems as {name}"
 
 
-def _in_the_way(problems: dict[bytes, str]) -> LandingRefused:
+def _in_the_way(problems: dict[bytes, str], hint: str = _MOVE_IT) -> LandingRefused:
     named = tuple((os.fsdecode(path), why) for path, why in sorted(problems.items()))
     more = f" (the first {SHOWN})" if len(named) > SHOWN else ""
     what = "1 path is" if len(named) == 1 else f"{len(named)} paths are"
     return LandingRefused(
         f"nothing was landed: {what} in the way{more}",
-        hint="commit, move or stash what is named and land again; or take it on a branch of its "
-        "own: --branch NAME",
+        hint=hint,
         paths=named[:SHOWN],
     )

@@ -44,13 +44,18 @@ def exchange(fresh: bytes, target: bytes) -> None:
     """Afterwards each of the two names has the other's file. Raises `OSError`; both must exist."""
     if _renameat2(fresh, target, _EXCHANGE):
         return
-    aside = fresh + b".aside"
+    aside = aside_of(fresh)
     try:
         os.link(target, aside, follow_symlinks=False)
     except OSError:  # a file system without hard links
         shutil.copy2(target, aside, follow_symlinks=False)
     os.rename(fresh, target)  # noqa: PTH104  bytes
     os.rename(aside, fresh)  # noqa: PTH104
+
+
+def aside_of(fresh: bytes) -> bytes:
+    """Where the old file waits for a moment, without renameat2: no tree has a file of this name."""
+    return os.path.dirname(fresh) + b"/.git"  # noqa: PTH120
 
 
 def put(fresh: bytes, target: bytes) -> None:

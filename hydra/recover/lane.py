@@ -9,10 +9,12 @@ from pathlib import Path
 from hydra.errors import Failure, HydraError
 from hydra.git import patches as patch_git
 from hydra.git.runner import run
+from hydra.git.touched import touched
 from hydra.model import ExitStatus, LanePlan, Outcome, Patch, RacePlan, Status
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
 from hydra.recover.record import Past, failure
+from hydra.remarks import remarks
 from hydra.secrets import Redactor
 from hydra.workspace import PrivateGround, WorktreeLost, give_back_standing, standing_ground
 
@@ -47,7 +49,7 @@ def recover_lane(
 ) -> Recovery:
     """Brings one lane to its outcome. Raises `NotNow` on a full disk."""
     ground = _ground(plan, lane, folder, state)
-    if not past.opened:
+    if not past.opened and not ground.was_opened():
         # No agent has stood in it.
         with suppress(OSError):
             ground.remove()
@@ -130,7 +132,7 @@ def _incomplete(patches: Path, commit: str, base: str) -> str:
 
 
 def _read(patches: Path, base: str, commit: str, incomplete: str = "") -> Patch:
-    stats = patch_git.numstat(patches, base, commit)
+    stats, files = touched(patches, base, commit)
     return Patch(
         commit=commit,
         base=base,
@@ -138,6 +140,7 @@ def _read(patches: Path, base: str, commit: str, incomplete: str = "") -> Patch:
         insertions=sum(added or 0 for _, added, _ in stats),
         deletions=sum(deleted or 0 for _, _, deleted in stats),
         incomplete=incomplete,
+        remarks=remarks(files),
     )
 
 

@@ -55,13 +55,17 @@ class Past:
                 self.opened = True
             case "lane_warning":
                 self.warnings.append(str(event.data.get("text", "")))
+            case "setup_started":
+                self.opened = True  # the event that says so may have been lost
             case "agent_started":
                 self.agent = event.data
+                self.opened = True
             case "agent_exited":
                 self.exited = event.data
             case "lane_ended":
                 self.ended = event.data
             case kind if kind in AGENT_KINDS:
+                self.opened = True
                 self.story.add(AgentEvent(event.kind, event.sub, event.data))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from hydra.errors import HydraError
 from hydra.git import patches
 from hydra.git.runner import run as git
-from hydra.model import Status
+from hydra.model import Limits, Status
 from hydra.paths import ground_dir
 from hydra.store import RunRecord, disk_usage, write_json
 from hydra.workspace import tree
@@ -103,15 +103,19 @@ def is_landed(run: RunRecord, state: Path) -> bool:
     """Whether a patch of it stands on one of the user's branches, and no worktree is kept.
 
     Who lands one lane has decided against the others. A landing without a commit, one that was
-    taken back, and one whose branch no longer holds it do not count.
+    taken back, one whose branch no longer holds it, and one of picked parts do not count; nor does
+    any of a run that holds changes which the user had not committed.
     """
     if grounds(run, state):
         return False
     with suppress(HydraError, OSError, ValueError, KeyError, TypeError):
+        if run.manifest["head"] != run.manifest["base"]:
+            return False
         root = Path(str(run.manifest["repository"]))
         for path in sorted((run.folder / "landings").glob("*.json")):
             told = json.loads(path.read_bytes())
-            if told["undone"] is None and told["commit"] and _holds(root, told):
+            whole = not told["picks"] or any(pick.endswith(":") for pick in told["picks"])
+            if whole and told["undone"] is None and told["commit"] and _holds(root, told):
                 return True
     return False
 
@@ -151,9 +155,26 @@ def _only_the_base(
             return False
         if tree.changed_since(Path(worktree), ended) is not None:
             return False
-        if not _holds_only(worktree, names):
+        if not _holds_only(worktree, names) or not _is_unchanged(run, ground.name, worktree, base):
             return False
     return True
+
+
+def _is_unchanged(run: RunRecord, lane: str, worktree: str, base: str) -> bool:
+    """Whether a patch taken now would be empty: times tell nothing of a file that was changed
+    while rivals still worked, or after the clock was set back."""
+    from hydra.git.collector import collect  # not in the way of `hydra runs`
+
+    taken = collect(
+        patches=run.patches,
+        worktree=Path(worktree),
+        base=base,
+        index=run.folder / "lanes" / lane / "index",
+        limits=Limits(),
+    )
+    words = ("rev-parse", "--verify", f"{base}^{{tree}}")
+    same = taken.tree == git(*words, git_dir=run.patches, isolated=True).line
+    return same and not taken.incomplete and not taken.left_behind
 
 
 def _holds_only(worktree: str, names: frozenset[bytes]) -> bool:

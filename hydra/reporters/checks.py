@@ -132,7 +132,7 @@ def table_text(document: Data, *, width: int | None, color: bool) -> str:
         [f"checks of run {clean(text(document, 'run'))}", *_notes(document, width)],
         [*baseline(document), *_recorded(document)],
         table(rows, head, width, color),
-        *(_changes(lane, width, color) for lane in lanes),
+        *(_changes(lane, width, color) for lane in (_as_a_lane(document), *lanes)),
         [f"output: {clean(text(document, 'folder'))}"],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -140,6 +140,11 @@ def table_text(document: Data, *, width: int | None, color: bool) -> str:
 
 def _notes(document: Data, width: int | None) -> list[str]:
     return [f"  - {clean(note)}" for note in strings(document, "warnings")]
+
+
+def _as_a_lane(document: Data) -> Data:
+    # What the base's own checks are to be remarked for stands before the lanes'.
+    return {"lane": "baseline", "checks": records(document, "baseline")}
 
 
 def _recorded(document: Data) -> list[str]:

@@ -35,7 +35,7 @@ def what_next(
         f"  {look}",
         *_hung("at home, in your own repository, with Claude Code or Codex installed:", "", width),
         f"  {program} doctor",
-        f'  {program} race "what is to be done"',
+        f'  {program} race "what is to be done" --check "pytest -q"',
         "remove the demo:",
         f"  {removal}",
     ]

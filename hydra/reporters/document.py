@@ -193,7 +193,9 @@ def _known(value: float | None) -> float | None:
 
 
 def _patch(patch: Patch) -> Document:
-    return {**asdict(patch), "notes": list(patch.notes), "empty": patch.empty}
+    remarks = [asdict(remark) for remark in patch.remarks]
+    kept = {**asdict(patch), "notes": list(patch.notes), "remarks": remarks}
+    return {**kept, "empty": patch.empty}
 
 
 def _exit(status: ExitStatus) -> Document:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hydra.landing.hunks import Hunk
 
 SHORT = 6
+"""Hexadecimal digits of an id that are shown, at least."""
 
 
-def hunks_text(hunks: Sequence[Hunk]) -> bytes:
-    """The patch as a diff shows it, the id of each hunk before its lines."""
-    shorts = short_ids(hunks)
+def hunks_text(hunks: Sequence[Hunk], shorts: Mapping[str, str]) -> bytes:
+    """The patch as a diff shows it, the id of each hunk before its lines.
+
+    `shorts` are the `short_ids` of the whole patch, however few of its hunks are shown.
+    """
     lines: list[bytes] = []
     last = None
     for hunk in hunks:
@@ -26,14 +29,13 @@ def hunks_text(hunks: Sequence[Hunk]) -> bytes:
     return b"".join(line + b"\n" for line in lines if line)
 
 
-def hunk_rows(hunks: Sequence[Hunk]) -> list[dict[str, object]]:
-    """The same as data; `id` is whole, `short` is unique among these."""
-    shorts = short_ids(hunks)
+def hunk_rows(hunks: Sequence[Hunk], shorts: Mapping[str, str]) -> list[dict[str, object]]:
+    """The same as data; `id` is whole."""
     return [
         {
             "id": hunk.id,
             "short": shorts[hunk.id],
-            "path": os.fsdecode(hunk.path).encode("utf-8", "backslashreplace").decode(),
+            "path": hunk.path.decode("utf-8", "backslashreplace"),
             "kind": hunk.kind,
             "head": hunk.head,
             "added": sum(len(edit.new) for edit in hunk.edits),

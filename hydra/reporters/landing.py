@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hydra.reporters.checks import says
+from hydra.reporters.remarks import remark_lines
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean, plural
 
 if TYPE_CHECKING:
     from hydra.git.changes import Change
+    from hydra.model import Remark
 
 SHOWN = 20
 """Files that are listed; with more, the others are counted."""
@@ -23,6 +26,7 @@ def landed_text(
     *,
     hooks: Sequence[str] = (),
     notes: Sequence[str] = (),
+    remarks: Sequence[Remark] = (),
     dry_run: bool = False,
     color: bool = False,
 ) -> str:
@@ -48,6 +52,9 @@ def landed_text(
         lines.append("files that you had changed before the race are not staged")
     lines += _checks(document["checks"], dry_run)
     lines += [paint(clean(note), "warn", color) for note in notes]
+    if remarks:
+        lines.append(paint("it touches what deserves a look:", "warn", color))
+        lines += (f"  {line}" for line in remark_lines([asdict(one) for one in remarks]))
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
     if not dry_run:
@@ -68,10 +75,12 @@ def landing_document(
     *,
     hooks: Sequence[str] = (),
     notes: Sequence[str] = (),
+    remarks: Sequence[Remark] = (),
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """The landing's record, and what was said besides."""
-    return {**document, "hooks": list(hooks), "notes": list(notes), "dry_run": dry_run}
+    said = {"hooks": list(hooks), "notes": list(notes), "dry_run": dry_run}
+    return {**document, **said, "remarks": [asdict(remark) for remark in remarks]}
 
 
 def _checks(told: Mapping[str, Any] | None, dry_run: bool) -> list[str]:

@@ -6,6 +6,7 @@ from hydra.reporters import checks
 from hydra.reporters.board import STATE_STYLES, STATUS_WORDS, total_tokens
 from hydra.reporters.errors import failure_details, labelled
 from hydra.reporters.fields import Data, number, record, records, strings, text
+from hydra.reporters.remarks import remark_lines
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
 from hydra.reporters.text import clean, cost, duration, gist, plural, quote, tokens, wrap
@@ -39,6 +40,7 @@ def summary(
         [*_table(lanes, width, color), *_soft(lanes)],
         *(_failure(lane, width, color) for lane in lanes if record(lane, "error")),
         _remarks(document, lanes, width, color),
+        _looks(lanes, width),
         _next_steps(lanes, run) if steps else [],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -141,6 +143,16 @@ def _remarks(document: Data, lanes: list[Data], width: int | None, color: bool) 
     if not remarks:
         return []
     return [paint("warnings", "warn", color), *bullets(remarks, width)]
+
+
+def _looks(lanes: list[Data], width: int | None) -> list[str]:
+    """What the patches touch that deserves a look before one is taken."""
+    found = []
+    for lane in lanes:
+        name = clean(text(lane, "lane"))
+        lines = remark_lines(records(record(lane, "patch"), "remarks"))
+        found += [f"{name}: {line}" for line in lines]
+    return ["look at, before you take it", *bullets(found, width)] if found else []
 
 
 def bullets(remarks: list[str], width: int | None) -> list[str]:

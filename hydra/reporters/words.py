@@ -36,6 +36,7 @@ def headline(plan: RacePlan) -> str:
             "lanes": [lane.lane.id for lane in plan.lanes],
             "confined": plan.confinement.holds,
             "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
+            "checks": [check.name for check in plan.checks],
         },
     )
 
@@ -49,6 +50,7 @@ def _headline(run: str, data: Data) -> str:
         f"base {base}" + (f" ({named})" if named else "") if base else "",
         plural(len(strings(data, "lanes")), "lane"),
         walls,
+        f"checks: {clean(', '.join(names))}" if (names := strings(data, "checks")) else "",
         soft_mark(strings(data, "soft")),
     ]
     return "  ".join(part for part in parts if part)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hydra.errors import RecordError, Refused, UsageError
 from hydra.events import Event, decode
+from hydra.paths import is_repository_key
 from hydra.store.files import GONE, UNBORN, disk_usage
 
 SCHEMA = 1
@@ -126,30 +127,37 @@ def runs(folder: Path) -> list[RunRecord]:
         ) from error
 
 
-def unfinished(state: Path) -> tuple[list[Path], set[str]]:
+def unfinished(state: Path) -> tuple[list[Path], set[str] | None]:
     """Run folders under `state` that have not ended, of every repository, and every run's id.
 
-    Live ones are among them, and hidden ones that were being made or removed. It must cost next
-    to nothing where all have ended: one listing a repository and one look a run.
+    Live ones are among them, and hidden ones that were being made or removed. The ids are None
+    where a repository's runs cannot be listed now (a disk that is not mounted), so that there may
+    be more. It must cost next to nothing where all have ended: one listing a repository and one
+    look a run.
     """
     found: list[Path] = []
     known: set[str] = set()
-    for repository in _names(state):
-        for name in _names(f"{state}/{repository}/runs"):
+    whole = True
+    for repository in _names(state) or ():
+        names = _names(f"{state}/{repository}/runs")
+        if names is None:
+            whole = whole and not is_repository_key(repository)
+            continue
+        for name in names:
             known.add(name.removeprefix(".").removesuffix(UNBORN).removesuffix(GONE))
             # access() and not Path.exists(): fifty of these are in every command's way.
             if name[0] == "." or not os.access(
                 f"{state}/{repository}/runs/{name}/result.json", os.F_OK
             ):
                 found.append(state / repository / "runs" / name)
-    return found, known
+    return found, known if whole else None
 
 
-def _names(folder: Path | str) -> list[str]:
+def _names(folder: Path | str) -> list[str] | None:
     try:
         return sorted(os.listdir(folder))  # noqa: PTH208  hot, as above
     except OSError:  # not there, a file, or closed to us: no runs of ours
-        return []
+        return None
 
 
 def find_run(folder: Path, name: str | None) -> RunRecord:

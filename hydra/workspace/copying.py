@@ -60,9 +60,10 @@ def copy_exact(root: Path, worktree: Path, names: Sequence[str]) -> None:
     for name in names:
         source, target = root / name, worktree / name
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not Path(os.path.realpath(target.parent)).is_relative_to(top):
+            # Before anything is made: a link on the way may be an agent's.
+            if not Path(os.path.realpath(_standing(target.parent))).is_relative_to(top):
                 raise Refused(f"{name} would be copied to a place outside the worktree")
+            target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir() and not source.is_symlink():
                 shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
             else:
@@ -70,6 +71,11 @@ def copy_exact(root: Path, worktree: Path, names: Sequence[str]) -> None:
                 shutil.copy2(source, target, follow_symlinks=False)
         except OSError as error:  # shutil.Error is one
             raise Refused(f"{name} could not be copied into the lane: {error}") from error
+
+
+def _standing(path: Path) -> Path:
+    """`path`, or the nearest above it that is there; a link that leads nowhere is."""
+    return next(one for one in (path, *path.parents) if os.path.lexists(one))
 
 
 def _copy_file(source: Path, target: Path, mode: int) -> None:

@@ -46,6 +46,7 @@ class PrivateGround:
         config: ConfigCopy | None,
         confined: bool,
         copies: Sequence[str],
+        of_a_lane: bool = False,
     ) -> None:
         """Without a `repository` it cannot be opened: it stands already (`standing_ground`)."""
         self.worktree = worktree
@@ -64,6 +65,7 @@ class PrivateGround:
         self._config = config
         self._confined = confined
         self._copies = tuple(copies)
+        self._of_a_lane = of_a_lane
         self._noted = ""
 
     @property
@@ -171,6 +173,11 @@ class PrivateGround:
             self._config.take_in()
             self._note()
 
+    def was_opened(self) -> bool:
+        """Whether somebody may have stood in it, whatever the events tell: its own note is there,
+        which comes when the checkout is done."""
+        return self._record.exists() and self.worktree.exists()
+
     def remove(self) -> None:
         """Worktree, repository and home; never the record or the patches."""
         tree.remove(self._ground)
@@ -190,9 +197,12 @@ class PrivateGround:
         self._ground.mkdir(parents=True, mode=0o700, exist_ok=True)
         for folder in (self._home, self._temporary, self._home / ".cache"):
             folder.mkdir(mode=0o700, exist_ok=True)
-        lane_git.make(self._git_dir, self._repository)
+        drivers = patch_git.drivers(self._patches) if self._of_a_lane else None
+        lane_git.make(self._git_dir, self._repository, drivers=drivers)
         lane_git.bring(self._git_dir, self._patches, self._base, self._repository.head)
-        index = lane_git.checkout(self._git_dir, self.worktree, self._base)
+        index = lane_git.checkout(
+            self._git_dir, self.worktree, self._base, isolated=self._of_a_lane
+        )
         copy_index(index, self._index)
         empty = lane_git.fill_submodules(self._git_dir, self.worktree, index, self._repository)
         if self._config:
@@ -206,6 +216,8 @@ class PrivateGround:
     def _taken(self, attempt: int, message: str, secrets_in: Count | None) -> Patch:
         from hydra.git import collector  # not before: agents would wait for it
         from hydra.git.holding import noted
+        from hydra.git.touched import touched
+        from hydra.remarks import remarks
 
         taken = collector.collect(
             patches=self._patches,
@@ -219,7 +231,7 @@ class PrivateGround:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1) as beside:
-            counted = beside.submit(patch_git.numstat, self._patches, self._base, taken.tree)
+            counted = beside.submit(touched, self._patches, self._base, taken.tree)
             oid = patch_git.commit(
                 self._patches,
                 tree=taken.tree,
@@ -229,7 +241,8 @@ class PrivateGround:
                 message=message,
                 incomplete=taken.incomplete,
             )
-        stats = counted.result()
+        stats, files = counted.result()
+        config = self._repository.config if self._repository else {}
         return Patch(
             commit=oid,
             base=self._base,
@@ -243,6 +256,7 @@ class PrivateGround:
                 *noted(self._patches, self._base, oid, secrets_in),
             ),
             left_behind=taken.left_behind,
+            remarks=remarks(files, config.get("core.hookspath", "")),
         )
 
     def _left(self, attempt: int) -> tuple[str, ...]:
@@ -271,11 +285,13 @@ def private_ground(
     confined: bool,
     copies: Sequence[str],
     limits: Limits,
+    of_a_lane: bool = False,
 ) -> PrivateGround:
     """A lane's ground, not yet opened. `config_env` is the value of the config folder's variable.
 
     `copies` are paths from the repository's root (`check_copies` has passed them); what the
-    user's .worktreeinclude names comes along.
+    user's .worktreeinclude names comes along. `of_a_lane`: `base` is what an agent made, so that
+    only those content filters run which patches.git holds.
     """
     place = ground / "home"
     copied = ConfigCopy(config, home=home, named=config_env, place=place) if config else None
@@ -291,6 +307,7 @@ def private_ground(
         config=copied,
         confined=confined,
         copies=tuple(dict.fromkeys((*copies, *included(repository)))),
+        of_a_lane=of_a_lane,
     )
 
 

@@ -42,8 +42,8 @@ def fresh(folder: Path, pattern: str, before: Seen, limit: int) -> tuple[list[by
 
 
 def _fitting(folder: Path, pattern: str) -> Iterator[tuple[Path, os.stat_result]]:
-    inside = Path(os.path.realpath(folder))
-    with suppress(OSError, ValueError, NotImplementedError):
+    inside = Path(os.path.realpath(folder.parent), folder.name)
+    with suppress(OSError, ValueError, NotImplementedError, RecursionError):
         for path in sorted(inside.glob(pattern)):
             # No part of the way may be a link: a patch can hold one that leads out.
             if Path(os.path.realpath(path.parent)) == path.parent:

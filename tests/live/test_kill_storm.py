@@ -25,3 +25,4 @@ def test_a_short_kill_storm_over_the_real_agents(scratch: Path) -> None:
     # Its four moments: 0.2, 0.5, 0.8 and 1.2 of the time until both tools run.
     rounds = storm_real(scratch, BIN, kills=4, seed=SEED, say=told.append)
     assert [done for done in rounds if done.faults] == [], "\n".join([*told, summary(rounds)])
+    assert any(done.phase != "no run" for done in rounds), told

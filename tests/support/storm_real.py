@@ -48,17 +48,21 @@ def storm_real(
     return rounds
 
 
-def _worktrees(place: Place) -> dict[str, Path]:
-    found = max(place.state.glob("g/*"), key=lambda path: path.stat().st_mtime, default=None)
-    return {lane: found / lane / place.repo.name for lane in LANES} if found else {}
+def _grounds(place: Place) -> set[Path]:
+    return set(place.state.glob("g/*"))
 
 
-def _seen(place: Place) -> dict[str, set[str]]:
-    """The files of each lane that its tools have written whole by now."""
+def _seen(place: Place, before: set[Path]) -> dict[str, set[str]]:
+    """The files of each lane of this race that its tools have written whole by now.
+
+    `before` are the grounds of those before it, of which some are kept.
+    """
     seen: dict[str, set[str]] = {}
-    for lane, worktree in _worktrees(place).items():
-        names = (f"before-{lane}.txt", f"started-{lane}.txt")
-        seen[lane] = {name for name in names if _ended_line(worktree / name)}
+    for ground in _grounds(place) - before:
+        for lane in LANES:
+            names = (f"before-{lane}.txt", f"started-{lane}.txt")
+            worktree = ground / lane / place.repo.name
+            seen[lane] = {name for name in names if _ended_line(worktree / name)}
     return seen
 
 
@@ -70,11 +74,12 @@ def _ended_line(path: Path) -> bool:
 
 
 def _until_both_work(place: Place) -> float:
+    before = _grounds(place)
     began = time.monotonic()
     process = place.start_race()
-    while sum(map(len, _seen(place).values())) < 2 * len(LANES):
+    while sum(map(len, _seen(place, before).values())) < 2 * len(LANES):
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() - began < 120, _seen(place)
+        assert time.monotonic() - began < 120, _seen(place, before)
         time.sleep(0.05)
     full = time.monotonic() - began
     process.kill()
@@ -93,11 +98,10 @@ def _hydra(place: Place) -> tuple[int, str]:
 
 def _round(place: Place, number: int, at: float) -> Round:
     before = set(place.state.glob("*/runs/[!.]*"))
-    grounds = set(place.state.glob("g/*"))
+    grounds = _grounds(place)
     process = place.start_race()
     time.sleep(at)
-    fresh_ground = set(place.state.glob("g/*")) - grounds
-    seen = _seen(place) if fresh_ground else {}
+    seen = _seen(place, grounds)
     process.kill()
     process.communicate()
     began = time.monotonic()

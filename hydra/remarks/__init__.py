@@ -1,0 +1,12 @@
+"""What a patch touches that deserves a look before it lands, as data.
+
+`facts` is what is known of each file (git.touched gathers it), `places` knows files by their
+names, `manifests` reads which packages a project asks for, and `notice` puts it in words. Nothing
+here reads, runs or trusts anything.
+"""
+
+from hydra.remarks.facts import Touched
+from hydra.remarks.manifests import is_manifest
+from hydra.remarks.notice import remarks
+
+__all__ = ["Touched", "is_manifest", "remarks"]

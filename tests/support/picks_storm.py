@@ -1,0 +1,271 @@
+"""Picks of three lanes, composed by Hydra, against `git apply --3way --index` of the same pieces
+in a scratch clone, one lane after the other: `python -m tests.support.picks_storm --cases 1000`.
+
+The pieces are cut here from git's own text, not by Hydra's code. docs/landing.md says which of the
+two is right where they differ; `why_they_differ` holds the same rules, and nothing else passes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import permutations
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from hydra.errors import LandingRefused
+from hydra.git.runner import run
+from hydra.landing.compose import Part, compose
+from hydra.landing.picks import LanePatch, Pick
+from tests.conftest import make_repository
+from tests.support.grounds import race_on
+from tests.support.picks_cases import Case, cases, commits
+
+_PATCH = (
+    *("diff-tree", "-r", "-p", "-U3", "--binary", "--full-index", "--no-renames"),
+    *("--diff-algorithm=histogram", "--no-indent-heuristic"),
+)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What can be picked, as git writes it. `kind`: lines, mode, or whole."""
+
+    path: bytes
+    kind: str
+    text: bytes
+    frame: bytes = b""
+
+
+@dataclass(frozen=True)
+class Picked:
+    """One lane's: the pieces, their places in its patch that are asked for, and what it moves."""
+
+    pieces: list[Piece]
+    numbers: list[int]
+    moved: list[tuple[bytes, bytes]]
+
+    def at(self, path: bytes) -> list[Piece]:
+        """Its pieces of one path."""
+        return [one for one in self.pieces if one.path == path]
+
+
+@dataclass
+class Bench:
+    """patches.git as a race makes it, and a plain clone for `git apply`."""
+
+    patches: Path
+    clone: Path
+    scratch: Path
+    seen: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, root: Path) -> Bench:
+        """In a folder of its own."""
+        race = race_on(make_repository(root / "shop"), root / "state")
+        clone = root / "clone"
+        run("init", "-q", clone, cwd=root)
+        alternates = clone / ".git/objects/info/alternates"
+        alternates.write_text(f"{race.patches}/objects\n{root}/shop/.git/objects\n")
+        (root / "index").mkdir()
+        return cls(race.patches, clone, root / "index")
+
+    def compare(self, case: Case) -> str:
+        """How it came out. Raises `AssertionError` where the two differ and no rule says why."""
+        base, *lanes = commits(self.patches, case)
+        picked = [
+            self._chosen(base, lane, turns) for lane, turns in zip(lanes, case.picked, strict=True)
+        ]
+        parts = self._parts(base, lanes, picked)
+        ours, theirs = self._composed(base, parts), self._applied(base, picked)
+        if ours.startswith("refused") and theirs.startswith("refused"):
+            outcome = "both refuse"
+        elif ours == theirs:
+            outcome = "one tree"
+        else:
+            outcome = why_they_differ(picked, set(case.base), ours, theirs)
+            assert outcome, f"composed: {ours}\napplied: {theirs}\n{told(picked)}"
+            if not ours.startswith("refused"):  # there is no other's word: at least no order counts
+                assert self._composed(base, parts[::-1]) == ours, told(picked)
+        self.seen[outcome] += 1
+        return outcome
+
+    def _chosen(self, base: str, lane: str, turns: tuple[bool, ...]) -> Picked:
+        everything = pieces(run(*_PATCH, base, lane, git_dir=self.patches, isolated=True).stdout)
+        numbers = [n for n in range(len(everything)) if turns[n % len(turns)]]
+        words = ("diff-tree", "-r", "-z", "-M50%", "--name-status", "--diff-filter=R", base, lane)
+        fields = run(*words, git_dir=self.patches, isolated=True).stdout.split(b"\0")
+        taken = {everything[n].path for n in numbers}
+        sides = zip(fields[1::3], fields[2::3], strict=False)
+        moved = [pair for pair in sides if taken.intersection(pair)]  # both sides, or none
+        taken_too = {side for pair in moved for side in pair}
+        kept = [one for n, one in enumerate(everything) if n in numbers or one.path in taken_too]
+        return Picked(kept, numbers, moved)
+
+    def _parts(self, base: str, lanes: list[str], picked: list[Picked]) -> list[Part]:
+        parts = []
+        for n, (commit, mine) in enumerate(zip(lanes, picked, strict=True)):
+            lane = LanePatch(self.patches, base, f"lane{n}", commit)
+            picks = [Pick(lane.lane, hunk=lane.hunks()[number].id) for number in mine.numbers]
+            parts.append(lane.part(picks, self.scratch))
+        return parts
+
+    def _composed(self, base: str, parts: list[Part]) -> str:
+        try:
+            return compose(self.patches, base, parts)
+        except LandingRefused as refused:
+            named = f"{refused.paths}" if refused.paths else "without a name"
+            return f"refused: {refused.message} {named}"
+
+    def _applied(self, base: str, lanes: list[Picked]) -> str:
+        git = self.clone / ".git"
+        (git / "index").unlink(missing_ok=True)
+        run("clean", "-ffdxq", cwd=self.clone)
+        run("read-tree", "--reset", "-u", base, cwd=self.clone)
+        done: set[Piece] = set()
+        for picked in lanes:
+            # The same piece of two lanes is one: git apply does not know that.
+            fresh = [one for one in picked.pieces if one.kind == "lines" or one not in done]
+            done.update(picked.pieces)
+            if text := patch_of(fresh):
+                words = ("apply", "--3way", "--index", "--whitespace=nowarn", "-")
+                told = run(*words, cwd=self.clone, stdin=text, check=False)
+                if told.code != 0:
+                    return f"refused: {told.stderr.decode('utf-8', 'replace')}"
+        return run("write-tree", "--missing-ok", cwd=self.clone).line
+
+
+def pieces(text: bytes) -> list[Piece]:
+    """A patch in pieces, in its own order."""
+    found: list[Piece] = []
+    for section in re.split(rb"^(?=diff --git )", text, flags=re.M)[1:]:
+        head, *blocks = re.split(rb"^(?=@@ )", section, flags=re.M)
+        path = head.split(b"\n", 1)[0]
+        whole = re.search(rb"^(new file|deleted file|index \S+ (12|16)|GIT binary)", head, re.M)
+        if whole and found and found[-1].path == path and found[-1].kind == "whole":
+            found[-1] = Piece(path, "whole", found[-1].text + section)
+        elif whole:
+            found.append(Piece(path, "whole", section))
+        else:
+            modes = re.search(rb"^old mode .*\nnew mode .*\n", head, re.M)
+            if modes:
+                found.append(Piece(path, "mode", modes[0]))
+            frame = head[head.find(b"index ") :] if blocks else b""
+            found += (Piece(path, "lines", block, frame) for block in blocks)
+    return [Piece(_name(one.path), one.kind, one.text, one.frame) for one in found]
+
+
+def patch_of(picked: list[Piece]) -> bytes:
+    """Pieces as one patch again."""
+    lines: list[bytes] = []
+    for path in dict.fromkeys(one.path for one in picked):
+        mine = [one for one in picked if one.path == path]
+        if mine[0].kind == "whole":
+            lines.append(mine[0].text)
+            continue
+        lines.append(b"diff --git %s %s\n" % (_quoted(b"a/" + path), _quoted(b"b/" + path)))
+        lines += (one.text for one in mine if one.kind == "mode")
+        blocks = [one for one in mine if one.kind == "lines"]
+        if blocks:
+            lines += (blocks[0].frame, *(one.text for one in blocks))
+    return b"".join(lines)
+
+
+def why_they_differ(lanes: list[Picked], base: set[bytes], ours: str, theirs: str) -> str:
+    """The rule by which the composition is right and `git apply` is not; "" where there is none."""
+    if not (ours.startswith("refused") or theirs.startswith("refused")):
+        return ""  # two trees: one of them is wrong
+    pairs = list(permutations(lanes, 2))
+    if any(other.at(side) for one, other in pairs for move in one.moved for side in move):
+        # apply sees a file that is gone, or takes a second copy of it for new.
+        return "a change follows a moved file, or is in conflict with the move"
+    if ours.startswith("refused"):
+        if any(_kinds_clash(one, other) for one, other in pairs):
+            # apply takes the last one's mode with a warning, and what was empty for nothing.
+            return "two lanes make one file two kinds of thing"
+        return ""
+    new = [one.path for lane in lanes for one in lane.pieces if b"\nnew file mode" in one.text]
+    if any(_beside(path, other) for path in new for other in base):
+        # apply does not take away what stands where the picked file must.
+        return "a file takes the place of a folder, or a folder that of a file"
+    return ""
+
+
+def _kinds_clash(one: Picked, other: Picked) -> bool:
+    for piece in one.pieces:
+        others = other.at(piece.path)
+        if piece.kind == "whole" and others and others != [piece]:
+            return True
+    return False
+
+
+def _beside(path: bytes, other: bytes) -> bool:
+    return path.startswith(other + b"/") or other.startswith(path + b"/")
+
+
+def _name(head: bytes) -> bytes:
+    """The path of a `diff --git` line; both sides have one name here."""
+    words = head.removeprefix(b"diff --git ")
+    half = words[: len(words) // 2]
+    if half.startswith(b'"'):
+        half = half[1:-1].decode("latin-1").encode().decode("unicode_escape").encode("latin-1")
+    return half.removeprefix(b"a/")
+
+
+def _quoted(path: bytes) -> bytes:
+    if all(31 < c < 127 and c not in b'"\\' for c in path):
+        return path
+    safe = (b"%c" % c if 32 < c < 127 and c not in b'"\\' else b"\\%03o" % c for c in path)
+    return b'"' + b"".join(safe) + b'"'
+
+
+def told(lanes: list[Picked]) -> str:
+    """What was picked, to be read."""
+    return "\n".join(
+        f"--- lane{n}\n{patch_of(picked.pieces).decode('utf-8', 'backslashreplace')}"
+        for n, picked in enumerate(lanes)
+    )
+
+
+def storm(count: int, start: int, root: Path) -> Counter[str]:
+    """Compares `count` cases; how often which outcome came."""
+    bench = Bench.of(root)
+
+    @seed(start)
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        derandomize=False,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate, Phase.shrink),
+    )
+    @given(case=cases())
+    def one(case: Case) -> None:
+        bench.compare(case)
+
+    one()
+    return bench.seen
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    given_ = parser.parse_args()
+    root = Path(tempfile.mkdtemp(prefix="hydra-picks-", dir="/var/tmp"))
+    try:
+        seen = storm(given_.cases, given_.seed, root)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+    for outcome, times in seen.most_common():
+        print(f"{times:6} {outcome}")
+
+
+if __name__ == "__main__":
+    main()

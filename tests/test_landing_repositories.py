@@ -1,0 +1,283 @@
+"""Landing in every kind of repository: the rows of the table of faults, kind by kind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hydra.app.merge import desk_of
+from hydra.app.recover import recover
+from hydra.errors import LandingRefused
+from hydra.landing import engine
+from tests.conftest import git
+from tests.support import landing_kinds as kinds
+from tests.support.landing_kinds import KINDS, OWN, Stand
+from tests.support.landings import Shelf, everything
+
+NEEDS = {"signed-by-gpg": "gpg", "signed-by-ssh": "ssh-keygen"}
+
+
+@dataclass
+class Ground:
+    """One kind of repository with an empty run over it."""
+
+    kind: str
+    shelf: Shelf
+    scratch: Path
+
+    @property
+    def repo(self) -> Path:
+        return self.shelf.repo
+
+    def land(self, lane: str = "claude", **words: object) -> object:
+        return self.shelf.merge(lane, **words)
+
+
+QUICK = ("plain", "linked-worktree", "sparse-cone", "sha256", "autocrlf", "signed-by-ssh")
+"""The kinds of the default run; `pytest -m slow` has them all."""
+
+
+@pytest.fixture(
+    params=[pytest.param(k, marks=() if k in QUICK else pytest.mark.slow) for k in KINDS]
+)
+def ground(
+    request: pytest.FixtureRequest, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Ground]:
+    """Every kind in turn; the test stands in its work tree."""
+    yield from made(request.param, scratch, monkeypatch)
+
+
+def made(kind: str, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ground]:
+    needed = NEEDS.get(kind)
+    if needed and shutil.which(needed) is None:
+        pytest.skip(f"{needed} is not here")
+    monkeypatch.chdir(scratch)
+    repo = KINDS[kind](scratch)
+    monkeypatch.chdir(repo)
+    allow = ("rot",) if kind == "allowed-filter" else ()
+    try:
+        yield Ground(kind, Shelf.of(repo, scratch, allow), scratch)
+    finally:
+        kinds.quiet()
+        if kind == "signed-by-gpg":
+            kinds.end_gpg(scratch)
+
+
+def test_a_landing_on_a_tree_with_other_changes_and_its_undo(ground: Ground) -> None:
+    """Row 5, and back again."""
+    ground.shelf.lane("claude", kinds.work)
+    kinds.users_own(ground.repo)
+    before = Stand.of(ground.repo)
+    (ground.scratch / "ran").unlink(missing_ok=True)  # what plain git ran until now
+    ground.land()
+    after = Stand.of(ground.repo)
+    if "sparse" in ground.kind or ground.kind == "partial-clone":
+        assert ("new/file.txt" in after.files) == (ground.kind == "sparse-patterns")
+        git(ground.repo, "sparse-checkout", "reapply")
+        assert Stand.of(ground.repo) == after
+    assert kinds.unlike_git(ground.repo) == []
+    assert {name: after.files[name] for name in OWN} == {name: before.files[name] for name in OWN}
+    assert after.stash == before.stash
+    assert _status(ground.repo) == _others(ground.kind)
+    assert kinds.clean(ground.repo)
+    if ground.kind.startswith("signed"):
+        git(ground.repo, "verify-commit", "HEAD")
+    ground.shelf.undo()
+    assert Stand.of(ground.repo) == before
+    assert _status(ground.repo) == _others(ground.kind)
+    assert kinds.clean(ground.repo)
+    assert not (ground.scratch / "ran").exists()
+
+
+def _status(repo: Path) -> list[str]:
+    return sorted(git(repo, "status", "--porcelain").splitlines())
+
+
+def _others(kind: str) -> list[str]:
+    more = [" A intended"] if kind == "flags" else []
+    return sorted([" M README.md", "MM staged.txt", "?? untracked.txt", *more])
+
+
+@pytest.mark.slow
+def test_a_landing_without_a_commit_and_its_undo(ground: Ground) -> None:
+    ground.shelf.lane("claude", kinds.work)
+    kinds.users_own(ground.repo)
+    before = Stand.of(ground.repo)
+    ground.land(commit=False)
+    after = everything(ground.repo)
+    assert {name: after[name] for name in OWN} == {name: before.files[name] for name in OWN}
+    staged = git(ground.repo, "diff", "--cached", "--name-only", "--no-renames").splitlines()
+    assert set(staged) - {"intended"} == {*kinds.TOUCHED, "staged.txt"}
+    assert git(ground.repo, "rev-parse", "HEAD^{tree}") == before.tree
+    ground.shelf.undo()
+    assert Stand.of(ground.repo) == before
+    assert kinds.clean(ground.repo)
+
+
+OVERLAPS = {
+    "changed": ("src/pager.py", "changed in your tree"),
+    "staged": ("lines.txt", "changed in your index (staged)"),
+    "deleted": ("old/gone.txt", "deleted in your tree"),
+    "untracked": ("new/file.txt", "there already"),
+    "ignored": ("moved.sh", "there already"),
+    "case": ("NEW/other.txt", "the same name to some file systems"),
+}
+
+
+@pytest.mark.slow
+def test_a_landing_on_changes_in_the_same_files_is_refused_before_any_write(
+    ground: Ground,
+) -> None:
+    """Row 6: every overlap is named, the other files' too."""
+    repo = ground.repo
+    ground.shelf.lane("claude", kinds.work)
+    kinds.users_own(repo)
+    (repo / "src" / "pager.py").write_bytes(b"m\0i\0n\0e\0" if ground.kind == "utf16" else b"mine")
+    (repo / "lines.txt").write_text("mine\n")
+    git(repo, "add", "lines.txt")
+    (repo / "old" / "gone.txt").unlink()
+    (repo / "new").mkdir()
+    (repo / "new" / "file.txt").write_text("mine\n")
+    exclude = Path(git(repo, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude"))
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text("/moved.sh\n")
+    (repo / "moved.sh").write_text("mine\n")
+    before = Stand.of(repo)
+    with pytest.raises(LandingRefused) as caught:
+        ground.land()
+    told = dict(caught.value.paths)
+    for what in ("changed", "staged", "deleted", "untracked", "ignored"):
+        path, why = OVERLAPS[what]
+        assert why in told[path], told
+    assert Stand.of(repo) == before
+    assert kinds.clean(repo)
+    assert not desk_of(ground.shelf.state, repo).file.exists()
+
+
+@pytest.mark.slow
+def test_a_landing_in_conflict_is_refused_and_its_lane_kept(ground: Ground) -> None:
+    """Row 8."""
+    repo = ground.repo
+    patch = ground.shelf.lane("claude", kinds.work)
+    lines = (repo / "lines.txt").read_bytes()
+    (repo / "lines.txt").write_bytes(lines.replace(b"line 3", b"mine", 1))
+    git(repo, "add", "lines.txt")
+    git(repo, "commit", "-qm", "Mine", "--no-verify")
+    kinds.users_own(repo)
+    before = Stand.of(repo)
+    with pytest.raises(LandingRefused, match="both changed the same place") as caught:
+        ground.land()
+    assert [path for path, _ in caught.value.paths] == ["lines.txt"]
+    assert Stand.of(repo) == before
+    assert kinds.clean(repo)
+    assert git(ground.shelf.race.patches, "rev-parse", "claude") == patch
+
+
+@pytest.mark.slow
+def test_a_landing_killed_is_old_or_new(ground: Ground) -> None:
+    """Row 19: at a few moments here; the storm has them all."""
+    repo = ground.repo
+    ground.shelf.lane("claude", kinds.work)
+    kinds.users_own(repo)
+    before = Stand.of(repo)
+    seen: list[str] = []
+    engine.moment = seen.append
+    ground.land()
+    after = Stand.of(repo)
+    kinds.quiet()
+    ground.shelf.undo()
+    found = set()
+    for name in ("locked", "taken", "given", "index", "index set", "ref set"):
+        assert kinds.killed_at(ground.land, seen.index(name) + 1)
+        told: list[str] = []
+        recover(ground.shelf.environ, told.append)
+        now = Stand.of(repo)
+        assert now in (before, after), (name, told)
+        assert kinds.clean(repo)
+        found.add(now == after)
+        if now == after:
+            ground.shelf.undo()
+    assert found == {True, False}
+
+
+@pytest.mark.slow
+def test_a_patch_with_a_file_that_the_user_ignores_is_refused_by_name(ground: Ground) -> None:
+    """Row 20: an agent takes `.env` out of .gitignore."""
+    ground.shelf.lane("claude", _with_env)
+    kinds.users_own(ground.repo)
+    before = Stand.of(ground.repo)
+    with pytest.raises(LandingRefused) as caught:
+        ground.land()
+    assert [path for path, _ in caught.value.paths] == [".env"]
+    assert "git does not track, or ignores" in caught.value.paths[0][1]
+    assert Stand.of(ground.repo) == before
+
+
+def _with_env(tree: Path) -> None:
+    kinds.work(tree)
+    (tree / ".gitignore").write_text("*.log\n")
+    (tree / ".env").write_text("THEIRS=1\n")
+
+
+@pytest.mark.slow
+def test_a_branch_that_moves_is_merged_with_or_puts_all_back(ground: Ground) -> None:
+    """Row 37: in the last moment; and before the landing."""
+    repo = ground.repo
+    ground.shelf.lane("claude", kinds.work)
+    kinds.users_own(repo)
+    before = Stand.of(repo)
+    other = git(repo, "commit-tree", "-p", "HEAD", "-m", "elsewhere", "HEAD^{tree}")
+
+    def move(name: str) -> None:
+        if name == "ref":
+            hooks = ("-c", f"core.hooksPath={os.devnull}")
+            git(repo, *hooks, "update-ref", "HEAD", other)
+
+    engine.moment = move
+    with pytest.raises(engine.Moved, match="the branch has moved meanwhile"):
+        ground.land()
+    kinds.quiet()
+    assert git(repo, "rev-parse", "HEAD") == other
+    assert Stand.of(repo) == before
+    assert kinds.clean(repo)
+    lines = (repo / "lines.txt").read_bytes()
+    (repo / "lines.txt").write_bytes(lines.replace(b"line 25", b"mine", 1))
+    _commit_only(repo, "lines.txt")
+    landing = ground.shelf.merge("claude")
+    assert landing.moved
+    assert kinds.unlike_git(repo) == []
+    said = (repo / "lines.txt").read_bytes()
+    assert b"mine" in said
+    assert b"three" in said
+    assert kinds.clean(repo)
+
+
+def _commit_only(repo: Path, path: str) -> None:
+    git(repo, "-c", f"core.hooksPath={os.devnull}", "commit", "-q", "-m", "Mine", "--only", path)
+
+
+@pytest.mark.slow
+def test_a_hook_that_a_patch_brings_into_the_tree_is_not_run_and_named(ground: Ground) -> None:
+    """Row 46: the user's core.hooksPath lies in the tree."""
+    git(ground.repo, "config", "core.hooksPath", ".githooks")
+    ran = ground.scratch / "ran"
+
+    def arm(tree: Path) -> None:
+        kinds.work(tree)
+        for name in kinds.HOOKS:
+            kinds.hook(tree / ".githooks" / name, ran)
+
+    ground.shelf.lane("claude", arm)
+    landing = ground.shelf.merge("claude")
+    # Where modes are not kept, the patch has no executable and git would not run it either.
+    assert set(landing.hooks) == (set() if ground.kind == "no-file-modes" else set(kinds.HOOKS))
+    assert (ground.repo / ".githooks" / "post-merge").exists()
+    assert not ran.exists()
+    undone = ground.shelf.undo()
+    assert undone.files
+    assert not ran.exists()

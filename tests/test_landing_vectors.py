@@ -1,0 +1,351 @@
+"""Nothing that an agent wrote runs when its patch is shown, landed, taken back or exported.
+
+`tests/test_git_vectors.py` arms each way in a lane, and lands from there too. Here an agent that
+nothing confines arms them in the user's own repository and HOME, after the race began; what of the
+user's own does run (signing, LFS, an allowed filter, pager, editor) runs as it was before that.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import git
+from tests.support import landing_kinds as kinds
+from tests.support.landings import Shelf, everything, leftovers
+from tests.support.trust import Place
+from tests.test_git_vectors import EVIL, VECTORS, on_terminal
+
+QUICK = ("fsmonitor", "hooks-folder", "filter-by-info-attributes", "merge-driver", "gpg-program")
+"""Those of the default run; `pytest -m slow` has them all."""
+
+LINKED = ("git-file", "commondir", "worktree-config")
+"""These need a work tree whose `.git` is a file."""
+
+
+@dataclass
+class Trap:
+    """A user's place, one lane's patch, and a program that nobody may run."""
+
+    place: Place
+    shelf: Shelf
+    ran: Path
+    folder: Path
+
+    @property
+    def repo(self) -> Path:
+        return self.shelf.repo
+
+    def arm(self, script: str) -> None:
+        """What the agent types in the user's work tree; the program runs nothing until then."""
+        armed = f"RAN='{self.ran}'\n{EVIL}\n{script}\ntouch \"$TMPDIR/armed\""
+        done = subprocess.run(
+            ["sh", "-c", armed],
+            cwd=self.repo,
+            env=self.place.environ | {"TMPDIR": str(self.folder), "GIT_CONFIG_NOSYSTEM": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+    def by_plain_git(self, script: str) -> None:
+        """The same repository as a person falls into it: the trap goes off."""
+        on_terminal(self.place, script, self.repo)
+        assert self.ran.exists()
+
+    def show(self) -> bytes:
+        """`hydra diff` on a terminal, where a pager would be started."""
+        words = f"{self.place.python} -m hydra diff claude"
+        return on_terminal(self.place, words, self.repo)
+
+
+@pytest.fixture
+def trap(
+    request: pytest.FixtureRequest, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Trap]:
+    """The kind of repository that the test asks for by `indirect`, else a plain one."""
+    kind = getattr(request, "param", "plain")
+    monkeypatch.chdir(scratch)
+    repo = kinds.KINDS[kind](scratch)
+    yield trapped(repo, scratch, monkeypatch)
+
+
+def trapped(
+    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch, allow: tuple[str, ...] = ()
+) -> Trap:
+    place = Place(scratch, repo)
+    (place.home / ".gitconfig").write_text("[core]\n\tpager = cat\n")
+    monkeypatch.setenv("HOME", str(place.home))
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch, allow)
+    shelf.lane("claude", kinds.work)
+    folder = scratch / "agents-own"
+    folder.mkdir()
+    return Trap(place, shelf, scratch / "ran-evil", folder)
+
+
+def land_in_every_way(trap: Trap) -> None:
+    """Each command that has to do with a patch; the tree is then as it was."""
+    from hydra.app.export import export
+
+    shelf = trap.shelf
+    before = everything(trap.repo)
+    assert b"def pages" in trap.show()
+    shelf.merge("claude", dry_run=True)
+    shelf.merge("claude")
+    shelf.undo()
+    shelf.merge("claude", commit=False)
+    shelf.undo()
+    shelf.merge("claude", branch="try")
+    shelf.undo()
+    for bundle in (False, True):
+        assert export("claude", "", bundle=bundle, environ=shelf.environ)
+    assert everything(trap.repo) == before
+    assert leftovers(trap.repo) == []
+
+
+@pytest.mark.parametrize(
+    ("trap", "name"),
+    [
+        pytest.param(
+            "linked-worktree" if name in LINKED else "plain",
+            name,
+            marks=() if name in QUICK else pytest.mark.slow,
+            id=name,
+        )
+        for name in VECTORS
+    ],
+    indirect=["trap"],
+)
+def test_what_is_armed_in_the_users_repository_is_run_by_plain_git_and_by_no_landing(
+    trap: Trap, name: str
+) -> None:
+    vector = VECTORS[name]
+    trap.arm(vector.arm)
+    land_in_every_way(trap)
+    assert not trap.ran.exists(), trap.ran.read_text()
+    trap.by_plain_git(vector.plain)
+
+
+GLOBAL = {
+    "fsmonitor": ('git config --global core.fsmonitor "$E"', "git status"),
+    "filter": (
+        "echo '* filter=evil' > \"$HOME/a\"; git config --global core.attributesFile \"$HOME/a\";"
+        'git config --global filter.evil.clean "$E"; git config --global filter.evil.smudge "$E";'
+        'git config --global filter.evil.process "$E"',
+        "git add -A",
+    ),
+    "hooks": (
+        'hooks "$TMPDIR/h"; git config --global core.hooksPath "$TMPDIR/h"',
+        "git commit --allow-empty -m x",
+    ),
+    "split-index": (
+        "git update-index --split-index; hooks .git/hooks; git config core.splitIndex true;"
+        'git config --global core.fsmonitor "$E"; git config core.hooksPath .git/hooks',
+        "git status",
+    ),
+    "sparse": (
+        "git config core.sparseCheckout true; echo '/*' > .git/info/sparse-checkout;"
+        'git config core.fsmonitor "$E"',
+        "git status",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GLOBAL)
+def test_what_is_armed_in_home_is_run_by_plain_git_and_by_no_landing(trap: Trap, name: str) -> None:
+    arm, plain = GLOBAL[name]
+    trap.arm(arm)
+    land_in_every_way(trap)
+    assert not trap.ran.exists(), trap.ran.read_text()
+    trap.by_plain_git(plain)
+
+
+# What of the user's own runs
+
+
+SIGNING = """
+git config commit.gpgSign true; git config gpg.program "$E"; git config gpg.ssh.program "$E"
+git config gpg.x509.program "$E"; git config gpg.ssh.defaultKeyCommand "$E"
+git config user.signingKey x
+"""
+
+
+def test_who_did_not_sign_before_the_race_does_not_sign_now(trap: Trap) -> None:
+    trap.arm(SIGNING)
+    land_in_every_way(trap)
+    trap.shelf.merge("claude")
+    assert "gpgsig" not in git(trap.repo, "cat-file", "commit", "HEAD")
+    assert not trap.ran.exists()
+
+
+@pytest.mark.parametrize("how", ["ssh", "gpg"])
+def test_who_signed_before_the_race_signs_with_the_same_key_and_program(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    program = "ssh-keygen" if how == "ssh" else "gpg"
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not here")
+    with kinds.signing(how, kinds.shop(scratch), scratch) as repo:
+        plain = git(repo, "config", "--list", "--local").splitlines()
+        trap = trapped(repo, scratch, monkeypatch)
+        trap.arm(f"{SIGNING}\ngit config gpg.format {'openpgp' if how == 'ssh' else 'ssh'}")
+        land_in_every_way(trap)
+        trap.shelf.merge("claude")
+        assert not trap.ran.exists()
+        for line in plain:  # as the user has it, so that git can verify
+            git(repo, "config", *line.partition("=")[::2])
+        if how == "gpg":
+            git(repo, "config", "gpg.format", "openpgp")
+        git(repo, "verify-commit", "HEAD")
+
+
+def test_a_signature_that_fails_is_told_and_nothing_is_landed(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh-keygen is not here")
+    repo = kinds.signing_ssh(kinds.shop(scratch), scratch)
+    trap = trapped(repo, scratch, monkeypatch)
+    (scratch / "id_ed25519").unlink()
+    (scratch / "id_ed25519.pub").unlink()
+    before = everything(repo)
+    told = trap.shelf.command("merge", "claude")
+    assert told.returncode == 3
+    assert "the commit could not be signed" in told.stderr
+    assert "--no-commit lands without a commit" in told.stderr
+    assert everything(repo) == before
+    trap.shelf.merge("claude", commit=False)
+
+
+def test_an_allowed_filter_runs_as_it_was_before_the_race(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = kinds.KINDS["allowed-filter"](scratch)
+    trap = trapped(repo, scratch, monkeypatch, ("rot",))
+    trap.arm(
+        'git config filter.rot.clean "$E"; git config filter.rot.smudge "$E";'
+        'git config filter.rot.process "$E"'
+    )
+    land_in_every_way(trap)
+    trap.shelf.merge("claude")
+    assert not trap.ran.exists()
+    assert (repo / "new" / "file.txt").read_text() == "new\nlines\n"
+    assert git(repo, "cat-file", "blob", "HEAD:new/file.txt") == "arj\nyvarf"
+    trap.by_plain_git("git checkout HEAD~1 -- lines.txt")
+
+
+def test_a_filter_that_was_not_allowed_does_not_run_for_a_patch_that_asks_for_it(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user has the driver; an agent writes the attribute."""
+    repo = kinds.shop(scratch)
+    ran = scratch / "users-filter"
+    git(repo, "config", "filter.mine.smudge", f"echo ran >> {ran}; cat")
+    git(repo, "config", "filter.mine.clean", f"echo ran >> {ran}; cat")
+    trap = trapped(repo, scratch, monkeypatch)
+
+    def asks(tree: Path) -> None:
+        kinds.work(tree)
+        (tree / ".gitattributes").write_text("* filter=mine diff=mine merge=mine\n")
+
+    trap.shelf.lane("codex", asks)
+    trap.shelf.merge("codex")
+    trap.shelf.undo()
+    assert not ran.exists()
+    trap.shelf.merge("codex")
+    on_terminal(trap.place, "git rm -q --cached run.sh lines.txt; git add lines.txt", repo)
+    assert ran.exists()
+
+
+def test_lfs_runs_as_it_was_before_the_race(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("git-lfs") is None:
+        pytest.skip("git-lfs is not here")
+    repo = kinds.shop(scratch)
+    git(repo, "lfs", "install", "--local")
+    git(repo, "lfs", "track", "*.txt")
+    kinds.commit(repo, "Into LFS")
+    git(repo, "rm", "-rq", "--cached", ".")
+    kinds.commit(repo, "All of it")
+    trap = trapped(repo, scratch, monkeypatch)
+    trap.arm(
+        'for word in clean smudge process; do git config filter.lfs.$word "$E"; done;'
+        'git config lfs.customtransfer.x.path "$E"; git config lfs.standalonetransferagent x;'
+        'git config lfs.extension.x.clean "$E"; git config lfs.extension.x.smudge "$E";'
+        "printf '[lfs]\\n\\turl = https://x.invalid/lfs\\n' > .lfsconfig;"
+        "git config lfs.url https://x.invalid/lfs"
+    )
+    land_in_every_way(trap)
+    trap.shelf.merge("claude")
+    assert not trap.ran.exists()
+    assert (repo / "new" / "file.txt").read_text() == "new\nlines\n"
+    assert git(repo, "cat-file", "blob", "HEAD:new/file.txt").startswith("version https://git-lfs")
+    trap.by_plain_git("git checkout HEAD~1 -- lines.txt")
+
+
+def test_pager_and_editor_are_those_of_before_the_race(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = kinds.shop(scratch)
+    for name, script in (("pager", "cat"), ("editor", 'echo "My own words" > "$1"')):
+        program = scratch / name
+        program.write_text(f"#!/bin/sh\necho shown >> {scratch}/users-{name}\n{script}\n")
+        program.chmod(0o755)
+        git(repo, "config", f"core.{name}", str(program))
+    trap = trapped(repo, scratch, monkeypatch)
+    trap.arm(
+        'for word in core.pager pager.diff core.editor sequence.editor; do git config $word "$E";'
+        'git config --global $word "$E"; done'
+    )
+    assert b"def pages" in trap.show()
+    assert (scratch / "users-pager").exists()
+    words = f"{trap.place.python} -m hydra merge claude --edit"
+    said = on_terminal(trap.place, words, repo)
+    assert (scratch / "users-editor").exists(), said
+    assert git(repo, "log", "-1", "--format=%s") == "My own words"
+    assert not trap.ran.exists()
+    trap.by_plain_git("git commit --allow-empty")
+
+
+def test_a_work_tree_that_an_agent_pointed_elsewhere_is_not_landed_in(
+    trap: Trap, scratch: Path
+) -> None:
+    """core.worktree, written into the user's repository after the race."""
+    other = scratch / "other"
+    shutil.copytree(trap.repo, other, ignore=shutil.ignore_patterns(".git"), symlinks=True)
+    before, mine = everything(other), everything(trap.repo)
+    trap.arm(f'git config core.worktree "{other}"')
+    told = trap.shelf.command("merge", "claude")
+    assert told.returncode != 0
+    assert (everything(other), everything(trap.repo)) == (before, mine)
+
+
+def test_objects_that_an_agent_left_in_the_users_repository_do_not_replace_a_patch(
+    trap: Trap,
+) -> None:
+    """Replace refs and grafts in the user's repository change nothing of what is landed."""
+    patch = git(trap.shelf.race.patches, "rev-parse", "claude^{tree}")
+    git(trap.repo, "fetch", "-q", str(trap.shelf.race.patches), "claude")
+    blob = subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"],
+        cwd=trap.repo,
+        input=b"evil\n",
+        capture_output=True,
+        check=True,
+    ).stdout.decode()
+    trap.arm(f"git replace -f $(git rev-parse FETCH_HEAD:src/pager.py) {blob}")
+    trap.shelf.merge("claude")
+    assert (trap.repo / "src" / "pager.py").read_text().startswith("def pages")
+    words = {**os.environ, "GIT_NO_REPLACE_OBJECTS": "1"}
+    told = subprocess.run(
+        ["git", "rev-parse", "HEAD^{tree}"], cwd=trap.repo, env=words, capture_output=True
+    )
+    assert told.stdout.decode().strip() == patch

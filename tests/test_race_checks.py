@@ -1,0 +1,354 @@
+"""Checks in a race as a person runs it: the table, what is usable, Ctrl-C, and a killed Hydra."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.processes import running, token, wait_until
+
+DONE = fakes.finish("done")
+RIGHT = "def pages(n, size):\n    return -(-n // size)\n"
+WRONG = "def pages(n, size):\n    return n // size + 1\n"
+TESTS = """\
+import unittest
+from src.pager import pages
+
+
+class Pages(unittest.TestCase):
+    def test_up(self):
+        self.assertEqual(pages(3, 2), 2)
+
+    def test_even(self):
+        self.assertEqual(pages(4, 2), 2)
+"""
+UNITTEST = "python3 -B -m unittest -v"
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    (repo / "test_pages.py").write_text(TESTS)
+    (repo / "src" / "__init__.py").write_text("")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Tests")
+    yield Hydra(scratch, repo)
+    assert fakes.left(str(scratch)) == []
+
+
+def writes(text: str) -> list[fakes.Step]:
+    return [fakes.edit("src/pager.py", text), DONE]
+
+
+def of(lane: object, name: str) -> dict[str, object]:
+    assert isinstance(lane, dict)
+    found: dict[str, object] = next(one for one in lane["checks"] if one["check"] == name)
+    return found
+
+
+def slow_check(hydra: Hydra, mark: str) -> str:
+    """A check that hangs on a patch, not on the base; Hydra's own line does not have the mark."""
+    script = f"case $PWD in */_base/*) exit 0;; esac\necho begun\nsleep {mark}\n"
+    (hydra.repo / "slow.sh").write_text(script)
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "A slow check")
+    return "slow=sh slow.sh"
+
+
+def grounds(hydra: Hydra) -> list[str]:
+    """The clean grounds that still stand."""
+    return sorted(path.name for path in hydra.state.glob("g/*/_*"))
+
+
+def test_one_right_and_one_that_breaks_a_test(hydra: Hydra) -> None:
+    hydra.agent("claude", writes(RIGHT))
+    hydra.agent("codex", writes(WRONG))
+    done = hydra.run("race", "Do it", "--check", UNITTEST, "--check", "lint=true")
+    assert done.returncode == 0, done.stderr
+    folder = Path(hydra.run("runs", "path").stdout.strip())
+    document = json.loads((folder / "result.json").read_text())
+    claude, codex = document["lanes"]
+    assert [one["says"] for one in document["baseline"]] == ["1 passed, 1 failed", "passed"]
+    assert (claude["usable"], codex["usable"]) == (True, False)
+    assert of(claude, "unittest")["says"] == "2 passed"
+    broken = of(codex, "unittest")
+    assert broken["status"] == "failed"
+    assert broken["comparison"]["broken"] == ["test_pages.Pages.test_even"]  # type: ignore[index]
+    assert broken["comparison"]["fixed"] == ["test_pages.Pages.test_up"]  # type: ignore[index]
+    assert codex["status"] == "completed"
+    (sentence,) = codex["held_back"]
+    assert "1 test passed on the base and fails now: test_pages.Pages.test_even" in sentence
+    lines = done.stdout.splitlines()
+    assert "baseline  unittest  1 passed, 1 failed" in done.stdout
+    assert any("claude" in line and "2 passed" in line for line in lines)
+    assert any("codex" in line and "1 broken" in line for line in lines)
+    for result in (*document["baseline"], *claude["checks"], *codex["checks"]):
+        assert (folder / result["output"]).is_file()
+        assert (folder / result["details"]).is_file()
+    assert grounds(hydra) == []
+    kinds = [event["kind"] for event in hydra.events()]
+    assert kinds.count("check_started") == kinds.count("check_ended") >= 6
+    assert kinds.index("agent_started") < kinds.index("check_started")
+
+
+def test_no_lane_is_usable_where_each_breaks_something(hydra: Hydra) -> None:
+    hydra.agent("claude", writes(WRONG))
+    race = hydra.race("-a", "claude", "--check", UNITTEST)
+    assert race.code == 1
+    assert race.document["usable"] is False
+    assert race.lane("claude")["patch"]["files"] == 1
+
+
+def test_a_check_that_is_not_required_holds_nothing_back(hydra: Hydra) -> None:
+    (hydra.home / "hydra.toml").write_text('[checks.lint]\ncommand = "exit 1"\nrequired = false\n')
+    hydra.agent("claude", writes(RIGHT))
+    race = hydra.race("-a", "claude")
+    assert race.code == 0
+    assert of(race.lane("claude"), "lint")["status"] == "failed"
+
+
+def test_where_nothing_was_changed_nothing_is_checked(hydra: Hydra) -> None:
+    hydra.agent("claude", [DONE])
+    race = hydra.race("-a", "claude", "--check", "true")
+    assert race.lane("claude")["checks"] == []
+    assert race.lane("claude")["status"] == "no_changes"
+
+
+def test_set_up_and_copies_are_there_and_what_the_agent_left_is_not(hydra: Hydra) -> None:
+    (hydra.repo / ".env").write_text("KEY=1\n")
+    left = fakes.edit("ignored.log", "left\n")
+    hydra.agent("claude", [left, *writes(RIGHT)])
+    command = "a=test -f .env && test -f made.log && test ! -e ignored.log"
+    race = hydra.race(
+        *("-a", "claude", "--check", command, "--copy", ".env", "--setup", "touch made.log")
+    )
+    assert of(race.lane("claude"), "a")["status"] == "passed"
+    lane = hydra.extra | {"HYDRA_CHECKS_TREE": "lane"}
+    hydra.extra = lane
+    race = hydra.race("-a", "claude", "--check", "a=test -f ignored.log", "--keep", "none")
+    found = of(race.lane("claude"), "a")
+    assert (found["status"], found["tree"]) == ("passed", "lane")
+
+
+def test_a_check_has_no_agent_s_key(hydra: Hydra) -> None:
+    hydra.extra |= {"DATABASE_URL": "postgres://here", "OTHER": "x"}
+    (hydra.home / "hydra.toml").write_text('[checks]\nenvironment = ["DATABASE_URL"]\n')
+    hydra.agent("claude", writes(RIGHT))
+    race = hydra.race("-a", "claude", "--check", "env=env | sort")
+    folder = Path(race.document["folder"])
+    text = (folder / str(of(race.lane("claude"), "env")["output"])).read_text()
+    names = {line.partition("=")[0] for line in text.splitlines()}
+    assert "DATABASE_URL" in names
+    assert not names & {"OTHER", "ANTHROPIC_API_KEY", "CODEX_API_KEY"}
+
+
+def test_a_repository_s_checks_run_only_where_something_confines_them(hydra: Hydra) -> None:
+    mark = hydra.scratch / "ran"
+    text = f'[race]\ncheck = ["touch {mark}; true"]\n'
+    (hydra.repo / "hydra.toml").write_text(text)
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Checks")
+    hydra.agent("claude", writes(RIGHT))
+    tools = hydra.scratch / "bin"
+    tools.mkdir()
+    for name in ("git", "sh", "env", "python3", "true", "touch", "sleep"):
+        (tools / name).symlink_to(shutil.which(name) or "/bin/false")
+    hydra.extra["PATH"] = os.pathsep.join([*map(str, hydra.path), str(tools)])
+    race = hydra.race("-a", "claude")
+    assert race.lane("claude")["checks"] == []
+    assert any("checks are skipped (touch)" in said for said in race.document["warnings"])
+    assert not mark.exists()
+    (hydra.home / "hydra.toml").write_text(text)
+    flag = hydra.race("-a", "claude", "--check", f"mine=touch {mark}")
+    assert of(flag.lane("claude"), "mine")["status"] == "passed"
+    assert mark.exists()
+
+
+def test_a_dry_run_shows_the_checks(hydra: Hydra) -> None:
+    hydra.agent("claude", writes(RIGHT))
+    done = hydra.run("race", "Do it", "-a", "claude", "--dry-run", "--check", "lint=ruff check .")
+    assert "- lint (lint): ruff check ." in done.stdout
+    plan = json.loads(
+        hydra.run("race", "Do it", "-a", "claude", "--dry-run", "--json", "--check", "t=a b").stdout
+    )
+    assert plan["checks"]["commands"] == [
+        {"name": "t", "command": "a b", "kind": "test", "required": True, "junit": ""}
+    ]
+
+
+def test_ctrl_c_ends_running_checks_and_keeps_patches_and_results(hydra: Hydra) -> None:
+    mark = token()
+    hydra.agent("claude", writes(RIGHT))
+    slow = slow_check(hydra, mark)
+    race = hydra.start("race", "Do it", "-a", "claude", "--check", "first=true", "--check", slow)
+    assert wait_until(lambda: running(mark))
+    race.send_signal(signal.SIGINT)
+    assert race.wait(60) == 130
+    drop(race)
+    folder = Path(hydra.run("runs", "path").stdout.strip())
+    (lane,) = json.loads((folder / "result.json").read_text())["lanes"]
+    assert lane["status"] == "completed"
+    assert lane["patch"]["files"] == 1
+    assert of(lane, "first")["status"] == "passed"
+    assert of(lane, "slow")["status"] == "interrupted"
+    assert lane["usable"] is False
+    assert wait_until(lambda: not running(mark))
+    assert grounds(hydra) == []
+
+
+def test_as_many_lanes_are_checked_at_once_as_are_asked_for(hydra: Hydra) -> None:
+    mark = token()
+    hydra.agent("claude", writes(RIGHT))
+    slow = slow_check(hydra, mark)
+    hydra.extra["HYDRA_CHECKS_PARALLEL"] = "2"
+    race = hydra.start("race", "Do it", "-a", "3xclaude", "--check", slow)
+    assert wait_until(lambda: len(running(mark)) == 2)
+    kinds = [event["data"] for event in hydra.events() if event["kind"] == "check_waiting"]
+    assert kinds == [{"for": "place"}]
+    race.send_signal(signal.SIGINT)
+    assert race.wait(60) == 130
+    drop(race)
+
+
+def test_a_second_ctrl_c_ends_at_once_and_the_outcome_stands(hydra: Hydra) -> None:
+    mark = token()
+    hydra.agent("claude", writes(RIGHT))
+    gate = fakes.Barrier(hydra.scratch, "working")
+    hydra.agent("codex", [fakes.ignore("SIGINT", "SIGTERM"), *gate.stop(), DONE])
+    slow = slow_check(hydra, mark)
+    race = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--check", slow)
+    gate.wait()
+    assert wait_until(lambda: running(mark))
+    race.send_signal(signal.SIGINT)
+    assert wait_until(lambda: not running(mark))
+    race.send_signal(signal.SIGINT)
+    assert race.wait(60) == 130
+    drop(race)
+    document = json.loads(hydra.run("runs", "show", "--json").stdout)
+    claude = next(lane for lane in document["lanes"] if lane["lane"] == "claude")
+    assert claude["status"] == "completed"
+    assert claude["patch"]["files"] == 1
+    assert claude["usable"] is False
+    assert claude["held_back"]
+    assert grounds(hydra) == []
+
+
+@pytest.mark.slow
+def test_a_killed_check_is_swept_up_by_the_next(hydra: Hydra) -> None:
+    mark = token()
+    hydra.agent("claude", writes(RIGHT))
+    slow = slow_check(hydra, mark)
+    hydra.race("-a", "claude", "--check", "true")
+    check = hydra.start("check", "--check", slow)
+    assert wait_until(lambda: running(mark))
+    assert grounds(hydra) != []
+    check.kill()
+    check.wait(60)
+    drop(check)
+    assert wait_until(lambda: not running(mark))
+    assert hydra.run("check").returncode == 0
+    assert grounds(hydra) == []
+    stopped = hydra.start("check", "--check", slow)
+    assert wait_until(lambda: running(mark))
+    stopped.send_signal(signal.SIGINT)
+    assert stopped.wait(60) == 130
+    assert "interrupted" in (stopped.stdout.read() if stopped.stdout else "")
+    drop(stopped)
+    assert grounds(hydra) == []
+
+
+def drop(process: subprocess.Popen[str]) -> None:
+    for stream in (process.stdout, process.stderr):
+        assert stream is not None
+        stream.close()
+
+
+@pytest.mark.slow
+def test_a_killed_hydra_leaves_no_check_and_no_ground_behind(hydra: Hydra) -> None:
+    mark = token()
+    hydra.agent("claude", writes(RIGHT))
+    slow = slow_check(hydra, mark)
+    race = hydra.start("race", "Do it", "-a", "claude", "--check", slow)
+    assert wait_until(lambda: running(mark))
+    race.kill()
+    race.wait(60)
+    drop(race)
+    assert wait_until(lambda: not running(mark))
+    done = hydra.run("runs", "show", "--json")
+    (lane,) = json.loads(done.stdout)["lanes"]
+    assert lane["patch"]["files"] == 1
+    assert lane["held_back"] == ["Hydra was killed before its checks had ended"]
+    assert grounds(hydra) == []
+    again = hydra.run("check", "--json", "--check", "true")
+    assert json.loads(again.stdout)["lanes"][0]["checks"][0]["status"] == "passed"
+
+
+@pytest.mark.slow
+def test_checks_again_others_and_for_a_landing(hydra: Hydra) -> None:
+    hydra.agent("claude", writes(RIGHT))
+    hydra.agent("codex", writes(WRONG))
+    folder = Path(hydra.race("--check", UNITTEST).document["folder"])
+    first = {path: path.read_bytes() for path in (folder / "checks").rglob("*") if path.is_file()}
+    again = hydra.run("check", "--json")
+    assert again.returncode == 1, again.stderr
+    document = json.loads(again.stdout)
+    assert [lane["lane"] for lane in document["lanes"]] == ["claude", "codex"]
+    assert document["baseline_recorded"] is True
+    assert document["folder"] == str(folder / "checks" / "2")
+    assert {path: path.read_bytes() for path in first} == first
+    one = hydra.run("check", "claude", "--check", "true", "--check", "b=exit 1")
+    assert one.returncode == 1
+    assert "b exited with 1; it fails on the base as well" in one.stdout
+    assert hydra.run("check", "claude").returncode == 0
+    assert hydra.run("check", "nobody").returncode == 2
+    code = (
+        "import sys\n"
+        "from hydra.app import runs\n"
+        "from hydra.app.check import check_commit\n"
+        "record = runs.find(runs.here(), '')\n"
+        "for lane in ('claude', 'codex'):\n"
+        "    done = check_commit(record, runs.commit_of(record, lane))\n"
+        "    print(done['ok'], done['why'], len(done['checks']), len(done['baseline']))\n"
+        "tree = check_commit(record, runs.commit_of(record, 'claude') + '^{tree}')\n"
+        "print(tree['ok'])\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=hydra.repo,
+        env=hydra.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert told[0] == "True  1 1"
+    assert told[1].startswith("False unittest: 1 test passed on the base")
+    assert told[2] == "True"
+    assert grounds(hydra) == []
+
+
+def test_without_checks_there_is_nothing_to_run_again(hydra: Hydra) -> None:
+    hydra.agent("claude", writes(RIGHT))
+    hydra.race("-a", "claude")
+    done = hydra.run("check")
+    assert done.returncode == 2
+    assert "has no checks, and none are named" in done.stderr
+    assert "hydra check --check" in done.stderr
+
+
+def test_a_race_without_checks_loads_nothing_of_them() -> None:
+    code = (
+        "import sys, hydra.app.race\n"
+        "print([name for name in sys.modules if name.startswith('hydra.checks')])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
