@@ -286,6 +286,19 @@ def test_large_files_stay_out_and_are_named(race: Race) -> None:
     assert not patch.incomplete
 
 
+def test_a_low_threshold_for_big_files_loses_none_of_them(repo: Path, scratch: Path) -> None:
+    # git writes what is above it straight into a pack.
+    git(repo, "config", "core.bigFileThreshold", "10")
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    (ground.worktree / "README.md").write_text("more than ten bytes\n")
+    (ground.worktree / "new").write_bytes(bytes(1000))
+    patch = take(ground)
+    ground.remove()
+    assert not patch.incomplete
+    assert changes(race, patch) == {b"README.md": b"more than ten bytes\n", b"new": bytes(1000)}
+
+
 def test_too_many_new_files_are_incomplete_and_the_folder_is_named(race: Race) -> None:
     race = race.limited(patch_untracked=20)
     ground = race.opened()

@@ -21,7 +21,7 @@ import pytest
 
 from tests.conftest import make_repository
 from tests.support import fakes
-from tests.support.trust import ORDINARY, Place, confines, python_for
+from tests.support.trust import ORDINARY, Place, confines, exactly, python_for
 
 DONE = fakes.finish("done")
 EVIL = """
@@ -266,6 +266,7 @@ def tried(place: Place, confined: bool, stack: ExitStack) -> Trial:
         on_terminal(place, f"{place.python} -m hydra diff {lane}", place.repo)
     kept = {name: worktree(place, lane) for name, lane in pairs()}
     look_around(place, kept.values())
+    land(place)
     go.unlink()
     killed = place.start(*words, "--max-parallel", str(len(LANES)))
     for number in range(2 * len(LANES)):
@@ -308,6 +309,21 @@ def look_around(place: Place, kept: object) -> None:
         place.repo = folder
         assert place.run("runs").returncode == 3
     place.repo = users
+
+
+def land(place: Place) -> None:
+    """Every lane's patch is landed, taken back and exported."""
+    before = exactly(place.repo / "src")
+    for lane in LANES:
+        landed = place.run("merge", lane, "--no-check")
+        assert landed.returncode == 0, landed.stderr
+        undone = place.run("merge", "--undo")
+        assert undone.returncode == 0, undone.stderr
+        assert "def pages" in place.run("export", lane).stdout
+    assert place.git("status", "--porcelain") == ""
+    assert {name: entry[-1] for name, entry in exactly(place.repo / "src").items()} == {
+        name: entry[-1] for name, entry in before.items()
+    }
 
 
 def on_terminal(place: Place, script: str, cwd: Path) -> bytes:

@@ -423,6 +423,35 @@ def test_the_size_counts_worktrees_and_is_kept_for_the_next_who_asks(hydra: Hydr
     assert measured["size"] > noted + 900_000
 
 
+_SAME_ID = """
+from hydra import store
+from hydra.store import writing
+store.new_run_id = writing.new_run_id = lambda now=None: "20260101t000000-aaaa"
+"""
+
+
+def test_a_race_never_stands_in_the_grounds_of_another(hydra: Hydra) -> None:
+    other = Hydra(hydra.scratch, hydra.scratch / "other", extra=hydra.extra, path=hydra.path)
+    git(hydra.repo, "clone", "-q", str(hydra.repo), str(other.repo))
+    (hydra.scratch / "site").mkdir()
+    (hydra.scratch / "site/sitecustomize.py").write_text(_SAME_ID)
+    hydra.extra["PYTHONPATH"] = str(hydra.scratch / "site")
+    gate = fakes.Barrier(hydra.scratch, "works")
+    hydra.agent("claude", [*gate.stop(), fakes.finish("done")])
+    process = hydra.start("race", "Do it", "-a", "claude", "-q")
+    gate.wait()
+    told = other.run("race", "Do it", "-a", "claude", "--keep", "none")
+    assert told.returncode == 3
+    assert "begin it again" in told.stderr
+    assert len(list(hydra.state.glob("g/*/claude/shop/README.md"))) == 1
+    assert len(list(hydra.state.glob("*/runs/*"))) == 1
+    gate.open()
+    process.communicate(timeout=60)
+    gate.close()
+    assert process.returncode == 0
+    assert list(hydra.state.glob("g/*")) == []
+
+
 # --- --keep -----------------------------------------------------------------------------------
 
 

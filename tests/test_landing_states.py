@@ -243,7 +243,7 @@ def anonymous(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> She
 
 
 def test_nobody_is_refused_with_what_to_do(anonymous: Shelf) -> None:
-    told = anonymous.command("merge", "claude")
+    told = anonymous.command("merge", "claude", "--no-check")
     assert told.returncode == 3
     assert "git does not know who you are" in told.stderr
     assert "git config --global user.name" in told.stderr
@@ -346,6 +346,7 @@ def _read_only_tree(repo: Path) -> list[Path]:
     return [repo, repo / "src", repo / "old"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("closed", "code", "said"),
     [
@@ -365,10 +366,10 @@ def test_a_place_that_cannot_be_written(
     for folder in folders:
         folder.chmod(0o555)
     try:
-        told = account.run("merge", "claude")
+        told = account.run("merge", "claude", "--no-check")
         assert (told.returncode, "Traceback" in told.stderr) == (code, False), told.stderr
         assert said in told.stderr
-        dry = account.run("merge", "claude", "--dry-run")
+        dry = account.run("merge", "claude", "--no-check", "--dry-run")
         assert "Traceback" not in dry.stderr
     finally:
         for folder, mode in zip(folders, modes, strict=True):
@@ -376,7 +377,7 @@ def test_a_place_that_cannot_be_written(
     assert everything(repo) == before
     assert account.run("runs").returncode == 0  # whatever was left is ended by the next command
     assert not [*(repo / ".git").glob(".hydra*"), *(repo / ".git").glob("*.lock")]
-    told = account.run("merge", "claude")
+    told = account.run("merge", "claude", "--no-check")
     assert told.returncode == 0, told.stderr
     assert account.run("merge", "--undo").returncode == 0
     assert everything(repo) == before
@@ -387,6 +388,7 @@ def _folder_to_file(tree: Path) -> None:
     (tree / "old").write_text("a file now\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["mine", ""])
 def test_a_folder_that_cannot_be_looked_into_does_not_go(
     shelf: Shelf, scratch: Path, what: str
@@ -398,7 +400,7 @@ def test_a_folder_that_cannot_be_looked_into_does_not_go(
         (closed / what).write_text("mine\n")
     account = Account(shelf, scratch)
     closed.chmod(0)
-    told = account.run("merge", "codex")
+    told = account.run("merge", "codex", "--no-check")
     assert told.returncode == 5
     assert "old: a folder of yours with other files in it, such as old/closed" in told.stderr
     assert stat.S_IMODE(closed.stat().st_mode) == 0
@@ -406,12 +408,13 @@ def test_a_folder_that_cannot_be_looked_into_does_not_go(
     assert [path.name for path in closed.iterdir()] == ([what] if what else [])
 
 
+@pytest.mark.slow
 def test_a_read_only_file_system(shelf: Shelf) -> None:
     before = everything(shelf.repo)
     with mounts() as namespace:
         namespace.read_only(shelf.repo)
         told = subprocess.run(
-            [*namespace.wrap(shelf.repo), *shelf_argv(shelf, "merge", "claude")],
+            [*namespace.wrap(shelf.repo), *shelf_argv(shelf, "merge", "claude", "--no-check")],
             env=shelf.environ,
             capture_output=True,
             text=True,
@@ -430,13 +433,14 @@ def shelf_argv(shelf: Shelf, *args: str) -> list[str]:
     return [sys.executable, "-m", "hydra", *args]
 
 
+@pytest.mark.slow
 def test_another_file_system_inside_the_tree(shelf: Shelf, scratch: Path) -> None:
     before = everything(shelf.repo)
     with mounts() as namespace:
         namespace.small_disk(shelf.repo / "old", "1m")
         (namespace.seen(shelf.repo) / "old" / "gone.txt").write_text("goes\n")
         told = subprocess.run(
-            [*namespace.wrap(shelf.repo), *shelf_argv(shelf, "merge", "claude")],
+            [*namespace.wrap(shelf.repo), *shelf_argv(shelf, "merge", "claude", "--no-check")],
             env=shelf.environ,
             capture_output=True,
             text=True,
@@ -449,6 +453,7 @@ def test_another_file_system_inside_the_tree(shelf: Shelf, scratch: Path) -> Non
     assert everything(shelf.repo) == before
 
 
+@pytest.mark.slow
 def test_a_git_folder_on_another_file_system(scratch: Path) -> None:
     """Then nothing can be exchanged from there: the staging folder lies in the tree."""
     repo = kinds.shop(scratch)
@@ -473,7 +478,7 @@ def test_a_git_folder_on_another_file_system(scratch: Path) -> None:
                 check=False,
             )
 
-        told = hydra(*shelf_argv(shelf, "merge", "claude"))
+        told = hydra(*shelf_argv(shelf, "merge", "claude", "--no-check"))
         assert told.returncode == 0, told.stderr
         assert hydra("git", "status", "--porcelain").stdout == ""
         undone = hydra(*shelf_argv(shelf, "merge", "--undo"))
@@ -646,16 +651,11 @@ def test_a_pointer_to_an_object_that_nobody_has_touches_nothing(lfs: Shelf) -> N
     text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12\n"
     lfs.lane("claude", lambda tree: (tree / "made.bin").write_text(text) and None)
     before = Stand.of(lfs.repo)
-    try:
+    with pytest.raises(HydraError) as caught:
         lfs.merge("claude")
-    except HydraError as told:
-        assert "made.bin" in str(told) or "smudge" in str(told) or "lfs" in str(told)
-        assert Stand.of(lfs.repo) == before
-    else:
-        # git-lfs leaves the pointer as it is where it cannot bring the object.
-        assert (lfs.repo / "made.bin").read_text() == text
-        lfs.undo()
-        assert Stand.of(lfs.repo) == before
+    assert "made.bin" in str(caught.value)
+    assert Stand.of(lfs.repo) == before
+    assert leftovers(lfs.repo) == []
 
 
 # From uncommitted changes (--include-dirty)
@@ -798,7 +798,7 @@ def test_a_last_note_that_the_disk_does_not_take_puts_all_back(
         plain(self, journal)
 
     monkeypatch.setattr(Desk, "write", full)
-    with pytest.raises(LandingRefused, match="all is as it was: .*No space left"):
+    with pytest.raises(LandingRefused, match=r"all is as it was: .*No space left"):
         shelf.merge("claude", commit=False)
     assert Stand.of(shelf.repo) == before
     assert leftovers(shelf.repo) == []

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +21,12 @@ from tests.support.landings import Shelf, everything, leftovers
 from tests.support.trust import Place
 from tests.test_git_vectors import EVIL, VECTORS, on_terminal
 
-QUICK = ("fsmonitor", "hooks-folder", "filter-by-info-attributes", "merge-driver", "gpg-program")
+QUICK = ("fsmonitor", "filter-by-info-attributes")
 """Those of the default run; `pytest -m slow` has them all."""
 
-LINKED = ("git-file", "commondir", "worktree-config")
-"""These need a work tree whose `.git` is a file."""
+LINKED = dict.fromkeys(("git-file", "commondir", "worktree-config"), "linked-worktree")
+KINDS = {**LINKED, "alternate-refs": "with-alternates"}
+"""What some need: a work tree whose `.git` is a file, borrowed objects."""
 
 
 @dataclass
@@ -57,6 +57,7 @@ class Trap:
 
     def by_plain_git(self, script: str) -> None:
         """The same repository as a person falls into it: the trap goes off."""
+        (self.repo / "src" / "pager.py").write_text("changed\n")
         on_terminal(self.place, script, self.repo)
         assert self.ran.exists()
 
@@ -69,12 +70,12 @@ class Trap:
 @pytest.fixture
 def trap(
     request: pytest.FixtureRequest, scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Trap]:
+) -> Trap:
     """The kind of repository that the test asks for by `indirect`, else a plain one."""
     kind = getattr(request, "param", "plain")
     monkeypatch.chdir(scratch)
     repo = kinds.KINDS[kind](scratch)
-    yield trapped(repo, scratch, monkeypatch)
+    return trapped(repo, scratch, monkeypatch)
 
 
 def trapped(
@@ -115,7 +116,7 @@ def land_in_every_way(trap: Trap) -> None:
     ("trap", "name"),
     [
         pytest.param(
-            "linked-worktree" if name in LINKED else "plain",
+            KINDS.get(name, "plain"),
             name,
             marks=() if name in QUICK else pytest.mark.slow,
             id=name,
@@ -201,10 +202,11 @@ def test_who_signed_before_the_race_signs_with_the_same_key_and_program(
         land_in_every_way(trap)
         trap.shelf.merge("claude")
         assert not trap.ran.exists()
-        for line in plain:  # as the user has it, so that git can verify
-            git(repo, "config", *line.partition("=")[::2])
-        if how == "gpg":
-            git(repo, "config", "gpg.format", "openpgp")
+        # As the user has it again, so that git can verify.
+        for key in ("gpg.format", "gpg.program", "gpg.ssh.program"):
+            git(repo, "config", "--unset", key)
+        for key, _, value in (line.partition("=") for line in plain):
+            git(repo, "config", key, value)
         git(repo, "verify-commit", "HEAD")
 
 
@@ -218,7 +220,7 @@ def test_a_signature_that_fails_is_told_and_nothing_is_landed(
     (scratch / "id_ed25519").unlink()
     (scratch / "id_ed25519.pub").unlink()
     before = everything(repo)
-    told = trap.shelf.command("merge", "claude")
+    told = trap.shelf.command("merge", "claude", "--no-check")
     assert told.returncode == 3
     assert "the commit could not be signed" in told.stderr
     assert "--no-commit lands without a commit" in told.stderr
@@ -272,9 +274,8 @@ def test_lfs_runs_as_it_was_before_the_race(scratch: Path, monkeypatch: pytest.M
     repo = kinds.shop(scratch)
     git(repo, "lfs", "install", "--local")
     git(repo, "lfs", "track", "*.txt")
+    git(repo, "add", "--renormalize", ".")
     kinds.commit(repo, "Into LFS")
-    git(repo, "rm", "-rq", "--cached", ".")
-    kinds.commit(repo, "All of it")
     trap = trapped(repo, scratch, monkeypatch)
     trap.arm(
         'for word in clean smudge process; do git config filter.lfs.$word "$E"; done;'
@@ -307,7 +308,7 @@ def test_pager_and_editor_are_those_of_before_the_race(
     )
     assert b"def pages" in trap.show()
     assert (scratch / "users-pager").exists()
-    words = f"{trap.place.python} -m hydra merge claude --edit"
+    words = f"{trap.place.python} -m hydra merge claude --no-check --edit"
     said = on_terminal(trap.place, words, repo)
     assert (scratch / "users-editor").exists(), said
     assert git(repo, "log", "-1", "--format=%s") == "My own words"
@@ -323,7 +324,7 @@ def test_a_work_tree_that_an_agent_pointed_elsewhere_is_not_landed_in(
     shutil.copytree(trap.repo, other, ignore=shutil.ignore_patterns(".git"), symlinks=True)
     before, mine = everything(other), everything(trap.repo)
     trap.arm(f'git config core.worktree "{other}"')
-    told = trap.shelf.command("merge", "claude")
+    told = trap.shelf.command("merge", "claude", "--no-check")
     assert told.returncode != 0
     assert (everything(other), everything(trap.repo)) == (before, mine)
 

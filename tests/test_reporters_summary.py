@@ -54,8 +54,8 @@ warnings
   - codex-2: vendor/.git was taken as files
   - codex-2: left running and ended by Hydra: node server.js
 
+land it:  hydra merge claude
 see it:   hydra diff claude
-take it:  git fetch "$(hydra runs path)/patches.git" claude
 """
 
 

@@ -49,6 +49,7 @@ class MergeRequest:
     edit: Callable[[str, str], str] | None = None
     check: Check | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    directory: Path | None = None
 
     @property
     def commits(self) -> bool:
@@ -80,7 +81,7 @@ class Landing:
 
 def merge(request: MergeRequest) -> Landing:
     """Lands it. Raises `LandingRefused` with nothing touched, `UsageError`, `RecordError`."""
-    place = runs.here(request.environ)
+    place = runs.here(request.environ, request.directory)
     record = runs.find(place, request.run)
     picks = _picks(request)
     with shared(record.folder), scratch_of(place) as scratch:

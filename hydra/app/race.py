@@ -8,8 +8,10 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import trio
 
@@ -87,6 +89,8 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
         kill_all()
         if follower is not None:
             await _finish(follower, hurried=result is None or result.interrupted != 0)
+        with suppress(OSError):  # where no lane was opened, nobody else has removed it
+            paths.ground_dir(scene.state, planned.run, "x").parent.rmdir()
         store.close()
 
 
@@ -160,9 +164,12 @@ def _plan(scene: Scene, confinement: Confinement, found: Mapping[str, DetectResu
 def _open_record(scene: Scene, planned: RacePlan) -> tuple[RunStore, RacePlan]:
     folder = paths.runs_dir(scene.state, scene.repository.root) / planned.run
     documents = {"manifest.json": _manifest(scene, planned), "plan.json": plan_document(planned)}
+    grounds = _claim_grounds(scene.state, planned.run)
     try:
         store = RunStore(folder, documents)
     except OSError as error:
+        with suppress(OSError):
+            grounds.rmdir()
         raise _unwritable(error) from error
     try:
         return store, _furnish(scene, planned, store)
@@ -175,6 +182,22 @@ def _open_record(scene: Scene, planned: RacePlan) -> tuple[RunStore, RacePlan]:
         if isinstance(error, OSError):
             raise _unwritable(error) from error
         raise
+
+
+def _claim_grounds(state: Path, run: str) -> Path:
+    """The folder of this race's grounds, which no other has: ids are unique in one repository,
+    and grounds lie beside those of all. Raises `Refused`."""
+    grounds = paths.ground_dir(state, run, "x").parent
+    try:
+        paths.make_private(grounds.parent)
+        grounds.mkdir(mode=0o700)
+    except FileExistsError as error:
+        raise Refused(
+            f"another race got the same id, {run}, in this very moment", hint="begin it again"
+        ) from error
+    except OSError as error:
+        raise _unwritable(error) from error
+    return grounds
 
 
 def _unwritable(error: OSError) -> Refused:

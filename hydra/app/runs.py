@@ -27,13 +27,13 @@ class Place:
     folder: Path
 
 
-def here(environ: Mapping[str, str] | None = None) -> Place:
-    """The repository one stands in. Raises `Refused` outside of one."""
+def here(environ: Mapping[str, str] | None = None, start: Path | None = None) -> Place:
+    """The repository one stands in, or `start` lies in. Raises `Refused` outside of one."""
     environ = dict(os.environ) if environ is None else environ
     require_git()
     state = paths.state_dir(environ)
     recover(environ)
-    found = repository.read(Path.cwd(), state=state)
+    found = repository.read(start or Path.cwd(), state=state)
     return Place(found, state, paths.runs_dir(state, found.root))
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hydra.cli.common import Command, invoked_as, json_option, use_color
 from hydra.cli.display import cells, part, watcher
+
+if TYPE_CHECKING:
+    from hydra.app.merge import Landing
 
 
 @click.command(cls=Command, races=True, examples=("hydra demo", "hydra demo --json"))
@@ -16,6 +19,8 @@ from hydra.cli.display import cells, part, watcher
 @json_option
 def command(quiet: bool, **options: Any) -> None:
     """Race scripted agents on a small repository: no key, no CLI, no network, no cost.
+
+    Their patches are checked, and one of them is landed on the repository's branch.
 
     The agents are scripts that speak the real CLIs' formats; everything else is the real thing.
     The folder is kept, so that you can look at the patches.
@@ -38,13 +43,28 @@ def command(quiet: bool, **options: Any) -> None:
     if not quiet:
         part()
     if options["as_json"]:
-        sys.stdout.write(dump(document))
+        sys.stdout.write(dump({**document, "landing": _landing(done.landing)}))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
         sys.stdout.write(summary(document, width=columns, color=color, steps=False))
+        if done.landing is not None:
+            sys.stdout.write("\n" + _landed(done.landing, color=color))
         program = invoked_as()
+        undo = done.demo.command("merge", "--undo", program=program)
         look = done.demo.command("diff", "cursor-agent", program=program)
-        steps = what_next(TEACHES, look, done.demo.removal, program=program, width=columns)
+        steps = what_next(TEACHES, look, undo, done.demo.removal, program=program, width=columns)
         sys.stdout.write(steps)
     sys.stdout.flush()
     sys.exit(done.report.exit_code)
+
+
+def _landing(landing: Landing | None) -> dict[str, Any] | None:
+    from hydra.reporters.landing import landing_document
+
+    return None if landing is None else landing_document(landing.document, hooks=landing.hooks)
+
+
+def _landed(landing: Landing, *, color: bool) -> str:
+    from hydra.reporters.landing import landed_text
+
+    return landed_text(landing.document, landing.files, color=color, steps=False)

@@ -24,7 +24,7 @@ from hydra.cli.common import Command, is_terminal, run_option
 @click.option("-o", "--output", metavar="FILE", help="Write there (a new file), not to stdout.")
 @run_option
 def command(lane: str, bundle: bool, output: str | None, run: str) -> None:
-    """Print LANE's patch as mail that `git am` takes, or make a bundle of it."""
+    """Print LANE's patch as mail for `git am`, or as a bundle."""
     from hydra.app import export
     from hydra.errors import UsageError
 

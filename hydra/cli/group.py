@@ -19,8 +19,8 @@ COMMANDS = {
     "init": "Write a commented hydra.toml at the repository's top",
     "runs": "List this repository's races, newest first",
     "diff": "Show LANE's patch against its base, or against LANE2's patch",
-    "merge": "Land LANE's patch, or picks of several, as one commit on your branch",
-    "export": "Print LANE's patch as mail that `git am` takes, or make a bundle of it",
+    "merge": "Land LANE's patch, or picks of several, on your branch",
+    "export": "Print LANE's patch as mail for `git am`, or as a bundle",
     "check": "Run the checks of a race on its patches: again, or others",
     "completion": "Print the completion script of SHELL",
 }
@@ -106,7 +106,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, given: bool) -> None:
         "hydra demo",
         "hydra doctor",
         'hydra race "Fix the off-by-one in pager.py"',
-        'hydra race "Fix the off-by-one in pager.py" -a claude -a codex',
+        'hydra race "Fix the off-by-one in pager.py" --check "pytest -q"',
+        "hydra merge claude",
     ),
 )
 @click.option(

@@ -53,7 +53,7 @@ _HINT = """
 @run_option
 @json_option
 def command(lane: str | None, **options: Any) -> None:
-    """Land LANE's patch, or picks of several, as one commit on your branch.
+    """Land LANE's patch, or picks of several, on your branch.
 
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.

@@ -19,6 +19,9 @@ from hydra.demo.shims import place
 AGENTS = ("claude", "codex", "cursor-agent")
 """The lanes, in the order given. The last is experimental: the demo opts in for it and says so."""
 
+LANDED = "claude"
+"""The lane that the demo lands."""
+
 TEACHES: Mapping[str, str] = {
     "claude": "mends the slice and adds a test that would have caught it",
     "codex": "mends the same line another way, without a test",

@@ -95,7 +95,7 @@ def hand_over(patches: Path, repo: Repository, what: str) -> None:
 
     Raises `Refused` where they cannot be written.
     """
-    # The head's tree too: with a tree alone, git would go through all that it has in common with it.
+    # The head's tree too: a tree alone would have git go through all that they have in common.
     asked = f"{what}\n^{repo.head}\n^{repo.head}^{{tree}}\n"
     packed = run(
         *("pack-objects", "--revs", "--local", "--stdout", "--quiet", "--delta-base-offset"),

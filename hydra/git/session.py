@@ -15,7 +15,7 @@ from hydra.model import Limits
 _UNSYNCED = (("core.fsync", "none"),)
 """20,000 files: 1.8 s unsynced against 18.7 s; `keep` syncs one pack afterwards."""
 
-_LOOSE = (("core.bigFileThreshold", "1t"),)
+_LOOSE = (("core.bigFileThreshold", "1024g"),)
 """Never straight into a pack: `keep` brings what is loose. The user's own threshold would lose all
 files above it."""
 

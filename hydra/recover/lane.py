@@ -9,12 +9,10 @@ from pathlib import Path
 from hydra.errors import Failure, HydraError
 from hydra.git import patches as patch_git
 from hydra.git.runner import run
-from hydra.git.touched import touched
 from hydra.model import ExitStatus, LanePlan, Outcome, Patch, RacePlan, Status
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
 from hydra.recover.record import Past, failure
-from hydra.remarks import remarks
 from hydra.secrets import Redactor
 from hydra.workspace import PrivateGround, WorktreeLost, give_back_standing, standing_ground
 
@@ -132,6 +130,9 @@ def _incomplete(patches: Path, commit: str, base: str) -> str:
 
 
 def _read(patches: Path, base: str, commit: str, incomplete: str = "") -> Patch:
+    from hydra.git.touched import touched  # every command looks whether something is to be recovered
+    from hydra.remarks import remarks
+
     stats, files = touched(patches, base, commit)
     return Patch(
         commit=commit,

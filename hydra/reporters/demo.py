@@ -20,7 +20,13 @@ def introduction(folder: Path, task: str, agents: Sequence[str], *, width: int |
 
 
 def what_next(
-    teaches: Mapping[str, str], look: str, removal: str, *, program: str, width: int | None
+    teaches: Mapping[str, str],
+    look: str,
+    undo: str,
+    removal: str,
+    *,
+    program: str,
+    width: int | None,
 ) -> str:
     """After it: what each patch shows, how to look at one, how to do the same at home.
 
@@ -33,9 +39,12 @@ def what_next(
     lines += [
         *_hung("look at the patch that passes its tests by changing one:", "", width),
         f"  {look}",
+        "take the landing back:",
+        f"  {undo}",
         *_hung("at home, in your own repository, with Claude Code or Codex installed:", "", width),
         f"  {program} doctor",
         f'  {program} race "what is to be done" --check "pytest -q"',
+        f"  {program} merge LANE",
         "remove the demo:",
         f"  {removal}",
     ]

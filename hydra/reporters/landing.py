@@ -29,6 +29,7 @@ def landed_text(
     remarks: Sequence[Remark] = (),
     dry_run: bool = False,
     color: bool = False,
+    steps: bool = True,
 ) -> str:
     """How a landing went, its files, and the next step."""
     lanes = ", ".join(document["lanes"])
@@ -57,7 +58,7 @@ def landed_text(
         lines += (f"  {line}" for line in remark_lines([asdict(one) for one in remarks]))
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
-    if not dry_run:
+    if steps and not dry_run:
         lines.append("take it back: hydra merge --undo")
     return "".join(f"{line}\n" for line in lines)
 

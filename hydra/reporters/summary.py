@@ -172,6 +172,6 @@ def _next_steps(lanes: list[Data], run: str) -> list[str]:
     name = quote(text(best, "lane"))
     named = f" -r {quote(run)}" if run else ""
     return [
+        f"land it:  hydra merge {name}{named}",
         f"see it:   hydra diff {name}{named}",
-        f'take it:  git fetch "$(hydra runs path{named})/patches.git" {name}',
     ]

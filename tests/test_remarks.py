@@ -1,0 +1,287 @@
+"""A word on every patch: what deserves a look before it lands."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from hydra.git.touched import touched
+from hydra.model import Remark
+from hydra.remarks import Touched, remarks
+from hydra.remarks.manifests import MOST_BYTES, dependencies, install_scripts, is_manifest
+from hydra.remarks.places import WORDS, is_test, kind_of
+from hydra.reporters.summary import summary
+from tests.conftest import git
+from tests.support.grounds import race_on, take
+from tests.support.landings import Shelf
+from tests.support.picks_cases import EXEC, FILE, LINK, MODULE, Case, Tree, commits
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        (".husky/pre-commit", "hook"),
+        ("sub/.githooks/x", "hook"),
+        (".pre-commit-config.yaml", "hook"),
+        (".github/workflows/ci.yml", "ci"),
+        (".GitHub/Workflows/ci.yml", "ci"),
+        (".gitlab-ci.yml", "ci"),
+        (".circleci/config.yml", "ci"),
+        ("Jenkinsfile", "ci"),
+        ("azure-pipelines.yml", "ci"),
+        (".claude/settings.json", "agent"),
+        (".mcp.json", "agent"),
+        ("docs/CLAUDE.md", "agent"),
+        ("AGENTS.md", "agent"),
+        (".codex/config.toml", "agent"),
+        (".cursor/rules/x.mdc", "agent"),
+        (".gemini/settings.json", "agent"),
+        ("hydra.toml", "agent"),
+        (".envrc", "environment"),
+        ("app/.env.local", "environment"),
+        ("prod.env", "environment"),
+        (".vscode/tasks.json", "editor"),
+        (".idea/x.xml", "editor"),
+        ("uv.lock", "lock_file"),
+        ("web/package-lock.json", "lock_file"),
+        (".npmrc", "packages"),
+        (".cargo/config.toml", "packages"),
+        ("src/.gitattributes", "git"),
+        (".gitmodules", "git"),
+        ("setup.py", "build"),
+        ("build.rs", "build"),
+        ("Makefile", "build"),
+        ("Dockerfile.prod", "build"),
+        ("tools/Hooks/x", "hook"),
+        ("src/claude.py", ""),
+        ("github/workflows/x.yml", ""),
+        ("src/environment.py", ""),
+        ("makefiles/readme.md", ""),
+        ("toolsmith/x", ""),
+    ],
+)
+def test_files_are_known_by_their_names(path: str, kind: str) -> None:
+    assert kind_of(path.encode(), hooks="tools/hooks/") == kind
+    assert not kind or kind in WORDS
+
+
+def test_tests_are_known_by_their_names_in_each_language() -> None:
+    for path in ("tests/helper.py", "test_a.py", "a_test.go", "web/a.test.tsx", "a_spec.rb"):
+        assert is_test(path.encode()), path
+    for path in ("tests/data.json", "src/latest.py", "src/contest.go", "testing.md"):
+        assert not is_test(path.encode()), path
+
+
+MANIFESTS = [
+    (
+        "pyproject.toml",
+        '[project]\ndependencies = ["Requests>=2", "my_lib[x] @ https://h.example/a.whl"]\n'
+        'optional-dependencies = {dev = ["pytest"]}\n[dependency-groups]\nlint = ["ruff"]\n'
+        '[build-system]\nrequires = ["hatchling"]\n[tool.poetry.dependencies]\npython = "3"\n'
+        'Flask = "*"\n[[tool.uv.index]]\nurl = "https://other.example"\n',
+        "requests|my-lib (https://h.example/a.whl)|pytest|ruff|hatchling|flask|"
+        "index https://other.example",
+    ),
+    (
+        "requirements-dev.txt",
+        "# c\nDjango==4.2 ; python_version > '3' # why\nrequests \\\n  --hash=sha256:0\n"
+        "-r base.txt\n--extra-index-url https://other.example\n-e git+https://h.example/x#egg=x\n",
+        "django|requests|-r base.txt|--extra-index-url https://other.example|"
+        "-e git+https://h.example/x#egg=x",
+    ),
+    (
+        "web/package.json",
+        '{"dependencies": {"left-pad": "1", "a": "npm:evil@1"}, "devDependencies": {"jest": "2"}}',
+        "left-pad|a (npm:evil@1)|jest",
+    ),
+    (
+        "Cargo.toml",
+        '[dependencies]\nserde = "1"\nx = {package = "real"}\n[target."cfg(unix)".dependencies]\n'
+        'nix = "1"\n[workspace.dependencies]\nw = "1"\n[patch.crates-io]\np = {path = "p"}\n',
+        "serde|real|nix|w|p (patched)",
+    ),
+    (
+        "go.mod",
+        "module m\nrequire github.com/a/b v1.0.0\n"
+        "require (\n\tgolang.org/x/net v0.1.0 // indirect\n"
+        ")\nreplace github.com/a/b => ../b\n",
+        "github.com/a/b|golang.org/x/net|../b (replacement)",
+    ),
+    ("Gemfile", "source 'x'\ngem 'rails', '~> 7'\n  gem(\"pg\")\n", "rails|pg"),
+    ("setup.cfg", "[options]\ninstall_requires =\n  numpy\n  scipy>1\n", "numpy|scipy"),
+    ("Pipfile", '[packages]\nrequests = "*"\n[dev-packages]\nblack = "*"\n', "requests|black"),
+    ("composer.json", '{"require": {"a/b": "1"}}', "a/b"),
+    (
+        "pom.xml",
+        "<dependency><groupId>g</groupId><artifactId>a</artifactId></dependency>",
+        "g:a",
+    ),
+    ("build.gradle", "implementation 'com.x:y:1.0'\n", "com.x:y"),
+    ("a.csproj", '<PackageReference Include="Foo.Bar" Version="1" />', "Foo.Bar"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "names"), MANIFESTS, ids=[m[0] for m in MANIFESTS])
+def test_manifests_name_their_packages(name: str, text: str, names: str) -> None:
+    expected = set(names.split("|"))
+    assert is_manifest(name.encode())
+    assert dependencies(name.encode(), text.encode()) == expected
+
+
+HOSTILE = [
+    b"[" * 100_000,
+    b'{"a":' * 50_000,
+    b"\xff\xfe\0\0",
+    b'{"dependencies": ["no", "table"]}',
+    b'{"dependencies": 1e999, "scripts": 7}',
+    b"<dependency>" * 15_000,
+    b"require " * 30_000,
+    b"dependencies = 7\n[project]\ndependencies = 7\n",
+    b"a" * (MOST_BYTES + 1),
+    b"",
+]
+
+
+@pytest.mark.parametrize("name", [manifest[0] for manifest in MANIFESTS])
+def test_no_text_of_a_manifest_breaks_or_holds_up_the_reading(name: str) -> None:
+    began = time.process_time()
+    for data in HOSTILE:
+        found = dependencies(name.encode(), data)
+        assert found is None or isinstance(found, frozenset)
+        install_scripts(name.encode(), data)
+    assert time.process_time() - began < 20
+
+
+def _remarks(tmp_path: Path, base: Tree, new: Tree, hooks: str = "") -> list[tuple[str, str, str]]:
+    git_dir = tmp_path / "bare.git"
+    git(tmp_path, "init", "-q", "--bare", str(git_dir))
+    old, now = commits(git_dir, Case(base, (new,), ()))
+    stats, files = touched(git_dir, old, now)
+    assert {path for path, _, _ in stats} == {file.path for file in files}
+    return [(one.kind, one.path, one.text) for one in remarks(files, hooks)]
+
+
+def test_every_kind_is_told_with_its_path(tmp_path: Path) -> None:
+    base: Tree = {
+        b"a.sh": (FILE, b"x\n"),
+        b"package.json": (FILE, b'{"dependencies": {"old": "1"}, "scripts": {"test": "jest"}}'),
+        b"pyproject.toml": (FILE, b"[project]\ndependencies = ['kept']\n"),
+        b"sub": (MODULE, b"1" * 40),
+        b"gone": (MODULE, b"1" * 40),
+        b"tests/test_gone.py": (FILE, b"gone\n"),
+        b"tests/test_moved.py": (FILE, b"moved\n"),
+        b"src/plain.py": (FILE, b"1\n"),
+        b"already.sh": (EXEC, b"x\n"),
+    }
+    new: Tree = {
+        b"a.sh": (EXEC, b"x\n"),
+        b"already.sh": (EXEC, b"y\n"),
+        b"package.json": (
+            FILE,
+            b'{"dependencies": {"old": "2", "new": "1"}, "scripts": {"postinstall": "x"}}',
+        ),
+        b"pyproject.toml": (FILE, b"[project\n"),
+        b"sub": (MODULE, b"2" * 40),
+        b"tests/unit/test_moved.py": (FILE, b"moved, and changed\n"),
+        b"src/plain.py": (FILE, b"2\n"),
+        b"Makefile": (FILE, b"all:\n"),
+        b"big.bin": (FILE, b"\0" * (2 << 20)),
+        b"tool": (EXEC, b"#!\n"),
+        b"in/link": (LINK, b"../src/plain.py"),
+        b"in/out": (LINK, b"../../secret"),
+        b"in/abs": (LINK, b"/etc/passwd"),
+        b"in/git": (LINK, b"../.git/config"),
+        b"odd \xff": (LINK, b"\xfe"),
+    }
+    assert _remarks(tmp_path, base, new) == [
+        ("build", "Makefile", "new: runs when the project is built or installed"),
+        ("executable", "a.sh", "made executable"),
+        ("binary", "big.bin", "a binary file, 2.0 MiB"),
+        ("large", "big.bin", "2.0 MiB"),
+        ("submodule", "gone", "a submodule is removed"),
+        ("symlink_outside", "in/abs", "points outside the tree: /etc/passwd"),
+        ("symlink_outside", "in/git", "points into git's own folder: ../.git/config"),
+        ("symlink", "in/link", "points to ../src/plain.py"),
+        ("symlink_outside", "in/out", "points outside the tree: ../../secret"),
+        ("symlink", "odd \\xff", "points to \\xfe"),
+        ("dependency", "package.json", "new dependency: new"),
+        ("build", "package.json", "runs on install: postinstall"),
+        ("dependency", "pyproject.toml", "cannot be read: its dependencies are not known"),
+        ("submodule", "sub", "a submodule, at 222222222222"),
+        ("deleted_test", "tests/test_gone.py", "a test's file is deleted"),
+        ("executable", "tool", "a new executable"),
+    ]
+
+
+def test_many_of_one_kind_are_counted(tmp_path: Path) -> None:
+    found = _remarks(tmp_path, {}, {b"%03d.bin" % n: (FILE, b"\0") for n in range(50)})
+    assert len(found) == 21
+    assert found[-1] == ("binary", "", "and 30 more")
+
+
+def test_ordinary_code_needs_no_word(tmp_path: Path) -> None:
+    base: Tree = {b"src/a.py": (FILE, b"1\n"), b"src/gone.py": (FILE, b"g\n")}
+    assert _remarks(tmp_path, base, {b"src/a.py": (FILE, b"2\n"), b"new.py": (FILE, b"")}) == []
+
+
+def test_a_manifest_whose_old_text_is_unknown_claims_nothing() -> None:
+    file = Touched(
+        path=b"go.mod", old_mode=FILE, new_mode=FILE, old_oid="a", new_oid="b", new=b"module m\n"
+    )
+    assert remarks([file]) == (
+        Remark("dependency", "go.mod", "cannot be read: its dependencies are not known"),
+    )
+
+
+def test_the_user_s_own_hooks_folder_is_known(repo: Path, scratch: Path) -> None:
+    git(repo, "config", "core.hooksPath", "tools/hooks")
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    (ground.worktree / "tools/hooks").mkdir(parents=True)
+    (ground.worktree / "tools/hooks/pre-push").write_text("x\n")
+    patch = take(ground)
+    ground.remove()
+    assert patch.remarks == (
+        Remark("hook", "tools/hooks/pre-push", "new: git hooks run on your machine"),
+    )
+
+
+def test_a_landing_says_it_before_and_after(
+    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+    shelf.lane("claude", _workflow)
+    dry = shelf.command("merge", "claude", "--dry-run", "--no-check")
+    assert "it touches what deserves a look:" in dry.stdout, dry.stderr
+    assert ".github/workflows/ci.yml: new: runs in CI, with what CI may do (ci)" in dry.stdout
+    landed = json.loads(shelf.command("merge", "claude", "--json", "--no-check").stdout)
+    assert landed["remarks"] == [
+        {
+            "kind": "ci",
+            "path": ".github/workflows/ci.yml",
+            "text": "new: runs in CI, with what CI may do",
+        }
+    ]
+
+
+def test_a_race_s_ending_says_it_of_each_lane_clean_of_control_characters() -> None:
+    told = Remark("symlink", "a\x1b[31m", "points to b\n")
+    patch = {"files": 1, "remarks": [asdict(told)] * 14}
+    document = {"lanes": [{"lane": "claude", "status": "completed", "patch": patch}]}
+    text = summary(document, width=None)
+    assert "look at, before you take it\n  - claude: a" in text
+    assert "claude: and 2 more: --json has them all" in text
+    assert "\x1b" not in text
+    assert "symlink" not in summary(
+        {"lanes": [{"lane": "claude", "patch": {"files": 1}}]}, width=None
+    )
+
+
+def _workflow(tree: Path) -> None:
+    (tree / ".github/workflows").mkdir(parents=True)
+    (tree / ".github/workflows/ci.yml").write_text("on: push\n")
