@@ -73,6 +73,18 @@ class LandingRefused(HydraError):
         self.paths = paths
 
 
+class LandingInterrupted(LandingRefused):
+    """Ctrl-C came while what was to be landed was still being checked."""
+
+    exit_code = EXIT_INTERRUPTED
+
+
+class LandingTerminated(LandingRefused):
+    """The same by SIGTERM or SIGHUP."""
+
+    exit_code = EXIT_TERMINATED
+
+
 class RecordError(HydraError):
     """A run's record is incomplete, damaged, or written by a newer Hydra."""
 

@@ -298,8 +298,8 @@ class Patch:
 
     `incomplete` says why something may be missing ("" when whole); `notes` name what deserves a
     look (a nested repository taken as files, a file left out for its size); `left_behind` counts
-    the files that are in the worktree alone, which is therefore kept; `remarks` what it touches
-    that is not ordinary code. An empty patch has `files == 0` and `commit == base`.
+    the files, stashes and branches that the lane alone has, which is therefore kept; `remarks` what
+    it touches that is not ordinary code. An empty patch has `files == 0` and `commit == base`.
     """
 
     commit: str

@@ -349,9 +349,27 @@ async def test_a_check_that_is_stopped_is_interrupted_and_what_was_done_stays(
             stop.cancel()
     statuses = {result.check.name: result.status for result in results}
     assert statuses == {"a": Status.PASSED, "b": Status.INTERRUPTED, "c": Status.INTERRUPTED}
+    assert [bool(result.output) for result in results] == [True, True, False]
+    assert results[1].reason == "it was ended first"
     assert file.exists()
     assert wait_until(lambda: not running(mark))
     assert not (bench.grounds / "_claude").exists()
+
+
+async def test_a_check_that_takes_the_temporary_folder_away_stops_no_other(
+    scratch: Path, repo: Path
+) -> None:
+    commands = {
+        "a": 'rm -rf "$TMPDIR"',
+        "b": 'touch "$TMPDIR/x"',
+        "c": 'rm -rf "$TMPDIR"; > "$TMPDIR"',
+    }
+    checks = [Check(name, command) for name, command in (*commands.items(), ("d", "true"))]
+    bench = Bench(scratch, repo, checks, held=NOT_CONFINED)
+    results = await bench.checked(bench.commit({"x.txt": "x\n"}))
+    statuses = [result.status for result in results.values()]
+    assert statuses == [Status.PASSED, Status.PASSED, Status.PASSED, Status.NOT_RUN]
+    assert results["d"].reason.startswith("it has no place for its results")
 
 
 async def test_stdin_is_empty_and_both_streams_stand_in_their_order(

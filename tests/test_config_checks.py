@@ -94,6 +94,8 @@ def test_the_highest_place_that_names_any_names_them_all() -> None:
         ("[checks.unit]\ncommnd = 'a'", 'unknown key "checks.unit.commnd"'),
         ("[race]\ncheck = ['a=x', 'a=y']", 'two checks are called "a"'),
         ("[race]\ncheck = ['']", "a check's command is empty"),
+        ("[race]\ncheck = ['Lint=ruff']", '"Lint=ruff" runs nothing'),
+        ("[race]\ncheck = ['lint=']", '"lint=" runs nothing'),
         ("[checks]\nparallel = 0", "must be 1 to 64"),
     ],
 )

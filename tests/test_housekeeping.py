@@ -437,7 +437,7 @@ def test_a_race_never_stands_in_the_grounds_of_another(hydra: Hydra) -> None:
     (hydra.scratch / "site/sitecustomize.py").write_text(_SAME_ID)
     hydra.extra["PYTHONPATH"] = str(hydra.scratch / "site")
     gate = fakes.Barrier(hydra.scratch, "works")
-    hydra.agent("claude", [*gate.stop(), fakes.finish("done")])
+    hydra.agent("claude", [fakes.edit("new.txt", "new\n"), *gate.stop(), fakes.finish("done")])
     process = hydra.start("race", "Do it", "-a", "claude", "-q")
     gate.wait()
     told = other.run("race", "Do it", "-a", "claude", "--keep", "none")
@@ -461,6 +461,16 @@ def test_keep_where_a_lane_was_not_started(hydra: Hydra, keep: str, stays: bool)
     lane = hydra.race("-a", "claude", "--setup", "exit 3", "--keep", keep).lane("claude")
     assert lane["status"] == "not_started"
     assert Path(lane["worktree"]).exists() is stays
+
+
+def test_a_stash_that_is_too_large_to_take_keeps_its_worktree(hydra: Hydra) -> None:
+    (hydra.home / "hydra.toml").write_text('[limits]\npatch_total = "100kB"\n')
+    stash = "head -c 300000 /dev/urandom > README.md && git -c user.name=A -c user.email=a@b stash"
+    hydra.agent("claude", [fakes.shell("sh", "-c", f"{stash} -q"), fakes.finish("done")])
+    lane = hydra.race("-a", "claude", "--keep", "none").lane("claude")
+    assert lane["patch"]["notes"] == ["stash holds work that is too large to keep: 0 MB"]
+    assert lane["patch"]["left_behind"] == 1
+    assert "stash@{0}" in git(Path(lane["worktree"]), "stash", "list")
 
 
 @pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", True), ("none", False)])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from hydra.errors import LandingRefused, UsageError
+from hydra.git.runner import GitFailed
+from hydra.git.standing import WorkTree
 from hydra.landing.picks import Pick
 from hydra.recover.worth import is_landed
 from hydra.store import RunRecord
@@ -263,6 +268,101 @@ def test_undo_refuses_where_something_has_moved(shelf: Shelf) -> None:
     git(shelf.repo, "commit", "-qam", "Further")
     with pytest.raises(LandingRefused, match="the branch has moved"):
         shelf.undo()
+
+
+def test_a_refused_undo_speaks_of_undoing(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    shelf.merge("claude")
+    (shelf.repo / "src/pager.py").write_text("mine now\n")
+    told = shelf.command("merge", "--undo")
+    assert told.returncode == 5
+    assert "nothing was undone: 1 path is in the way\n  src/pager.py: changed" in told.stderr
+    assert "--branch" not in told.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--branch", ""), ("--branch", "a..b"), ("-m", " "), ("--undo", "--abort")],
+)
+def test_words_that_say_nothing_land_nothing(shelf: Shelf, words: tuple[str, ...]) -> None:
+    shelf.lane("claude", work)
+    before = Whole.of(shelf.repo)
+    lane = () if "--undo" in words else ("claude", "--no-check")
+    told = shelf.command("merge", *lane, *words)
+    assert told.returncode == 2, told.stderr
+    assert Whole.of(shelf.repo) == before
+
+
+@pytest.mark.parametrize("script", ['rm "$0"', 'printf "\\377\\376\\n" > "$0"', "exit 3"])
+def test_an_editor_that_gives_no_message_lands_nothing(shelf: Shelf, script: str) -> None:
+    shelf.lane("claude", work)
+    before = Whole.of(shelf.repo)
+    told = subprocess.run(
+        [sys.executable, "-m", "hydra", "merge", "claude", "--no-check", "--edit"],
+        cwd=shelf.repo,
+        env={**shelf.environ, "GIT_EDITOR": f"sh -c '{script}'"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 2, told.stderr
+    assert "your editor did not give a message" in told.stderr
+    assert Whole.of(shelf.repo) == before
+
+
+def test_a_branch_that_is_there_is_told_before_the_checks(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+
+    def check(record: RunRecord, commit: str) -> dict[str, object]:
+        raise AssertionError((record, commit))
+
+    with pytest.raises(LandingRefused, match="is there already"):
+        shelf.merge("claude", branch="main", check=check)
+    with pytest.raises(UsageError, match="no name for a branch"):
+        shelf.merge("claude", branch="a..b", check=check)
+
+
+def test_an_index_that_cannot_be_refreshed_is_no_change_of_the_users(
+    shelf: Shelf, scratch: Path
+) -> None:
+    index = scratch / "index"
+    shutil.copyfile(shelf.repo / ".git/index", index)
+    tree = WorkTree(shelf.race.patches, shelf.repo, index)
+    (shelf.repo / "run.sh").touch()
+    os.utime(shelf.repo / "run.sh", (1, 1))
+    (scratch / "index.lock").touch()  # as a full disk would
+    with pytest.raises(GitFailed, match="update-index"):
+        tree.refresh()
+    (scratch / "index.lock").unlink()
+    tree.refresh()
+    assert tree.changed() == {}
+
+
+@pytest.mark.parametrize("message", ["The task", "Die Aufgabe: gr\u00fc\u00dfen = 3"])
+def test_an_export_keeps_carriage_returns_in_git_am(
+    shelf: Shelf, scratch: Path, message: str
+) -> None:
+    lines = shelf.repo / "crlf.txt"
+    lines.write_bytes(b"a\r\nb\r\nc=1\r\n")
+    git(shelf.repo, "add", "-A")
+    git(shelf.repo, "commit", "-qm", "CRLF")
+    race = Shelf.of(shelf.repo, scratch / "other")
+    long = "\u00e4=" * 600
+    ground = race.race.opened("claude")
+    (ground.worktree / "crlf.txt").write_bytes(b"a\r\nB=3D\r\nc=1\r\nlast\r")
+    (ground.worktree / "wide.txt").write_text(f"{long}\n.\nFrom me\n=\n")
+    patch = ground.snapshot(attempt=1, message=f"{message}\n\nHydra-Agent: x 1.0\n").commit
+    ground.remove()
+    race.lanes.append("claude")
+    race._record()
+    mail = scratch / "mail"
+    told = race.command("export", "claude", "-o", str(mail))
+    assert told.returncode == 0, told.stderr
+    git(shelf.repo, "am", "-q", str(mail))
+    assert git(shelf.repo, "rev-parse", "HEAD^{tree}") == git(
+        race.race.patches, "rev-parse", f"{patch}^{{tree}}"
+    )
+    assert git(shelf.repo, "log", "-1", "--format=%s") == message
 
 
 def test_hooks_do_not_run_and_are_named(shelf: Shelf, scratch: Path) -> None:

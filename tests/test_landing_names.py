@@ -99,14 +99,14 @@ def test_a_path_that_git_would_refuse_is_refused_and_named(
     crafted(shelf, name)
     before = Stand.of(shelf.repo)
     around = everything(shelf.repo.parent / "shop" / ".git")
-    words: dict[str, object] = {
+    ways: dict[str, dict[str, object]] = {
         "commit": {},
         "no-commit": {"commit": False},
         "branch": {"branch": "try"},
         "dry-run": {"dry_run": True},
-    }[how]
+    }
     with pytest.raises(LandingRefused) as caught:
-        shelf.merge("claude", **words)
+        shelf.merge("claude", **ways[how])
     told = dict(caught.value.paths)
     assert HOSTILE[name] in told[os.fsdecode(name)], caught.value
     assert Stand.of(shelf.repo) == before
@@ -249,7 +249,7 @@ def test_a_rename_by_case_alone_lands_and_goes_back(shelf: Shelf, fold: str) -> 
 
 
 def test_a_rename_onto_an_untracked_file_is_refused(shelf: Shelf) -> None:
-    shelf.lane("claude", lambda tree: (tree / "run.sh").rename(tree / "moved.sh") and None)
+    shelf.lane("claude", kinds.work)
     (shelf.repo / "moved.sh").write_text("mine\n")
     before = Stand.of(shelf.repo)
     with pytest.raises(LandingRefused) as caught:

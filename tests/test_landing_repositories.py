@@ -281,3 +281,83 @@ def test_a_hook_that_a_patch_brings_into_the_tree_is_not_run_and_named(ground: G
     undone = ground.shelf.undo()
     assert undone.files
     assert not ran.exists()
+
+
+SPARSE = ("sparse-cone", "sparse-patterns", "sparse-index")
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+@pytest.mark.parametrize("what", ["changed and added", "removed"])
+def test_paths_outside_of_a_sparse_checkout_change_in_the_index_alone(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, kind: str, what: str
+) -> None:
+    monkeypatch.chdir(scratch)
+    repo = KINDS[kind](scratch)
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+
+    def edits(tree: Path) -> None:
+        docs = tree / "docs" / "deep"
+        docs.mkdir(parents=True, exist_ok=True)
+        if what == "removed":
+            (docs / "a.md").write_text("so that git looks at it\n")
+            (tree / "src" / "pager.py").write_text("theirs\n")
+        else:
+            (docs / "a.md").write_text("theirs\n")
+            (docs / "b.md").write_text("theirs\n")
+
+    shelf.lane("claude", edits)
+    lane = "claude"
+    if what == "removed":  # no agent removes what its own sparse worktree has not
+        lane = "codex"
+        kinds.lane_of_entries(shelf, lane, f"0 {'0' * 40}\tdocs/deep/a.md\n")
+    before = Stand.of(repo)
+    shelf.merge(lane)
+    assert not (repo / "docs").exists()
+    assert git(repo, "status", "--porcelain") == ""
+    listed = git(repo, "ls-files", "-t", "docs").splitlines()
+    assert listed == ([] if what == "removed" else ["S docs/deep/a.md", "S docs/deep/b.md"])
+    shelf.undo()
+    assert Stand.of(repo) == before
+    assert not (repo / "docs").exists()
+    if what != "removed":  # one that stands there all the same is the user's
+        (repo / "docs" / "deep").mkdir(parents=True)
+        (repo / "docs" / "deep" / "b.md").write_text("mine\n")
+        with pytest.raises(LandingRefused, match="in the way"):
+            shelf.merge(lane)
+        assert (repo / "docs" / "deep" / "b.md").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("fold", ["true", "false"])
+def test_a_sparse_checkout_of_a_folder_deep_down(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, fold: str
+) -> None:
+    """In a cone, the files beside the way belong to it, the folders beside the way do not."""
+    repo = kinds.shop(scratch)
+    (repo / "src" / "deep").mkdir()
+    (repo / "src" / "deep" / "x").write_text("x\n")
+    kinds.commit(repo)
+    git(repo, "config", "core.ignoreCase", fold)
+    git(repo, "sparse-checkout", "set", "--cone", "src/deep")
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+    names = {
+        "src/beside.py": True,
+        "src/deep/er/y": True,
+        "src/other/z": False,
+        "top.txt": True,
+        "elsewhere/w": False,
+    }
+
+    def edits(tree: Path) -> None:
+        for name in names:
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).write_text("new\n")
+
+    shelf.lane("claude", edits)
+    shelf.merge("claude")
+    assert {name: (repo / name).exists() for name in names} == names
+    after = Stand.of(repo)
+    git(repo, "sparse-checkout", "reapply")
+    assert Stand.of(repo) == after
+    assert git(repo, "status", "--porcelain") == ""

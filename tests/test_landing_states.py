@@ -17,6 +17,7 @@ import pytest
 from hydra.app.recover import recover
 from hydra.errors import HydraError, LandingRefused, Refused
 from hydra.git import repository
+from hydra.git.runner import run
 from hydra.landing import engine
 from hydra.landing.journal import DONE, Desk, Journal
 from hydra.model import Limits
@@ -43,6 +44,15 @@ def shelf(shop: Path, scratch: Path) -> Shelf:
     shelf = Shelf.of(shop, scratch)
     shelf.lane("claude", kinds.work)
     return shelf
+
+
+def writes(name: str, data: bytes) -> Callable[[Path], None]:
+    """An agent that writes one file."""
+
+    def edits(tree: Path) -> None:
+        (tree / name).write_bytes(data)
+
+    return edits
 
 
 def refused(shelf: Shelf, match: str, **words: object) -> LandingRefused:
@@ -238,7 +248,7 @@ def anonymous(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> She
         git(repo, "config", "--unset", f"user.{word}")
     monkeypatch.chdir(repo)
     shelf = Shelf.of(repo, scratch)
-    shelf.lane("claude", lambda tree: (tree / "a").write_text("a\n") and None)
+    shelf.lane("claude", writes("a", b"a\n"))
     return shelf
 
 
@@ -293,6 +303,27 @@ def test_an_executable_is_one_for_those_whom_the_umask_lets(shelf: Shelf) -> Non
         assert stat.S_IMODE((shelf.repo / "tool").stat().st_mode) == 0o750
     finally:
         os.umask(before)
+
+
+def test_a_folder_that_a_group_shares_hands_its_group_on(shelf: Shelf) -> None:
+    groups = [ORDINARY] if os.geteuid() == 0 else [g for g in os.getgroups() if g != os.getegid()]
+    if not groups:
+        pytest.skip("there is only one group to be in")
+    src = shelf.repo / "src"
+    os.chown(src, -1, groups[0])
+    src.chmod(0o2775)
+
+    def make(tree: Path) -> None:
+        (tree / "src" / "pager.py").write_text("theirs\n")
+        (tree / "src" / "deep").mkdir()
+        (tree / "src" / "deep" / "new.py").write_text("theirs\n")
+        (tree / "other.py").write_text("theirs\n")
+
+    shelf.lane("codex", make)
+    shelf.merge("codex")
+    for name in ("pager.py", "deep", "deep/new.py"):
+        assert (src / name).stat().st_gid == groups[0], name
+    assert (shelf.repo / "other.py").stat().st_gid == os.getegid()
 
 
 class Account:
@@ -409,6 +440,20 @@ def test_a_folder_that_cannot_be_looked_into_does_not_go(
 
 
 @pytest.mark.slow
+def test_a_folder_whose_names_cannot_be_read_is_named(shelf: Shelf, scratch: Path) -> None:
+    (shelf.repo / "new").mkdir()
+    account = Account(shelf, scratch)
+    for mode in (0o300, 0):
+        (shelf.repo / "new").chmod(mode)
+        for more in ((), ("--dry-run",)):
+            told = account.run("merge", "claude", "--no-check", *more)
+            assert (told.returncode, "Traceback" in told.stderr) == (5, False), told.stderr
+            assert "new/file.txt: its folder cannot be" in told.stderr
+    (shelf.repo / "new").chmod(0o700)
+    assert account.run("merge", "claude", "--no-check").returncode == 0
+
+
+@pytest.mark.slow
 def test_a_read_only_file_system(shelf: Shelf) -> None:
     before = everything(shelf.repo)
     with mounts() as namespace:
@@ -505,29 +550,9 @@ def modules(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return Shelf.of(repo, scratch)
 
 
-def pointing(shelf: Shelf, lane: str, entries: str) -> None:
-    """A lane whose patch changes a submodule's entry: made of an index alone."""
-    store, base = shelf.race.patches, shelf.race.base
-    index = {**os.environ, "GIT_DIR": str(store), "GIT_INDEX_FILE": str(store / "made")}
-
-    def run(*words: str, stdin: str = "") -> str:
-        done = subprocess.run(
-            ["git", *words], env=index, input=stdin, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    run("read-tree", base)
-    run("update-index", "--index-info", stdin=entries)
-    who = ("-c", "user.name=Hydra", "-c", "user.email=h@localhost")
-    commit = run(*who, "commit-tree", "-p", base, "-m", "Do it", run("write-tree"))
-    run("update-ref", f"refs/heads/{lane}", commit)
-    shelf.lanes.append(lane)
-    shelf._record()
-
-
 def test_a_submodules_pointer_that_is_changed(modules: Shelf) -> None:
     further = git(modules.repo / "vendor", "rev-parse", "main")
-    pointing(modules, "claude", f"160000 {further}\tvendor\n")
+    kinds.lane_of_entries(modules, "claude", f"160000 {further}\tvendor\n")
     before = Stand.of(modules.repo)
     inner = everything(modules.repo / "vendor")
     modules.merge("claude")
@@ -541,7 +566,7 @@ def test_a_submodules_pointer_that_is_changed(modules: Shelf) -> None:
 
 def test_a_submodule_that_is_added(modules: Shelf) -> None:
     oid = git(modules.repo / "vendor", "rev-parse", "HEAD")
-    pointing(modules, "claude", f"160000 {oid}\tdeps/more\n")
+    kinds.lane_of_entries(modules, "claude", f"160000 {oid}\tdeps/more\n")
     before = Stand.of(modules.repo)
     modules.merge("claude")
     assert list((modules.repo / "deps" / "more").iterdir()) == []
@@ -552,7 +577,7 @@ def test_a_submodule_that_is_added(modules: Shelf) -> None:
 
 
 def test_a_submodule_that_is_removed_keeps_its_files(modules: Shelf) -> None:
-    pointing(modules, "claude", f"0 {'0' * 40}\tvendor\n")
+    kinds.lane_of_entries(modules, "claude", f"0 {'0' * 40}\tvendor\n")
     before = Stand.of(modules.repo)
     modules.merge("claude")
     assert (modules.repo / "vendor" / "src" / "pager.py").is_file()
@@ -563,7 +588,7 @@ def test_a_submodule_that_is_removed_keeps_its_files(modules: Shelf) -> None:
 
 def test_a_submodule_with_files_does_not_become_a_file(modules: Shelf) -> None:
     blob = git(modules.repo, "rev-parse", "HEAD:README.md")
-    pointing(modules, "claude", f"100644 {blob}\tvendor\n")
+    kinds.lane_of_entries(modules, "claude", f"100644 {blob}\tvendor\n")
     told = refused(modules, "in the way")
     assert told.paths[0][0] == "vendor"
     git(modules.repo, "submodule", "-q", "deinit", "vendor")
@@ -573,7 +598,7 @@ def test_a_submodule_with_files_does_not_become_a_file(modules: Shelf) -> None:
 
 def test_a_file_that_becomes_a_submodule(modules: Shelf) -> None:
     oid = git(modules.repo / "vendor", "rev-parse", "HEAD")
-    pointing(modules, "claude", f"0 {'0' * 40}\trun.sh\n160000 {oid}\trun.sh\n")
+    kinds.lane_of_entries(modules, "claude", f"0 {'0' * 40}\trun.sh\n160000 {oid}\trun.sh\n")
     before = Stand.of(modules.repo)
     modules.merge("claude")
     assert list((modules.repo / "run.sh").iterdir()) == []
@@ -639,7 +664,7 @@ def test_lfs_files_and_their_objects_come_over(lfs: Shelf) -> None:
 
 
 def test_an_lfs_file_that_the_user_changed(lfs: Shelf) -> None:
-    lfs.lane("claude", lambda tree: (tree / "big.bin").write_bytes(b"new" * 9) and None)
+    lfs.lane("claude", writes("big.bin", b"new" * 9))
     (lfs.repo / "big.bin").write_bytes(b"mine")
     told = refused(lfs, "in the way")
     assert told.paths == (("big.bin", "changed in your tree"),)
@@ -649,7 +674,7 @@ def test_a_pointer_to_an_object_that_nobody_has_touches_nothing(lfs: Shelf) -> N
     """An agent writes a pointer by hand: git-lfs cannot bring it, and fetches from nowhere."""
     oid = "ab" * 32
     text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12\n"
-    lfs.lane("claude", lambda tree: (tree / "made.bin").write_text(text) and None)
+    lfs.lane("claude", writes("made.bin", text.encode()))
     before = Stand.of(lfs.repo)
     with pytest.raises(HydraError) as caught:
         lfs.merge("claude")
@@ -751,15 +776,13 @@ def test_such_a_landing_killed_is_old_or_new(dirty: Shelf) -> None:
 def test_ctrl_c_as_git_has_just_moved_the_branch_stands(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = engine.run
-
     def interrupted(*words: Any, **options: Any) -> Any:
-        done = plain(*words, **options)
+        done = run(*words, **options)
         if words[0] == "update-ref":
             raise KeyboardInterrupt
         return done
 
-    monkeypatch.setattr(engine, "run", interrupted)
+    monkeypatch.setattr("hydra.landing.engine.run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         shelf.merge("claude")
     monkeypatch.undo()

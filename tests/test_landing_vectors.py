@@ -68,9 +68,7 @@ class Trap:
 
 
 @pytest.fixture
-def trap(
-    request: pytest.FixtureRequest, scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> Trap:
+def trap(request: pytest.FixtureRequest, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Trap:
     """The kind of repository that the test asks for by `indirect`, else a plain one."""
     kind = getattr(request, "param", "plain")
     monkeypatch.chdir(scratch)
@@ -138,7 +136,7 @@ def test_what_is_armed_in_the_users_repository_is_run_by_plain_git_and_by_no_lan
 GLOBAL = {
     "fsmonitor": ('git config --global core.fsmonitor "$E"', "git status"),
     "filter": (
-        "echo '* filter=evil' > \"$HOME/a\"; git config --global core.attributesFile \"$HOME/a\";"
+        'echo \'* filter=evil\' > "$HOME/a"; git config --global core.attributesFile "$HOME/a";'
         'git config --global filter.evil.clean "$E"; git config --global filter.evil.smudge "$E";'
         'git config --global filter.evil.process "$E"',
         "git add -A",
@@ -228,6 +226,7 @@ def test_a_signature_that_fails_is_told_and_nothing_is_landed(
     trap.shelf.merge("claude", commit=False)
 
 
+@pytest.mark.slow
 def test_an_allowed_filter_runs_as_it_was_before_the_race(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,6 +267,7 @@ def test_a_filter_that_was_not_allowed_does_not_run_for_a_patch_that_asks_for_it
     assert ran.exists()
 
 
+@pytest.mark.slow
 def test_lfs_runs_as_it_was_before_the_race(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("git-lfs") is None:
         pytest.skip("git-lfs is not here")

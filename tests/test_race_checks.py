@@ -267,6 +267,29 @@ def test_a_killed_check_is_swept_up_by_the_next(hydra: Hydra) -> None:
     assert grounds(hydra) == []
 
 
+@pytest.mark.slow
+def test_ctrl_c_while_a_landing_is_checked_lands_nothing(hydra: Hydra) -> None:
+    mark = token()
+    hydra.agent("claude", writes(RIGHT))
+    (hydra.repo / "slow.sh").write_text(f"test -e {hydra.scratch}/go || exec sleep {mark}\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "A slow check")
+    (hydra.scratch / "go").touch()
+    hydra.race("-a", "claude", "--check", "slow=sh slow.sh")
+    git(hydra.repo, "commit", "-q", "--allow-empty", "-m", "The branch moves on")
+    before = git(hydra.repo, "rev-parse", "HEAD")
+    (hydra.scratch / "go").unlink()
+    merge = hydra.start("merge", "claude")
+    assert wait_until(lambda: running(mark))
+    merge.send_signal(signal.SIGINT)
+    assert merge.wait(60) == 130
+    assert "its checks were interrupted" in (merge.stderr.read() if merge.stderr else "")
+    drop(merge)
+    assert wait_until(lambda: not running(mark))
+    assert git(hydra.repo, "rev-parse", "HEAD") == before
+    assert grounds(hydra) == []
+
+
 def drop(process: subprocess.Popen[str]) -> None:
     for stream in (process.stdout, process.stderr):
         assert stream is not None

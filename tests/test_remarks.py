@@ -127,7 +127,7 @@ MANIFESTS = [
 
 @pytest.mark.parametrize(("name", "text", "names"), MANIFESTS, ids=[m[0] for m in MANIFESTS])
 def test_manifests_name_their_packages(name: str, text: str, names: str) -> None:
-    expected = set(names.split("|"))
+    expected = frozenset(names.split("|"))
     assert is_manifest(name.encode())
     assert dependencies(name.encode(), text.encode()) == expected
 

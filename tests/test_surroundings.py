@@ -696,3 +696,23 @@ def test_a_working_folder_that_was_deleted(hydra: Hydra, words: str) -> None:
     assert told.stderr == (
         "error: the folder you are in is gone\nhint: change to one that is there\n"
     )
+
+
+def test_a_git_that_hangs_as_a_race_starts_holds_no_ctrl_c_up(hydra: Hydra) -> None:
+    programs, hangs = hydra.scratch / "programs", hydra.scratch / "hangs"
+    programs.mkdir()
+    (programs / "git").write_text(
+        "#!/bin/sh\n"
+        f'case "$*" in *rev-parse*) trap "" INT; echo > {hangs}; sleep 1000;; esac\n'
+        'exec /usr/bin/env PATH=/usr/local/bin:/usr/bin:/bin git "$@"\n'
+    )
+    (programs / "git").chmod(0o755)
+    hydra.path.insert(0, programs)
+    process = hydra.start("race", "Do it", "-a", "claude")
+    try:
+        assert wait_until(hangs.exists)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(20) == 130
+    finally:
+        process.kill()
+        process.communicate()

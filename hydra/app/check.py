@@ -86,6 +86,7 @@ def check_commit(
     return {
         "ok": not done.held_back and not done.interrupted,
         "why": "it was interrupted" if done.interrupted else "; ".join(done.held_back),
+        "interrupted": done.interrupted,
         "checks": [document(result) for result in done.lanes[label]],
         "baseline": told["baseline"],
         "folder": told["folder"],

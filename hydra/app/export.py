@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,13 @@ _MAIL = (
     *("format-patch", "--stdout", "--binary", "--full-index", "--no-renames", "--no-signature"),
     *("--no-ext-diff", "--no-textconv", "--no-attach", "--no-thread", "--subject-prefix=PATCH"),
 )
+
+_MIME = (b"mime-version:", b"content-type:", b"content-transfer-encoding:")
+_QUOTED_PRINTABLE = (
+    *(b"MIME-Version: 1.0", b"Content-Type: text/plain; charset=UTF-8"),
+    b"Content-Transfer-Encoding: quoted-printable",
+)
+_QUOTED = re.compile(rb"[=\r\x80-\xff]")
 
 
 def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) -> bytes:
@@ -46,7 +54,16 @@ def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) ->
             sign=False,
         )
         range_ = f"{base}..{own}"
-        return run(*_MAIL, range_, git_dir=record.patches, isolated=True, timeout=300).stdout
+        mail = run(*_MAIL, range_, git_dir=record.patches, isolated=True, timeout=300).stdout
+        return _kept_returns(mail) if b"\r" in mail else mail
+
+
+def _kept_returns(mail: bytes) -> bytes:
+    """As quoted-printable: of plain mail `git am` takes the CR from every line's end."""
+    head, _, body = mail.partition(b"\n\n")
+    lines = [line for line in head.split(b"\n") if not line.lower().startswith(_MIME)]
+    quoted = _QUOTED.sub(lambda found: b"=%02X" % found[0][0], body)
+    return b"\n".join((*lines, *_QUOTED_PRINTABLE, b"", quoted))
 
 
 def _bundle(store: Path, base: str, lane: str) -> bytes:

@@ -131,6 +131,8 @@ def _picks(request: MergeRequest) -> tuple[Pick, ...]:
 
 def _check_state(place: Place, request: MergeRequest) -> None:
     repository = place.repository
+    if request.branch:
+        _check_branch(place, request.branch)
     if repository.state and not request.branch:
         raise LandingRefused(
             f"nothing was landed: a {repository.state} is under way here",
@@ -148,6 +150,18 @@ def _check_state(place: Place, request: MergeRequest) -> None:
         raise LandingRefused(
             f"nothing was landed: another landing {told}",
             hint="wait for it" if not mine else "hydra merge --abort",
+        )
+
+
+def _check_branch(place: Place, branch: str) -> None:
+    root = place.repository.root
+    valid = run("check-ref-format", "--branch", branch, cwd=root, check=False)
+    if valid.code != 0 or branch.startswith("-"):
+        raise UsageError(f"{branch!r} is no name for a branch", hint="--branch my-branch")
+    if run("rev-parse", "-q", "--verify", f"refs/heads/{branch}", cwd=root, check=False).code == 0:
+        raise LandingRefused(
+            f"nothing was landed: the branch {branch} is there already",
+            hint="choose another name, or delete it first: git branch -d",
         )
 
 
@@ -295,14 +309,6 @@ def _new_branch(
     place: Place, record: RunRecord, order: engine.Order, request: MergeRequest
 ) -> None:
     root = place.repository.root
-    valid = run("check-ref-format", "--branch", request.branch, cwd=root, check=False)
-    if valid.code != 0 or request.branch.startswith("-"):
-        raise UsageError(f"{request.branch!r} is no name for a branch", hint="--branch my-branch")
-    if run("rev-parse", "-q", "--verify", order.ref, cwd=root, check=False).code == 0:
-        raise LandingRefused(
-            f"nothing was landed: the branch {request.branch} is there already",
-            hint="choose another name, or delete it first: git branch -d",
-        )
     check_names(order.changes)
     if request.dry_run:
         return

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from signal import SIGINT
 from typing import Any
 
 from hydra.app import runs
 from hydra.app.composing import Made, tree_of
-from hydra.errors import LandingRefused, RecordError, Refused
+from hydra.errors import (
+    LandingInterrupted,
+    LandingRefused,
+    LandingTerminated,
+    RecordError,
+    Refused,
+)
 from hydra.git import patches
 from hydra.store import RunRecord
 
 Check = Callable[[RunRecord, str], Mapping[str, Any]]
-"""Runs the checks of a run on a commit in its patches.git: `ok`, `why`, and what a record keeps."""
+"""Runs the checks of a run on a commit in its patches.git: `ok`, `why`, what a record
+keeps, and `interrupted` (a signal's number) where they did not come to their end."""
 
 
 def checked(record: RunRecord, made: Made, check: Check) -> Mapping[str, Any]:
@@ -32,6 +40,12 @@ def checked(record: RunRecord, made: Made, check: Check) -> Mapping[str, Any]:
                 f"nothing was landed: its checks cannot be run: {refused.message}",
                 hint=f"{refused.hint}; or land it unchecked: --no-check",
             ) from refused
+    if number := told.get("interrupted"):
+        stopped = LandingInterrupted if number == SIGINT else LandingTerminated
+        raise stopped(
+            "nothing was landed: its checks were interrupted",
+            hint="land again; or land it unchecked: --no-check",
+        )
     if not told["ok"]:
         raise LandingRefused(
             f"nothing was landed: {told['why']}",

@@ -7,6 +7,7 @@ the repository while trio is loaded, and the confinement is tried while the race
 from __future__ import annotations
 
 import sys
+import time
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -15,11 +16,16 @@ from hydra.app.recover import recover
 from hydra.app.scene import RaceRequest, Scene, look_around
 from hydra.errors import HydraError, Refused
 from hydra.git.later import Later
+from hydra.git.runner import kill_all
 
 if TYPE_CHECKING:
     from hydra.app.follow import Watcher
     from hydra.app.race import RaceReport
     from hydra.model import Confinement
+
+
+LAST_GITS = 1.0
+"""Seconds in which a look that was broken off must have ended; a git on a dead disk never does."""
 
 
 def race(request: RaceRequest, watcher: Watcher | None = None) -> RaceReport:
@@ -30,9 +36,15 @@ def race(request: RaceRequest, watcher: Watcher | None = None) -> RaceReport:
         )
     recover(request.environ)
     looking = Later(partial(look_around, request))
-    import trio
+    try:
+        import trio
 
-    return trio.run(_begin, request, looking, watcher)
+        return trio.run(_begin, request, looking, watcher)
+    finally:
+        # Ctrl-C may have left it at work: each git that is killed may have another after it.
+        deadline = time.monotonic() + LAST_GITS
+        while not looking.wait(0.01) and time.monotonic() < deadline:
+            kill_all()
 
 
 async def _begin(
@@ -48,7 +60,8 @@ async def _begin(
     async def look() -> None:
         nonlocal looked
         try:
-            looked = await trio.to_thread.run_sync(looking.result)
+            # A git that hangs holds no Ctrl-C up.
+            looked = await trio.to_thread.run_sync(looking.result, abandon_on_cancel=True)
         except HydraError as refused:  # a nursery would wrap it into an exception group
             looked = refused
             nursery.cancel_scope.cancel()

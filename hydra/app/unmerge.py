@@ -55,7 +55,11 @@ def undo(environ: Mapping[str, str]) -> Landing:
         _remove_branch(place, ref, commit)
         after.write_record(Path(str(document["record"])), order.document or {}, at)
     else:
-        carry_out(order, at)
+        try:
+            carry_out(order, at)
+        except LandingRefused as refused:
+            _reword(refused)
+            raise
     return Landing(
         run=record.id,
         lanes=tuple(document["lanes"]),
@@ -76,10 +80,26 @@ def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:
     return after.abort(desk(place), partial(end_left, lanes=()))
 
 
+def _reword(refused: LandingRefused) -> None:
+    """The move's own refusal, in the words of an undoing."""
+    refused.message = refused.message.replace("nothing was landed", "nothing was undone", 1)
+    refused.args = (refused.message,)
+    if refused.paths:
+        refused.hint = "commit, move or stash what is named, then undo again"
+    elif isinstance(refused, engine.Moved):
+        refused.hint = "undo again: the tree is looked at anew"
+
+
 def _remove_branch(place: Place, ref: str, commit: str) -> None:
     if place.repository.branch == ref.removeprefix("refs/heads/"):
         raise LandingRefused(
             "nothing was undone: you are on that branch", hint="switch to another one first"
+        )
+    listed = run("worktree", "list", "--porcelain", "-z", cwd=place.repository.root).stdout
+    if b"branch " + os.fsencode(ref) in listed.split(b"\0"):
+        raise LandingRefused(
+            "nothing was undone: another worktree is on that branch",
+            hint="switch to another one there first: `git worktree list`",
         )
     try:
         run("update-ref", "-d", ref, commit, cwd=place.repository.root)
@@ -95,6 +115,11 @@ def _last(desk: Desk) -> Mapping[str, Any]:
         document = after.last_record(desk)
     except (OSError, ValueError) as damage:
         raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
+    if document is None and desk.last.exists():
+        raise LandingRefused(
+            "nothing was undone: the run of the last landing was removed, and its record with it",
+            hint="take it back with git: git revert",
+        )
     if document is None:
         raise LandingRefused("nothing was landed here yet", hint="hydra merge LANE")
     if document["undone"] is not None:

@@ -47,9 +47,14 @@ class Asked:
 
 
 def ask(check: Check, ground: PrivateGround) -> Asked:
-    """Makes the folder for the answer, empty, and notes what is in the tree already. Blocks."""
+    """Makes the folder for the answer, empty, and notes what is in the tree already. Blocks.
+
+    Raises `OSError` where it cannot be made.
+    """
     # A new one each time: an earlier check may have put anything in the place of an old one.
-    folder = Path(tempfile.mkdtemp(prefix="hydra-results-", dir=ground.environment["TMPDIR"]))
+    place = Path(ground.environment["TMPDIR"])
+    place.mkdir(mode=0o700, exist_ok=True)  # or taken it away
+    folder = Path(tempfile.mkdtemp(prefix="hydra-results-", dir=place))
     file = folder / f"{check.name}.xml"
     before = reports.seen(ground.worktree, check.junit) if check.junit else {}
     return Asked(file=file, worktree=ground.worktree, pattern=check.junit, before=before)

@@ -65,7 +65,12 @@ async def _run(job: Job, result: CheckResult) -> CheckResult:
         reason = f"its output cannot be kept: {error.strerror}"
         return replace(result, status=Status.NOT_RUN, reason=reason)
     ran: Ran | CannotStart | None = None
-    asked = await trio.to_thread.run_sync(asking.ask, job.check, job.ground)
+    try:
+        asked = await trio.to_thread.run_sync(asking.ask, job.check, job.ground)
+    except OSError as error:
+        await trio.to_thread.run_sync(output.close)
+        reason = f"it has no place for its results: {error.strerror}"
+        return replace(result, status=Status.NOT_RUN, reason=reason)
     try:
         ran = await _process(job, asked, output)
     except CannotStart as error:

@@ -113,8 +113,9 @@ class Suite:
             try:
                 await run_check(job, self.tell, got.append, again=bool(suffix))
                 now = await _written(ground) if known is not None else None
-            except trio.Cancelled:
-                keep(got[0])
+            except BaseException:  # cancelled, alone or in a group of a nursery's
+                if got:
+                    keep(got[0])
                 raise
             keep(_with_remark(got[0], known, now))
             known = now

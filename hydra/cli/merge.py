@@ -40,7 +40,7 @@ _HINT = """
 @click.option(
     "--hunk", "hunks", multiple=True, metavar="LANE:ID", help="Only this hunk (diff --hunks)."
 )
-@click.option("--branch", metavar="NAME", default="", help="Land on a new branch of this name.")
+@click.option("--branch", metavar="NAME", help="Land on a new branch of this name.")
 @click.option("--no-commit", is_flag=True, help="Change the tree and the index, commit nothing.")
 @click.option("-m", "--message", metavar="TEXT", help="The commit's message.")
 @click.option("--edit", is_flag=True, help="Edit the message first.")
@@ -76,6 +76,12 @@ def _refuse_mixtures(lane: str | None, options: dict[str, Any]) -> None:
     for name in _ALONE:
         if options[name] and (lane or any(options[other] for other in others)):
             raise UsageError(f"--{name} takes nothing else", hint=f"hydra merge --{name}")
+    if options["undo"] and options["abort"]:
+        raise UsageError("--undo and --abort exclude each other", hint="`hydra merge --help`")
+    if options["branch"] == "":
+        raise UsageError("--branch has no name", hint="--branch my-branch")
+    if options["message"] is not None and not options["message"].strip():
+        raise UsageError("-m has no message", hint="leave it out for the task's own words")
     if options["branch"] and options["no_commit"]:
         raise UsageError("--branch and --no-commit exclude each other", hint="leave one out")
     if options["no_commit"] and (options["message"] or options["edit"]):
@@ -102,7 +108,7 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
         run=options["run"],
         lane=lane,
         picks=tuple(picks),
-        branch=options["branch"],
+        branch=options["branch"] or "",
         commit=not options["no_commit"],
         dry_run=options["dry_run"],
         message=options["message"],
@@ -128,9 +134,10 @@ def _edit(text: str, editor: str) -> str:
 
     try:
         edited = click.edit(text + _HINT, editor=editor, extension=".txt")
-    except click.ClickException as error:
+    except (click.ClickException, OSError, UnicodeError) as error:
+        told = error.format_message() if isinstance(error, click.ClickException) else error
         raise UsageError(
-            f"your editor did not give a message ({error.format_message()})",
+            f"your editor did not give a message ({told})",
             hint="set $EDITOR, or give the message: -m",
         ) from error
     kept = (line for line in (edited or "").splitlines() if not line.startswith("#"))

@@ -41,8 +41,13 @@ def check_command(command: str) -> str:
 
 def check_spec(spec: str) -> str:
     """What `--check` takes: a command, or `name=command`. Raises `ConfigError`."""
-    check_command(spec)
-    return spec.strip()
+    command = check_command(spec)
+    if re.fullmatch(_ASSIGNMENT, command) and not re.fullmatch(_NAMED, command):
+        raise ConfigError(  # to the shell it is a variable, and always passes
+            f'"{command}" runs nothing: it is no name=command with a name of lower-case letters, '
+            "digits and dashes"
+        )
+    return command
 
 
 def report_path(path: str) -> str:

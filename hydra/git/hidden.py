@@ -11,8 +11,8 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from hydra.git.runner import GitFailed, object_path, run
 
@@ -26,17 +26,29 @@ _LIMIT = 20.0
 """Seconds for one git command that reads objects an agent could have written."""
 
 
-def keep(patches: Path, git_dir: Path, base: str, *, name: str, most: int) -> tuple[str, ...]:
+class Kept(NamedTuple):
+    """A sentence for each stash or branch, and how many of them are in the lane's repository
+    alone, which must stay for that."""
+
+    notes: tuple[str, ...]
+    left_behind: int
+
+
+def keep(patches: Path, git_dir: Path, base: str, *, name: str, most: int) -> Kept:
     """Brings stashes and other branches into patches.git as refs/left/NAME/...; says which.
 
     `name` is LANE/ATTEMPT; `most` bounds the bytes that one of them may bring. Never raises for
-    what an agent did: what cannot be brought over is named.
+    what an agent did: what cannot be brought over is named, and counted.
     """
     notes = []
+    left_behind = 0
     current = {_small(head).strip() for head in git_dir.glob("worktrees/*/HEAD")}
-    for ref, oid in islice(_refs(git_dir), _MOST):
-        if b"ref: " + ref.encode() in current or oid == base:
-            continue
+    others = [
+        (ref, oid)
+        for ref, oid in _refs(git_dir)
+        if b"ref: " + ref.encode() not in current and oid != base
+    ]
+    for ref, oid in others[:_MOST]:
         short = ref.removeprefix("refs/").removeprefix("heads/")
         kept = f"refs/left/{name}/{short}"
         try:
@@ -45,13 +57,17 @@ def keep(patches: Path, git_dir: Path, base: str, *, name: str, most: int) -> tu
                 continue
             if size > most:
                 notes.append(f"{short} holds work that is too large to keep: {size / 1e6:.0f} MB")
+                left_behind += 1
                 continue
             _bring(patches, git_dir, oid, base, kept)
         except GitFailed as failed:
             notes.append(f"{short} holds work that could not be kept: {failed.message}")
+            left_behind += 1
         else:
             notes.append(f"{short} holds work that is not in the worktree: kept as {kept}")
-    return tuple(notes)
+    if more := len(others[_MOST:]):
+        notes.append(f"{more} more branches and stashes were not looked at")
+    return Kept(tuple(notes), left_behind + more)
 
 
 def _bring(patches: Path, git_dir: Path, oid: str, base: str, ref: str) -> None:

@@ -29,9 +29,10 @@ class Later(Generic[T]):
             raise self._problem
         return self._value[0]
 
-    def wait(self) -> None:
-        """Waits until it has ended, however."""
-        self._thread.join()
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits until it has ended, however; False where that takes longer than `seconds`."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         try:

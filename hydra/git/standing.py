@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hydra.git.changes import MODULE, Entry
-from hydra.git.runner import Result, run, split
+from hydra.git.runner import GitFailed, Result, run, split
 
 TRUE_STAT = (("core.trustctime", "true"), ("core.checkstat", "default"))
 """Under the user's laxer words an edit that puts its mtime back would not be seen."""
@@ -75,9 +75,14 @@ class WorkTree:
             self.git("update-index", "-z", "--skip-worktree", "--stdin", stdin=stdin)
 
     def refresh(self) -> None:
-        """Lets the index know what is unchanged on disk, by content where times do not tell."""
-        # 1 only says that something has changed.
-        self.git("update-index", "-q", "--ignore-submodules", "--refresh", check=False)
+        """Lets the index know what is unchanged on disk, by content where times do not tell.
+
+        Raises `GitFailed` where that cannot be written: all would then look changed.
+        """
+        words = ("update-index", "-q", "--ignore-submodules", "--refresh")
+        told = self.git(*words, check=False)
+        if told.code not in (0, 1):  # 1 only says that something has changed
+            raise GitFailed(("git", *words), told)
 
     def changed(self) -> dict[bytes, str]:
         """Paths whose file is not as the index has it: `M`, `T` (another kind) or `D` (gone)."""

@@ -28,7 +28,7 @@ from hydra.git.later import Later
 from hydra.git.names import parents
 from hydra.git.runner import GitFailed, owner, run
 from hydra.git.standing import WorkTree, is_module
-from hydra.landing import after
+from hydra.landing import after, staging
 from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal, Shift
 from hydra.landing.place import Look, Step, files_below
 from hydra.landing.swap import Mark, exchange, put
@@ -119,7 +119,7 @@ def _undo(journal: Journal, desk: Desk, broken: BaseException) -> None:
 def look(order: Order, scratch: Path) -> tuple[Step, ...]:
     """What `move` would do, with nothing written outside `scratch`. Raises `LandingRefused`."""
     index = scratch / "index"
-    _copy_index(order.repository.git_dir, index)
+    staging.copy_index(order.repository.git_dir, index)
     tree = WorkTree(order.patches, order.repository.root, index, len(order.head))
     found = Look(tree, scratch, order.changes, order.loose, order.outside)
     found.read()
@@ -139,7 +139,7 @@ class _Under:
 
     def __post_init__(self) -> None:
         order = self.order
-        self.staging, self.files = _staging(order)
+        self.staging, self.files = staging.places(order.repository, order.id)
         self.journal = Journal(
             id=order.id,
             run=order.run,
@@ -178,6 +178,8 @@ class _Under:
             written.wait()
         written.result()
         self._fill(tree)
+        gives = [step.path for step in self.steps if step.gives]
+        staging.share(self.order.repository.root, self.files / "fresh", gives)
         shifts = tuple(self._shift_of(number, step) for number, step in enumerate(self.steps))
         users = Path(self.journal.git_dir) / "index"
         if users.exists():
@@ -269,7 +271,7 @@ class _Under:
     def _own_index(self) -> Path:
         """A copy of the user's index, whole in itself."""
         copy = self.staging / "index"
-        _copy_index(Path(self.journal.git_dir), copy)
+        staging.copy_index(Path(self.journal.git_dir), copy)
         return copy
 
     def _check_out(self, tree: WorkTree, coming: Sequence[bytes]) -> None:
@@ -307,7 +309,7 @@ class _Under:
         missing: set[bytes] = set()
         for folder in sorted(wanted):
             above = folder.rpartition(b"/")[0]
-            if above in missing or not _is_folder(self._full(folder)):
+            if above in missing or not staging.is_folder(self._full(folder)):
                 missing.add(folder)
         return sorted(missing)
 
@@ -330,7 +332,7 @@ class _Under:
             if Mark.of(fresh) != one.old:
                 raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile")
         else:
-            if _is_folder(target):  # empty by now: all that was in it has gone
+            if staging.is_folder(target):  # empty by now: all that was in it has gone
                 self._clear_folder(target, one.number)
             try:
                 put(fresh, target)
@@ -351,7 +353,7 @@ class _Under:
         try:
             os.mkdir(self._full(folder))  # noqa: PTH102
         except FileExistsError as there:
-            if not _is_folder(self._full(folder)):
+            if not staging.is_folder(self._full(folder)):
                 raise _moved(f"{os.fsdecode(folder)} was made meanwhile") from there
         moment("folder made")
 
@@ -372,28 +374,6 @@ class _Under:
 
     def _gone(self, number: int) -> bytes:
         return after.gone_place(self.journal, number)
-
-
-def _staging(order: Order) -> tuple[Path, Path]:
-    """For the index and for the files, each where it can be renamed from.
-
-    In the git dir, where no tool looks; files in the tree only where that is another file system.
-    """
-    git_dir, root = order.repository.git_dir, order.repository.root
-    name = f".hydra-landing-{order.id}"
-    same = git_dir.stat().st_dev == root.stat().st_dev
-    return git_dir / name, (git_dir if same else root) / name
-
-
-def _copy_index(git_dir: Path, copy: Path) -> None:
-    if (git_dir / "index").exists():
-        shutil.copy2(git_dir / "index", copy)
-    if any(git_dir.glob("sharedindex.*")):  # its other half lies in the user's own gitdir
-        run("update-index", "--no-split-index", git_dir=git_dir, index=copy)
-
-
-def _is_folder(path: bytes) -> bool:
-    return os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114
 
 
 def _moved(what: str) -> Moved:

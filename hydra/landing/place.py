@@ -174,6 +174,8 @@ class Look:
                 found = os.lstat(full)
             except FileNotFoundError:
                 break
+            except PermissionError:
+                return f"its folder cannot be looked into: {os.fsdecode(last)}"
             if not stat.S_ISDIR(found.st_mode):
                 if place in self._going:
                     break
@@ -190,7 +192,11 @@ class Look:
         """Nothing of the user's has this name, or one that another file system takes for it."""
         for place in (*parents(path), path):
             folder, _, name = place.rpartition(b"/")
-            names = self._listing(folder)
+            try:
+                names = self._listing(folder)
+            except PermissionError:
+                self._problem(path, f"its folder cannot be looked into: {os.fsdecode(folder)}")
+                return
             for twin in names.get(folded(name), ()):
                 other = folder + b"/" + twin if folder else twin
                 if twin == name and place != path:

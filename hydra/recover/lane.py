@@ -88,7 +88,9 @@ def _patch(
         if held is not None and not (incomplete := _incomplete(patches, held, base)):
             # Whole, and of an agent that had ended. Its ground may since be half removed.
             return _read(patches, base, held), False, ""
-        patch = ground.snapshot(attempt=past.attempt, message=Redactor(()).text(patch_message(plan, lane)))
+        patch = ground.snapshot(
+            attempt=past.attempt, message=Redactor(()).text(patch_message(plan, lane))
+        )
     except WorktreeLost as lost:
         if held is not None:
             return _read(patches, base, held, incomplete), False, ""
@@ -130,7 +132,8 @@ def _incomplete(patches: Path, commit: str, base: str) -> str:
 
 
 def _read(patches: Path, base: str, commit: str, incomplete: str = "") -> Patch:
-    from hydra.git.touched import touched  # every command looks whether something is to be recovered
+    # Not before: every command looks whether there is something to recover.
+    from hydra.git.touched import touched
     from hydra.remarks import remarks
 
     stats, files = touched(patches, base, commit)

@@ -21,6 +21,7 @@ from hydra.workspace.copying import copy_exact
 from hydra.workspace.credentials import ConfigCopy, give_back_left
 
 if TYPE_CHECKING:
+    from hydra.git.hidden import Kept
     from hydra.git.holding import Count
 
 _RECORD = "ground.json"
@@ -243,6 +244,7 @@ class PrivateGround:
             )
         stats, files = counted.result()
         config = self._repository.config if self._repository else {}
+        left = self._left(attempt)
         return Patch(
             commit=oid,
             base=self._base,
@@ -252,14 +254,14 @@ class PrivateGround:
             incomplete=taken.incomplete,
             notes=(
                 *taken.notes,
-                *self._left(attempt),
+                *left.notes,
                 *noted(self._patches, self._base, oid, secrets_in),
             ),
-            left_behind=taken.left_behind,
+            left_behind=taken.left_behind + left.left_behind,
             remarks=remarks(files, config.get("core.hookspath", "")),
         )
 
-    def _left(self, attempt: int) -> tuple[str, ...]:
+    def _left(self, attempt: int) -> Kept:
         from hydra.git import hidden
 
         return hidden.keep(

@@ -18,7 +18,7 @@ from typing import Any
 
 from hydra.landing import engine
 from tests.conftest import git, make_repository
-from tests.support.landings import everything, leftovers
+from tests.support.landings import Shelf, everything, leftovers
 
 Build = Callable[[Path], Path]
 """Makes a kind of repository below a scratch folder; the work tree's top."""
@@ -164,6 +164,26 @@ def unlike_git(root: Path, paths: tuple[str, ...] = TOUCHED) -> list[str]:
         if not fine:
             wrong.append(path)
     return wrong
+
+
+def lane_of_entries(shelf: Shelf, lane: str, entries: str) -> None:
+    """A lane whose patch is these lines of `update-index --index-info`: no work tree has a part."""
+    store, base = shelf.race.patches, shelf.race.base
+    index = {**os.environ, "GIT_DIR": str(store), "GIT_INDEX_FILE": str(store / "made")}
+
+    def run(*words: str, stdin: str = "") -> str:
+        done = subprocess.run(
+            ["git", *words], env=index, input=stdin, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    run("read-tree", base)
+    run("update-index", "--index-info", stdin=entries)
+    who = ("-c", "user.name=Hydra", "-c", "user.email=h@localhost")
+    commit = run(*who, "commit-tree", "-p", base, "-m", "Do it", run("write-tree"))
+    run("update-ref", f"refs/heads/{lane}", commit)
+    shelf.lanes.append(lane)
+    shelf._record()
 
 
 def quiet() -> None:

@@ -178,9 +178,12 @@ def patch_of(picked: list[Piece]) -> bytes:
 
 def why_they_differ(lanes: list[Picked], base: set[bytes], ours: str, theirs: str) -> str:
     """The rule by which the composition is right and `git apply` is not; "" where there is none."""
-    if not (ours.startswith("refused") or theirs.startswith("refused")):
-        return ""  # two trees: one of them is wrong
     pairs = list(permutations(lanes, 2))
+    if not (ours.startswith("refused") or theirs.startswith("refused")):
+        # Two trees, and one is wrong: apply deletes a file with a warning on its mode.
+        moves = ((other, move[0]) for one, other in pairs for move in one.moved)
+        follows = any(piece.kind == "mode" for other, old in moves for piece in other.at(old))
+        return "a mode follows a moved file" if follows else ""
     if any(other.at(side) for one, other in pairs for move in one.moved for side in move):
         # apply sees a file that is gone, or takes a second copy of it for new.
         return "a change follows a moved file, or is in conflict with the move"

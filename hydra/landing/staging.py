@@ -1,0 +1,58 @@
+"""Where a landing prepares what is to come, and keeps what was there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from hydra.git.found import Repository
+from hydra.git.runner import run
+
+
+def places(repository: Repository, name: str) -> tuple[Path, Path]:
+    """For the index and for the files of landing `name`, each where it can be renamed from.
+
+    In the git dir, where no tool looks; files in the tree only where that is another file system.
+    """
+    git_dir, root, folder = repository.git_dir, repository.root, f".hydra-landing-{name}"
+    same = git_dir.stat().st_dev == root.stat().st_dev
+    return git_dir / folder, (git_dir if same else root) / folder
+
+
+def copy_index(git_dir: Path, copy: Path) -> None:
+    """A copy of the user's index, whole in itself; none where they have none."""
+    if (git_dir / "index").exists():
+        shutil.copy2(git_dir / "index", copy)
+    if any(git_dir.glob("sharedindex.*")):  # its other half lies in the user's own gitdir
+        run("update-index", "--no-split-index", git_dir=git_dir, index=copy)
+
+
+def share(root: Path, fresh: Path, paths: Iterable[bytes]) -> None:
+    """Gives files below `fresh` the group that they would have, had they been made in their place.
+
+    A folder with the setgid bit, as a team shares one, hands its group on.
+    """
+    top, made = os.fsencode(root), os.fsencode(fresh)
+
+    @cache
+    def group(folder: bytes) -> int:
+        try:
+            found = os.lstat(top + b"/" + folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return group(folder.rpartition(b"/")[0])
+        return found.st_gid if found.st_mode & stat.S_ISGID else -1
+
+    for path in paths:
+        if (gid := group(path.rpartition(b"/")[0])) >= 0:
+            with suppress(PermissionError):  # a group that one is not in
+                os.chown(made + b"/" + path, -1, gid, follow_symlinks=False)
+
+
+def is_folder(path: bytes) -> bool:
+    """Whether a folder stands there; a link to one is none."""
+    return os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114
