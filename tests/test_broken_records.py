@@ -154,4 +154,4 @@ def test_a_run_that_is_none(raced: Hydra, run: Path, name: str) -> None:
 def test_the_next_steps_of_an_older_run_name_it(raced: Hydra, run: Path) -> None:
     shown = raced.run("runs", "show", "-r", run.name).stdout
     assert f"hydra diff claude -r {run.name}" in shown
-    assert f'"$(hydra runs path -r {run.name})/patches.git" claude' in shown
+    assert f"hydra merge claude -r {run.name}" in shown
