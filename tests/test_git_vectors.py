@@ -1,8 +1,8 @@
 """Ways in which a repository makes git run a program: an agent arms each, and Hydra runs none.
 
-A lane a vector. After the race, every command that reads it is run; then all of it again with a
-Hydra that is killed, so that the next command takes the patches. That each trap is real is shown
-by plain git, as a person would type it in the lane's worktree: it runs what was armed.
+A lane a vector. After the race, every command that reads, checks or lands it is run; then all of
+it again with a Hydra that is killed, so that the next command takes the patches. That each trap is
+real is shown by plain git, as a person would type it in the lane's worktree: it runs what was armed.
 """
 
 from __future__ import annotations
@@ -267,6 +267,8 @@ def tried(place: Place, confined: bool, stack: ExitStack) -> Trial:
     kept = {name: worktree(place, lane) for name, lane in pairs()}
     look_around(place, kept.values())
     land(place)
+    checked = place.run("check", "--check", "true", "-q", timeout=300)
+    assert checked.returncode == 0, checked.stderr
     go.unlink()
     killed = place.start(*words, "--max-parallel", str(len(LANES)))
     for number in range(2 * len(LANES)):
