@@ -356,6 +356,23 @@ async def test_a_check_that_is_stopped_is_interrupted_and_what_was_done_stays(
     assert not (bench.grounds / "_claude").exists()
 
 
+async def test_no_check_runs_where_a_link_took_the_worktree_s_place(
+    scratch: Path, repo: Path
+) -> None:
+    outside = scratch / "outside"
+    outside.mkdir()
+    checks = [
+        Check("a", f'here=$PWD; cd ..; mv "$here" moved; ln -s {outside} "$here"'),
+        Check("b", "touch was-here"),
+    ]
+    bench = Bench(scratch, repo, checks, held=NOT_CONFINED)
+    results = await bench.checked(bench.commit({"x.txt": "x\n"}))
+    assert [result.status for result in results.values()] == [Status.PASSED, Status.NOT_RUN]
+    assert "link" in results["b"].reason
+    assert list(outside.iterdir()) == []
+    assert outside.is_dir()
+
+
 async def test_a_check_that_takes_the_temporary_folder_away_stops_no_other(
     scratch: Path, repo: Path
 ) -> None:

@@ -2,7 +2,8 @@
 
 A lane a vector. After the race, every command that reads, checks or lands it is run; then all of
 it again with a Hydra that is killed, so that the next command takes the patches. That each trap is
-real is shown by plain git, as a person would type it in the lane's worktree: it runs what was armed.
+real is shown by plain git, as a person would type it in the lane's worktree: it runs what was
+armed.
 """
 
 from __future__ import annotations

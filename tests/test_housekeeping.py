@@ -289,7 +289,7 @@ def test_rm_says_what_would_be_lost_and_asks(hydra: Hydra) -> None:
         os.close(slave)
         assert told.returncode == 0, told.stderr
         first, second, both, *_ = told.stderr.splitlines()
-        assert first.startswith(f"{held.name}: patches of claude, not landed; now, ")
+        assert first.startswith(f"{held.name}: patches of claude; now, ")
         assert second.startswith(f"{kept.name}: no patch; worktrees of claude; now, ")
         assert both.startswith("2 runs, ")
         assert "remove for good?" in told.stderr

@@ -270,6 +270,31 @@ def test_undo_refuses_where_something_has_moved(shelf: Shelf) -> None:
         shelf.undo()
 
 
+def test_undo_leaves_a_branch_that_another_worktree_is_on(shelf: Shelf, scratch: Path) -> None:
+    shelf.lane("claude", work)
+    shelf.merge("claude", branch="try")
+    git(shelf.repo, "worktree", "add", "-q", str(scratch / "elsewhere"), "try")
+    with pytest.raises(LandingRefused, match="another worktree is on that branch"):
+        shelf.undo()
+    assert git(scratch / "elsewhere", "status", "--porcelain") == ""
+    git(scratch / "elsewhere", "checkout", "-q", "--detach")
+    git(shelf.repo, "branch", "-m", "try", "tried")
+    with pytest.raises(LandingRefused, match="try is not there any more"):
+        shelf.undo()
+    git(shelf.repo, "branch", "-m", "tried", "try")
+    shelf.undo()
+    assert git(shelf.repo, "branch", "--list", "try") == ""
+
+
+def test_undo_of_a_run_that_was_removed_says_so(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    landed = shelf.merge("claude").commit
+    assert shelf.command("runs", "rm", "--yes", shelf.race.patches.parent.name).returncode == 0
+    with pytest.raises(LandingRefused, match="was removed, and its record with it"):
+        shelf.undo()
+    assert git(shelf.repo, "rev-parse", "HEAD") == landed
+
+
 def test_a_refused_undo_speaks_of_undoing(shelf: Shelf) -> None:
     shelf.lane("claude", work)
     shelf.merge("claude")

@@ -90,7 +90,7 @@ def test_an_index_that_is_locked(shelf: Shelf) -> None:
 @pytest.mark.parametrize("lock", ["HEAD.lock", "refs/heads/main.lock"])
 def test_a_branch_that_is_locked_puts_all_back(shelf: Shelf, lock: str) -> None:
     (shelf.repo / ".git" / lock).touch()
-    refused(shelf, "the branch has moved meanwhile")
+    refused(shelf, "the branch could not be moved")
     (shelf.repo / ".git" / lock).unlink()
     lands(shelf)
 

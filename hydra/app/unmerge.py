@@ -95,14 +95,20 @@ def _remove_branch(place: Place, ref: str, commit: str) -> None:
         raise LandingRefused(
             "nothing was undone: you are on that branch", hint="switch to another one first"
         )
-    listed = run("worktree", "list", "--porcelain", "-z", cwd=place.repository.root).stdout
+    root, name = place.repository.root, ref.removeprefix("refs/heads/")
+    if run("rev-parse", "-q", "--verify", ref, cwd=root, check=False).code != 0:
+        raise LandingRefused(
+            f"nothing was undone: the branch {name} is not there any more",
+            hint=f"if it has another name now: git branch -d; the commit was {commit[:12]}",
+        )
+    listed = run("worktree", "list", "--porcelain", "-z", cwd=root).stdout
     if b"branch " + os.fsencode(ref) in listed.split(b"\0"):
         raise LandingRefused(
             "nothing was undone: another worktree is on that branch",
             hint="switch to another one there first: `git worktree list`",
         )
     try:
-        run("update-ref", "-d", ref, commit, cwd=place.repository.root)
+        run("update-ref", "-d", ref, commit, cwd=root)
     except GitFailed as failed:
         raise LandingRefused(
             f"nothing was undone: the branch has moved since ({failed.result.reason})",

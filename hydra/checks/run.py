@@ -58,6 +58,8 @@ async def run_check(job: Job, tell: Tell, keep: Keep, *, again: bool = False) ->
 
 async def _run(job: Job, result: CheckResult) -> CheckResult:
     kit = job.kit
+    if job.ground.worktree.is_symlink():  # where nothing confines, to anywhere
+        return replace(result, status=Status.NOT_RUN, reason="a link took its worktree's place")
     path = kit.folder / f"{job.name}.txt"
     try:
         output = await trio.to_thread.run_sync(Output, path, kit.limits.check_bytes, kit.redactor)

@@ -244,7 +244,8 @@ class _Under:
             if not isinstance(failed, GitFailed):
                 raise
             if now != order.commit:
-                raise _moved(f"the branch has moved meanwhile ({failed.result.reason})") from failed
+                why = "could not be moved" if now == order.head else "has moved meanwhile"
+                raise _moved(f"the branch {why} ({failed.result.reason})") from failed
 
     def _check_kept(self) -> None:
         """What was displaced is still as it was: a program may have had it open to write."""

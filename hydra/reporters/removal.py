@@ -26,7 +26,7 @@ def losses_text(losses: Sequence[Loss]) -> str:
     lines = [_line(loss) for loss in losses]
     if len(losses) > 1:
         held = sum(1 for loss in losses if loss.patches or loss.worktrees or loss.uncommitted)
-        work = f"; {held} of them with work that was not landed" if held else ""
+        work = f"; {held} of them with work in them" if held else ""
         lines.append(f"{plural(len(losses), 'run')}, {_total(losses)}{work}")
     return "".join(f"{clean(line)}\n" for line in lines)
 
@@ -60,7 +60,7 @@ def removal_document(
 
 
 def _line(loss: Loss) -> str:
-    held = [f"patches of {', '.join(loss.patches)}, not landed"] if loss.patches else ["no patch"]
+    held = [f"patches of {', '.join(loss.patches)}"] if loss.patches else ["no patch"]
     if loss.worktrees:
         held.append(f"worktrees of {', '.join(loss.worktrees)}")
     if loss.uncommitted:
