@@ -64,6 +64,8 @@ class Look:
     outside: Collection[bytes] = ()
     problems: dict[bytes, str] = field(default_factory=dict)
     _indexed: dict[bytes, bytes] = field(default_factory=dict)
+    _known: dict[bytes, Indexed] = field(default_factory=dict)
+    _out: frozenset[bytes] = frozenset()
     _going: set[bytes] = field(default_factory=set)
     _listings: dict[bytes, dict[str, list[bytes]]] = field(default_factory=dict)
     _ways: dict[bytes, str] = field(default_factory=dict)
@@ -71,6 +73,10 @@ class Look:
     def read(self) -> None:
         """Reads the index; what follows looks at files alone."""
         self._indexed = self.tree.entries()
+        touched = (change.path for change in self.changes)
+        facts = ((path, self._indexed.get(path)) for path in touched)
+        self._known = {path: Indexed.read(told) for path, told in facts if told is not None}
+        self._out = frozenset(c.path for c in self.changes if self._is_left_out(c))
         self._going = {c.path for c in self.changes if c.new is None and not is_module(c.old)}
 
     def coming(self) -> list[bytes]:
@@ -106,23 +112,22 @@ class Look:
         return not goes and not self._left_out(change)
 
     def _left_out(self, change: Change) -> bool:
+        return change.path in self._out
+
+    def _is_left_out(self, change: Change) -> bool:
         """Whether the work tree has no file for this path, and shall have none."""
         if change.old is None:
             return change.path in self.outside and not os.path.lexists(self._full(change.path))
-        found = self._entry(change.path)
+        found = self._known.get(change.path)
         skipped = found is not None and found.skipped
         return skipped and not os.path.lexists(self._full(change.path))
-
-    def _entry(self, path: bytes) -> Indexed | None:
-        facts = self._indexed.get(path)
-        return Indexed.read(facts) if facts is not None else None
 
     def _stands(self, change: Change) -> bool:
         gone = change.old is None or is_module(change.old)
         return not gone and not self._left_out(change)
 
     def _check_index(self, change: Change) -> None:
-        found = self._entry(change.path)
+        found = self._known.get(change.path)
         if change.path in self.loose:
             return
         if found is not None and found.stage:
