@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from hydra.git.repository import Repository
@@ -80,7 +80,3 @@ class Kit:
     def variables(self, ground: Ground) -> dict[str, str]:
         """A check's environment in `ground`."""
         return {**self.environment, **ground.environment, OWNER: owner}
-
-    def with_checks(self, checks: tuple[Check, ...]) -> Kit:
-        """The same for other checks."""
-        return replace(self, checks=checks)

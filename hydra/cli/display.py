@@ -61,6 +61,7 @@ def watcher(stream: TextIO) -> Watcher:
     """A live table on a terminal that can draw one, else a plain line an event."""
     from hydra.reporters.live import LiveTable
     from hydra.reporters.plain import PlainLines
+    from hydra.reporters.style import wants_live
 
     def write(text: str) -> None:
         try:
@@ -70,7 +71,7 @@ def watcher(stream: TextIO) -> Watcher:
         except OSError:
             pass  # a full disk behind `2>`: the race goes on unseen
 
-    if not is_terminal(stream) or os.environ.get("TERM", "dumb") == "dumb":
+    if not wants_live(os.environ, is_terminal(stream)):
         return PlainLines(write)
 
     def size() -> tuple[int, int]:

@@ -138,7 +138,7 @@ def _counted(patches: Path, base: str, commit: str, how: str, *paths: bytes) -> 
     stats = []
     for entry in split(told.stdout):
         added, deleted, path = entry.split(b"\t", 2) if how == "--numstat" else (b"-", b"-", entry)
-        stats.append((path, _count(added), _count(deleted)))
+        stats.append((path, count(added), count(deleted)))
     return stats
 
 
@@ -219,5 +219,6 @@ def _refs(patches: Path, under: str) -> dict[str, str]:
     return {name: oid for oid, name in (line.split(" ", 1) for line in listed.splitlines())}
 
 
-def _count(field: bytes) -> int | None:
+def count(field: bytes) -> int | None:
+    """A number of lines as `--numstat` has it; None for a binary file."""
     return None if field == b"-" else int(field)

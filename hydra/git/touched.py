@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from hydra.git.changes import LINK, MODULE, Change, Entry, changes, read_change
-from hydra.git.patches import Stat, numstat
+from hydra.git.patches import Stat, count, numstat
 from hydra.git.runner import GitFailed, run, split
 from hydra.remarks import Touched, is_manifest
 from hydra.remarks.manifests import MOST_BYTES
@@ -50,12 +50,8 @@ def _listed(git_dir: Path, old: str, new: str) -> tuple[tuple[Change, ...], list
     counted = (entry.split(b"\t", 2) for entry in fields[raw:])
     return (
         tuple(read_change(facts, path) for facts, path in found),
-        [(path, _count(added), _count(deleted)) for added, deleted, path in counted],
+        [(path, count(added), count(deleted)) for added, deleted, path in counted],
     )
-
-
-def _count(field: bytes) -> int | None:
-    return None if field == b"-" else int(field)
 
 
 def _sizes(git_dir: Path, found: Sequence[Change]) -> dict[str, int]:

@@ -145,13 +145,7 @@ class _Closing:
         for lane in lanes:
             outcome, patch = lane.outcome, lane.outcome.patch
             if lane.taken and patch is not None:
-                told = {
-                    "commit": patch.commit,
-                    "files": patch.files,
-                    "incomplete": patch.incomplete,
-                }
-                told |= {"insertions": patch.insertions, "deletions": patch.deletions}
-                self._event("patch_taken", told, outcome.lane, outcome.attempt)
+                self._event("patch_taken", _told(patch), outcome.lane, outcome.attempt)
             if lane.fresh:
                 ended: dict[str, object] = {
                     "status": outcome.status.value,
