@@ -1,0 +1,147 @@
+"""The test files that a model answered with, and which of them may be tried."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hydra.judge.asking.answers import Block, blocks
+from hydra.judge.tampering.places import is_configuration, is_tests, name_of
+
+FILES = 5
+"""Files of one answer that are tried."""
+
+KIB = 32
+"""KiB of one of them at most."""
+
+_PATH = 200
+_NAMED = re.compile(r"^[\s>*_`#/-]*(?:path|file)\s*[:=]\s*[*_`\"']*([^\s`\"'*]+)", re.I)
+_PYTHON = re.compile(r"test_.*\.py|.*_tests?\.py", re.I)
+_LETTERS = re.compile(r"[\w.@+-]+(/[\w.@+-]+)*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTest:
+    """One file: its path from the top, and its whole text."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What stands in any of several trees; a path may be a file in one and a folder in another."""
+
+    files: frozenset[str]
+    folders: frozenset[str]
+
+    @classmethod
+    def of(cls, trees: Iterable[Collection[str]]) -> Places:
+        """`trees` are all paths of each, folders too."""
+        files: set[str] = set()
+        folders: set[str] = set()
+        for tree in trees:
+            above = {parent for path in tree for parent in _above(path)}
+            folders |= above
+            files |= set(tree) - above
+        return cls(frozenset(files), frozenset(folders))
+
+
+def read(
+    answers: Sequence[str], there: Places, base: Collection[str]
+) -> tuple[tuple[NewTest, ...], tuple[str, ...]]:
+    """The files of the first of `answers` (the last words first) that has any, and a sentence on
+    each that may not be tried.
+
+    `there` is what stands in the base or in any patch, `base` every path of the base.
+    """
+    for answer in answers:
+        found = list(_files(answer))
+        if found:
+            return _accepted(found, there, base)
+    return (), ("what it answered has no test files",)
+
+
+def _files(answer: str) -> Iterator[NewTest]:
+    for block in blocks(answer):
+        path, text = _place(block)
+        if path and text.strip():
+            yield NewTest(path.removeprefix("./"), text)
+
+
+def _place(block: Block) -> tuple[str, str]:
+    """A path is on the line before the block, on the fence, or in the block's own first line."""
+    for line in (block.before, re.sub(r"^\S+\s+(?=\S)", "", block.info), block.info):
+        if found := _NAMED.match(line):
+            return found[1], block.text
+    first = block.text.split("\n", 1)[0]
+    found = _NAMED.match(first)
+    return (found[1], block.text) if found else ("", "")
+
+
+def _accepted(
+    found: Sequence[NewTest], there: Places, base: Collection[str]
+) -> tuple[tuple[NewTest, ...], tuple[str, ...]]:
+    kept: dict[str, NewTest] = {}
+    said = []
+    for one in found:
+        why = refused(one, there, base)
+        if not why and one.path in kept:
+            why = "it comes twice"
+        if not why and len(kept) >= FILES:
+            why = f"there are more than {FILES}"
+        if why:
+            said.append(f"its file {one.path[:_PATH]} is not tried: {why}")
+        else:
+            kept[one.path] = one
+    return tuple(kept.values()), tuple(said)
+
+
+def refused(one: NewTest, there: Places, base: Collection[str]) -> str:
+    """Why a file may not be tried, in a clause; "" where it may."""
+    path = one.path
+    if len(path) > _PATH or not _LETTERS.fullmatch(path):
+        return "that is no plain path from the repository's top"
+    *folders, name = path.split("/")
+    if any(part in (".", "..") or part.lower().startswith(".git") for part in (*folders, name)):
+        return "that is no place for a test"
+    if is_configuration(path) or not is_tests(path) or name == "__init__.py":
+        return "it is no test by its name and place"
+    if path.endswith(".py") and not _PYTHON.fullmatch(name):
+        return "it is no test by its name and place"
+    if path in there.files | there.folders or not there.files.isdisjoint(_above(path)):
+        return "something stands there already"
+    if len(one.text.encode("utf-8", "surrogatepass")) > KIB * 1024:
+        return f"it is over {KIB} KiB"
+    if any(mark in one.text for mark in ("\0", "\ufffd")) or _half(one.text):
+        return "it is no plain text"
+    return _out_of_place(path, base)
+
+
+def _half(text: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _above(path: str) -> Iterator[str]:
+    at = path.find("/")
+    while at > 0:
+        yield path[:at]
+        at = path.find("/", at + 1)
+
+
+def _out_of_place(path: str, base: Collection[str]) -> str:
+    """Where the base has tests, a new one stands in a folder of theirs, or below one."""
+    folders = {one.rpartition("/")[0] for one in base if is_tests(one)}
+    if not folders or {path.rpartition("/")[0], *_above(path)} & folders:
+        return ""
+    return "it is beside no test of the repository's"
+
+
+def examples(base: Collection[str], most: int = 5) -> tuple[str, ...]:
+    """Some tests of the base, one of each folder: where a new one may stand."""
+    found: dict[str, str] = {}
+    for path in sorted(base):
+        if is_tests(path) and "." in name_of(path) and name_of(path) != "__init__.py":
+            found.setdefault(path.rpartition("/")[0], path)
+    return tuple(found.values())[:most]

@@ -1,0 +1,11 @@
+"""What a patch did to its tests and to what runs them, and what looks like working around them.
+
+`findings` reads the texts of a patch and never runs them; what it cannot read, it says. The
+trials ask the other four which files to put back on the base's version, or to bring elsewhere.
+"""
+
+from hydra.judge.tampering.configuration import configuration, restored
+from hydra.judge.tampering.finding import findings
+from hydra.judge.tampering.suite import tests_added, tests_changed
+
+__all__ = ["configuration", "findings", "restored", "tests_added", "tests_changed"]

@@ -1,0 +1,97 @@
+"""What a check's command runs: scripts, tasks and the tools that read settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hydra.judge.tampering.places import name_of
+from hydra.model import Check
+
+_WORD = re.compile(r"[^\s;&|()<>\"'`$=]+")
+_PARTED = re.compile(r"&&|\|\||[;&|\n]")
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "source", ".", "exec", "time", "env", "xvfb-run"))
+_RUNS_FILES = frozenset(("python", "python3", "node", "ruby", "perl", "deno", "bun", "tsx"))
+_CHECKING = re.compile(r"test|check|spec|verif|lint|\bci\b|(^|/)run", re.I)
+_NPM = re.compile(
+    r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:-\S+|--prefix\s+\S+)\s+)*(?:run(?:-script)?\s+)?([\w:.-]+)"
+)
+_PYTHON_TASK = re.compile(r"\b(?:poe|task|pdm run|hatch run|rye run|nox|tox)\b")
+
+_FILES_OF_TOOLS = {
+    "make": "makefile gnumakefile",
+    "just": "justfile .justfile",
+    "task": "taskfile.yml taskfile.yaml",
+    "rake": "rakefile",
+    "nox": "noxfile.py",
+    "tox": "tox.ini tox.toml",
+    "ruff": "ruff.toml .ruff.toml",
+    "mypy": "mypy.ini .mypy.ini",
+    "flake8": ".flake8 tox.ini",
+    "pylint": ".pylintrc pylintrc",
+    "pyright": "pyrightconfig.json",
+    "eslint": ".eslintrc .eslintrc.js .eslintrc.cjs .eslintrc.json .eslintrc.yml .eslintignore "
+    "eslint.config.js eslint.config.mjs eslint.config.cjs eslint.config.ts",
+    "tsc": "tsconfig.json",
+    "biome": "biome.json biome.jsonc",
+    "prettier": ".prettierrc .prettierignore",
+    "clippy": "clippy.toml .clippy.toml",
+    "golangci-lint": ".golangci.yml .golangci.yaml .golangci.toml",
+    "rubocop": ".rubocop.yml",
+    "pre-commit": ".pre-commit-config.yaml",
+    "shellcheck": ".shellcheckrc",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What all checks together run.
+
+    `scripts` are paths from the top; `files` names that a tool reads, in lower case; `tasks` the
+    scripts of package.json; `words` every word of the commands.
+    """
+
+    scripts: frozenset[str]
+    files: frozenset[str]
+    tasks: frozenset[str]
+    words: frozenset[str]
+
+    def has(self, path: str) -> bool:
+        """Whether a path is a script of a check, or settings of a tool that it runs."""
+        return path in self.scripts or name_of(path).lower() in self.files
+
+
+def runs(checks: Sequence[Check]) -> Runs:
+    """Reads the commands as a person would; it follows nothing that they call."""
+    scripts: set[str] = set()
+    words: set[str] = set()
+    tasks = {"test", "pretest", "posttest"}
+    for check in checks:
+        for command in _PARTED.split(check.command):
+            here = _WORD.findall(command)
+            words.update(name_of(word) for word in here)
+            scripts.update(_scripts(here))
+        for task in _NPM.findall(check.command):
+            tasks |= {task, f"pre{task}", f"post{task}"}
+    files = {
+        name for tool, many in _FILES_OF_TOOLS.items() if tool in words for name in many.split()
+    }
+    return Runs(frozenset(scripts), frozenset(files), frozenset(tasks), frozenset(words))
+
+
+def _scripts(words: Sequence[str]) -> set[str]:
+    """The files that one simple command runs, and settings that an option names."""
+    found: set[str] = set()
+    first = True
+    for at, word in enumerate(words):
+        path = word.removeprefix("./")
+        before = name_of(words[at - 1]) if at else ""
+        if before in ("-c", "--config", "--config-file", "--rootdir", "-f", "--rcfile"):
+            found.add(path)
+        if (first and ("/" in word or word.endswith((".sh", ".bash")))) or (
+            before in _RUNS_FILES and _CHECKING.search(path) and not word.startswith("-")
+        ):
+            found.add(path)
+        first = first and name_of(word) in _SHELLS
+    return found

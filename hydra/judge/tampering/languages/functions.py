@@ -1,0 +1,122 @@
+"""Languages whose tests are functions with braces: what Go, Rust and the JVM share."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hydra.judge.tampering.languages import calls
+from hydra.judge.tampering.languages.braces import Family, Source, source
+from hydra.judge.tampering.languages.calls import Block, Claim, Rounds
+from hydra.judge.tampering.languages.quiet import Span, returns, silent
+from hydra.judge.tampering.reading import Assertion, Mark, Reading, TestRead, too_much
+
+Helper = tuple[list[str], Sequence[Claim]]
+
+
+@dataclass(slots=True)
+class Functions:
+    """One file, taken apart: `tests` and `others` are its functions, `claims` what is asked in
+    it, `params` the parameters of the others by name."""
+
+    path: str
+    source: Source
+    called: re.Pattern[str]
+    tests: list[Block] = field(default_factory=list)
+    others: list[Block] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    loops: list[Rounds] = field(default_factory=list)
+    params: dict[str, list[str]] = field(default_factory=dict)
+    skips: re.Pattern[str] | None = None
+
+    def helpers(self) -> dict[str, Helper]:
+        """The functions beside tests that ask something."""
+        found: dict[str, Helper] = {}
+        for block in self.others:
+            inside = calls.between(self.claims, block.start, block.end)
+            if inside:
+                expanded = calls.expanded(inside, self.loops)
+                found[block.short] = (self.params.get(block.short, []), expanded)
+        return found
+
+    def reading(self, everywhere: Mapping[str, Helper]) -> Reading:
+        """Its tests, and the functions beside them that ask something."""
+        del self.loops[calls.MOST_LOOPS :]
+        helpers = {**everywhere, **self.helpers()}
+        quiet: list[Span] = silent(self.source) + calls.emptied(self.loops)
+        calls.unique(self.tests)
+        tests = [self._read(block, helpers, quiet) for block in self.tests]
+        others = [self._read(block, {}, quiet) for block in self.others]
+        return Reading(tests=tuple(tests), others=tuple(one for one in others if one.assertions))
+
+    def _read(self, block: Block, helpers: Mapping[str, Helper], quiet: Sequence[Span]) -> TestRead:
+        own = calls.between(self.claims, block.start, block.end)
+        every = calls.helped(own, self.source, helpers, block.start, block.end, self.called)
+        late = returns(self.source, block.start, block.end)
+        for one in (
+            self.skips.finditer(self.source.bare, block.start, block.end) if self.skips else ()
+        ):
+            inner = self.source.bare.rfind("{", block.start, one.start())
+            nested = inner > 0 and self.source.ends.get(inner, one.start()) >= one.start()
+            told = one[0].rstrip("( ")
+            block.marks.append(Mark("skip", told, self.source.line(one.start()), not nested))
+        expanded = calls.expanded(every, self.loops)
+        return calls.read_block(self.path, block, self.source, expanded, [*quiet, *late])
+
+
+def read_all(
+    texts: Mapping[str, str], family: Family, file: Callable[[str, Source], Functions]
+) -> Mapping[str, Reading]:
+    """Each file by its path, read by `file`; one that is too much says so."""
+    found: dict[str, Reading] = {}
+    files: list[Functions] = []
+    for path, text in texts.items():
+        problem = too_much(text)
+        if problem:
+            found[path] = Reading(problem=f"is not read: {problem}")
+        else:
+            files.append(file(path, source(text, family)))
+    return found | together(files)
+
+
+def together(files: Sequence[Functions]) -> dict[str, Reading]:
+    """All files of a side: a helper of one may be called in another."""
+    everywhere: dict[str, Helper] = {}
+    found: dict[str, Reading] = {}
+    for file in files:
+        if calls.tangled([*file.tests, *file.others], file.source):
+            found[file.path] = Reading(problem=calls.TANGLED)
+        else:
+            everywhere |= file.helpers()
+    return found | {file.path: file.reading(everywhere) for file in files if file.path not in found}
+
+
+def failing(
+    source: Source,
+    condition: re.Pattern[str],
+    fails: re.Pattern[str],
+    negate: Callable[[str, int], Sequence[Assertion]],
+) -> list[Claim]:
+    """`if a != b { fail }`: each such condition is an assertion of its opposite; a failure that
+    stands under no condition is one of itself."""
+    found: list[Claim] = []
+    conditions = list(condition.finditer(source.bare))
+    starts = [one.end() for one in conditions]
+    taken: set[int] = set()
+    for fail in fails.finditer(source.bare):
+        # The innermost of the few conditions before it that still holds there.
+        at = bisect_left(starts, fail.start())
+        for back in range(at - 1, max(at - 6, -1), -1):
+            one = conditions[back]
+            if source.inside(one.end() - 1)[1] > fail.start():
+                if back not in taken:
+                    taken.add(back)
+                    told = source.code[one.start(1) : one.end(1)]
+                    found.append((one.start(), negate(told, source.line(one.start()))))
+                break
+        else:
+            line = source.line(fail.start())
+            found.append((fail.start(), [Assertion("asserts", "fail", "", line)]))
+    return found

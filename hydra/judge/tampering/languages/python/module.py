@@ -1,0 +1,213 @@
+"""One file of Python: its functions, classes and names, and what marks them."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from hydra.judge.tampering.languages.python.flow import Function
+from hydra.judge.tampering.languages.python.render import Bound, dotted, render
+from hydra.judge.tampering.languages.python.values import bind
+from hydra.judge.tampering.reading import Mark
+from hydra.judge.tampering.words import listed_words
+
+FAILURES = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+
+
+@dataclass(slots=True)
+class Class:
+    """One class; `bases` by the names that the code gives them."""
+
+    name: str
+    node: ast.ClassDef
+    bases: tuple[str, ...]
+    methods: dict[str, Function] = field(default_factory=dict)
+    marks: tuple[Mark, ...] = ()
+    collected: bool = True
+
+
+@dataclass(slots=True)
+class Module:
+    """One file, parsed."""
+
+    path: str
+    lines: Sequence[str]
+    functions: dict[str, Function] = field(default_factory=dict)
+    classes: dict[str, Class] = field(default_factory=dict)
+    names: dict[str, Bound] = field(default_factory=dict)
+    aliases: dict[str, ast.expr] = field(default_factory=dict)
+    imported: dict[str, str] = field(default_factory=dict)
+    marks: list[Mark] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
+    """Functions that the file takes away again (`del test_x`, `test_x = None`)."""
+
+    def source(self, node: Function) -> str:
+        """A function's text without its decorators."""
+        return "\n".join(self.lines[node.lineno - 1 : node.end_lineno])
+
+    def marks_of(self, decorators: Sequence[ast.expr], whole: bool = False) -> Iterator[Mark]:
+        """What among decorators keeps a test from running or counting."""
+        for decorator in decorators:
+            yield from _mark(decorator, self.aliases, whole)
+
+
+def parse(path: str, text: str) -> Module:
+    """Raises one of `FAILURES`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text.removeprefix("\ufeff"))
+    module = Module(path, text.split("\n"))
+    _block(tree.body, module)
+    return module
+
+
+def _block(body: Sequence[ast.stmt], module: Module) -> None:
+    for statement in body:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                module.functions.pop(name, None)
+                module.functions[name] = statement
+                module.gone.discard(name)
+            case ast.ClassDef(name=name):
+                module.classes[name] = _class(statement, module)
+            case ast.Assign(targets=[target], value=value):
+                _assign(target, value, module)
+            case ast.Import(names=many):
+                for one in many:
+                    module.imported[one.asname or one.name.partition(".")[0]] = one.name
+            case ast.ImportFrom(names=many):
+                for one in many:
+                    module.imported[one.asname or one.name] = f"{statement.module}.{one.name}"
+            case ast.Delete(targets=targets):
+                module.gone.update(one.id for one in targets if isinstance(one, ast.Name))
+            case ast.If(test=test):
+                if not (isinstance(test, ast.Constant) and not test.value):
+                    _block(statement.body, module)
+                _block(statement.orelse, module)
+            case ast.Try():
+                _block(statement.body, module)
+                for handler in statement.handlers:
+                    _block(handler.body, module)
+            case ast.Expr(value=ast.Call() as call):
+                if dotted(call) in ("pytest.skip", "pytest.importorskip"):
+                    certain = dotted(call) == "pytest.skip"
+                    module.marks.append(
+                        Mark("skip", dotted(call), call.lineno, certain, whole=True)
+                    )
+            case ast.Raise(exc=ast.expr() as exc):
+                if dotted(exc).endswith("SkipTest"):
+                    module.marks.append(Mark("skip", dotted(exc), exc.lineno, whole=True))
+
+
+def _assign(target: ast.expr, value: ast.expr, module: Module) -> None:
+    if isinstance(target, ast.Attribute) and target.attr == "__test__":
+        if isinstance(value, ast.Constant) and not value.value:
+            module.gone.add(dotted(target.value))
+        return
+    if not isinstance(target, ast.Name):
+        return
+    if target.id == "pytestmark":
+        many = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+        module.marks += module.marks_of(many, whole=True)
+        return
+    if target.id == "__test__" and isinstance(value, ast.Constant) and not value.value:
+        module.marks.append(Mark("skip", "__test__ = False", target.lineno, whole=True))
+    if target.id in module.functions or target.id in module.classes:
+        module.gone.add(target.id)
+    module.aliases[target.id] = value
+    module.names[target.id] = bind(value, module.names)
+
+
+def _class(node: ast.ClassDef, module: Module) -> Class:
+    bases = tuple(dotted(base) for base in node.bases)
+    found = Class(node.name, node, bases)
+    marks = list(module.marks_of(node.decorator_list, whole=True))
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.methods.pop(statement.name, None)
+            found.methods[statement.name] = statement
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            name, value = statement.targets[0].id, statement.value
+            if name == "pytestmark":
+                many = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+                marks += module.marks_of(many, whole=True)
+            elif name == "__test__" and isinstance(value, ast.Constant) and not value.value:
+                marks.append(Mark("skip", "__test__ = False", statement.lineno, whole=True))
+            elif name in found.methods:
+                del found.methods[name]
+        elif isinstance(statement, ast.ClassDef):
+            inner = _class(statement, module)
+            inner.name = f"{node.name}.{statement.name}"
+            module.classes[inner.name] = inner
+    found.marks = tuple(marks)
+    return found
+
+
+_SKIPS = frozenset(("skip", "skipif", "skipIf", "skipUnless", "SkipTest", "skip_if", "skip_unless"))
+_FAILS = frozenset(("xfail", "expectedFailure"))
+_SURROUNDINGS = (
+    "sys.platform",
+    "os.name",
+    "sys.version_info",
+    "platform.",
+    "shutil.which",
+    "find_spec",
+    "HAS_",
+    "environ",
+    "getenv",
+    "IS_",
+    "WIN",
+    "MAC",
+    "LINUX",
+    "PY",
+    "CI",
+)
+_LEFT_OUT = frozenset(
+    listed_words(
+        "slow live integration network manual nightly wip quarantine broken disabled ignore "
+        "external online long expensive todo stress benchmark"
+    )
+)
+"""Marks of a project's own that its runs often leave out."""
+
+
+def _mark(
+    node: ast.expr, aliases: dict[str, ast.expr], whole: bool, depth: int = 0
+) -> Iterator[Mark]:
+    name = dotted(node)
+    if name in aliases and depth < 3:
+        yield from _mark(aliases[name], aliases, whole, depth + 1)
+        return
+    *above, last = name.split(".")
+    if last in _SKIPS:
+        condition = _condition(node, last)
+        if condition == "False":
+            return
+        sure = condition in ("", "True") or not any(one in condition for one in _SURROUNDINGS)
+        told = f"{name} {condition}".strip() if condition != "True" else name
+        yield Mark("skip", told, node.lineno, sure, whole)
+    elif last in _FAILS:
+        yield Mark("expected_failure", name, node.lineno, True, whole)
+    elif above[-1:] == ["mark"] and last in _LEFT_OUT:
+        yield Mark("skip", name, node.lineno, False, whole)
+
+
+def _condition(node: ast.expr, last: str) -> str:
+    """Under which condition it skips, "" where always."""
+    if last in ("skip", "SkipTest") or not isinstance(node, ast.Call):
+        return ""
+    given = [word.value for word in node.keywords if word.arg == "condition"]
+    test = node.args[0] if node.args else (given[0] if given else None)
+    if test is None:
+        return ""
+    if last == "skipUnless":
+        return (
+            f"unless {render(test, {})}"
+            if not isinstance(test, ast.Constant)
+            else str(not test.value)
+        )
+    if isinstance(test, ast.Constant) and not isinstance(test.value, str):
+        return str(bool(test.value))
+    return render(test, {})

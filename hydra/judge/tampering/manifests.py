@@ -1,0 +1,172 @@
+"""The parts of a project's manifest that say how its tests and checks run.
+
+The other parts (what it depends on, how it is built) belong to the patch.
+"""
+
+from __future__ import annotations
+
+import configparser
+import io
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import tomli_w
+
+MOST = 256 * 1024
+"""Characters of a manifest that are read: parsers of nested text are slow on what is made so."""
+
+UNREADABLE = (ValueError, RecursionError, configparser.Error, AttributeError, TypeError)
+
+Parts = Mapping[str, Any]
+"""By a name that a sentence can give, each part as it was parsed."""
+
+
+class Manifest(Protocol):
+    """One kind of manifest."""
+
+    def parts(self, text: str) -> Parts:
+        """Its test parts. Raises one of `UNREADABLE`."""
+
+    def with_parts(self, text: str, parts: Parts) -> str:
+        """The text with these test parts and no others; comments may go. Raises the same."""
+
+
+_TOOLS = ("pytest", "tox", "coverage", "nose", "nox")
+_TASKS = (("poe",), ("taskipy",), ("pdm", "scripts"), ("hatch", "envs"), ("rye", "scripts"))
+_LINTERS = ("ruff", "mypy", "pylint", "flake8", "pyright", "basedpyright", "black", "isort", "ty")
+
+
+class _Pyproject:
+    """pyproject.toml: `[tool.pytest...]`, other tools that test or check, and tasks."""
+
+    def parts(self, text: str) -> Parts:
+        tool = _table(tomllib.loads(text).get("tool"))
+        found = {name: tool[name] for name in (*_TOOLS, *_LINTERS) if name in tool}
+        for way in _TASKS:
+            inner: object = tool
+            for key in way:
+                inner = _table(inner).get(key)
+            if inner is not None:
+                found[".".join(way)] = inner
+        return found
+
+    def with_parts(self, text: str, parts: Parts) -> str:
+        whole = tomllib.loads(text)
+        tool = _table(whole.get("tool"))
+        for name in self.parts(text):
+            *above, last = name.split(".")
+            inner = tool
+            for key in above:
+                inner = _table(inner.get(key))
+            inner.pop(last, None)
+        for name, value in parts.items():
+            *above, last = name.split(".")
+            inner = whole.setdefault("tool", tool)
+            for key in above:
+                inner = inner.setdefault(key, {})
+            inner[last] = value
+        return tomli_w.dumps(whole)
+
+
+_CONFIGURES = (
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "nyc",
+    "c8",
+    "tap",
+    "eslintConfig",
+    "prettier",
+    "wireit",
+)
+_INSTALLS = frozenset(("preinstall", "install", "postinstall", "prepare", "prepublish"))
+
+
+class _PackageJson:
+    """package.json: its scripts, but for those of installing, and the runners' settings."""
+
+    def parts(self, text: str) -> Parts:
+        whole = _table(json.loads(text))
+        scripts = _table(whole.get("scripts"))
+        found = {f"scripts.{key}": scripts[key] for key in scripts if key not in _INSTALLS}
+        return found | {key: whole[key] for key in _CONFIGURES if key in whole}
+
+    def with_parts(self, text: str, parts: Parts) -> str:
+        whole = _table(json.loads(text))
+        scripts = _table(whole.get("scripts"))
+        kept = {key: value for key, value in scripts.items() if key in _INSTALLS}
+        whole = {key: value for key, value in whole.items() if key not in _CONFIGURES}
+        given = {key: value for key, value in parts.items() if not key.startswith("scripts.")}
+        kept |= {
+            key.removeprefix("scripts."): value
+            for key, value in parts.items()
+            if key.startswith("scripts.")
+        }
+        if kept or scripts:
+            whole["scripts"] = kept
+        return json.dumps(whole | given, indent=2) + "\n"
+
+
+_SECTIONS = ("tool:pytest", "pytest", "coverage:", "flake8", "mypy", "tox", "testenv", "pylint")
+
+
+class _SetupCfg:
+    """setup.cfg: `[tool:pytest]` and the sections of other tools that check."""
+
+    def parts(self, text: str) -> Parts:
+        parsed = self._parsed(text)
+        return {
+            name: dict(parsed.items(name, raw=True))
+            for name in parsed.sections()
+            if name.startswith(_SECTIONS)
+        }
+
+    def with_parts(self, text: str, parts: Parts) -> str:
+        parsed = self._parsed(text)
+        for name in parsed.sections():
+            if name.startswith(_SECTIONS):
+                parsed.remove_section(name)
+        for name, value in parts.items():
+            parsed[name] = value
+        written = io.StringIO()
+        parsed.write(written)
+        return written.getvalue()
+
+    @staticmethod
+    def _parsed(text: str) -> configparser.RawConfigParser:
+        parsed = configparser.RawConfigParser(strict=False)
+        parsed.optionxform = str  # type: ignore[assignment,method-assign]
+        parsed.read_string(text)
+        return parsed
+
+
+_BY_NAME: Mapping[str, Manifest] = {
+    "pyproject.toml": _Pyproject(),
+    "package.json": _PackageJson(),
+    "setup.cfg": _SetupCfg(),
+}
+
+
+def manifest_of(path: str) -> Manifest | None:
+    """How to read a path, None where it is no manifest."""
+    return _BY_NAME.get(path.rpartition("/")[2].lower())
+
+
+def parts_of(path: str, text: str | None) -> Parts | None:
+    """A manifest's test parts; none where it is not there, None where it cannot be read."""
+    manifest = manifest_of(path)
+    if text is None or manifest is None:
+        return {}
+    if len(text) > MOST:
+        return None
+    try:
+        return manifest.parts(text)
+    except UNREADABLE:
+        return None
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

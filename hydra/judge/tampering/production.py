@@ -1,0 +1,77 @@
+"""What a patch did to code that is no test: shortcuts, swallowed errors, warnings turned off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hydra.judge.evidence import FileChange
+from hydra.judge.finding import Finding
+from hydra.judge.tampering.expected import Expected
+from hydra.judge.tampering.languages.braces import Family, source
+from hydra.judge.tampering.places import exists, is_support
+from hydra.judge.tampering.reading import too_much
+from hydra.judge.tampering.shortcuts import shortcuts
+from hydra.judge.tampering.swallowing import swallowing
+from hydra.judge.tampering.trimming import trimmed
+
+MOST_CHARACTERS = 12 * 1024 * 1024
+"""Of all files of one patch together; those that come later are not read."""
+
+_FAMILIES: dict[str, Family] = {
+    "py": "python",
+    "pyi": "python",
+    **dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue"), "javascript"),
+    "go": "go",
+    "rs": "rust",
+    **dict.fromkeys(("java", "kt", "cs", "php", "scala", "swift", "c", "cc", "cpp", "h"), "jvm"),
+    "rb": "ruby",
+    **dict.fromkeys(("sh", "bash", "zsh", "mk", "yml", "yaml"), "shell"),
+}
+_SHELL_NAMES = frozenset(("makefile", "justfile", "gnumakefile", "dockerfile"))
+
+
+def production(files: Sequence[FileChange], expected: Expected) -> Iterator[Finding]:
+    """All remarks on code. Warnings that are turned off in tests count too."""
+    spent = 0
+    for file in files:
+        family = _family(file.path)
+        if family is None or not exists(file) or file.new is None or file.new == file.old:
+            continue
+        spent += len(file.new) + len(file.old or "")
+        if spent > MOST_CHARACTERS or too_much(file.new) or too_much(file.old or ""):
+            continue
+        if not _worth(file.old or "", file.new):
+            continue
+        before, after = file.old or "", file.new
+        if family == "python":
+            before, after = trimmed(before, after)
+        new, old = source(after, family), source(before, family)
+        if not is_support(file.path):
+            yield from shortcuts(file, new.code, old.code, expected)
+        yield from swallowing(file, new, old)
+
+
+_TELLING = re.compile(
+    r"return|except|suppress|catch|rescue|ignore|disable|noqa|nolint|NOLINT|nosec|nocheck|allow|fmt:"
+    r"|Suppress|pragma|noinspection|expect-error|\|\||\bset\b|/dev/null|_ENV|PYTEST|pytest|unittest"
+    r"|WORKER_ID|VITEST|vitest|Testing\(\)|test\.|\(test\)|typeof|expect|chai|jest|unwrap_or|let _"
+    r"|\.ok\(\)|err !="
+)
+_CATCHING = re.compile(r"\b(?:catch|except|rescue)\b|err !=")
+
+
+def _worth(old: str, new: str) -> bool:
+    """Whether any line that is new has a word of what is looked for, or one is gone from where
+    errors are caught. Most files are passed over by this."""
+    before = set(old.split("\n"))
+    after = new.split("\n")
+    if any(line not in before and _TELLING.search(line) for line in after):
+        return True
+    gone = before - set(after)
+    return any(line.strip() for line in gone) and _CATCHING.search(new) is not None
+
+
+def _family(path: str) -> Family | None:
+    name = path.rpartition("/")[2].lower()
+    return "shell" if name in _SHELL_NAMES else _FAMILIES.get(name.rpartition(".")[2])

@@ -1,0 +1,268 @@
+"""Code that gives what the tests expect instead of working it out."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hydra.judge.evidence import FileChange
+from hydra.judge.finding import Finding
+from hydra.judge.tampering import words
+from hydra.judge.tampering.expected import Expected
+from hydra.judge.tampering.languages.python.flow import Function
+from hydra.judge.tampering.languages.python.module import FAILURES
+from hydra.judge.tampering.languages.python.render import dotted, render
+from hydra.judge.tampering.trimming import trimmed
+
+_UNDER_TEST = re.compile(
+    r"PYTEST_CURRENT_TEST|PYTEST_VERSION|[\"'](?:pytest|unittest|_pytest)[\"']\s*in\s*sys\.modules"
+    r"|sys\.modules(?:\.get\(|\[)\s*[\"'](?:pytest|unittest|_pytest)[\"']"
+    r"|NODE_ENV\s*[!=]==?\s*[\"']test[\"']|[\"']test[\"']\s*[!=]==?\s*process\.env\.NODE_ENV"
+    r"|JEST_WORKER_ID|VITEST_WORKER_ID|process\.env\.VITEST\b|import\.meta\.vitest"
+    r"|\btesting\.Testing\(\)|flag\.Lookup\(\s*\"test\.v\"\s*\)|\bcfg!\(test\)"
+    r"|RAILS_ENV[\"']\]\s*==\s*[\"']test[\"']|Rails\.env\.test\?|typeof\s+(?:jest|vi|describe|it)\b"
+)
+_TOOLS = re.compile(
+    r"\b(?:unittest|_?pytest)(?:\.\w+)+\s*=(?!=)"
+    r"|\bsetattr\(\s*(?:unittest|_?pytest)\b[\w.]*"
+    r"|\b(?:expect|assert|chai|jest|vi)(?:\.\w+)*\.(?:extend|prototype)\b\s*[=(]"
+)
+"""Code that takes the place of a part of the test tool."""
+_ALWAYS_EQUAL = re.compile(r"def __eq__\([^)\n]*\)[^:\n]*:\s*return True\b")
+_LITERAL = (
+    r"(?:-?\d[\w.]*|\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|\[[^\]\n]{0,200}\]"
+    r"|(?:vec!|\w+)?(?:\[\])?[\w.]{0,20}\{[^{}\n]{0,200}\})"
+)
+_BRANCH = re.compile(
+    rf"\bif\s*\(?\s*(?P<name>[\w.$]+)\s*={{2,3}}\s*(?P<given>{_LITERAL})\s*\)?\s*(?:then\b|\{{)?\s*"
+    rf"return\s+(?P<value>{_LITERAL})\s*[;}}\n]"
+)
+_AFTER = re.compile(
+    rf"\breturn\s+(?P<value>{_LITERAL})\s+if\s+(?P<name>[\w.$]+)\s*==\s*(?P<given>{_LITERAL})\s*\n"
+)
+_NUMBER = re.compile(r"-?\d[\d_.]*")
+
+
+_TRIVIAL = frozenset(("0", "1", "-1", "None", "True", "False", "''", "[]", "{}", "()", "NaN"))
+"""Values that code returns for reasons of its own."""
+
+
+def shortcuts(file: FileChange, code: str, was: str, expected: Expected) -> Iterator[Finding]:
+    """All of one file of production code. `code` and `was` are its texts without comments."""
+    yield from _under_test(file, code, was)
+    yield from _bent(file, code, was)
+    if file.path.endswith(".py"):
+        yield from _python(file, expected)
+    else:
+        yield from _branches(file, code, was, expected)
+
+
+def _under_test(file: FileChange, code: str, was: str) -> Iterator[Finding]:
+    had = _UNDER_TEST.findall(was)
+    for found in _UNDER_TEST.finditer(code):
+        if found[0] in had:
+            had.remove(found[0])
+            continue
+        line = code.count("\n", 0, found.start()) + 1
+        text = f"asks in {file.path} whether it runs under tests ({words.value(found[0])})"
+        yield _finding(text, file, line)
+        return
+
+
+def _bent(file: FileChange, code: str, was: str) -> Iterator[Finding]:
+    """Code that changes what the tests ask, or what they compare with."""
+    for found in _TOOLS.finditer(code):
+        if found[0] not in was:
+            line = code.count("\n", 0, found.start()) + 1
+            what = words.value(found[0].rstrip("= ("))
+            text = f"changes in {file.path} what the tests' own tool does ({what})"
+            yield Finding(kind="test_tool", weight="gate", text=text, path=file.path, line=line)
+            break
+    for found in _ALWAYS_EQUAL.finditer(code):
+        if found[0] not in was:
+            line = code.count("\n", 0, found.start()) + 1
+            yield _finding(f"gives an object of {file.path} that equals anything", file, line)
+            break
+
+
+def _branches(file: FileChange, code: str, was: str, expected: Expected) -> Iterator[Finding]:
+    """`if (n === 7) return 42`, which was not there."""
+    for pattern in (_BRANCH, _AFTER):
+        had = {" ".join(found[0].split()) for found in pattern.finditer(was)}
+        for found in pattern.finditer(code):
+            if " ".join(found[0].split()) in had:
+                continue
+            test = expected.of("", found["value"], found["given"])
+            if test or (_telling(found["given"]) and _telling(found["value"])):
+                line = code.count("\n", 0, found.start()) + 1
+                where = f"{found['name']} is {words.value(found['given'])}"
+                yield _finding(_returns(found["value"], "", where, test), file, line)
+
+
+def _returns(value: str, function: str, where: str, test: str) -> str:
+    of = f" from {words.name(function)}" if function else ""
+    why = f", which is what {words.name(test)} expects" if test else ""
+    return f"returns the literal {words.value(value)}{of} where {where}{why}"
+
+
+def _telling(literal: str) -> bool:
+    """Whether a number or a list is one that code seldom has by itself."""
+    if _NUMBER.fullmatch(literal):
+        return literal.lstrip("-") not in ("0", "1", "2", "0.0", "1.0", "100")
+    return literal[:1] == "[" and len(literal) > 2
+
+
+def _python(file: FileChange, expected: Expected) -> Iterator[Finding]:
+    if file.new is None or file.new == file.old:
+        return
+    lines = set((file.old or "").split("\n"))
+    if not any("return" in line and line not in lines for line in file.new.split("\n")):
+        return
+    try:
+        old, new = map(_functions, trimmed(file.old or "", file.new))
+        for name, function in new.items():
+            before = old.get(name)
+            if before is None or before.text != function.text:
+                was = before.node if before is not None else None
+                yield from _of_function(file, name, function.node, was, expected)
+    except FAILURES:
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A function and its own text."""
+
+    node: Function
+    text: str
+
+
+def _functions(text: str) -> dict[str, _Read]:
+    if "return" not in text:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+    lines = text.split("\n")
+    found: dict[str, _Read] = {}
+    waiting: list[ast.stmt] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found[node.name] = _Read(node, "\n".join(lines[node.lineno - 1 : node.end_lineno]))
+        for block in ("body", "orelse", "finalbody", "handlers"):
+            waiting.extend(getattr(node, block, ()))
+    return found
+
+
+def _of_function(
+    file: FileChange, name: str, function: Function, before: Function | None, expected: Expected
+) -> Iterator[Finding]:
+    body = _body(function)
+    value = _returned(body)
+    if value in _TRIVIAL:
+        return
+    if value is not None:
+        test = expected.of(name, value)
+        worked = before is not None and _returned(_body(before)) is None and not _stub(before)
+        if test or worked:
+            why = f", which is what {words.name(test)} expects" if test else ""
+            text = f"returns the literal {words.value(value)} from {words.name(name)} whatever "
+            yield _finding(f"{text}it is given{why}", file, body[0].lineno)
+        return
+    telling = [node for node in ast.walk(function) if isinstance(node, ast.If | ast.Dict)]
+    if not telling:
+        return
+    had = set[str]()
+    for node in ast.walk(before) if before is not None else ():
+        if isinstance(node, ast.If | ast.Dict):
+            had.add(ast.dump(node))
+    for node in telling:
+        if isinstance(node, ast.If) and _returned(node.body) and ast.dump(node) not in had:
+            yield from _branch(file, name, node, expected)
+        elif isinstance(node, ast.Dict) and node.keys and ast.dump(node) not in had:
+            yield from _table(file, name, node, expected)
+
+
+def _branch(file: FileChange, name: str, node: ast.If, expected: Expected) -> Iterator[Finding]:
+    """`if n == 7: return 42`."""
+    value = _returned(node.body)
+    given = _given(node.test)
+    if value is None or given is None or (value in _TRIVIAL and given in _TRIVIAL):
+        return
+    test = expected.of(name, value, given)
+    if test or (_telling(given) and _telling(value)):
+        where = words.value(render(node.test, {}))
+        yield _finding(_returns(value, name, where, test), file, node.lineno)
+
+
+def _table(file: FileChange, name: str, node: ast.Dict, expected: Expected) -> Iterator[Finding]:
+    """A dictionary of what the tests give and what they expect."""
+    hits = [
+        test
+        for key, value in zip(node.keys[:200], node.values[:200], strict=True)
+        if key is not None and _written(key) and _written(value)
+        if (test := expected.of(name, render(value, {}), render(key, {})))
+    ]
+    if len(hits) > 1 or (hits and len(node.keys) == 1):
+        some = words.part(len(hits), len(node.keys), "entry").replace("entrys", "entries")
+        text = f"looks up in {words.name(name)} what tests expect: {some} of a table "
+        are = "is" if some.startswith(("the only", "1 of")) else "are"
+        yield _finding(f"{text}{are} what {words.name(hits[0])} asks for", file, node.lineno)
+
+
+def _given(test: ast.expr) -> str | None:
+    """The literal that a condition compares with."""
+    if isinstance(test, ast.BoolOp):
+        return next((given for one in test.values if (given := _given(one)) is not None), None)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    if not isinstance(test.ops[0], ast.Eq | ast.Is):
+        return None
+    sides = (test.left, test.comparators[0])
+    return next((render(side, {}) for side in sides if _written(side)), None)
+
+
+def _returned(body: list[ast.stmt]) -> str | None:
+    """The literal that a body returns and does nothing else."""
+    if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+        value = body[0].value
+        return render(value, {}) if _written(value) else None
+    return None
+
+
+def _body(function: Function) -> list[ast.stmt]:
+    body = function.body
+    first = body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(body) > 1:
+        return body[1:]
+    return body
+
+
+def _stub(function: Function) -> bool:
+    """Whether a function had yet to be written."""
+    only = _body(function)[-1]
+    if isinstance(only, ast.Raise) and only.exc is not None:
+        return dotted(only.exc) == "NotImplementedError"
+    return isinstance(only, ast.Pass) or (
+        isinstance(only, ast.Expr) and isinstance(only.value, ast.Constant)
+    )
+
+
+def _written(node: ast.expr) -> bool:
+    """Whether a value is written out."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub) and _written(node.operand)
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return all(_written(one) for one in node.elts[:200])
+    if isinstance(node, ast.Dict):
+        parts = [*node.keys[:200], *node.values[:200]]
+        return all(one is not None and _written(one) for one in parts)
+    return isinstance(node, ast.Constant)
+
+
+def _finding(text: str, file: FileChange, line: int) -> Finding:
+    return Finding(kind="hard_coded", weight="remark", text=text, path=file.path, line=line)

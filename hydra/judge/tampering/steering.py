@@ -1,0 +1,169 @@
+"""What a patch did to what configures its tests and runs its checks, in sentences."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hydra.judge.evidence import FileChange
+from hydra.judge.finding import Finding, Weight
+from hydra.judge.tampering import words
+from hydra.judge.tampering.commands import Runs, runs
+from hydra.judge.tampering.configuration import changed_parts, steers
+from hydra.judge.tampering.manifests import MOST, manifest_of
+from hydra.judge.tampering.places import existed, exists, is_configuration, name_of
+from hydra.model import Check
+
+_HOOK = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(pytest_\w+)", re.M)
+_PATCHING = re.compile(
+    r"^[ \t]*(?:import[ \t]+builtins\b|from[ \t]+builtins\b|sys\.modules\[|os\._exit|builtins\.\w+"
+    r"[ \t]*=|_pytest\.|setattr\(|unittest\.TestCase\.\w+[ \t]*=|\w+(?:\.\w+)+\.__\w+__[ \t]*=)",
+    re.M,
+)
+_LEFT_OUT = re.compile(
+    r"--ignore(?:-glob)?[= ]\s*([^\s\"',\]]+)|--deselect[= ]\s*([^\s\"',\]]+)"
+    r"|(?<![\w-])-k[= ]?\s*(\"[^\"]*\"|'[^']*'|[^\s\"',\]]+)"
+)
+_BY_MARK = re.compile(r"(?<![\w-])-m[= ]?\s*(\"[^\"]*\"|'[^']*'|[^\s\"',\]]+)")
+_COLLECT = re.compile(
+    r"^\s*(collect_ignore(?:_glob)?)\s*(?:\+?=|\.(?:append|extend)\()\s*(.+)", re.M
+)
+
+
+def steering(files: Sequence[FileChange], checks: Sequence[Check]) -> Iterator[Finding]:
+    """All on the files that `configuration` names."""
+    running = runs(checks)
+    for file in files:
+        if steers(file, running):
+            yield from _left_out(file)
+            yield _told(file, running)
+
+
+def _told(file: FileChange, running: Runs) -> Finding:
+    kind, text = _sentence(file, running)
+    return Finding(kind=kind, weight="suspect", text=text, path=file.path)
+
+
+def _sentence(file: FileChange, running: Runs) -> tuple[str, str]:
+    verb = "changes" if existed(file) else "adds"
+    verb = verb if exists(file) else "deletes"
+    if manifest_of(file.path) is not None:
+        return _manifest(file, verb, running)
+    if not is_configuration(file.path):
+        script = file.path in running.scripts
+        what = "which a check runs" if script else "which a check reads"
+        return "check_file", f"{verb} {file.path}, {what}"
+    if name_of(file.path) in ("sitecustomize.py", "usercustomize.py"):
+        return "test_configuration", f"{verb} {file.path}, which every Python runs when it starts"
+    does = _hooks(file)
+    return "test_configuration", f"{verb} {file.path}, which configures the tests{does}"
+
+
+def _hooks(file: FileChange) -> str:
+    """What a conftest.py takes hold of that it had not."""
+    if file.new is None or not file.path.endswith(".py"):
+        return ""
+    old = file.old or ""
+    new = [name for name in dict.fromkeys(_HOOK.findall(file.new)) if f"def {name}" not in old]
+    if new:
+        return f", with {'hooks' if len(new) > 1 else 'the hook'} {words.names(new)}"
+    had = {" ".join(line.split()) for line in old.split("\n")}
+    for found in _PATCHING.finditer(file.new):
+        end = file.new.find("\n", found.end())
+        line = file.new[found.start() : end if end >= 0 else None]
+        if " ".join(line.split()) not in had:
+            return f", and alters what they run on ({words.value(line)})"
+    return ""
+
+
+def _manifest(file: FileChange, verb: str, running: Runs) -> tuple[str, str]:
+    changed = changed_parts(file, running)
+    if "" in changed:
+        text = f"{verb} {file.path}, which cannot be read: what it says of tests is not known"
+        return "test_configuration", text
+    scripts = [name for name in changed if name.startswith("scripts.")]
+    if scripts:
+        before, after = changed[scripts[0]]
+        what = f"the script {scripts[0].removeprefix('scripts.')} of {file.path}"
+        return "check_file", f"changes {what}: {_value(before)} -> {_value(after)}"
+    name, (before, after) = next(iter(changed.items()))
+    inner, before, after = _down(before, after)
+    told = f"{_value(before)} -> {_value(after)}"
+    keys = ".".join([name, *inner])
+    kind = "test_configuration" if name.startswith(_OF_TESTS) else "check_file"
+    return kind, f"changes {words.value(keys)} of {file.path}: {told}"
+
+
+_OF_TESTS = ("pytest", "tool:pytest", "jest", "vitest", "mocha", "ava", "tox", "testenv", "nose")
+
+
+def _down(before: Any, after: Any) -> tuple[list[str], Any, Any]:
+    """To the one key that differs."""
+    keys: list[str] = []
+    while isinstance(before, dict) and isinstance(after, dict) and len(keys) < 4:
+        other = [k for k in {**before, **after} if before.get(k) != after.get(k)]
+        if not other:
+            break
+        keys.append(str(other[0]))
+        before, after = before.get(other[0]), after.get(other[0])
+    return keys, before, after
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "nothing"
+    try:
+        return words.value(value if isinstance(value, str) else json.dumps(value, default=str))
+    except (ValueError, RecursionError):
+        return "another value"
+
+
+def _left_out(file: FileChange) -> Iterator[Finding]:
+    """Tests that the runner is told to pass over."""
+    new = file.new
+    if new is None or len(new) > MOST:
+        return
+    old = file.old or ""
+    name = name_of(file.path)
+    if name == "conftest.py":
+        had = {found[0].strip() for found in _COLLECT.finditer(old)}
+        for found in _COLLECT.finditer(new):
+            if found[0].strip() not in had and found[2].strip() not in ("[]", "list()"):
+                what = words.value(found[2].strip())
+                yield _skip("gate", f"leaves out {what} ({found[1]} in {file.path})", file, found)
+        return
+    if not name.endswith((".toml", ".ini", ".cfg", ".json")):
+        return
+    for pattern in (_LEFT_OUT, _BY_MARK):
+        had = {found[0].strip() for found in pattern.finditer(_options(old))}
+        for found in pattern.finditer(_options(new)):
+            if found[0].strip() not in had:
+                text = f"leaves tests out of every run: {words.value(found[0])} in {file.path}"
+                sure = found[0].startswith("--") or (pattern is _LEFT_OUT and "not " in found[0])
+                yield _skip("gate" if sure else "suspect", text, file, None)
+
+
+def _options(text: str) -> str:
+    """The lines that give a test runner its options, the lines after them in a list too."""
+    kept: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        bare = line.strip()
+        if bare.startswith(("#", ";")):
+            continue
+        if re.match(r"(?:\"?addopts\"?|\"?test[\w:]*\"?|commands)\s*[=:]", bare):
+            inside = True
+        elif inside and not line[:1].isspace() and bare[:1] not in "]-\"'":
+            inside = False
+        if inside:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _skip(weight: Weight, text: str, file: FileChange, found: re.Match[str] | None) -> Finding:
+    line = None
+    if found is not None and file.new is not None:
+        line = file.new.count("\n", 0, found.start(1)) + 1
+    return Finding(kind="skip_added", weight=weight, text=text, path=file.path, line=line)

@@ -1,0 +1,38 @@
+"""Small words that the judge's sentences have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Sized
+
+NAMED = 3
+"""Names that a sentence has room for; the others are counted."""
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few, and how many more."""
+    shown = ", ".join(names[:NAMED])
+    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED:,} more"
+
+
+def many(what: Sized | int, noun: str) -> str:
+    """`1 test`, `3 tests`, `2 patches`."""
+    number = what if isinstance(what, int) else len(what)
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}{'es' if noun.endswith(('ch', 's', 'x')) else 's'}"
+
+
+def fail(names: Sized) -> str:
+    """`fails` of one, `fail` of several."""
+    return "fails" if len(names) == 1 else "fail"
+
+
+def passes(names: Sized) -> str:
+    """`passes` of one, `pass` of several."""
+    return "passes" if len(names) == 1 else "pass"
+
+
+def joined(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
