@@ -1,0 +1,204 @@
+"""Which trials there are to be made, the ones that say most first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import zip_longest
+from typing import Literal
+
+from hydra.checks.record import CheckResult, Status
+from hydra.judge.evidence import FileChange, NotTried
+from hydra.judge.tampering import configuration, tests_added, tests_changed
+from hydra.judge.tampering.places import is_tests
+from hydra.model import Check
+from hydra.trials.record import Subject
+
+_RAN = (Status.PASSED, Status.FAILED, Status.NO_TESTS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One check on one tree that is still to be made.
+
+    `on` is whose patch, "" for the base; lanes that left the same tree are one, named by the
+    first. `tests` are the files of tests to put back or to bring, `settings` what configures them
+    and is put back too, `without` the lane's own new tests, left out.
+    """
+
+    kind: Literal["protected", "cross"]
+    on: str
+    check: Check
+    author: str = ""
+    tests: tuple[FileChange, ...] = ()
+    settings: tuple[FileChange, ...] = ()
+    without: tuple[FileChange, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What no other job of a round has."""
+        return self.folder, self.check.name
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """What is put back, or brought; a new test that is left out is put back as well."""
+        return tuple(file.path for file in (*self.tests, *self.settings, *self.without))
+
+    @property
+    def folder(self) -> str:
+        """Where its results lie, from the round's folder."""
+        if self.kind == "cross":
+            return f"trials/cross/{self.author}/{self.on or '_base'}"
+        how = "alone" if self.without else "all" if self.settings else "tests"
+        return f"trials/protected/{self.on}/{how}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All jobs, and what cannot be tried at all. `same` has, by each lane that stands for others,
+    all lanes of its tree."""
+
+    subjects: Mapping[str, Subject]
+    same: Mapping[str, tuple[str, ...]]
+    protected: tuple[Job, ...] = ()
+    on_base: tuple[Job, ...] = ()
+    cross: tuple[Job, ...] = ()
+    not_tried: tuple[NotTried, ...] = ()
+
+
+def plan(subjects: Sequence[Subject], checks: Sequence[Check]) -> Plan:
+    """What is to be tried with these lanes, each of which changed something.
+
+    Nothing in the order follows from names: lanes are taken by what their patches hold.
+    """
+    first: dict[str, Subject] = {}
+    same: dict[str, list[str]] = {}
+    for one in subjects:
+        same.setdefault(first.setdefault(one.tree, one).lane, []).append(one.lane)
+    ordered = sorted(first.values(), key=lambda one: _mixed(one.tree))
+    cut: list[NotTried] = []
+    protected = [job for one in ordered for job in _protected(one, checks, cut)]
+    # Where the lane's own run is held back anyway, putting the tests back decides less.
+    held = {one.lane: any(it.held_back for it in one.results) for one in ordered}
+    protected.sort(key=lambda job: held[job.on])
+    authors = [one for one in ordered if len(ordered) > 1]
+    on_base = {one.lane: tuple(_on_base(one, cut)) for one in authors}
+    return Plan(
+        subjects={one.lane: one for one in ordered},
+        same={lane: tuple(lanes) for lane, lanes in same.items()},
+        protected=tuple(protected),
+        on_base=tuple(job for jobs in on_base.values() for job in jobs),
+        cross=tuple(
+            _in_turns([_cross(one, on_base[one.lane], ordered, checks) for one in authors])
+        ),
+        not_tried=tuple(it for it in cut),
+    )
+
+
+def _protected(one: Subject, checks: Sequence[Check], cut: list[NotTried]) -> Iterator[Job]:
+    tests = _files(one, tests_changed(one.files))
+    settings = _steering(one, checks)
+    if not tests and not settings:
+        return
+    for result in _tests(one):
+        if result.status in _RAN:
+            yield Job(
+                kind="protected", on=one.lane, check=result.check, tests=tests, settings=settings
+            )
+        else:
+            why = f"{result.check.name} did not run to its end on the patch itself"
+            cut.append(NotTried(kind="protected", on=one.lane, why=why))
+
+
+def _steering(one: Subject, checks: Sequence[Check]) -> tuple[FileChange, ...]:
+    """What it changed of what configures tests and checks."""
+    # A check may name a test's file: that does not make it one that configures tests.
+    return _files(one, [it for it in configuration(one.files, checks) if not is_tests(it)])
+
+
+def _on_base(author: Subject, cut: list[NotTried]) -> Iterator[Job]:
+    """The author's new tests on the base: by these is known which of its checks can be crossed."""
+    files = _files(author, tests_added(author.files))
+    reasons: list[str] = []
+    for result in _tests(author) if files else ():
+        ids = new_ids(result)
+        if any(ids.values()):
+            yield Job(kind="cross", on="", author=author.lane, check=result.check, tests=files)
+        elif result.status in _RAN:
+            reasons.append(_why_not(result, ids))
+    if reasons:
+        cut.append(NotTried(kind="cross", on="", author=author.lane, why=reasons[0]))
+
+
+def alone(job: Job, one: Subject) -> Job | None:
+    """The same without the lane's own new tests, which may need what was put back; None where it
+    has none."""
+    added = _files(one, {*tests_added(one.files)} - {*job.paths})
+    without = tuple(file for file in added if not file.old_mode)
+    return replace(job, without=without) if job.settings and without else None
+
+
+def tests_only(job: Job) -> Job | None:
+    """The same with what configures the tests left as the lane has it; None where that is no
+    other."""
+    both = job.tests and job.settings
+    return replace(job, settings=(), without=()) if both else None
+
+
+def _files(one: Subject, paths: Collection[str]) -> tuple[FileChange, ...]:
+    return tuple(file for file in one.files if file.path in paths)
+
+
+def _cross(
+    author: Subject, on_base: Sequence[Job], all: Sequence[Subject], checks: Sequence[Check]
+) -> list[Job]:
+    """The author's tests on each other patch, under the base's settings: a lane that makes every
+    test pass by its conftest.py passes none of another's for it."""
+    others = sorted(
+        (one for one in all if one is not author), key=lambda one: _mixed(author.tree, one.tree)
+    )
+    return [
+        replace(job, on=one.lane, settings=_steering(one, checks))
+        for one in others
+        for job in on_base
+    ]
+
+
+def _in_turns(jobs: Sequence[Sequence[Job]]) -> Iterator[Job]:
+    """One of each author's, then the next of each: what a cap cuts off, it cuts off all alike."""
+    for turn in zip_longest(*jobs):
+        yield from (job for job in turn if job is not None)
+
+
+def _tests(one: Subject) -> list[CheckResult]:
+    return [result for result in one.results if result.check.kind == "test"]
+
+
+def new_ids(result: CheckResult) -> dict[str, bool]:
+    """The tests that a check names on a patch and not on the base, and whether each passes."""
+    found = result.comparison
+    if found is None or result.tests is None:
+        return {}
+    held = result.tests.by_id
+    return {
+        name: held[name] == "passed"
+        for name in (*found.new, *found.new_failing)
+        if held.get(name) in ("passed", "failed")
+    }
+
+
+def _why_not(result: CheckResult, ids: Mapping[str, bool]) -> str:
+    """Why an author's new tests cannot be crossed by this check."""
+    name = result.check.name
+    if ids:
+        return "none of its new tests passes on its own patch"
+    if result.tests is None or result.tests.unnamed:
+        return f"{name} does not name its tests"
+    if result.comparison is None:
+        return f"{name} names no tests on the base, so none is known to be new"
+    return f"{name} names no new test"
+
+
+def _mixed(*trees: str) -> str:
+    return sha256(" ".join(trees).encode()).hexdigest()
