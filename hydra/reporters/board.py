@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from hydra.events import AgentEvent, Event
 from hydra.model import Status
+from hydra.reporters.checks import trial
 from hydra.reporters.fields import Data, number, record, strings, text
 from hydra.reporters.text import duration, gist
 
@@ -99,6 +100,8 @@ class Board:
     ended: bool = False
     baseline: tuple[tuple[str, str], ...] = ()
     """(check, what it says or does) on the base, in the order in which they began."""
+    trial: str = ""
+    """What is tried now, once all lanes have ended."""
 
 
 def step(board: Board, event: Event) -> Board:
@@ -107,7 +110,7 @@ def step(board: Board, event: Event) -> Board:
         rows = {lane: Row(lane=lane) for lane in strings(event.data, "lanes")}
         return Board(rows={**rows, **board.rows}, limits=record(event.data, "limits"))
     if event.kind == "run_ended":
-        return replace(board, ended=True)
+        return replace(board, ended=True, trial="")
     if not event.lane:
         return _baseline_step(board, event)
     row = board.rows.get(event.lane) or Row(lane=event.lane)
@@ -118,6 +121,8 @@ def step(board: Board, event: Event) -> Board:
 
 
 def _baseline_step(board: Board, event: Event) -> Board:
+    if event.kind == "trial_started":
+        return replace(board, trial=trial(event.data))
     if event.kind not in ("check_started", "check_ended"):
         return board
     said = gist(text(event.data, "says")) or "$ " + gist(text(event.data, "command"))

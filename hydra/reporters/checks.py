@@ -17,8 +17,15 @@ NOTHING = "-"
 def line(lane: str, kind: str, data: Data) -> str:
     """One event of a check as a line; "" for one that is not worth it."""
     said = describe(kind, data)
-    who = clean(lane) or "baseline"
+    who = clean(lane) or nobodys(kind) or "hydra"
     return f"{who:<10} {said}" if said else ""
+
+
+def nobodys(kind: str) -> str:
+    """Whose an event is that is no lane's; "" where it is the whole run's."""
+    if kind in ("check_started", "check_ended", "setup_started", "setup_ended"):
+        return "baseline"
+    return "trials" if kind in ("trial_started", "trial_ended") else ""
 
 
 def describe(kind: str, data: Data) -> str:
@@ -34,7 +41,23 @@ def describe(kind: str, data: Data) -> str:
         return f"check {clean(text(data, 'check'))}{again}: {says(data)}, {took}{_reason(data)}"
     if kind == "setup_started":
         return f"set-up: $ {gist(text(data, 'command'))}"
+    if kind == "trial_started":
+        return f"trying {trial(data)}"
+    if kind == "trial_ended":
+        return f"{trial(data)}: {says(data)}, {duration(number(data, 'seconds'))}"
+    if kind == "run_warning":
+        return f"warning: {gist(text(data, 'text'))}"
     return ""
+
+
+def trial(data: Data) -> str:
+    """Which trial: "claude's tests on codex's patch"."""
+    author, on = clean(text(data, "author")), clean(text(data, "on"))
+    both = " and settings" if data.get("configuration") else ""
+    tests = f"{author}'s tests" if author else f"the base's own tests{both}"
+    again = ", once more" if data.get("again") else ""
+    where = f"{on}'s patch" if on else "the base"
+    return f"{tests} on {where}{again}"
 
 
 def _waited(data: Data) -> str:
@@ -133,7 +156,7 @@ def table_text(document: Data, *, width: int | None, color: bool) -> str:
         [*baseline(document), *_recorded(document)],
         table(rows, head, width, color),
         *(_changes(lane, width, color) for lane in (_as_a_lane(document), *lanes)),
-        [f"output: {clean(text(document, 'folder'))}"],
+        [f"output: {clean(text(document, 'folder'))}", "the verdict anew:  hydra compare"],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

@@ -21,30 +21,29 @@ def introduction(folder: Path, task: str, agents: Sequence[str], *, width: int |
 
 def what_next(
     teaches: Mapping[str, str],
-    look: str,
-    undo: str,
+    look: Mapping[str, str],
     removal: str,
     *,
     program: str,
     width: int | None,
 ) -> str:
-    """After it: what each patch shows, how to look at one, how to do the same at home.
+    """After it: what each patch shows, where to look, how to do the same at home.
 
-    `program` is how the user's shell finds hydra. A command is never wrapped: it is to be copied.
+    `look` has, by what it is for, a line to copy; `program` is how the user's shell finds hydra. A
+    command is never wrapped: it is to be copied.
     """
     column = max(map(len, teaches)) + 4
     lines = ["what the lanes did:"]
     for lane, what in teaches.items():
         lines += _hung(clean(what), f"  {lane}".ljust(column), width)
+    for purpose, line in look.items():
+        lines += [*_hung(f"{purpose}:", "", width), f"  {line}"]
     lines += [
-        *_hung("look at the patch that passes its tests by changing one:", "", width),
-        f"  {look}",
-        "take the landing back:",
-        f"  {undo}",
         *_hung("at home, in your own repository, with Claude Code or Codex installed:", "", width),
         f"  {program} doctor",
         f'  {program} race "what is to be done" --check "pytest -q"',
-        f"  {program} merge LANE",
+        f"  {program} compare --html --open",
+        f"  {program} merge",
         "remove the demo:",
         f"  {removal}",
     ]

@@ -60,6 +60,7 @@ def result_document(plan: RacePlan, result: RaceResult) -> Document:
         **_race(plan),
         "baseline": list(result.baseline),
         "lanes": [_result_lane(planned[one.lane], one) for one in result.outcomes],
+        "verdict": result.verdict,
         "usable": result.usable,
         "exit_code": exit_code(result),
         "interrupted": _signal_name(result.interrupted),
@@ -108,6 +109,7 @@ def _checks(plan: RacePlan) -> Document:
         "parallel": plan.checks_parallel,
         "tree": plan.checks_tree,
         "network": plan.checks_network,
+        "trials": plan.trials._asdict(),
     }
 
 

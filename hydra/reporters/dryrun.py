@@ -69,7 +69,13 @@ def _checks(plan: RacePlan) -> list[tuple[str, str]]:
         for check in plan.checks
     ]
     at_once = plural(plan.checks_parallel, "lane")
-    return [("checks", f"{at_once} at once, {how}, {limits}; on the base too"), *lines]
+    cap = plan.trials
+    trials = f"up to {plural(cap.runs, 'run')} and {duration(cap.seconds)} in all"
+    return [
+        ("checks", f"{at_once} at once, {how}, {limits}; on the base too"),
+        *lines,
+        ("trials", trials if cap.runs and cap.seconds else "none"),
+    ]
 
 
 def _fact(label: str, said: str, width: int | None, indent: int = 2) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hydra.reporters.checks import says
 from hydra.reporters.remarks import remark_lines
 from hydra.reporters.style import paint
-from hydra.reporters.text import clean, plural
+from hydra.reporters.text import clean, gist, plural
 
 if TYPE_CHECKING:
     from hydra.git.changes import Change
@@ -52,6 +52,8 @@ def landed_text(
     if document["loose"]:
         lines.append("files that you had changed before the race are not staged")
     lines += _checks(document["checks"], dry_run)
+    if document.get("override"):
+        lines.append(f"overriding the verdict: {gist(document['override'])}")
     lines += [paint(clean(note), "warn", color) for note in notes]
     if remarks:
         lines.append(paint("it touches what deserves a look:", "warn", color))

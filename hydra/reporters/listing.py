@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hydra.adapters.contract import Descriptor
 from hydra.model import CapabilitySet, DetectResult, Tier
 from hydra.reporters.board import STATUS_WORDS
+from hydra.reporters.fields import Data, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.summary import bullets
 from hydra.reporters.table import Cell, Column, Styled, table
@@ -267,8 +268,18 @@ def _lane_words(row: RunRow) -> str:
     return ", ".join(f"{lane} {STATUS_WORDS.get(status, status)}" for lane, status in row.lanes)
 
 
-def run_text(row: RunRow, ending: str, *, width: int | None, color: bool = False) -> str:
-    """`hydra runs show`: the run's facts, and `ending` (its `summary`, "" where it has none)."""
+def run_text(
+    row: RunRow,
+    ending: str,
+    *,
+    landed: Sequence[Data] = (),
+    width: int | None,
+    color: bool = False,
+) -> str:
+    """`hydra runs show`: the run's facts, and `ending` (its `summary`, "" where it has none).
+
+    `landed` are the records of its landings.
+    """
     facts = [
         ("task", row.title),
         ("state", row.state),
@@ -276,6 +287,20 @@ def run_text(row: RunRow, ending: str, *, width: int | None, color: bool = False
         ("size", size(row.size)),
         ("folder", row.folder),
         ("lanes", "" if ending else _lane_words(row)),
+        *(("landed", _landing(one)) for one in landed),
     ]
     lines = [paint(f"run {clean(row.run)}", "bold", color), *_fact_lines(facts, width)]
     return "\n".join(lines) + "\n" + (f"\n{ending}" if ending else "")
+
+
+def _landing(told: Data) -> str:
+    """One landing: what, where, and with which words where the verdict was against it."""
+    where = text(told, "ref").removeprefix("refs/heads/")
+    commit = text(told, "commit")[:10]
+    what = f"{', '.join(strings(told, 'lanes'))} on {where}"
+    parts = [
+        f"{what} as {commit}" if commit else f"{what}, not committed",
+        f"overriding the verdict: {gist(why)}" if (why := text(told, "override")) else "",
+        "taken back" if told.get("undone") else "",
+    ]
+    return "; ".join(part for part in parts if part)

@@ -129,6 +129,9 @@ class LiveTable:
             paint(text.cut(text.clean(f"  baseline  {name}  {said}"), room), "dim", self._color)
             for name, said in self._board.baseline[: max(lines // 4, 1)]
         ]
+        if self._board.trial:
+            said = text.cut(f"  trying {self._board.trial}", room)
+            base.append(paint(said, "dim", self._color))
         # A blank line, the header and the line the cursor waits on take three.
         rows, hidden = _fitting(list(self._board.rows.values()), max(lines - 3 - len(base), 1))
         body = ["", *base, *table([self._cells(row) for row in rows], _COLUMNS, room, self._color)]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hydra.events import Event
+from hydra.reporters import checks
 from hydra.reporters.text import clean, duration
 from hydra.reporters.words import describe
-
-BASELINE = frozenset(("check_started", "check_ended", "setup_started", "setup_ended"))
-"""What is the base's where it is no lane's."""
 
 
 class PlainLines:
@@ -26,7 +24,7 @@ class PlainLines:
         """Prints one event's line, if it has one."""
         what = describe(event)
         if what:
-            nobodys = "baseline" if event.kind in BASELINE else "hydra"
+            nobodys = checks.nobodys(event.kind) or "hydra"
             who = clean(event.lane) or nobodys
             self._write(f"{duration(event.mono):>5} {who:<10} {what}\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 _CODES = {
@@ -13,12 +14,18 @@ _CODES = {
     "warn": "33",
     "busy": "36",
 }
+_PAINT = re.compile("\x1b\\[[0-9]+m")
 
 
 def paint(text: str, style: str, color: bool) -> str:
     """`text` in one of the styles. `text` must be clean already."""
     code = _CODES[style]
     return f"\x1b[{code}m{text}\x1b[0m" if color and code and text else text
+
+
+def plain(text: str) -> str:
+    """What `paint` painted, without it."""
+    return _PAINT.sub("", text)
 
 
 def wants_color(environ: Mapping[str, str], is_terminal: bool) -> bool:

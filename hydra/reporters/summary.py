@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydra.reporters import checks
+from hydra.reporters import checks, ranking
 from hydra.reporters.board import STATE_STYLES, STATUS_WORDS, total_tokens
 from hydra.reporters.errors import failure_details, labelled
 from hydra.reporters.fields import Data, number, record, records, strings, text
@@ -29,34 +29,49 @@ def summary(
 ) -> str:
     """What each lane did, why a lane failed, and what to do next; ends with a newline.
 
+    Lanes stand in the order of the document's verdict, in their own where it has none.
+
     `width` is the terminal's width, None where there is none (a pipe: nothing is wrapped).
     `steps` False leaves the next steps out, where they are another's to say; `run` is named in
     them, where it may not be the latest.
     """
-    lanes = records(document, "lanes")
+    lanes, verdict = records(document, "lanes"), _verdict(document)
+    next_steps = ranking.steps(verdict, run) if verdict else _next_steps(lanes, run)
     blocks = [
         [_headline(document, lanes, color)],
-        checks.baseline(document),
-        [*_table(lanes, width, color), *_soft(lanes)],
+        checks.baseline(verdict or document),
+        [*_table(lanes, verdict, width, color), *_soft(lanes)],
+        ranking.says(verdict, width, color),
         *(_failure(lane, width, color) for lane in lanes if record(lane, "error")),
         _remarks(document, lanes, width, color),
-        _looks(lanes, width),
-        _next_steps(lanes, run) if steps else [],
+        looks(lanes, width),
+        next_steps if steps else [],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _verdict(document: Data) -> Data:
+    """Empty where there is none, and where it says nothing of any lane."""
+    found = record(document, "verdict")
+    return found if records(found, "lanes") else {}
 
 
 def _headline(document: Data, lanes: list[Data], color: bool) -> str:
     usable = sum(1 for lane in lanes if lane.get("usable") is True)
     count = f"{usable} of {plural(len(lanes), 'lane')} usable"
+    if verdict := _verdict(document):
+        able = sum(lane.get("mergeable") is True for lane in records(verdict, "lanes"))
+        count += f", {able} mergeable"
     signal = clean(text(document, "interrupted"))
     how = f"interrupted by {signal} after" if signal else "ended in"
     took = duration(number(document, "seconds"))
-    verdict = paint(count, "good" if usable else "bad", color)
-    return f"race {clean(text(document, 'run'))}  {how} {took}  {verdict}"
+    told = paint(count, "good" if usable else "bad", color)
+    return f"race {clean(text(document, 'run'))}  {how} {took}  {told}"
 
 
-def _table(lanes: list[Data], width: int | None, color: bool) -> list[str]:
+def _table(lanes: list[Data], verdict: Data, width: int | None, color: bool) -> list[str]:
+    if verdict:
+        return ranking.ranks(verdict, width, color, marked=_soft_lanes(lanes))
     # The checks stand between the outcome and the patch's size.
     columns = [*_COLUMNS[:2], *checks.columns(lanes), *_COLUMNS[2:]]
     rows = []
@@ -83,8 +98,12 @@ def _row(lane: Data) -> list[Cell]:
 
 
 def _soft(lanes: list[Data]) -> list[str]:
-    mark = soft_mark([text(lane, "lane") for lane in lanes if text(lane, "sandbox") == "soft"])
+    mark = soft_mark(_soft_lanes(lanes))
     return [f"  {mark}"] if mark else []
+
+
+def _soft_lanes(lanes: list[Data]) -> list[str]:
+    return [text(lane, "lane") for lane in lanes if text(lane, "sandbox") == "soft"]
 
 
 def status_word(lane: Data) -> str:
@@ -145,7 +164,7 @@ def _remarks(document: Data, lanes: list[Data], width: int | None, color: bool) 
     return [paint("warnings", "warn", color), *bullets(remarks, width)]
 
 
-def _looks(lanes: list[Data], width: int | None) -> list[str]:
+def looks(lanes: list[Data], width: int | None) -> list[str]:
     """What the patches touch that deserves a look before one is taken."""
     found = []
     for lane in lanes:

@@ -79,7 +79,9 @@ def _agent(event: Event) -> str:
 
 def _run_ended(data: Data) -> str:
     usable = "at least one lane is usable" if data.get("usable") else "no lane is usable"
-    return f"the race ended in {duration(number(data, 'seconds'))}: {usable}"
+    spent = number(data, "trials")
+    trials = f" ({duration(spent)} of it trials)" if spent is not None and spent >= 1 else ""
+    return f"the race ended in {duration(number(data, 'seconds'))}{trials}: {usable}"
 
 
 def _interrupted(data: Data) -> str:
@@ -179,4 +181,6 @@ _TELL: Mapping[str, Callable[[Data], str]] = {
     "check_started": partial(checks.describe, "check_started"),
     "check_ended": partial(checks.describe, "check_ended"),
     "lane_ended": _lane_ended,
+    "trial_started": partial(checks.describe, "trial_started"),
+    "trial_ended": partial(checks.describe, "trial_ended"),
 }

@@ -1,0 +1,209 @@
+"""`hydra compare` for a terminal: the ranking, then what speaks for and against each lane."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from hydra.reporters import checks, ranking
+from hydra.reporters.crosstests import cross_tests
+from hydra.reporters.fields import Data, number, record, records, strings, text
+from hydra.reporters.separated import separated
+from hydra.reporters.style import paint, plain
+from hydra.reporters.summary import bullets, looks
+from hydra.reporters.table import Cell, Column, table
+from hydra.reporters.text import clean, gist, plural, wrap
+
+SHOWN = 12
+"""Sentences of one kind that are listed; with more, the others are counted."""
+
+_LONGEST = 500
+_NAMES = {"test": "tests", "scope": "diff scope"}
+_SAME = {
+    "identical": "the same patch, byte for byte",
+    "equivalent": "the same patch but for formatting, comments and the order of imports",
+    "alike": "pass and fail the same tests",
+}
+
+
+def compare_text(
+    verdict: Data,
+    *,
+    lanes: Collection[str] = (),
+    width: int | None,
+    color: bool = False,
+    score: bool = False,
+    run: str = "",
+) -> str:
+    """The verdict; ends with a newline. `lanes` are those that are told of in full (none: all).
+
+    `score` has each part of the score; `run` is named in the next steps, where it may not be the
+    latest.
+    """
+    all_of_them = records(verdict, "lanes")
+    told = [lane for lane in all_of_them if not lanes or text(lane, "lane") in lanes]
+    blocks = [
+        _head(verdict, width, color),
+        checks.baseline(verdict),
+        ranking.ranks(verdict, width, color),
+        ranking.says(verdict, width, color),
+        *(_lane(lane, width, color, score=score) for lane in told),
+        cross_tests(verdict, width, color),
+        separated(verdict, width),
+        _between(verdict, width),
+        _listed("not tried", strings(verdict, "not_tried"), width),
+        _listed("a reviewer's remarks (they weigh nothing)", _notes(verdict, lanes), width),
+        looks(told, width),
+        _listed("warnings", strings(verdict, "warnings"), width),
+        [f"files: {clean(text(verdict, 'folder'))}"],
+        ranking.steps(verdict, run),
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _head(verdict: Data, width: int | None, color: bool) -> list[str]:
+    base, named = clean(text(verdict, "base"))[:7], clean(text(verdict, "base_name"))
+    round = number(verdict, "round")
+    head = f"verdict of run {clean(text(verdict, 'run'))}"
+    parts = [
+        paint(head, "bold", color),
+        f"base {base}" + (f" ({named})" if named else "") if base else "",
+        f"checks of round {round:.0f}" if round is not None and round > 1 else "",
+    ]
+    return [*_joined([it for it in parts if it], width), *_wrapped(_gist(verdict, "title"), width)]
+
+
+def _lane(lane: Data, width: int | None, color: bool, *, score: bool) -> list[str]:
+    able = lane.get("mergeable") is True
+    name = paint(clean(text(lane, "lane")), "bold", color)
+    verdict = paint(ranking.word(lane), "good" if able else "bad", color)
+    who = [f"({', '.join(told)})"] if (told := list(_who(lane))) else []
+    lines = _joined([f"{ranking.place(lane)}  {name}  {verdict}", *who], width)
+    lines += _sentences(records(lane, "gates"), "x", width)
+    lines += _sentences(records(lane, "reasons"), "-", width)
+    if not (records(lane, "gates") or records(lane, "reasons")):
+        lines += _hung(_gist(lane, "why"), "-", width)
+    return lines + (_score_table(lane, width, color) if score else _score_line(lane, width))
+
+
+def _joined(parts: list[str], width: int | None) -> list[str]:
+    """Side by side where they fit, else below each other; a colour takes no room."""
+    if width is None or sum(len(plain(part)) + 2 for part in parts) - 2 <= width:
+        return ["  ".join(parts)]
+    return [f"{'  ' * (number > 0)}{part}" for number, part in enumerate(parts)]
+
+
+def _gist(data: Data, name: str) -> str:
+    return gist(text(data, name), _LONGEST)
+
+
+def _who(lane: Data) -> Iterator[str]:
+    yield from (clean(text(lane, name)) for name in ("label", "model") if text(lane, name))
+    if tied := strings(lane, "tied"):
+        yield f"tied with {clean(', '.join(tied))}"
+
+
+def _sentences(reasons: list[Data], sign: str, width: int | None) -> list[str]:
+    lines = []
+    for reason in reasons[:SHOWN]:
+        lines += _hung(sentence(reason), sign, width)
+    if len(reasons) > SHOWN:
+        lines.append(f"  {sign} and {len(reasons) - SHOWN} more: --json has them all")
+    return lines
+
+
+def sentence(reason: Data) -> str:
+    """One reason, and where it is to be seen: its line in the patch, the record of its numbers."""
+    said, path = _gist(reason, "text"), gist(text(reason, "path"))
+    line = number(reason, "line")
+    at = f"{path}:{line:.0f}" if path and line is not None else path
+    if line is None and path in said:
+        at = ""
+    where = ", ".join(part for part in (at, gist(text(reason, "file"))) if part)
+    return f"{said} [{where}]" if where else said
+
+
+def _score_line(lane: Data, width: int | None) -> list[str]:
+    parts = records(record(lane, "score"), "dimensions")
+    if not parts:
+        return []
+    told = ", ".join(f"{_dimension(part)} {points(number(part, 'value'))}" for part in parts)
+    total = points(number(record(lane, "score"), "total"))
+    return _hung(f"score {total} of 100 ({told}); the rank does not follow it", " ", width)
+
+
+def _score_table(lane: Data, width: int | None, color: bool) -> list[str]:
+    score = record(lane, "score")
+    columns = [
+        Column("score"),
+        Column("weight", right=True),
+        Column("points", right=True),
+        Column("how", wraps=True, least=24),
+    ]
+    rows: list[list[Cell]] = [
+        [
+            _dimension(part),
+            points(number(part, "weight")),
+            points(number(part, "value")),
+            _gist(part, "formula"),
+        ]
+        for part in records(score, "dimensions")
+    ]
+    rows.append(["total", "", points(number(score, "total")), ""])
+    return table(rows, columns, width, color, indent=4) if len(rows) > 1 else []
+
+
+def _dimension(part: Data) -> str:
+    name = text(part, "name")
+    return _NAMES.get(name) or clean(name)
+
+
+def points(value: float | None) -> str:
+    """A number of points; unknown is `?`, never zero."""
+    return "?" if value is None else f"{value:.1f}".removesuffix(".0")
+
+
+def _between(verdict: Data, width: int | None) -> list[str]:
+    """What the lanes have in common."""
+    return _listed("between the lanes", [*_groups(verdict), *_shared(verdict)], width)
+
+
+def _groups(verdict: Data) -> Iterator[str]:
+    for group in records(verdict, "groups"):
+        kind = text(group, "kind")
+        yield f"{', '.join(strings(group, 'lanes'))}: {_SAME.get(kind) or kind}"
+
+
+def _shared(verdict: Data) -> Iterator[str]:
+    patched = [lane for lane in records(verdict, "lanes") if number(lane, "rank") is not None]
+    for one in records(verdict, "shared"):
+        lanes, name, path = strings(one, "lanes"), text(one, "name"), text(one, "path")
+        what = f"{name} in {path}" if name else path
+        of = f"{len(lanes)} of {plural(len(patched), 'patch', 'patches')}"
+        yield f"{of} changed {what}: {', '.join(lanes)}"
+
+
+def _notes(verdict: Data, lanes: Collection[str]) -> list[str]:
+    notes = [it for it in records(verdict, "notes") if not lanes or text(it, "lane") in lanes]
+    return [
+        f"{text(note, 'lane')}: {text(note, 'text')} ({text(note, 'reviewer')})" for note in notes
+    ]
+
+
+def _listed(title: str, sentences: list[str], width: int | None) -> list[str]:
+    if not sentences:
+        return []
+    lines = [gist(one, _LONGEST) for one in sentences[:SHOWN]]
+    if len(sentences) > SHOWN:
+        lines.append(f"and {len(sentences) - SHOWN} more: --json has them all")
+    return [title, *bullets(lines, width)]
+
+
+def _hung(said: str, sign: str, width: int | None) -> list[str]:
+    first, *rest = [said] if width is None else wrap(said, max(width - 4, 10))
+    return [f"  {sign} {first}".rstrip(), *(f"    {part}" for part in rest)] if said else []
+
+
+def _wrapped(said: str, width: int | None) -> list[str]:
+    if not said:
+        return []
+    return [said] if width is None else wrap(said, max(width, 10))

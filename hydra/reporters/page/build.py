@@ -1,0 +1,128 @@
+"""Puts the page together: template, style, script, and the data that the script draws."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import PurePosixPath
+from urllib.parse import quote as percent
+
+from hydra import __version__
+from hydra.events import Event
+from hydra.reporters.fields import records, text
+from hydra.reporters.page.carried import Json, LanePatch, carry
+from hydra.reporters.page.harmless import prose, whole
+from hydra.reporters.page.languages import languages_of
+from hydra.reporters.page.timeline import timelines
+from hydra.reporters.text import clean, quote
+
+_PARTS = (
+    *("dom", "data", "words", "verdict", "matrices", "timeline", "highlight", "rows", "columns"),
+    *("drawing", "conflicts", "picks", "bar", "tree", "changes", "keys", "start"),
+)
+"""The page's own script, in this order, in one function."""
+
+_MARK = re.compile(r"\{\{(\w+)\}\}")
+_CLOSERS = re.compile(r"<(?=!--|/?script)", re.IGNORECASE)
+"""What a parser of HTML acts on in a script; `\\x3c` is the same in a string and in a pattern."""
+
+
+def build(
+    document: Mapping[str, object],
+    patches: Sequence[LanePatch],
+    events: Iterable[Event],
+    *,
+    problems: Sequence[str] = (),
+) -> bytes:
+    """The whole page. `patches` are of the document's lanes, in its order; `problems` what could
+    not be read of the run, a sentence each."""
+    lanes = records(document, "lanes")
+    rows, hunks = carry(patches, lanes)
+    times = timelines(events)
+    head = {
+        "verdict": whole(_without_files(document)),
+        "run": quote(text(document, "run")),
+        "link": _link(text(document, "folder")),
+        "lanes": [{"arg": quote(patch.lane), "problem": prose(patch.problem)} for patch in patches],
+        "files": rows,
+        "times": [{k: v for k, v in one.items() if k not in ("first", "last")} for one in times],
+        "problems": [prose(one) for one in problems],
+        "hydra": __version__,
+    }
+    blocks = [_block("data", head)]
+    blocks += [_block(f"file-{at}", one) for at, one in enumerate(hunks)]
+    kept = ({"first": one["first"], "last": one["last"]} for one in times)
+    blocks += [_block(f"time-{at}", one) for at, one in enumerate(kept)]
+    script, style = _script([str(row["path"]) for row in rows]), _asset("page.css")
+    filled = {
+        "policy": _policy(script, style),
+        "title": html.escape(clean(f"{text(document, 'title')} \u00b7 Hydra")),
+        "says": html.escape(clean(text(document, "says"))),
+        "style": style,
+        "data": "\n".join(blocks),
+        "script": script,
+    }
+    page = _MARK.sub(lambda mark: filled[mark[1]], _asset("page.html"))
+    return page.encode()
+
+
+def _without_files(document: Mapping[str, object]) -> Json:
+    lanes = [
+        {key: value for key, value in lane.items() if key != "files"}
+        for lane in records(document, "lanes")
+    ]
+    return {**document, "lanes": lanes}
+
+
+def _link(folder: str) -> str:
+    """The run's folder as an address that a browser opens from a file; "" for none."""
+    if not PurePosixPath(folder).is_absolute():
+        return ""
+    return "file://" + percent(folder.encode("utf-8", "surrogateescape"))
+
+
+def _block(name: str, data: object) -> str:
+    """Data that no parser of HTML can take for a tag, nor one of script for a line's end."""
+    told = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for mark in "<\u2028\u2029":
+        if mark in told:
+            told = told.replace(mark, f"\\u{ord(mark):04x}")
+    return f'<script type="application/json" id="{name}">{told}</script>'
+
+
+def _script(paths: Sequence[str]) -> str:
+    library = [_asset("vendor/highlight-core.js")] + [
+        _asset(f"vendor/languages/{name}.js") for name in languages_of(paths)
+    ]
+    own = [_asset(f"script/{name}.js") for name in _PARTS]
+    text = "".join(["(() => {\n", *library, '"use strict";\n', *own, "})();\n"])
+    return _CLOSERS.sub(r"\\x3c", text)
+
+
+def _policy(script: str, style: str) -> str:
+    """Nothing may be fetched, sent, framed or run but this page's own script and style."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_digest(script)}'",
+            f"style-src '{_digest(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _digest(source: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+
+
+@cache
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")

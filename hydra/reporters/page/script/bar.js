@@ -1,0 +1,74 @@
+// The bar of picks: how many, the line to copy, and what stands against it. Every tick in the page
+// shows the same state.
+const tally = () => {
+  let [files, hunks] = [0, 0];
+  for (const held of PICKS.values()) {
+    for (const value of held.values()) {
+      if (value === "all") files += 1;
+      else hunks += value.size;
+    }
+  }
+  const told = [files ? plural(files, "file") : "", hunks ? plural(hunks, "hunk") : ""].filter(Boolean).join(" and ");
+  return `${told} of ${plural(PICKS.size, "lane")}`;
+};
+
+const CONFLICTS_SHOWN = 4;
+
+const conflictList = (found) =>
+  found.length
+    ? el(
+        "div",
+        { class: "conflicts" },
+        el("strong", {}, "\u26a0 Hydra would refuse this:"),
+        el("ul", {}, found.slice(0, CONFLICTS_SHOWN).map((text) => el("li", {}, text)), found.length > CONFLICTS_SHOWN ? el("li", {}, `and ${count(found.length - CONFLICTS_SHOWN)} more places`) : null),
+      )
+    : null;
+
+const gated = () => {
+  const held = [...PICKS.keys()].map((lane) => LANES[lane]).filter((lane) => !lane.mergeable).map((lane) => lane.name);
+  return held.length ? el("p", { class: "muted" }, `Not mergeable by itself: ${held.join(", ")}. Look at what you take.`) : null;
+};
+
+const picksChanged = () => {
+  const bar = $("picks");
+  bar.hidden = PICKS.size === 0;
+  document.body.classList.toggle("picking", PICKS.size > 0);
+  bar.replaceChildren();
+  if (PICKS.size) {
+    const found = conflictsIn(chosenHunks());
+    fill(
+      bar,
+      el("div", { class: "summary" }, el("strong", {}, tally()), button("Clear", clearPicks, { class: "quiet" })),
+      conflictList(found),
+      gated(),
+      copyable(mergeLine(), "The line that lands these picks"),
+      el("p", { class: "muted where" }, VERDICT.repository ? ["in ", el("code", {}, VERDICT.repository), "; add ", el("code", {}, "--dry-run"), " to look first"] : null),
+    );
+    say(`${tally()}${found.length ? `; ${plural(found.length, "conflict")}` : ""}`);
+  } else say("No picks");
+  refreshPicks();
+};
+
+const clearPicks = () => {
+  PICKS.clear();
+  picksChanged();
+};
+
+const refreshPicks = (within) => {
+  const root = within || document;
+  const file = shownFile();
+  for (const box of root.querySelectorAll("input[data-hunk]")) {
+    const [lane, at] = box.dataset.hunk.split(" ").map(Number);
+    box.checked = pickedHunk(lane, file, at);
+  }
+  for (const box of root.querySelectorAll("input[data-file]")) {
+    const [lane, of] = box.dataset.file.split(" ").map(Number);
+    const held = picked(lane, of);
+    box.checked = held === "all";
+    box.indeterminate = Boolean(held) && held !== "all";
+  }
+  for (const one of root.querySelectorAll("[data-pick-lane]")) {
+    one.setAttribute("aria-pressed", String(wholeLane(Number(one.dataset.pickLane))));
+  }
+  if (!within) refreshTree();
+};

@@ -1,0 +1,130 @@
+"""The lanes in the order of a verdict: a table, the sentence for it, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from hydra.reporters import checks
+from hydra.reporters.fields import Data, number, record, records, strings, text
+from hydra.reporters.style import paint
+from hydra.reporters.table import Cell, Column, Styled, table
+from hydra.reporters.text import clean, cost, duration, gist, quote, wrap
+from hydra.reporters.words import plus_minus
+
+MERGEABLE = "mergeable"
+NOT_MERGEABLE = "not mergeable"
+
+_HEAD = (Column("rank", right=True), Column("lane", least=10), Column("verdict"))
+_TAIL = (
+    Column("+/-", optional=2),
+    Column("cost", right=True, optional=3),
+    Column("time", right=True, optional=4),
+    Column("why", wraps=True, least=32),
+)
+_RACES = "measured cases (docs/selection.md)"
+_LINE = 300
+"""Characters of a sentence that a table's cell shows; `--json` has it whole."""
+
+_SENTENCE = 600
+
+
+def ranks(
+    verdict: Data, width: int | None, color: bool = False, *, marked: Collection[str] = ()
+) -> list[str]:
+    """The table of all lanes; those in `marked` carry a `!`."""
+    lanes = records(verdict, "lanes")
+    checked = [replace(column, optional=1) for column in checks.columns(lanes)]
+    columns = [*_HEAD, *checked, *_TAIL]
+    rows = [_row(lane, lanes, text(lane, "lane") in marked) for lane in lanes]
+    return table(rows, columns, width, color)
+
+
+def _row(lane: Data, lanes: list[Data], marked: bool) -> list[Cell]:
+    patch = record(lane, "patch")
+    able = lane.get("mergeable") is True
+    return [
+        place(lane),
+        text(lane, "lane") + (" !" if marked else ""),
+        Styled(word(lane), "good" if able else "bad"),
+        *checks.cells(lane, lanes),
+        plus_minus(patch) if number(patch, "files") else checks.NOTHING,
+        cost(number(record(lane, "usage"), "cost_usd")),
+        duration(number(lane, "seconds")),
+        gist(text(lane, "why"), _LINE),
+    ]
+
+
+def word(lane: Data) -> str:
+    """Its verdict in words."""
+    return MERGEABLE if lane.get("mergeable") is True else NOT_MERGEABLE
+
+
+def place(lane: Data) -> str:
+    """Its rank; `=1` where it shares that, `-` where there is nothing to rank."""
+    rank = number(lane, "rank")
+    if rank is None:
+        return checks.NOTHING
+    return f"{'=' if strings(lane, 'tied') else ''}{rank:.0f}"
+
+
+def tied_for_first(verdict: Data) -> list[str]:
+    """The lanes between which a verdict does not choose; [] where it names one or none may land."""
+    if text(verdict, "top"):
+        return []
+    lanes = records(verdict, "lanes")
+    first = [lane for lane in lanes if number(lane, "rank") == 1 and lane.get("mergeable") is True]
+    return [text(lane, "lane") for lane in first] if len(first) > 1 else []
+
+
+def says(verdict: Data, width: int | None, color: bool = False) -> list[str]:
+    """The verdict in one sentence, and how sure it is."""
+    lines = _wrapped(gist(text(verdict, "says"), _SENTENCE), width)
+    style = "good" if text(verdict, "top") else "warn"
+    return [*(paint(line, style, color) for line in lines), *_wrapped(sure(verdict), width)]
+
+
+def sure(verdict: Data) -> str:
+    """How often a winner like this one was right, in words; "" where there is none to speak of."""
+    told = record(verdict, "confidence")
+    how, share, why = gist(text(told, "word")), number(told, "share"), gist(text(told, "why"))
+    if not how or (share is None and not why):
+        return ""
+    often = "" if share is None else f"winners like this one were right in {share:.0%} of {_RACES}"
+    return f"confidence: {how}: {'; '.join(part for part in (often, why) if part)}"
+
+
+def steps(verdict: Data, run: str) -> list[str]:
+    """What to do next: land, look, compare. `run` is named where it may not be the latest."""
+    named = f" -r {quote(run)}" if run else ""
+    beside = f"side by side:  hydra compare --html --open{named}"
+    patched = [text(lane, "lane") for lane in records(verdict, "lanes") if number(lane, "rank")]
+    if not patched:
+        return []
+    if top := text(verdict, "top"):
+        return [
+            f"land it:       hydra merge {quote(top)}{named}",
+            f"see it:        hydra diff {quote(top)}{named}",
+            beside,
+        ]
+    if tied := tied_for_first(verdict):
+        head = f"{_and(tied)} are tied: look, then land the one that you choose"
+        lands = [f"  hydra merge {quote(lane)}{named}" for lane in tied]
+        return [head, f"  hydra diff {' '.join(map(quote, tied[:2]))}{named}", *lands, beside]
+    first = quote(patched[0])
+    return [
+        f"see it:        hydra diff {first}{named}",
+        beside,
+        f'land it still: hydra merge {first}{named} --override "why it may"',
+    ]
+
+
+def _and(lanes: list[str]) -> str:
+    *some, last = map(clean, lanes)
+    return f"{', '.join(some)} and {last}" if some else last
+
+
+def _wrapped(said: str, width: int | None) -> list[str]:
+    if not said:
+        return []
+    return [said] if width is None else wrap(said, max(width, 10))

@@ -1,0 +1,149 @@
+"""The verdict as a document: what `hydra compare --json` prints and result.json keeps.
+
+docs/json.md has every field. Every field is always there; what is unknown is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from hydra.checks.record import document as check_document
+from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
+from hydra.judge.evidence import Evidence, FileChange, LaneEvidence
+from hydra.judge.origin import generated, vendored
+from hydra.judge.verdict import CrossTest, LaneVerdict, Reason, Score, Verdict
+
+SCHEMA = 1
+"""Version of this document. A field may be added under it; none changes its meaning or goes."""
+
+Document = dict[str, Any]
+
+
+def verdict_document(
+    verdict: Verdict, evidence: Evidence, result: Mapping[str, Any], folder: str
+) -> Document:
+    """One run's verdict with the evidence it stands on; `result` is the run's result document."""
+    lanes = {lane.lane: lane for lane in evidence.lanes}
+    told = {str(lane["lane"]): lane for lane in result.get("lanes") or ()}
+    touched = _touched(evidence)
+    mergeable = sum(lane.mergeable for lane in verdict.lanes)
+    return {
+        "schema": SCHEMA,
+        "kind": "verdict",
+        "run": verdict.run,
+        "base": evidence.base,
+        **{name: result.get(name) for name in ("base_name", "title", "repository")},
+        "top": verdict.top or None,
+        "says": verdict.says,
+        "mergeable": mergeable,
+        "confidence": asdict(verdict.confidence),
+        "lanes": [
+            _lane(one, lanes[one.lane], told.get(one.lane, {}), evidence, touched)
+            for one in verdict.lanes
+        ],
+        "baseline": [check_document(result) for result in evidence.baseline],
+        "cross": [_cross(row) for row in verdict.cross],
+        "groups": [asdict(group) for group in verdict.groups],
+        "shared": [asdict(one) for one in verdict.shared],
+        "not_tried": list(verdict.not_tried),
+        "notes": [asdict(note) for note in evidence.notes],
+        "separated": None,
+        "folder": folder,
+        "exit_code": EXIT_OK if mergeable else EXIT_NO_USABLE_LANE,
+        "warnings": list(_warnings(evidence)),
+    }
+
+
+def _warnings(evidence: Evidence) -> Iterator[str]:
+    """What leaves all patches without a measure."""
+    for result in evidence.baseline:
+        passed = result.tests.passed if result.tests else 0
+        if result.check.kind == "test" and not result.passed and not passed:
+            what = f"{result.check.name} passes no test on the base ({result.says})"
+            yield f"{what}: it can tell what a patch mends, not what it breaks"
+
+
+def _lane(
+    one: LaneVerdict,
+    lane: LaneEvidence,
+    told: Mapping[str, Any],
+    evidence: Evidence,
+    touched: Mapping[str, Sequence[str]],
+) -> Document:
+    return {
+        "lane": one.lane,
+        "adapter": lane.adapter,
+        **{name: told.get(name) for name in ("model", "label")},
+        "rank": one.rank,
+        "tied": list(one.tied),
+        "mergeable": one.mergeable,
+        "status": lane.status,
+        "why": one.why,
+        "gates": [_reason(reason) for reason in one.gates],
+        "reasons": [_reason(reason) for reason in one.reasons],
+        "chance": None if one.chance is None else round(one.chance, 6),
+        "score": _score(one.score),
+        "checks": [check_document(result) for result in lane.checks],
+        "protected": [
+            {
+                "check": trial.result.check.name,
+                "status": trial.result.status.value,
+                "says": trial.result.says,
+                "details": trial.result.details or None,
+                "paths": list(trial.paths),
+                "configuration": trial.configuration,
+            }
+            for trial in evidence.trials
+            if trial.kind == "protected" and trial.on == one.lane
+        ],
+        "patch": told.get("patch"),
+        "files": [_file(file, touched[file.path]) for file in lane.files],
+        "usage": asdict(lane.usage),
+        "seconds": lane.seconds,
+        "message": told.get("message") or "",
+    }
+
+
+def _reason(reason: Reason) -> Document:
+    told = asdict(reason)
+    return {**told, "file": reason.file or None, "path": reason.path or None}
+
+
+def _score(score: Score | None) -> Document:
+    if score is None:
+        return {"total": None, "dimensions": []}
+    rounded = [
+        {**asdict(one), "value": None if one.value is None else round(one.value, 1)}
+        for one in score.dimensions
+    ]
+    total = None if score.total is None else round(score.total, 1)
+    return {"total": total, "dimensions": rounded}
+
+
+def _file(file: FileChange, lanes: Sequence[str]) -> Document:
+    word = "modified" if file.old_mode and file.new_mode else "added"
+    return {
+        "path": file.path,
+        "added": file.insertions,
+        "deleted": file.deletions,
+        "status": word if file.new_mode else "deleted",
+        "binary": file.binary,
+        "lanes": list(lanes),
+        "generated": generated(file.path, file.new),
+        "vendored": vendored(file.path),
+    }
+
+
+def _touched(evidence: Evidence) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for lane in evidence.lanes:
+        for file in lane.files:
+            found.setdefault(file.path, []).append(lane.lane)
+    return found
+
+
+def _cross(row: CrossTest) -> Document:
+    told = asdict(row)
+    return {**told, "cells": dict(row.cells), "files": dict(row.files)}
