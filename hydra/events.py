@@ -31,7 +31,7 @@ HYDRA_KINDS: Mapping[str, str] = {
     "run_started": "the record is open: {lanes, base, base_name, confined, soft, checks, limits}",
     "run_warning": "something a person should know of the whole run: {text, place?, free?, floor?}",
     "run_interrupted": "Ctrl-C or a signal: {signal, times}",
-    "run_ended": "every lane has ended: {usable, seconds}",
+    "run_ended": "every lane has ended: {usable, seconds, trials?}",
     "lane_waiting": "the lane waits for a place: {position}",
     "lane_opening": "the lane's ground is being opened",
     "lane_opened": "the worktree stands: {worktree, seconds}",
@@ -48,6 +48,8 @@ HYDRA_KINDS: Mapping[str, str] = {
     "check_started": "a check runs, on the base where lane is empty: {check, kind, command, again}",
     "check_ended": "it ended: {check, status, says, reason, exit_code, seconds, passed, ...}",
     "lane_ended": "the attempt's outcome: {status, error, seconds}",
+    "trial_started": "a trial runs: {kind, on, author, check, configuration, again}",
+    "trial_ended": "it ended: the same, and {status, says, seconds}",
 }
 """Hydra's own kinds, with what each means and carries."""
 

@@ -114,6 +114,24 @@ class Limits:
     retention_bytes: int = 20 * 1000**3
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each dimension weighs in the score that is shown beside a verdict, in points."""
+
+    build: float = 30
+    test: float = 30
+    lint: float = 15
+    scope: float = 15
+    speed: float = 10
+
+
+class TrialCap(NamedTuple):
+    """What the trials of one race may cost together: runs of a check, and seconds by the clock."""
+
+    runs: int = 40
+    seconds: float = 600.0
+
+
 CAPABILITIES = (
     "json_stream",
     "plain_text",
@@ -391,6 +409,7 @@ class RacePlan:
     checks_parallel: int = 1
     checks_tree: str = "clean"
     checks_network: str = "host"
+    trials: TrialCap = field(default_factory=TrialCap)
     keep: str = "failed"
     warnings: tuple[str, ...] = ()
 
@@ -420,6 +439,8 @@ class RaceResult:
     warnings: tuple[str, ...] = ()
     baseline: tuple[Mapping[str, object], ...] = ()
     """What came of each check on the base."""
+    verdict: Mapping[str, object] | None = None
+    """The verdict's document (docs/json.md); None where the race could not be judged."""
 
     @property
     def usable(self) -> bool:

@@ -78,6 +78,7 @@ def make(known: Known) -> RacePlan:
         checks_parallel=known.config.checks.parallel,
         checks_tree=known.config.checks.tree,
         checks_network=known.config.checks.network,
+        trials=known.config.judge.trials,
         keep=race.keep,
         warnings=known.warnings,
     )

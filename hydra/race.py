@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -26,6 +26,9 @@ ROOM_TICK = 1.0
 Finish = Callable[[LanePlan, Handle, Emit, Outcome], Awaitable[Outcome]]
 """What is done with an attempt's outcome once its lane has given up its place: its checks."""
 
+After = Callable[[Sequence[Outcome], Emit, trio.CancelScope], Awaitable[None]]
+"""What is done once every lane has its outcome, and changes none: trials. The scope ends it."""
+
 _UNDER_WAY = frozenset(("agent_started", "lane_ended"))
 
 
@@ -42,7 +45,8 @@ class Race:
     """One race under way. `record` takes each event, in order; it must be quick and never fail.
 
     `beside` is what goes on beside the lanes, begun once the first agents run; a race does not wait
-    for its end. `room` looks at the disks, in a thread: the one that is under its floor, or None.
+    for its end. `after` is done when all lanes have ended, before the race has. `room` looks at the
+    disks, in a thread: the one that is under its floor, or None.
     """
 
     plan: RacePlan
@@ -50,6 +54,7 @@ class Race:
     record: Callable[[Event], None]
     finish: Finish = _as_it_is
     beside: Callable[[Emit], Awaitable[None]] | None = None
+    after: After | None = None
     checkpoint: Callable[[], None] = lambda: None
     room: Callable[[], Low | None] = lambda: None
     _state: referee.State = field(default_factory=referee.State)
@@ -59,6 +64,8 @@ class Race:
     _under_way: set[str] = field(default_factory=set)
     _all_under_way: trio.Event = field(default_factory=trio.Event)
     _beside: trio.CancelScope = field(default_factory=trio.CancelScope)
+    _after: trio.CancelScope = field(default_factory=trio.CancelScope)
+    _after_seconds: float = 0.0
     _low: Low | None = None
     _seq: int = 0
     _started: float = 0.0
@@ -80,6 +87,7 @@ class Race:
             nursery.start_soon(self._run_beside)
             with self._everything:
                 await self._fan_out()
+                await self._run_after()
             nursery.cancel_scope.cancel()
         return await self._close()
 
@@ -102,6 +110,20 @@ class Race:
             with self._beside:
                 await self._all_under_way.wait()
                 await self.beside(self.emit)
+
+    async def _run_after(self) -> None:
+        if self.after is None:
+            return
+        began = trio.current_time()
+        outcomes = [self._outcomes[lane.lane.id] for lane in self.plan.lanes]
+        try:
+            await self.after(outcomes, self.emit, self._after)
+        except Exception as bug:
+            # The lanes' outcomes stand, whatever it is.
+            text = f"Hydra itself failed on its trials: {type(bug).__name__}: {bug}"
+            self.emit("run_warning", data={"text": text})
+        finally:
+            self._after_seconds = trio.current_time() - began
 
     async def _run_lane(self, lane: LanePlan, places: trio.Semaphore) -> None:
         handle = self._handles[lane.lane.id]
@@ -216,6 +238,7 @@ class Race:
                 self._handles[lane].stop(reason)
             case referee.StopAll(reason, graces):
                 self._beside.cancel()
+                self._after.cancel()
                 for handle in self._handles.values():
                     handle.stop(reason, graces)
             case referee.KillAll(reason):
@@ -242,7 +265,9 @@ class Race:
             interrupted=self._signal,
             warnings=(f"{self._low}, so the race was stopped",) if self._low else (),
         )
-        self.emit("run_ended", data={"usable": result.usable, "seconds": round(seconds, 3)})
+        ended = {"usable": result.usable, "seconds": round(seconds, 3)}
+        trials = {"trials": round(self._after_seconds, 3)} if self._after_seconds else {}
+        self.emit("run_ended", data={**ended, **trials})
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(self.checkpoint)
         return result

@@ -10,12 +10,16 @@ from hydra.events import AgentEvent, clip
 SUMMARY = 120
 """Characters of a summary: one line of a live table, with room to spare."""
 
+WHOLE = 1_000_000
+"""Characters of what the agent says. An event's data holds less (`reading.bounded`), but who asks
+an agent something reads the whole of its answer."""
+
 
 def message(text: str, sub: str = "") -> list[AgentEvent]:
     """What the agent said or thought; nothing for blank text."""
     if not text or text.isspace():
         return []
-    return [AgentEvent("message", sub, {"text": clip(text)})]
+    return [AgentEvent("message", sub, {"text": clip(text, WHOLE)})]
 
 
 def tool_call(id: str, name: str, summary: str) -> AgentEvent:
@@ -56,7 +60,7 @@ def completed(
     """The agent says that it is done."""
     data: dict[str, object] = {"denials": denials, "failed_items": failed_items}
     if text:
-        data["text"] = clip(text)
+        data["text"] = clip(text, WHOLE)
     if turns is not None:
         data["turns"] = turns
     return AgentEvent("completed", "", data)

@@ -37,6 +37,8 @@ class Shop:
     environ: Mapping[str, str]
     adapters: Mapping[str, Adapter]
     plan: RacePlan
+    patches: Path | None = None
+    """Where the base is, if not in the record's own patches.git: no patch is taken then."""
 
     def bench(self, lane: LanePlan) -> Bench:
         """One lane's bench. Its ground is not opened yet."""
@@ -77,7 +79,7 @@ class Shop:
             lane=lane.lane.id,
             run_folder=self.store.folder,
             ground=ground_dir(self.state, self.plan.run, lane.lane.id),
-            patches=self.store.patches,
+            patches=self.patches or self.store.patches,
             home=self.home,
             config=descriptor.config,
             config_env=named,

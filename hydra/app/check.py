@@ -25,7 +25,7 @@ from hydra.errors import (
     UsageError,
 )
 from hydra.git import patches
-from hydra.model import Confinement, RacePlan
+from hydra.model import Confinement, RacePlan, TrialCap
 from hydra.paths import ground_dir
 from hydra.plan import no_private_network
 from hydra.recover import record
@@ -53,10 +53,12 @@ def check(request: CheckRequest) -> Checked:
     place = runs.here(request.environ)
     found = runs.find(place, request.run)
     with shared(found.folder):
-        plan, config, warnings = _plan(place, found, request)
+        plan, config, warnings = plan_here(place, found, request)
         subjects = _subjects(found, request.lanes)
-        work = partial(_checked, place, found, plan, config, subjects, request)
-        return replace(trio.run(work), warnings=warnings)
+        cap = None if request.lanes else plan.trials  # of some lanes alone they say too little
+        work = partial(_checked, place, found, plan, config, subjects, request, cap)
+        done = trio.run(work)
+        return replace(done, warnings=(*warnings, *done.warnings))
 
 
 def check_commit(
@@ -79,7 +81,7 @@ def check_commit(
     if not plan.checks:
         return {"ok": True, "why": "", "checks": [], "baseline": [], "folder": None}
     commit = _as_commit(found, commit, plan)
-    plan, config, warnings = _plan(place, found, request)
+    plan, config, warnings = plan_here(place, found, request)
     work = partial(_checked, place, found, plan, config, {label: commit}, request)
     done = replace(trio.run(work), warnings=warnings)
     told = done.document()
@@ -104,7 +106,7 @@ def _as_commit(found: RunRecord, name: str, plan: RacePlan) -> str:
     )
 
 
-def _plan(
+def plan_here(
     place: Place, found: RunRecord, request: CheckRequest
 ) -> tuple[RacePlan, Config, tuple[str, ...]]:
     """The run's plan with the checks that are asked for and what confines here now."""
@@ -136,6 +138,7 @@ def _plan(
         checks=checks,
         checks_network=network,
         checks_parallel=config.checks.parallel,
+        trials=config.judge.trials,
         limits=config.limits,
         confinement=confinement,
         setup=plan.setup if confinement.holds or config.race.setup_trusted else (),
@@ -180,6 +183,7 @@ async def _checked(
     config: Config,
     subjects: Mapping[str, str],
     request: CheckRequest,
+    cap: TrialCap | None = None,
 ) -> Checked:
     around = Surroundings(
         repository=place.repository,
@@ -196,7 +200,7 @@ async def _checked(
     with alone(kit.folder):  # for as long as its grounds are in use
         await trio.to_thread.run_sync(sweep, found, ground_dir(place.state, found.id, "x").parent)
         checked = await run_round(
-            found, kit, plan.checks_parallel, subjects, plan.task.base, request.tell
+            found, kit, plan.checks_parallel, subjects, plan.task.base, request.tell, cap
         )
     with suppress(OSError):  # what is shown stands all the same
         write_json(kit.folder / "result.json", checked.document())

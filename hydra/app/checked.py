@@ -15,6 +15,7 @@ from hydra.checks.record import CheckResult, document
 from hydra.checks.recorded import base_of
 from hydra.checks.round import Round, held_back
 from hydra.errors import EXIT_INTERRUPTED, EXIT_NO_USABLE_LANE, EXIT_OK, EXIT_TERMINATED
+from hydra.model import TrialCap
 from hydra.race import SIGNALS
 from hydra.store import RunRecord, alone
 from hydra.workspace import tree
@@ -92,12 +93,15 @@ async def run_round(
     subjects: Mapping[str, str],
     base: str,
     tell: LaneTell,
+    cap: TrialCap | None = None,
 ) -> Checked:
     """Runs the checks of `kit` on each of `subjects` (commits by name) and, where that is not
-    recorded, on `base`. Ctrl-C ends them; what is done by then stands."""
+    recorded, on `base`; then, with a `cap`, the trials. Ctrl-C ends them; what is done by then
+    stands."""
     round = Round(kit, parallel)
     stops = {lane: trio.CancelScope() for lane in subjects}
-    beside = trio.CancelScope()
+    beside, after = trio.CancelScope(), trio.CancelScope()
+    warnings: tuple[str, ...] = ()
     done: dict[str, tuple[CheckResult, ...]] = {}
     number = 0
     recorded = False
@@ -108,7 +112,7 @@ async def run_round(
             task_status.started()
             async for signal in received:
                 number = number or signal
-                for scope in (*stops.values(), beside):
+                for scope in (*stops.values(), beside, after):
                     scope.cancel()
 
     async def find_base() -> None:
@@ -125,12 +129,31 @@ async def run_round(
         told: Tell = partial(tell, name)
         done[name] = await round.lane(name, commit, told, stop=stops[name])
 
+    async def trials(cap: TrialCap) -> None:
+        nonlocal warnings
+        from hydra.app.trying import Tried, try_all  # a landing's check needs none of it
+
+        tried = Tried(
+            kit=kit,
+            base=base,
+            on_base=round.base,
+            commits=subjects,
+            results={name: done[name] for name in subjects},
+            parallel=parallel,
+        )
+        try:
+            await try_all(tried, cap, partial(tell, ""), after)
+        except Exception as bug:  # the checks' results stand, whatever it is
+            warnings = (f"Hydra itself failed on its trials: {type(bug).__name__}: {bug}",)
+
     async with trio.open_nursery() as outer:
         await outer.start(listen)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(find_base)
             for name, commit in subjects.items():
                 nursery.start_soon(lane, name, commit)
+        if cap is not None:
+            await trials(cap)
         outer.cancel_scope.cancel()
     return Checked(
         run=found.id,
@@ -139,4 +162,5 @@ async def run_round(
         lanes={name: done[name] for name in subjects},
         interrupted=number,
         base_recorded=recorded,
+        warnings=warnings,
     )

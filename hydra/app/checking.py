@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from hydra.adapters import registry
 from hydra.adapters.environment import SHARED, matches, secret_values
 from hydra.attempt import Emit, Handle
 from hydra.checks.kit import Kit, Tell
-from hydra.checks.record import document
+from hydra.checks.record import CheckResult, document
 from hydra.checks.round import Round, held_back, new_folder
 from hydra.model import Outcome, Permission, RacePlan
 from hydra.paths import ground_dir
@@ -39,8 +40,8 @@ class Surroundings:
     extra: tuple[str, ...] = ()
 
 
-def kit_of(plan: RacePlan, around: Surroundings) -> Kit:
-    """All that the checks of a run work with, in a fresh folder of its record. Blocks.
+def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> Kit:
+    """All that the checks of a run work with, writing to `folder`, else to a fresh one. Blocks.
 
     Raises `OSError` where that cannot be made.
     """
@@ -57,7 +58,7 @@ def kit_of(plan: RacePlan, around: Surroundings) -> Kit:
         repository=around.repository,
         patches=around.run_folder / "patches.git",
         run_folder=around.run_folder,
-        folder=new_folder(around.run_folder),
+        folder=folder or new_folder(around.run_folder),
         ground=lambda label: ground_dir(around.state, plan.run, label),
         state=around.state,
         home=around.home,
@@ -79,6 +80,7 @@ class Checking:
         self._around = around
         self._making = trio.Lock()
         self._round: Round | None = None
+        self._results: dict[str, tuple[CheckResult, ...]] = {}
 
     async def baseline(self, emit: Emit) -> None:
         """Runs them on the base. Raises nothing of its own: lanes are then not compared."""
@@ -109,8 +111,30 @@ class Checking:
             stop=handle.checking,
             standing=_standing(bench) if self._plan.checks_tree == "lane" else None,
         )
+        self._results[outcome.lane] = results
         checks = tuple(map(document, results))
         return replace(outcome, checks=checks, held_back=held_back(results))
+
+    async def trials(self, outcomes: Sequence[Outcome], emit: Emit, stop: trio.CancelScope) -> None:
+        """Tries what the lanes left by the base's tests and by each other's. It changes nothing of
+        their outcomes."""
+        if self._round is None or not self._results:
+            return
+        # In a thread, and not before: it is more code than the checks have.
+        await trio.to_thread.run_sync(import_module, "hydra.app.trying")
+        from hydra.app.trying import Tried, try_all
+
+        tried = Tried(
+            kit=self._round.kit,
+            base=self._plan.task.base,
+            on_base=self._round.base,
+            commits={it.lane: it.patch.commit for it in outcomes if it.patch is not None},
+            results={
+                it.lane: self._results[it.lane] for it in outcomes if it.lane in self._results
+            },
+            parallel=self._plan.checks_parallel,
+        )
+        await try_all(tried, self._plan.trials, _teller(emit), stop)
 
     @property
     def base_documents(self) -> tuple[Mapping[str, object], ...]:

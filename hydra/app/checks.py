@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,11 @@ class Checks:
         if not self._plan.checks:
             return outcome
         return await (await self._load()).lane(bench, outcome, handle, emit)
+
+    async def trials(self, outcomes: Sequence[Outcome], emit: Emit, stop: trio.CancelScope) -> None:
+        """Once every lane has ended."""
+        if self._made is not None:
+            await self._made.trials(outcomes, emit, stop)
 
     @property
     def base_documents(self) -> tuple[Mapping[str, object], ...]:

@@ -6,14 +6,17 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from hydra.app.check import check_commit
+from hydra.app.compare import CompareRequest, compare, write_page
 from hydra.app.follow import Watcher
 from hydra.app.merge import Landing, MergeRequest, merge
 from hydra.app.race import RaceReport
 from hydra.app.scene import RaceRequest
 from hydra.app.start import race
-from hydra.demo.race import LANDED, Demo, new_folder, prepare
+from hydra.demo.race import Demo, new_folder, prepare
+from hydra.errors import LandingRefused
 
 _WHO = {
     f"GIT_{role}_{word}": value
@@ -25,10 +28,14 @@ _WHO = {
 
 @dataclass(frozen=True, slots=True)
 class DemoReport:
-    """The demo's folder, which is kept, its race, and what was landed of it, if anything."""
+    """The demo's folder, which is kept, its race, the page of its verdict, and what was landed.
+
+    `landing` is None where the ranking named no lane to land, `page` where there was no verdict.
+    """
 
     demo: Demo
     report: RaceReport
+    page: Path | None
     landing: Landing | None
 
 
@@ -56,18 +63,25 @@ def demo(watcher: Watcher | None, announce: Callable[[Demo], None]) -> DemoRepor
         environ=prepared.environment(os.environ),
     )
     report = race(request, watcher)
-    lanes = report.result.outcomes if report.result else ()
-    usable = any(lane.lane == LANDED and lane.usable for lane in lanes)
-    return DemoReport(prepared, report, _land(prepared) if usable else None)
+    if report.result is None or report.result.verdict is None:
+        return DemoReport(prepared, report, None, None)
+    return DemoReport(prepared, report, _page(prepared), _land(prepared))
 
 
-def _land(prepared: Demo) -> Landing:
-    """Lands the lane that fixed the bug and tested it, on the demo's own branch."""
-    return merge(
-        MergeRequest(
-            lane=LANDED,
-            environ={**prepared.environment(os.environ), **_WHO},
-            directory=prepared.repository,
-            check=check_commit,
+def _page(prepared: Demo) -> Path:
+    environ = prepared.environment(os.environ)
+    return write_page(compare(CompareRequest(environ=environ, directory=prepared.repository)), None)
+
+
+def _land(prepared: Demo) -> Landing | None:
+    """Lands the top of the ranking, on the demo's own branch."""
+    try:
+        return merge(
+            MergeRequest(
+                environ={**prepared.environment(os.environ), **_WHO},
+                directory=prepared.repository,
+                check=check_commit,
+            )
         )
-    )
+    except LandingRefused:  # a tie: the summary says so
+        return None

@@ -13,30 +13,33 @@ from pathlib import Path
 from typing import Any
 
 from hydra import paths
-from hydra.app import runs
+from hydra.app import besides, runs
+from hydra.app.chosen import Chosen, chosen
 from hydra.app.composing import Made, composed
 from hydra.app.precheck import Check, checked
 from hydra.app.runs import Place
 from hydra.errors import LandingRefused, Refused, UsageError
 from hydra.git import handing, patches, sparse
-from hydra.git.changes import Change, changes
+from hydra.git.changes import Change, Difference, difference, objects
+from hydra.git.names import parents
 from hydra.git.runner import GitFailed, run
-from hydra.git.touched import touched
 from hydra.landing import after, engine
 from hydra.landing.journal import Desk
 from hydra.landing.message import message_of
+from hydra.landing.order import Order
 from hydra.landing.picks import Pick
 from hydra.landing.place import check_names
 from hydra.model import Remark
-from hydra.remarks import remarks
 from hydra.store import RunRecord, new_run_id, shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeRequest:
-    """What a person asks for: a lane, or picks. `commit` False is --no-commit.
+    """What a person asks for: a lane, or picks; neither is the top of the ranking. `commit` False
+    is --no-commit, `override` why one lands that is not mergeable.
 
     `message` None is the task's own; `edit` gives a text to the user's editor and takes it back.
+    `warn` is told, before anything is touched, why what is to land is not mergeable.
     """
 
     run: str = ""
@@ -48,6 +51,8 @@ class MergeRequest:
     message: str | None = None
     edit: Callable[[str, str], str] | None = None
     check: Check | None = None
+    override: str | None = None
+    warn: Callable[[str], object] = lambda _: None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     directory: Path | None = None
 
@@ -83,13 +88,21 @@ def merge(request: MergeRequest) -> Landing:
     """Lands it. Raises `LandingRefused` with nothing touched, `UsageError`, `RecordError`."""
     place = runs.here(request.environ, request.directory)
     record = runs.find(place, request.run)
-    picks = _picks(request)
     with shared(record.folder), scratch_of(place) as scratch:
-        _check_state(place, request)
-        made = composed(
-            place, record, picks, scratch, commits=request.commit or bool(request.branch)
+        choice = chosen(
+            record,
+            request.lane,
+            request.picks,
+            run=request.run,
+            override=request.override,
+            environ=request.environ,
         )
-        files = changes(record.patches, made.head, made.result)
+        _check_state(place, request)
+        for warning in choice.warnings:
+            request.warn(warning)
+        made = composed(place, record, choice.picks, scratch, commits=request.commits)
+        found = difference(record.patches, made.head, made.result)
+        files = found.files
         if not files:
             raise LandingRefused(
                 f"there is nothing to land: all of it is on {_branch(place)} already",
@@ -99,9 +112,10 @@ def merge(request: MergeRequest) -> Landing:
         if request.check is not None and not request.dry_run:
             if not request.branch:  # nobody waits for checks to hear that a file is in the way
                 engine.look(_order(place, record, made, files, scratch), scratch)
-            told = checked(record, made, request.check)
+            overridden = bool(choice.override)
+            told = checked(record, made, request.check, overridden=overridden)
         text = _message(request, record, made, files)
-        return _land(place, record, request, made, files, text, told, scratch)
+        return _land(place, record, request, choice, made, found, text, told, scratch)
 
 
 def desk_of(state: Path, root: Path) -> Desk:
@@ -112,21 +126,6 @@ def desk_of(state: Path, root: Path) -> Desk:
 def desk(place: Place) -> Desk:
     """The same, from where one stands."""
     return desk_of(place.state, place.repository.root)
-
-
-def _picks(request: MergeRequest) -> tuple[Pick, ...]:
-    if request.lane and request.picks:
-        raise UsageError(
-            "a lane and picks were given: which is it?",
-            hint=f"all of it: --pick {request.lane}:. beside the other picks",
-        )
-    if request.lane:
-        return (Pick(request.lane, ""),)
-    if not request.picks:
-        raise UsageError(
-            "name the lane that is to be landed", hint="hydra merge LANE; `hydra runs show` lists"
-        )
-    return request.picks
 
 
 def _check_state(place: Place, request: MergeRequest) -> None:
@@ -158,11 +157,23 @@ def _check_branch(place: Place, branch: str) -> None:
     valid = run("check-ref-format", "--branch", branch, cwd=root, check=False)
     if valid.code != 0 or branch.startswith("-"):
         raise UsageError(f"{branch!r} is no name for a branch", hint="--branch my-branch")
-    if run("rev-parse", "-q", "--verify", f"refs/heads/{branch}", cwd=root, check=False).code == 0:
+    if there := _branch_in_the_way(root, branch):
+        so = "" if there == branch else f", so there can be no {branch}"
         raise LandingRefused(
-            f"nothing was landed: the branch {branch} is there already",
+            f"nothing was landed: the branch {there} is there already{so}",
             hint="choose another name, or delete it first: git branch -d",
         )
+
+
+def _branch_in_the_way(root: Path, branch: str) -> str:
+    """A branch of this name, or one that would be a folder of it, or it of that one."""
+    above = [os.fsdecode(place) for place in parents(os.fsencode(branch))]
+    asked = [f"refs/heads/{name}" for name in (*above, branch)]
+    told = run("for-each-ref", "--format=%(refname:lstrip=2)", *asked, cwd=root).line
+    for name in told.splitlines():
+        if name in above or name == branch or name.startswith(f"{branch}/"):
+            return name
+    return ""
 
 
 def _message(request: MergeRequest, record: RunRecord, made: Made, files: Sequence[Change]) -> str:
@@ -181,13 +192,14 @@ def _land(
     place: Place,
     record: RunRecord,
     request: MergeRequest,
+    choice: Chosen,
     made: Made,
-    files: tuple[Change, ...],
+    found: Difference,
     text: str,
     told: Mapping[str, Any] | None,
     scratch: Path,
 ) -> Landing:
-    repository = place.repository
+    repository, files = place.repository, found.files
     commit = "" if not request.commits else _commit(place, record, made, text, request.environ)
     onto = repository.head
     ref = f"refs/heads/{request.branch}" if request.branch else f"refs/heads/{repository.branch}"
@@ -209,6 +221,8 @@ def _land(
         "files": [os.fsdecode(change.path) for change in files],
         "loose": [os.fsdecode(path) for path in sorted(made.dirty)],
         "moved": made.head != made.base,
+        "verdict": list(choice.verdict),
+        "override": choice.override or None,
         "checks": told,
         "landed": time.time(),
         "undone": None,
@@ -221,11 +235,11 @@ def _land(
         commit=commit,
         files=files,
         moved=made.head != made.base,
-        hooks=() if not request.commits else _hooks(place, files),
-        notes=_notes(record, made),
+        hooks=() if not request.commits else besides.hooks_of(place, files),
+        notes=besides.notes_of(record, made),
         dry_run=request.dry_run,
         document=document,
-        remarks=_remarks(place, record, made),
+        remarks=besides.remarks_of(place, record, made),
     )
     order = replace(
         _order(place, record, made, files, scratch),
@@ -233,7 +247,7 @@ def _land(
         ref=ref if commit else "",
         commit=commit,
         reason=f"hydra merge {' '.join(made.lanes)}: {document['title']}",
-        bring=partial(_bring, place, record, commit or made.result, files),
+        bring=partial(_bring, place, record, found, (commit, made.result) if commit else ()),
         record=Path(document["record"]),
         document=document,
     )
@@ -248,10 +262,10 @@ def _land(
 
 def _order(
     place: Place, record: RunRecord, made: Made, files: Sequence[Change], scratch: Path
-) -> engine.Order:
+) -> Order:
     """What is to be done to the tree; where the branch goes is added to it."""
     added = [change.path for change in files if change.old is None]
-    return engine.Order(
+    return Order(
         id="look",
         run=record.id,
         repository=place.repository,
@@ -265,14 +279,12 @@ def _order(
     )
 
 
-def _remarks(place: Place, record: RunRecord, made: Made) -> tuple[Remark, ...]:
-    _, files = touched(record.patches, made.head, made.result)
-    return remarks(files, place.repository.config.get("core.hookspath", ""))
-
-
-def _bring(place: Place, record: RunRecord, what: str, files: Sequence[Change]) -> None:
-    handing.hand_over(record.patches, place.repository, what)
-    handing.hand_over_lfs(record.patches, place.repository, files)
+def _bring(place: Place, record: RunRecord, found: Difference, roots: Sequence[str]) -> None:
+    """`roots` are the commit and its tree; without them, folders' trees are not brought either:
+    they may be of a base that the user's repository does not have."""
+    wanted = (*roots, *found.objects) if roots else objects(found.files)
+    handing.hand_over(record.patches, place.repository, wanted)
+    handing.hand_over_lfs(record.patches, place.repository, found.files)
 
 
 def _commit(
@@ -289,7 +301,7 @@ def _commit(
     )
 
 
-def carry_out(order: engine.Order, desk: Desk) -> None:
+def carry_out(order: Order, desk: Desk) -> None:
     """Moves the user's tree. Raises `LandingRefused`, whatever it was that stopped it."""
     with desk.alone() as mine:
         if not mine:
@@ -305,9 +317,7 @@ def carry_out(order: engine.Order, desk: Desk) -> None:
             ) from error
 
 
-def _new_branch(
-    place: Place, record: RunRecord, order: engine.Order, request: MergeRequest
-) -> None:
+def _new_branch(place: Place, record: RunRecord, order: Order, request: MergeRequest) -> None:
     root = place.repository.root
     check_names(order.changes)
     if request.dry_run:
@@ -331,38 +341,6 @@ def _new_branch(
 
 def _branch(place: Place) -> str:
     return place.repository.branch or "HEAD"
-
-
-def _hooks(place: Place, files: Sequence[Change]) -> tuple[str, ...]:
-    """The user's hooks that `git merge` or `git commit` would have run, those that it brings too
-    (a core.hooksPath in the tree)."""
-    repository = place.repository
-    named = repository.config.get("core.hookspath")
-    folder = (
-        repository.root / Path(named).expanduser() if named else repository.common_dir / "hooks"
-    )
-    brought = {
-        os.path.normpath(repository.root / os.fsdecode(change.path))
-        for change in files
-        if change.new is not None and change.new.mode == "100755"
-    }
-    names = ("pre-merge-commit", "pre-commit", "prepare-commit-msg", "commit-msg")
-    after_it = ("post-commit", "post-merge", "reference-transaction")
-    return tuple(
-        name
-        for name in (*names, *after_it)
-        if os.access(folder / name, os.X_OK) or os.path.normpath(folder / name) in brought
-    )
-
-
-def _notes(record: RunRecord, made: Made) -> tuple[str, ...]:
-    notes = []
-    for lane in made.lanes:
-        patch = runs.read(record).lanes.get(lane, {}).get("patch")
-        missing = patch.get("incomplete") if isinstance(patch, dict) else ""
-        if missing:
-            notes.append(f"the patch of {lane} is INCOMPLETE: {missing}")
-    return tuple(notes)
 
 
 @contextmanager

@@ -23,10 +23,13 @@ Check = Callable[[RunRecord, str], Mapping[str, Any]]
 keeps, and `interrupted` (a signal's number) where they did not come to their end."""
 
 
-def checked(record: RunRecord, made: Made, check: Check) -> Mapping[str, Any]:
+def checked(
+    record: RunRecord, made: Made, check: Check, *, overridden: bool = False
+) -> Mapping[str, Any]:
     """What came of the checks on this composition. Raises `LandingRefused` where one holds it back.
 
     A lane that lands as it is, where the race began, is the very tree that its race has checked.
+    `overridden`: what its race has found holds nothing back; what is found only now still does.
     """
     told = _in_the_race(record, made)
     if told is None:
@@ -46,7 +49,7 @@ def checked(record: RunRecord, made: Made, check: Check) -> Mapping[str, Any]:
             "nothing was landed: its checks were interrupted",
             hint="land again; or land it unchecked: --no-check",
         )
-    if not told["ok"]:
+    if not told["ok"] and not (overridden and told.get("recorded")):
         raise LandingRefused(
             f"nothing was landed: {told['why']}",
             hint="`hydra runs show` has the checks' output; --no-check lands it all the same",
@@ -64,6 +67,9 @@ def _in_the_race(record: RunRecord, made: Made) -> Mapping[str, Any] | None:
         return None
     if any(result.get("status") in ("interrupted", "not run") for result in results):
         return None
-    if tree_of(record, runs.commit_of(record, lane)) != made.result:
+    commit, patch = runs.commit_of(record, lane), told.get("patch")
+    if isinstance(patch, dict) and patch.get("commit") != commit:
+        return None  # its branch was moved since: what was checked is another patch
+    if tree_of(record, commit) != made.result:
         return None
     return {"ok": not held, "why": "; ".join(map(str, held)), "checks": results, "recorded": True}

@@ -82,7 +82,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
             result, at_once = await _run(scene, planned, store, follower, keeping)
             result = replace(result, folder=store.folder)
             if not (at_once and _left_standing(planned, result)):
-                result = await trio.to_thread.run_sync(_close_record, store, planned, result)
+                result = await trio.to_thread.run_sync(_close_record, scene, store, planned, result)
         return RaceReport(plan=planned, result=result, hint=keeping.hint)
     finally:
         # Only a race that was ended at once has left any git running.
@@ -298,6 +298,7 @@ async def _run(
         run_attempt=one,
         finish=finish,
         beside=checks.baseline if planned.checks else None,
+        after=checks.trials if planned.checks else None,
         record=record,
         checkpoint=store.sync,
         room=partial(under_floor, fills, planned.limits.disk_floor),
@@ -314,18 +315,43 @@ async def _run(
     return replace(result, baseline=checks.base_documents), at_once
 
 
-def _close_record(store: RunStore, planned: RacePlan, result: RaceResult) -> RaceResult:
-    """Writes the result; what the disk did not take is said in it, and loses no lane's outcome."""
+def _close_record(
+    scene: Scene, store: RunStore, planned: RacePlan, result: RaceResult
+) -> RaceResult:
+    """Writes the result, then the verdict beside it. What the disk did not take is said in it, and
+    loses no lane's outcome."""
     remarks = []
     if store.lost:
         remarks.append(f"{plural(store.lost, 'event')} could not be recorded: is the disk full?")
     result = replace(result, warnings=(*result.warnings, *remarks))
+    result = _written(store, planned, result)  # before it is judged: whatever comes, this stands
+    judged = _judged(scene, store, planned, result)
+    return result if judged is result else _written(store, planned, judged)
+
+
+def _written(store: RunStore, planned: RacePlan, result: RaceResult) -> RaceResult:
     try:
         store.write_json("result.json", result_document(planned, result))
     except OSError as error:
         remark = f"the result could not be recorded: {error.strerror}"
         result = replace(result, warnings=(*result.warnings, remark))
     return result
+
+
+def _judged(scene: Scene, store: RunStore, planned: RacePlan, result: RaceResult) -> RaceResult:
+    """With its verdict, where there is a patch to judge."""
+    if not any(end.patch is not None and not end.patch.empty for end in result.outcomes):
+        return result
+    try:
+        from hydra.app.verdicts import of_result  # not before: an agent is not to wait for it
+
+        told = result_document(planned, result)
+        verdict = of_result(store.folder, planned.task.base, told, scene.config)
+    except Exception as bug:
+        # Every outcome is recorded already, and `hydra compare` judges again.
+        remark = f"the race could not be judged: {bug}"
+        return replace(result, warnings=(*result.warnings, remark))
+    return replace(result, verdict=verdict)
 
 
 def _left_standing(planned: RacePlan, result: RaceResult) -> bool:

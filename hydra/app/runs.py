@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -122,6 +124,17 @@ def _branches(run: RunRecord) -> dict[str, str]:
         return patches.branches(run.patches)
     except Refused:  # git's own words are told where a patch is asked for
         return {}
+
+
+def landings(run: RunRecord) -> list[Mapping[str, object]]:
+    """What was landed of a run, oldest first, also what was taken back; what can be read of it."""
+    found: list[Mapping[str, object]] = []
+    for path in sorted((run.folder / "landings").glob("*.json")):
+        with suppress(OSError, ValueError):
+            document = json.loads(path.read_bytes())
+            if isinstance(document, dict):
+                found.append(document)
+    return found
 
 
 def commit_of(run: RunRecord, lane: str) -> str:

@@ -18,8 +18,9 @@ from hydra.git.changes import changes
 from hydra.git.runner import GitFailed, run
 from hydra.landing import after, engine
 from hydra.landing.journal import Desk
+from hydra.landing.order import Order
 from hydra.recover.processes import end_left
-from hydra.store import new_run_id
+from hydra.store import RunRecord, new_run_id, shared
 
 
 def undo(environ: Mapping[str, str]) -> Landing:
@@ -28,6 +29,11 @@ def undo(environ: Mapping[str, str]) -> Landing:
     at = desk(place)
     document = _last(at)
     record = runs.find(place, str(document["run"]))
+    with shared(record.folder):
+        return _undone(place, record, document, at)
+
+
+def _undone(place: Place, record: RunRecord, document: Mapping[str, Any], at: Desk) -> Landing:
     back = tuple(
         change.reversed for change in changes(record.patches, document["head"], document["result"])
     )
@@ -35,7 +41,7 @@ def undo(environ: Mapping[str, str]) -> Landing:
     added = [change.path for change in back if change.old is None]
     with scratch_of(place) as scratch:
         outside = sparse.left_out(place.repository, added, scratch)
-    order = engine.Order(
+    order = Order(
         id=new_run_id(),
         run=record.id,
         repository=place.repository,

@@ -65,8 +65,8 @@ class _Held:
         self.lists: dict[str, list[str]] = {}
         self.doubt = False
         self.failing = {case.id for case in now.cases if case.status == "failed"}
-        self.opened = _groups(now.by_id, base.by_id)
-        self.closed = _groups(base.by_id, now.by_id)
+        self.opened = _groups(now.by_id, base.by_id.keys() - now.by_id.keys())
+        self.closed = _groups(base.by_id, now.by_id.keys() - base.by_id.keys())
 
     def comparison(self) -> Comparison:
         """All lists, in the order of the base's tests, then of this run's."""
@@ -91,7 +91,7 @@ class _Held:
 
     def _missing(self, name: str, was: Status) -> str:
         """A test of the base that this run does not name."""
-        if any(above in self.failing for above in _above(name)):
+        if any(group in self.failing for group in above(name)):
             return _WORDS[was, "failed"]
         if inside := self.opened.get(name):
             # A file or package whose tests are named this time: each is judged by itself.
@@ -131,8 +131,8 @@ _WORDS: Mapping[tuple[Status, Status], str] = {
 _NOT_PASSING = frozenset({"broken", "vanished", "skipped", "unknown"})
 
 
-def _above(name: str) -> Iterator[str]:
-    """The files, classes and packages that `name` lies in, nearest first."""
+def above(name: str) -> Iterator[str]:
+    """The files, classes and packages that a test lies in, nearest first."""
     at = len(name)
     for _ in range(_LEVELS):
         at = max(name.rfind(separator, 0, at) for separator in _SEPARATORS)
@@ -141,13 +141,19 @@ def _above(name: str) -> Iterator[str]:
         yield name[:at]
 
 
+_FEW = 30
+"""Names that are looked for one by one: a patch adds few tests, and a suite has thousands."""
+
+
 def _groups(tests: Mapping[str, Status], among: Collection[str]) -> Mapping[str, set[Status]]:
     """Those of `among` that any of `tests` lies in, and how the tests in each ended."""
     found: dict[str, set[Status]] = {}
+    starts = tuple(name + mark for name in among for mark in _SEPARATORS)
     for name, status in tests.items():
-        for above in _above(name):
-            if above in among:
-                found.setdefault(above, set()).add(status)
+        if len(among) > _FEW or name.startswith(starts):
+            for group in above(name):
+                if group in among:
+                    found.setdefault(group, set()).add(status)
     return found
 
 

@@ -19,7 +19,7 @@ def base_of(run_folder: Path, checks: Sequence[Check]) -> Mapping[str, CheckResu
     program was missing.
     """
     found: dict[str, CheckResult] = {}
-    for round in _rounds(run_folder):
+    for round in rounds(run_folder):
         for check in checks:
             if check.name not in found and (result := _result(round / BASE, check)):
                 found[check.name] = result
@@ -28,7 +28,21 @@ def base_of(run_folder: Path, checks: Sequence[Check]) -> Mapping[str, CheckResu
     )
 
 
-def _rounds(run_folder: Path) -> list[Path]:
+def recorded(folder: Path) -> dict[str, CheckResult]:
+    """By check, all results of one round on one commit: a lane's folder in it, or the base's.
+
+    Without what they came to beside the base's. What cannot be read is left out.
+    """
+    found: dict[str, CheckResult] = {}
+    for path in sorted(folder.glob("*.json")):
+        if not path.name.endswith((".again.json", ".build.json")) and (held := _read(path)):
+            again = _read(path.with_suffix(".again.json"))
+            found[held.check.name] = replace(held, again=again)
+    return found
+
+
+def rounds(run_folder: Path) -> list[Path]:
+    """The folder of each round of checks, the newest first."""
     try:
         named = [path for path in (run_folder / "checks").iterdir() if path.name.isdecimal()]
     except OSError:

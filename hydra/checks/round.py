@@ -39,7 +39,7 @@ class Round:
 
     async def baseline(self, commit: str, tell: Tell) -> None:
         """Runs the checks on the base. Cancelled, it leaves what it has."""
-        suite = Suite(self.kit, _label(self.kit, BASE), commit, BASE, tell)
+        suite = Suite(self.kit, label(self.kit, BASE), commit, BASE, tell)
         try:
             await suite.run()
             again = [held.check for held in suite.results.values() if base_worth_again(held)]
@@ -59,7 +59,7 @@ class Round:
         standing: PrivateGround | None = None,
     ) -> tuple[CheckResult, ...]:
         """The checks of one patch, held against the base's; `stop` ends them early."""
-        suite = Suite(self.kit, _label(self.kit, f"_{name}"), commit, name, tell, standing)
+        suite = Suite(self.kit, label(self.kit, f"_{name}"), commit, name, tell, standing)
         with stop:
             await self._run(suite, tell)
         results = tuple(judge(held, self._base_of(held)) for held in suite.results.values())
@@ -86,8 +86,8 @@ class Round:
         return self.base.get(held.check.name)
 
 
-def _label(kit: Kit, name: str) -> str:
-    # Rounds of one run may run at once.
+def label(kit: Kit, name: str) -> str:
+    """A ground's name in this round: rounds of one run may run at once."""
     return name if kit.folder.name == "1" else f"_{kit.folder.name}-{name.lstrip('_')}"
 
 

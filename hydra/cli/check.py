@@ -24,6 +24,7 @@ from hydra.cli.display import cells
 )
 @click.argument("lanes", nargs=-1, metavar="[LANE...]")
 @click.option("--check", "checks", multiple=True, metavar="CMD", help="Others than the run's own.")
+@click.option("--trial-runs", type=click.IntRange(0, 10_000), help="Runs for trials (40).")
 @run_option
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
 @json_option
@@ -31,7 +32,8 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     """Run the checks of a race on its patches: again, or others.
 
     Without a LANE: on every patch. Each runs in a clean worktree of its own, and is held against
-    the base. Results are added to the run's folder; older ones stay.
+    the base. Results are added to the run's folder; older ones stay. With every patch checked,
+    each is also tried by the base's own tests and by the other lanes' new ones.
     """
     from hydra.app.check import CheckRequest, check
     from hydra.reporters.checks import line, table_text
@@ -42,9 +44,8 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         if said and not options["quiet"]:
             sys.stderr.write(f"{said}\n")
 
-    request = CheckRequest(
-        run=options["run"], lanes=lanes, flags={"race.check": options["checks"]}, tell=tell
-    )
+    flags = {"race.check": options["checks"], "judge.trial_runs": options["trial_runs"]}
+    request = CheckRequest(run=options["run"], lanes=lanes, flags=flags, tell=tell)
     done = check(request)
     document = done.document()
     if options["as_json"]:

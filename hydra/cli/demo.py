@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def command(quiet: bool, **options: Any) -> None:
     """Race scripted agents on a small repository: no key, no CLI, no network, no cost.
 
-    Their patches are checked, and one of them is landed on the repository's branch.
+    Their patches are checked and ranked, the page of the verdict is written, and the first of them
+    is landed on the repository's branch.
 
     The agents are scripts that speak the real CLIs' formats; everything else is the real thing.
     The folder is kept, so that you can look at the patches.
@@ -43,17 +44,27 @@ def command(quiet: bool, **options: Any) -> None:
     if not quiet:
         part()
     if options["as_json"]:
-        sys.stdout.write(dump({**document, "landing": _landing(done.landing)}))
+        page = None if done.page is None else str(done.page)
+        sys.stdout.write(dump({**document, "page": page, "landing": _landing(done.landing)}))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
         sys.stdout.write(summary(document, width=columns, color=color, steps=False))
         if done.landing is not None:
             sys.stdout.write("\n" + _landed(done.landing, color=color))
         program = invoked_as()
-        undo = done.demo.command("merge", "--undo", program=program)
-        look = done.demo.command("diff", "cursor-agent", program=program)
-        steps = what_next(TEACHES, look, undo, done.demo.removal, program=program, width=columns)
-        sys.stdout.write(steps)
+        lines = {
+            "look at the patch that passes its tests by changing one": done.demo.command(
+                "diff", "cursor-agent", program=program
+            ),
+            "all that the verdict stands on": done.demo.command("compare", program=program),
+        }
+        if done.page is not None:
+            lines["the same as a page for your browser"] = str(done.page)
+        if done.landing is not None:
+            undo = done.demo.command("merge", "--undo", program=program)
+            lines["take the landing back"] = undo
+        removal = done.demo.removal
+        sys.stdout.write(what_next(TEACHES, lines, removal, program=program, width=columns))
     sys.stdout.flush()
     sys.exit(done.report.exit_code)
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "init": "Write a commented hydra.toml at the repository's top",
     "runs": "List this repository's races, newest first",
     "diff": "Show LANE's patch against its base, or against LANE2's patch",
+    "compare": "Rank the lanes of a race: which patch, why, and how sure",
     "merge": "Land LANE's patch, or picks of several, on your branch",
     "export": "Print LANE's patch as mail for `git am`, or as a bundle",
     "check": "Run the checks of a race on its patches: again, or others",
@@ -107,7 +108,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, given: bool) -> None:
         "hydra doctor",
         'hydra race "Fix the off-by-one in pager.py"',
         'hydra race "Fix the off-by-one in pager.py" --check "pytest -q"',
-        "hydra merge claude",
+        "hydra compare",
+        "hydra merge",
     ),
 )
 @click.option(

@@ -26,6 +26,7 @@ _HINT = """
 @click.command(
     cls=Command,
     examples=(
+        "hydra merge                          # the top of the ranking",
         "hydra merge claude",
         "hydra merge --pick codex:src/a.py --pick claude:tests/",
         "hydra merge --hunk codex:1f3a9c --dry-run",
@@ -45,6 +46,9 @@ _HINT = """
 @click.option("-m", "--message", metavar="TEXT", help="The commit's message.")
 @click.option("--edit", is_flag=True, help="Edit the message first.")
 @click.option("--no-check", is_flag=True, help="Do not run the checks on what is landed.")
+@click.option(
+    "--override", metavar="REASON", help="Land what is not mergeable; the reason is kept."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be landed, or what is in the way.")
 @click.option("--undo", is_flag=True, help="Take the last landing back, if nothing has moved.")
 @click.option(
@@ -54,6 +58,9 @@ _HINT = """
 @json_option
 def command(lane: str | None, **options: Any) -> None:
     """Land LANE's patch, or picks of several, on your branch.
+
+    Without LANE and picks: the top of the ranking (`hydra compare`), refused on a tie and where it
+    is not mergeable.
 
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.
@@ -74,7 +81,8 @@ def _refuse_mixtures(lane: str | None, options: dict[str, Any]) -> None:
 
     others = ("picks", "hunks", "branch", "no_commit", "message", "edit", "no_check", "dry_run")
     for name in _ALONE:
-        if options[name] and (lane or any(options[other] for other in others)):
+        given = any(options[other] for other in others) or options["override"] is not None
+        if options[name] and (lane or given):
             raise UsageError(f"--{name} takes nothing else", hint=f"hydra merge --{name}")
     if options["undo"] and options["abort"]:
         raise UsageError("--undo and --abort exclude each other", hint="`hydra merge --help`")
@@ -114,7 +122,16 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
         message=options["message"],
         edit=_edit if options["edit"] else None,
         check=None if options["no_check"] else _check,
+        override=options["override"],
+        warn=_warn,
     )
+
+
+def _warn(sentence: str) -> None:
+    from hydra.reporters.text import gist
+
+    sys.stderr.write(f"warning: {gist(sentence)}\n")
+    sys.stderr.flush()
 
 
 def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:

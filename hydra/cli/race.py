@@ -72,6 +72,7 @@ class Race(Command):
 @click.option(
     "--check", "checks", multiple=True, metavar="CMD", help="Run on each patch; NAME=CMD."
 )
+@click.option("--trial-runs", type=click.IntRange(0, 10_000), help="Runs for trials (40).")
 @click.option("--setup", "setup", multiple=True, metavar="CMD", help="Run in each lane first.")
 @click.option("--timeout", "total", type=DURATION, help="Total limit of a lane (60m).")
 @click.option("--idle-timeout", "idle", type=DURATION, help="Limit without any progress (10m).")
@@ -158,6 +159,7 @@ def _flags(options: Mapping[str, Any]) -> dict[str, object]:
         "race.copy": options["copies"],
         "race.setup": options["setup"],
         "race.check": options["checks"],
+        "judge.trial_runs": options["trial_runs"],
         "race.allow_filter": options["filters"],
         "limits.idle": options["idle"],
         "limits.total": options["total"],

@@ -61,8 +61,9 @@ def command(context: click.Context, /, **options: Any) -> None:
 @run_option
 @json_option
 def show(**options: Any) -> None:
-    """Show how a race ended: every lane, its patch, and why."""
+    """Show how a race ended: every lane's rank, its patch, and why, and what was landed."""
     from hydra.app import runs
+    from hydra.app.judgement import known_judgement
     from hydra.reporters.document import dump
     from hydra.reporters.listing import run_text
     from hydra.reporters.summary import summary
@@ -72,13 +73,17 @@ def show(**options: Any) -> None:
     run = runs.find(place, options["run"])
     with shared(run.folder):
         reading = runs.read(run, events=True)
+        verdict = known_judgement(run)
+    landed = runs.landings(run)
     row, result = _row(place, reading), reading.result
     if options["as_json"]:
-        sys.stdout.write(dump(result if result is not None else _unended(row, reading)))
+        told = _unended(row, reading) if result is None else _ended(result, verdict, landed)
+        sys.stdout.write(dump(told))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
-        ending = summary(result, width=columns, color=color, run=row.run) if result else ""
-        sys.stdout.write(run_text(row, ending, width=columns, color=color))
+        known = None if result is None else {**result, "verdict": verdict}
+        ending = summary(known, width=columns, color=color, run=row.run) if known else ""
+        sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])
 
 
@@ -228,6 +233,15 @@ def _document(row: RunRow, reading: Reading) -> dict[str, object]:
         "folder": row.folder,
         "problem": reading.damage.message if reading.damage else None,
     }
+
+
+def _ended(
+    result: Mapping[str, object],
+    verdict: Mapping[str, object] | None,
+    landed: Sequence[Mapping[str, object]],
+) -> dict[str, object]:
+    """The result, its verdict as it stands by now, and what was landed."""
+    return {**result, "verdict": verdict or result.get("verdict"), "landings": list(landed)}
 
 
 def _unended(row: RunRow, reading: Reading) -> dict[str, object]:

@@ -7,7 +7,7 @@ the table).
 
 from hydra.config.keys import KEYS, Key
 from hydra.config.load import DEFAULT, load
-from hydra.config.records import AgentSettings, Config, RaceSettings
+from hydra.config.records import AgentSettings, Config, JudgeSettings, RaceSettings
 from hydra.config.toml import read_file
 from hydra.config.units import duration, format_duration, format_size, size
 from hydra.config.write import default_text, dumps, template
@@ -17,6 +17,7 @@ __all__ = [
     "KEYS",
     "AgentSettings",
     "Config",
+    "JudgeSettings",
     "Key",
     "RaceSettings",
     "default_text",

@@ -5,9 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from hydra.config.checks import KINDS, check_command, check_spec, report_path
-from hydra.config.kinds import BOOLEAN, Kind, count, in_bytes, seconds, strings, text, word
+from hydra.config.kinds import (
+    BOOLEAN,
+    Kind,
+    count,
+    in_bytes,
+    points,
+    seconds,
+    strings,
+    text,
+    word,
+)
 from hydra.errors import ConfigError
-from hydra.model import Limits
+from hydra.model import Limits, TrialCap, Weights
 
 YES, LOWER, NO = "yes", "only lower", "no"
 """Whether a repository's own hydra.toml may set a key (docs/architecture.md, decision 14)."""
@@ -39,7 +49,7 @@ class Key:
 
     @property
     def section(self) -> str:
-        """`race`, `limits`, or `agents.<key>`."""
+        """`race`, `limits`, `judge.weights`, or `agents.<key>`."""
         return self.name.rpartition(".")[0]
 
     @property
@@ -432,6 +442,58 @@ _ONE_CHECK_KEYS = (
     ),
 )
 
+_CAP = TrialCap()
+_WEIGHTS = Weights()
+
+
+def _weight(field: str, meaning: str) -> Key:
+    return Key(
+        name=f"judge.weights.{field}",
+        field=field,
+        kind=points(0, 1000),
+        default=getattr(_WEIGHTS, field),
+        meaning=meaning,
+    )
+
+
+_JUDGE_KEYS = (
+    # A stranger may neither keep the machine busy for longer nor lift the user's own gates.
+    Key(
+        name="judge.trial_runs",
+        field="trial_runs",
+        kind=count(0, 10_000),
+        default=_CAP.runs,
+        meaning="Runs of a check for trials, in one race or `hydra check`; 0 tries nothing.",
+        repository=LOWER,
+        environment="HYDRA_TRIAL_RUNS",
+        flag="--trial-runs",
+    ),
+    Key(
+        name="judge.trial_time",
+        field="trial_time",
+        kind=seconds(0, 30 * _DAY),
+        default=_CAP.seconds,
+        meaning="The longest that all trials together may take.",
+        repository=LOWER,
+        environment="HYDRA_TRIAL_TIME",
+    ),
+    Key(
+        name="judge.protected_paths",
+        field="protected_paths",
+        kind=strings(_inside, separator=":"),
+        default=(),
+        shown="none",
+        example='["migrations/", "*.lock"]',
+        meaning="What no patch may touch: files, folders, patterns. A repository's add to yours.",
+        environment="HYDRA_PROTECTED_PATHS",
+    ),
+    _weight("build", "What builds weigh in the score, in points."),
+    _weight("test", "What tests weigh in it."),
+    _weight("lint", "What linters weigh in it."),
+    _weight("scope", "What the size of a patch weighs in it."),
+    _weight("speed", "What the agent's time weighs in it."),
+)
+
 _AGENT_KEYS = (
     Key(
         name="agents.<key>.path",
@@ -476,7 +538,14 @@ _AGENT_KEYS = (
     ),
 )
 
-KEYS: tuple[Key, ...] = (*_RACE, *_LIMIT_KEYS, *_CHECK_KEYS, *_ONE_CHECK_KEYS, *_AGENT_KEYS)
+KEYS: tuple[Key, ...] = (
+    *_RACE,
+    *_LIMIT_KEYS,
+    *_CHECK_KEYS,
+    *_ONE_CHECK_KEYS,
+    *_JUDGE_KEYS,
+    *_AGENT_KEYS,
+)
 """Every key, in the order in which the docs show them."""
 
 FIXED = {key.name: key for key in KEYS if "<" not in key.name}
@@ -498,7 +567,7 @@ def key_of(parts: tuple[str, ...]) -> Key | None:
         return AGENT.get(parts[2]) if len(parts) == 3 else None
     if parts[0] == "checks" and len(parts) == 3:
         return CHECK.get(parts[2])
-    return FIXED.get(".".join(parts)) if len(parts) == 2 else None
+    return FIXED.get(".".join(parts))
 
 
 def variable_of(key: Key, agent: str) -> str:

@@ -77,6 +77,24 @@ def count(low: int, high: int) -> Kind:
     return Kind("number", read, read_text, _same)
 
 
+def points(low: float, high: float) -> Kind:
+    """A number from `low` to `high`, whole or not."""
+
+    def read(value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ConfigError(f"takes a number, not {_described(value)}")
+        if not low <= value <= high:
+            raise ConfigError(f"must be {low:g} to {high:g}, not {_figure(value)}")
+        return value
+
+    def read_text(text: str) -> float:
+        if not re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", text):
+            raise ConfigError(f'takes a number, not "{text}"')
+        return read(float(text))
+
+    return Kind("number", read, read_text, _same)
+
+
 def seconds(low: float, high: float) -> Kind:
     """A duration from `low` to `high` seconds."""
 

@@ -14,7 +14,7 @@ from hydra.errors import ConfigError
 from hydra.model import Permission
 
 OWN_FILE = "your own hydra.toml ($HYDRA_CONFIG, else ~/.config/hydra/hydra.toml)"
-_SECTIONS = ("race", "limits", "checks", "agents")
+_SECTIONS = ("race", "limits", "checks", "judge", "judge.weights", "agents")
 _AGENT_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
@@ -49,8 +49,8 @@ def from_file(path: str, text: str, agent_keys: Collection[str], *, trusted: boo
 
 def _is_empty_section(parts: tuple[str, ...], value: object) -> bool:
     # A table whose lines are all commented out: nobody has filled it in yet.
-    depth = 2 if parts[0] in ("agents", "checks") else 1
-    return value == {} and parts[0] in _SECTIONS and len(parts) <= depth
+    named = parts[0] in ("agents", "checks") and len(parts) == 2
+    return value == {} and (named or ".".join(parts) in _SECTIONS)
 
 
 def _known_agent(parts: tuple[str, ...], where: str, agent_keys: Collection[str]) -> None:

@@ -4,11 +4,17 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from hydra.config.checks import from_tables, named
-from hydra.config.keys import AGENT, CHECK, FIXED
+from hydra.config.keys import AGENT, CHECK, FIXED, LOWER, Key
 from hydra.config.layers import OWN_FILE, Found, Layer, from_environment, from_file, from_flags
-from hydra.config.records import AgentSettings, CheckSettings, Config, RaceSettings
+from hydra.config.records import (
+    AgentSettings,
+    CheckSettings,
+    Config,
+    JudgeSettings,
+    RaceSettings,
+)
 from hydra.errors import ConfigError
-from hydra.model import Limits, Permission
+from hydra.model import Limits, Permission, Weights
 
 DEFAULT = "default"
 """The source of what nobody set."""
@@ -26,8 +32,9 @@ def load(
 
     `user` and `repository` are (path for messages, TOML text); `flags` go by dotted key, and None,
     an empty tuple or an absent switch means that the flag was not given. A list from a higher place
-    replaces a lower one's. With `agent_keys`, an `[agents.<key>]` of no adapter is an error, and
-    HYDRA_<KEY>_PATH and HYDRA_<KEY>_MODEL are read for each. Raises `ConfigError`.
+    replaces a lower one's, but for protected paths, to which a repository only adds. With
+    `agent_keys`, an `[agents.<key>]` of no adapter is an error, and HYDRA_<KEY>_PATH and
+    HYDRA_<KEY>_MODEL are read for each. Raises `ConfigError`.
     """
     own = from_file(*user, agent_keys, trusted=True) if user else {}
     theirs = from_file(*repository, agent_keys, trusted=False) if repository else {}
@@ -35,7 +42,19 @@ def load(
     _only_highest(own, theirs, variables, options)
     above = variables | options
     lowered = _only_lowered(theirs, own, overridden=above)
-    return _config({**own, **lowered, **above}, environ or {})
+    return _config({**own, **lowered, **_joined(own, theirs), **above}, environ or {})
+
+
+_JOINED = "judge.protected_paths"
+
+
+def _joined(own: Layer, theirs: Layer) -> Layer:
+    """A repository takes no protection away that the user's own file gives."""
+    if _JOINED not in own or _JOINED not in theirs:
+        return {}
+    mine, added = own[_JOINED], theirs[_JOINED]
+    paths = tuple(dict.fromkeys((*mine.value, *added.value)))
+    return {_JOINED: added._replace(value=paths, source=f"{mine.source}, {added.source}")}
 
 
 def _only_highest(*layers: Layer) -> None:
@@ -60,29 +79,42 @@ _RANK: Mapping[str, tuple[object, ...]] = {
 def _only_lowered(theirs: Layer, own: Layer, *, overridden: Collection[str]) -> Layer:
     """The repository's values without those that lower nothing. Raises where one would raise."""
     kept = dict(theirs)
-    for name in _RANK.keys() & theirs.keys():
-        rank = _RANK[name].index
-        mine = own[name].value if name in own else FIXED[name].default
-        ceiling = rank(mine) if mine in _RANK[name] else len(_RANK[name]) - 1
-        if rank(theirs[name].value) > ceiling and name not in overridden:
+    for name in theirs:
+        if name not in FIXED or FIXED[name].repository != LOWER:
+            continue
+        ceiling = _granted(name, own[name].value if name in own else FIXED[name].default)
+        wanted = _granted(name, theirs[name].value)
+        if wanted > ceiling and name not in overridden:
             raise _raised(name, theirs[name], own.get(name))
-        if rank(theirs[name].value) >= ceiling:
+        if wanted >= ceiling:
             del kept[name]
     return kept
 
 
+def _granted(name: str, value: Any) -> float:
+    """How much a value grants, to be held against another of the same key."""
+    if name not in _RANK:
+        return float(value)
+    rank = _RANK[name]
+    return rank.index(value) if value in rank else len(rank) - 1
+
+
 def _raised(name: str, found: Found, mine: Found | None) -> ConfigError:
     key = FIXED[name]
-    yours = f"yours is {_toml(mine.value)} ({mine.where})" if mine else f"yours is {key.shown}"
+    yours = _toml(key, mine.value) if mine else key.shown or _toml(key, key.default)
+    where = f" ({mine.where})" if mine else ""
+    way = key.flag.split(" / ")[0]
     return ConfigError(
-        f"{found.where}: {key.leaf} = {_toml(found.value)} is more than you grant: {yours}",
-        hint=f"a repository's hydra.toml may only lower it: use {key.flag.split(' / ')[0]}, "
-        f"or put it in {OWN_FILE}",
+        f"{found.where}: {key.leaf} = {_toml(key, found.value)} is more than you grant: "
+        f"yours is {yours}{where}",
+        hint="a repository's hydra.toml may only lower it: "
+        f"{f'use {way}' if way else f'set {key.environment}'}, or put it in {OWN_FILE}",
     )
 
 
-def _toml(value: object) -> str:
-    return f"{value}".lower() if isinstance(value, bool) else f'"{value}"'
+def _toml(key: Key, value: object) -> str:
+    written = key.kind.write(value)
+    return f'"{written}"' if isinstance(written, str) else f"{written}".lower()
 
 
 def _config(values: Layer, environ: Mapping[str, str]) -> Config:
@@ -99,6 +131,9 @@ def _config(values: Layer, environ: Mapping[str, str]) -> Config:
         ),
         limits=Limits(**_section(values, "limits")),
         checks=_checks(values),
+        judge=JudgeSettings(
+            **_section(values, "judge"), weights=Weights(**_section(values, "judge.weights"))
+        ),
         agents=_agents(values, environ),
         sources=dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()},
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hydra.model import Check, Limits, Permission
+from hydra.model import Check, Limits, Permission, TrialCap, Weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,21 @@ class CheckSettings(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """`[judge]`: what its trials may cost, what no patch may touch, what each dimension weighs."""
+
+    trial_runs: int = TrialCap().runs
+    trial_time: float = TrialCap().seconds
+    protected_paths: tuple[str, ...] = ()
+    weights: Weights = field(default_factory=Weights)
+
+    @property
+    def trials(self) -> TrialCap:
+        """The cap as a race has it."""
+        return TrialCap(self.trial_runs, self.trial_time)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     """`[agents.<key>]`. `path` is absolute, or None to look on PATH."""
 
@@ -66,6 +81,7 @@ class Config:
     race: RaceSettings = field(default_factory=RaceSettings)
     limits: Limits = field(default_factory=Limits)
     checks: CheckSettings = field(default_factory=CheckSettings)
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 

@@ -14,6 +14,9 @@ _INTROS = {
     "checks": "How checks run; `check` in [race] names them in short.",
     "checks.<name>": "A check with more to say than its command. The highest place that names any "
     "check names them all: a flag, HYDRA_CHECK, the repository's file, your own.",
+    "judge": "The verdict, and what it may try beyond the checks: the base's tests on each patch, "
+    "each lane's new tests on the others.",
+    "judge.weights": "The score beside the verdict; the rank does not follow it.",
     "agents.<key>": "One table for each agent that `hydra agents` lists.",
 }
 
@@ -38,6 +41,8 @@ def dumps(config: Config) -> str:
     for check in config.checks.checks:
         checks[check.name] = _table(check, "checks.<name>")
     document["checks"] = checks
+    judge = _table(config.judge, "judge")
+    document["judge"] = {**judge, "weights": _table(config.judge.weights, "judge.weights")}
     agents = {agent: _table(it, "agents.<key>") for agent, it in config.agents.items()}
     if agents:
         document["agents"] = agents

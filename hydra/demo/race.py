@@ -19,13 +19,10 @@ from hydra.demo.shims import place
 AGENTS = ("claude", "codex", "cursor-agent")
 """The lanes, in the order given. The last is experimental: the demo opts in for it and says so."""
 
-LANDED = "claude"
-"""The lane that the demo lands."""
-
 TEACHES: Mapping[str, str] = {
     "claude": "mends the slice and adds a test that would have caught it",
     "codex": "mends the same line another way, without a test",
-    "cursor-agent": "makes the tests pass by changing what the test expects: look before you land",
+    "cursor-agent": "makes the tests pass by changing what one of them expects",
 }
 """What each lane's patch is there to show."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from hydra.git.runner import run, split
 
-LINK, EXECUTABLE, MODULE = "120000", "100755", "160000"
-"""Modes as git writes them: a symlink, a file with its x bit, a submodule's commit."""
+LINK, EXECUTABLE, MODULE, _TREE = "120000", "100755", "160000", "040000"
+"""Modes as git writes them: a symlink, a file with its x bit, a submodule's commit, a folder."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -36,14 +37,41 @@ class Change:
 
 def changes(git_dir: Path, old: str, new: str) -> tuple[Change, ...]:
     """Every path that differs between two trees (or commits), in git's order; no renames."""
-    if old == new:
-        return ()
-    words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options")
-    told = run(*words, old, new, "--", git_dir=git_dir, isolated=True, timeout=300).stdout
+    return () if old == new else _read(git_dir, old, new)
+
+
+class Difference(NamedTuple):
+    """`files` as `changes` has them. `objects` are the names of all below the new tree that the
+    old one has not in their places: with the tree itself all that who has the old one needs."""
+
+    files: tuple[Change, ...]
+    objects: tuple[str, ...]
+
+
+def difference(git_dir: Path, old: str, new: str) -> Difference:
+    """What one tree has against another."""
+    both = () if old == new else _read(git_dir, old, new, "-t")
+    files = tuple(c for c in both if not (_is(c.old, _TREE) or _is(c.new, _TREE)))
+    return Difference(files, objects(both))
+
+
+def objects(changes: Iterable[Change]) -> tuple[str, ...]:
+    """The names of the new ones; a submodule's commit is none of them."""
+    return tuple(c.new.oid for c in changes if c.new is not None and c.new.mode != MODULE)
+
+
+def _read(git_dir: Path, old: str, new: str, *more: str) -> tuple[Change, ...]:
+    words = ("diff-tree", "-r", *more, "-z", "--raw", "--no-renames", "--no-abbrev")
+    trees = ("--end-of-options", old, new, "--")
+    told = run(*words, *trees, git_dir=git_dir, isolated=True, timeout=300).stdout
     fields = split(told)
     return tuple(
         read_change(facts, path) for facts, path in zip(fields[::2], fields[1::2], strict=True)
     )
+
+
+def _is(entry: Entry | None, mode: str) -> bool:
+    return entry is not None and entry.mode == mode
 
 
 def renames(git_dir: Path, old: str, new: str) -> tuple[tuple[bytes, bytes], ...]:
@@ -71,6 +99,15 @@ def tree_with(
     words = ("update-index", "-z", "--index-info")
     run(*words, git_dir=git_dir, index=index, stdin=stdin, isolated=True)
     return run("write-tree", "--missing-ok", git_dir=git_dir, index=index, isolated=True).line
+
+
+def kinds_at(git_dir: Path, commit: str, paths: Collection[bytes]) -> dict[bytes, str]:
+    """What stands at each of these paths in a commit's tree: `blob`, `tree` (a folder) or `commit`
+    (a submodule); one where nothing stands is left out."""
+    words = ("ls-tree", "-r", "-t", "-z", commit)
+    told = split(run(*words, git_dir=git_dir, isolated=True, timeout=300).stdout)
+    entries = (entry.partition(b"\t") for entry in told)
+    return {path: facts.split(b" ")[1].decode() for facts, _, path in entries if path in paths}
 
 
 def write_blob(git_dir: Path, data: bytes) -> str:

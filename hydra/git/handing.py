@@ -90,15 +90,15 @@ def _own(environ: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     return {name: environ[name] for name in names if name in environ}
 
 
-def hand_over(patches: Path, repo: Repository, what: str) -> None:
-    """Brings a commit or a tree with what it needs into the user's objects, but what is there.
+def hand_over(patches: Path, repo: Repository, objects: Iterable[str]) -> None:
+    """Brings objects into the user's, but what is there; by their names, so that git need not go
+    through all that two trees have in common.
 
     Raises `Refused` where they cannot be written.
     """
-    # The head's tree too: a tree alone would have git go through all that they have in common.
-    asked = f"{what}\n^{repo.head}\n^{repo.head}^{{tree}}\n"
+    asked = "".join(f"{oid}\n" for oid in objects)
     packed = run(
-        *("pack-objects", "--revs", "--local", "--stdout", "--quiet", "--delta-base-offset"),
+        *("pack-objects", "--local", "--stdout", "--quiet", "--delta-base-offset"),
         git_dir=patches,
         isolated=True,
         stdin=asked.encode(),

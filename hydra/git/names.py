@@ -15,6 +15,9 @@ _DOT_GIT = re.compile(r"(\.git|git~1)[ .]*(:.*)?", re.S)
 
 _DOT_GITMODULES = re.compile(r"(\.gitmodules|gitmod~[1-4]|gi7eb[0-9a-f~]*)[ .]*(:.*)?", re.S)
 
+_SUSPECT = re.compile(rb"(?i)git|gi7eb|[^\x20-\x7e]|\\|(?:^|/)(?:[./]|$)")
+"""What there is in every path that is refused: nearly none has it, and needs no closer look."""
+
 LINK = "120000"
 """The mode of a symlink in a tree."""
 
@@ -33,6 +36,8 @@ def refused(path: bytes, mode: str = "") -> str:
 
     `mode` is its file's: what git reads by itself may be no link.
     """
+    if not _SUSPECT.search(path):
+        return ""
     if path.startswith(b"/") or not path:
         return "not a path inside the repository"
     for part in path.split(b"/"):

@@ -74,15 +74,17 @@ class WorkTree:
             stdin = b"".join(path + b"\0" for path in paths)
             self.git("update-index", "-z", "--skip-worktree", "--stdin", stdin=stdin)
 
-    def refresh(self) -> None:
+    def refresh(self) -> bool:
         """Lets the index know what is unchanged on disk, by content where times do not tell.
 
-        Raises `GitFailed` where that cannot be written: all would then look changed.
+        Whether all of it is. Raises `GitFailed` where that cannot be written: all would then look
+        changed.
         """
-        words = ("update-index", "-q", "--ignore-submodules", "--refresh")
+        words = ("update-index", "--ignore-submodules", "--refresh")
         told = self.git(*words, check=False)
-        if told.code not in (0, 1):  # 1 only says that something has changed
+        if told.code not in (0, 1):
             raise GitFailed(("git", *words), told)
+        return told.code == 0
 
     def changed(self) -> dict[bytes, str]:
         """Paths whose file is not as the index has it: `M`, `T` (another kind) or `D` (gone)."""

@@ -14,24 +14,19 @@ Killed before 5's last act, it is undone from the staging folder; after it, only
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from hydra.errors import LandingRefused
-from hydra.git.changes import Change
-from hydra.git.found import Repository
-from hydra.git.later import Later
-from hydra.git.names import parents
 from hydra.git.runner import GitFailed, owner, run
-from hydra.git.standing import WorkTree, is_module
 from hydra.landing import after, staging
 from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal, Shift
+from hydra.landing.order import Order
 from hydra.landing.place import Look, Step, files_below
-from hydra.landing.swap import Mark, exchange, put
+from hydra.landing.preparing import Preparing
+from hydra.landing.swap import Mark, exchange, look_at, put
+from hydra.landing.uncollected import uncollected
 from hydra.process.identity import Identity
 
 moment: Callable[[str], None] = lambda name: None  # noqa: E731
@@ -42,32 +37,7 @@ class Moved(LandingRefused):
     """Something changed under the landing's hands; what had been moved was put back."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """One move of the user's tree. `changes` lead from what stands there to what shall.
-
-    `ref` (a full name) moves from `head` to `commit`, by `reason` in its reflog; `commit` "" moves
-    none. `loose` and `outside` are as in `Look`. `bring` brings the objects that the index and the
-    commit name; it runs once nothing is in the way. `document` is written to `record` when it
-    stands.
-    """
-
-    id: str
-    run: str
-    repository: Repository
-    patches: Path
-    changes: Sequence[Change]
-    ref: str
-    head: str
-    commit: str
-    reason: str = ""
-    bring: Callable[[], None] = lambda: None
-    loose: Collection[bytes] = ()
-    outside: Collection[bytes] = ()
-    record: Path | None = None
-    document: Mapping[str, Any] | None = None
-
-
+@uncollected()
 def move(order: Order, desk: Desk) -> None:
     """Does it, or leaves everything as it was. The desk must be held.
 
@@ -75,18 +45,14 @@ def move(order: Order, desk: Desk) -> None:
     something changed meanwhile (all was put back), `OSError` where the disk does not take it.
     """
     under = _Under(order, desk)
-    bring: Later[None] | None = None
     try:
         under.prepare()
-        bring = Later(order.bring)
         under.shift()
         under.refresh()
-        bring.result()
         under.set_index()
         under.set_ref()
     except BaseException as broken:
-        if bring is not None:
-            bring.wait()
+        under.ready.wait()
         if under.journal.phase == DONE:  # Ctrl-C as git had just moved the branch
             _finish(under.journal, desk)
         else:
@@ -116,11 +82,12 @@ def _undo(journal: Journal, desk: Desk, broken: BaseException) -> None:
         ) from error
 
 
+@uncollected()
 def look(order: Order, scratch: Path) -> tuple[Step, ...]:
     """What `move` would do, with nothing written outside `scratch`. Raises `LandingRefused`."""
     index = scratch / "index"
-    staging.copy_index(order.repository.git_dir, index)
-    tree = WorkTree(order.patches, order.repository.root, index, len(order.head))
+    staging.copy_index(order.repository, index)
+    tree = order.tree(order.repository.root, index)
     found = Look(tree, scratch, order.changes, order.loose, order.outside)
     found.read()
     return found.steps()
@@ -135,11 +102,15 @@ class _Under:
     journal: Journal = field(init=False)
     staging: Path = field(init=False)
     files: Path = field(init=False)
-    steps: tuple[Step, ...] = ()
+    top: bytes = field(init=False)
+    ready: Preparing = field(init=False)
+    _given: dict[bytes, os.stat_result] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         order = self.order
         self.staging, self.files = staging.places(order.repository, order.id)
+        self.top = os.fsencode(order.repository.root) + b"/"
+        self.ready = Preparing(order, self.staging, self.files)
         self.journal = Journal(
             id=order.id,
             run=order.run,
@@ -166,33 +137,21 @@ class _Under:
         for name in ("fresh", "gone", "folders"):
             (self.files / name).mkdir()
         self._lock()
-        index = self._own_index()
-        tree = self._tree(self.order.repository.root, index)
-        look = Look(tree, self.staging, self.order.changes, self.order.loose, self.order.outside)
-        look.read()
-        # Beside each other: both are for the disk, and neither touches anything of the user's.
-        written = Later(partial(self._check_out, tree, look.coming()))
-        try:
-            self.steps = look.steps()
-        finally:
-            written.wait()
-        written.result()
-        self._fill(tree)
-        gives = [step.path for step in self.steps if step.gives]
-        staging.share(self.order.repository.root, self.files / "fresh", gives)
-        shifts = tuple(self._shift_of(number, step) for number, step in enumerate(self.steps))
+        self.ready.prepare()
+        shifts = tuple(self._shift_of(*numbered) for numbered in enumerate(self.ready.steps))
         users = Path(self.journal.git_dir) / "index"
         if users.exists():
             os.link(users, self.staging / "index-old")
         journal = self.journal.at(
             MOVING,
             shifts=tuple(one for one in shifts if one.old or one.fresh),
-            made=tuple(self._missing_folders()),
+            made=self.ready.missing,
         )
         self._note(journal)
 
     def shift(self) -> None:
         """Each file changes places with the one that is staged for it; what only goes, first."""
+        self.ready.begin()
         shifts = self.journal.shifts
         for one in (shift for shift in shifts if shift.fresh is None):
             self._take(one)
@@ -205,10 +164,11 @@ class _Under:
     def refresh(self) -> None:
         """Brings the new index's times in line with the files in their places."""
         moment("refresh")
-        self._tree(self.order.repository.root, self.staging / "index").refresh()
+        self.ready.refresh(self._given.get)
 
     def set_index(self) -> None:
-        """The new index takes the old one's place."""
+        """The new index takes the old one's place, once all that it names is there."""
+        self.ready.bring()
         users = Path(self.journal.git_dir) / "index"
         if users.exists():
             (self.staging / "index").chmod(users.stat().st_mode & 0o777)
@@ -269,50 +229,11 @@ class _Under:
             ) from None
         moment("locked")
 
-    def _own_index(self) -> Path:
-        """A copy of the user's index, whole in itself."""
-        copy = self.staging / "index"
-        staging.copy_index(Path(self.journal.git_dir), copy)
-        return copy
-
-    def _check_out(self, tree: WorkTree, coming: Sequence[bytes]) -> None:
-        """Writes the new files by git into `fresh`, where nothing of the user's stands.
-
-        The index that is checked out holds all of the tree: attributes are looked up in it.
-        """
-        loose = [c for c in self.order.changes if c.path in self.order.loose]
-        tree.set((c.path, c.new) for c in self.order.changes if c.path not in self.order.loose)
-        index = tree.index
-        if loose:
-            index = self.staging / "index-loose"
-            shutil.copy2(tree.index, index)
-        fresh = self._tree(self.files / "fresh", index)
-        if loose:
-            fresh.set((change.path, change.new) for change in loose)
-        fresh.checkout(coming)
-
-    def _fill(self, tree: WorkTree) -> None:
-        left_out = (s for s in self.steps if s.new and not s.gives and not is_module(s.new))
-        tree.skip([step.path for step in left_out if step.stage])
-
     def _shift_of(self, number: int, step: Step) -> Shift:
         fresh = Mark.of(self._fresh(step.path)) if step.gives else None
         if step.gives and fresh is None:
             raise OSError(f"git did not write {os.fsdecode(step.path)} (is the disk full?)")
         return Shift(number=number, path=step.path, old=step.mark, fresh=fresh)
-
-    def _missing_folders(self) -> list[bytes]:
-        places = [step.path for step in self.steps if step.gives]
-        modules = [s.path for s in self.steps if is_module(s.new) and not is_module(s.old)]
-        wanted = {folder for path in places for folder in parents(path)}
-        wanted.update(folder for path in modules for folder in (*parents(path), path))
-        # Where a link becomes a folder, what is behind the link is not below that folder.
-        missing: set[bytes] = set()
-        for folder in sorted(wanted):
-            above = folder.rpartition(b"/")[0]
-            if above in missing or not staging.is_folder(self._full(folder)):
-                missing.add(folder)
-        return sorted(missing)
 
     def _take(self, one: Shift) -> None:
         moment("take")
@@ -339,6 +260,10 @@ class _Under:
                 put(fresh, target)
             except FileExistsError as there:
                 raise _moved(f"{os.fsdecode(one.path)} was made meanwhile") from there
+        # At once: whatever is done to it later has another ctime, also with its mtime put back.
+        found = look_at(target)
+        if found is not None and Mark.read(found) == one.fresh:
+            self._given[one.path] = found
         moment("given")
 
     def _clear_folder(self, folder: bytes, number: int) -> None:
@@ -358,9 +283,6 @@ class _Under:
                 raise _moved(f"{os.fsdecode(folder)} was made meanwhile") from there
         moment("folder made")
 
-    def _tree(self, root: Path, index: Path) -> WorkTree:
-        return WorkTree(self.order.patches, root, index, len(self.order.head))
-
     def _note(self, journal: Journal) -> None:
         moment(f"journal {journal.phase}")
         self.desk.write(journal)
@@ -368,7 +290,7 @@ class _Under:
         moment(f"journaled {journal.phase}")
 
     def _full(self, path: bytes) -> bytes:
-        return os.fsencode(self.journal.root) + b"/" + path
+        return self.top + path
 
     def _fresh(self, path: bytes) -> bytes:
         return after.fresh_place(self.journal, path)

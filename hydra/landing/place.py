@@ -63,12 +63,16 @@ class Look:
     loose: Collection[bytes] = ()
     outside: Collection[bytes] = ()
     problems: dict[bytes, str] = field(default_factory=dict)
+    _top: bytes = field(init=False)
     _indexed: dict[bytes, bytes] = field(default_factory=dict)
     _known: dict[bytes, Indexed] = field(default_factory=dict)
     _out: frozenset[bytes] = frozenset()
     _going: set[bytes] = field(default_factory=set)
     _listings: dict[bytes, dict[str, list[bytes]]] = field(default_factory=dict)
     _ways: dict[bytes, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._top = os.fsencode(self.tree.root)
 
     def read(self) -> None:
         """Reads the index; what follows looks at files alone."""
@@ -143,7 +147,8 @@ class Look:
         now.set((change.path, change.old) for change in standing)
         if not standing:
             return
-        now.refresh()
+        if now.refresh():
+            return
         for path, letter in now.changed().items():
             self._problem(path, "deleted in your tree" if letter == "D" else "changed in your tree")
 
@@ -245,8 +250,7 @@ class Look:
         return self._listings[folder]
 
     def _full(self, path: bytes) -> bytes:
-        top = os.fsencode(self.tree.root)
-        return top + b"/" + path if path else top
+        return self._top + b"/" + path if path else self._top
 
     def _problem(self, path: bytes, why: str) -> None:
         self.problems.setdefault(path, why)

@@ -24,12 +24,15 @@ def places(repository: Repository, name: str) -> tuple[Path, Path]:
     return git_dir / folder, (git_dir if same else root) / folder
 
 
-def copy_index(git_dir: Path, copy: Path) -> None:
+def copy_index(repository: Repository, copy: Path) -> None:
     """A copy of the user's index, whole in itself; none where they have none."""
+    git_dir, root = repository.git_dir, repository.root
     if (git_dir / "index").exists():
         shutil.copy2(git_dir / "index", copy)
     if any(git_dir.glob("sharedindex.*")):  # its other half lies in the user's own gitdir
-        run("update-index", "--no-split-index", git_dir=git_dir, index=copy)
+        # In the tree: a file that was written to in the second of its entry is looked at again.
+        words = ("update-index", "--no-split-index")
+        run(*words, cwd=root, git_dir=git_dir, work_tree=root, index=copy)
 
 
 def share(root: Path, fresh: Path, paths: Iterable[bytes]) -> None:

@@ -33,11 +33,21 @@ class Mark(NamedTuple):
     @classmethod
     def of(cls, path: bytes) -> Mark | None:
         """The file that has this name now; None where there is none."""
-        try:
-            found = os.lstat(path)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+        found = look_at(path)
+        return None if found is None else cls.read(found)
+
+    @classmethod
+    def read(cls, found: os.stat_result) -> Mark:
+        """The file that was looked at."""
         return cls(found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode)
+
+
+def look_at(path: bytes) -> os.stat_result | None:
+    """What stands there; None where nothing does."""
+    try:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def exchange(fresh: bytes, target: bytes) -> None:

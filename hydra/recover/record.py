@@ -22,6 +22,7 @@ from hydra.model import (
     RacePlan,
     Task,
     Tier,
+    TrialCap,
 )
 from hydra.outcome import Story
 
@@ -157,6 +158,7 @@ def _checks(told: Any) -> dict[str, Any]:
         "checks_parallel": int(told["parallel"]),
         "checks_tree": str(told["tree"]),
         "checks_network": str(told["network"]),
+        "trials": TrialCap(**told.get("trials", {})),
     }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from hydra import paths
 from hydra.errors import HydraError
 from hydra.git import repository
+from hydra.recover.consults import POINTER, sweep_consult
 from hydra.store import GONE, UNBORN
 from hydra.workspace import tree
 
@@ -38,15 +39,26 @@ def remove_run(state: Path, folder: Path) -> None:
 
 
 def remove_strays(state: Path, runs: set[str]) -> int:
-    """Removes grounds that belong to no run any more; how many. `runs` are all that there are."""
+    """Removes grounds that belong to no run any more, and what was left of a question to an agent;
+    how many. `runs` are all that there are."""
     known = {paths.ground_dir(state, run, "x").parent.name for run in runs}
     removed = 0
     with suppress(OSError):
         for grounds in (state / "g").iterdir():
-            if grounds.name not in known and time.time() - grounds.stat().st_mtime > STRAY_AFTER:
+            if grounds.name in known:
+                continue
+            if sweep_consult(grounds):
+                removed += 1
+            elif _is_stray(grounds):
                 tree.remove(grounds)
                 removed += 1
     return removed
+
+
+def _is_stray(grounds: Path) -> bool:
+    if (grounds / POINTER).exists():
+        return False
+    return time.time() - grounds.stat().st_mtime > STRAY_AFTER
 
 
 def _unpin(folder: Path, run: str) -> None:

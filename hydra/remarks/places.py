@@ -16,6 +16,7 @@ WORDS: dict[str, str] = {
     "packages": "says where packages come from and how they are installed",
     "git": "changes how git treats files",
     "build": "runs when the project is built or installed",
+    "tests": "runs with the tests, and may change what they say",
     "lock_file": "which versions are installed",
 }
 """Each kind of place, and why it deserves a look."""
@@ -54,7 +55,8 @@ _NAMES = {
     "build": "setup.py build.rs makefile gnumakefile dockerfile containerfile cmakelists.txt "
     "justfile rakefile binding.gyp meson.build build.gradle build.gradle.kts gradlew gradlew.bat "
     "gradle-wrapper.properties mvnw docker-compose.yml docker-compose.yaml compose.yml "
-    "compose.yaml conftest.py sitecustomize.py usercustomize.py",
+    "compose.yaml sitecustomize.py usercustomize.py",
+    "tests": "conftest.py",
     "lock_file": "uv.lock poetry.lock pdm.lock pipfile.lock pylock.toml package-lock.json "
     "npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock cargo.lock go.sum "
     "gemfile.lock composer.lock mix.lock pubspec.lock packages.lock.json flake.lock "

@@ -1,0 +1,117 @@
+"""Who is asked, and whether they can be: found out before anything is sent to anybody."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import trio
+
+from hydra import paths, plan, probe
+from hydra.adapters import registry
+from hydra.adapters.contract import Adapter
+from hydra.app import settings
+from hydra.app.room import check_room
+from hydra.app.runs import Place
+from hydra.config import Config
+from hydra.errors import Failure, NoAgentReady, Refused, UsageError
+from hydra.model import Confinement, DetectResult, Lane, Tier
+
+BUDGET = 300.0
+"""Seconds that an agent has in all, unless the user says otherwise."""
+
+Tell = Callable[[str], None]
+"""Takes one line for a person on what goes on."""
+
+
+def silent(_line: str) -> None:
+    """Tells nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Who is asked, and for how long. `budget` is in seconds."""
+
+    agent: str
+    budget: float = BUDGET
+    experimental: bool = False
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    tell: Tell = silent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """An agent that can be asked here: all that was found out before anything is sent to it."""
+
+    asker: Asker
+    config: Config
+    lane: Lane
+    adapter: Adapter
+    found: DetectResult
+    confinement: Confinement
+
+
+def ready(place: Place, asker: Asker) -> Ready:
+    """Raises `UsageError` for an agent that is unknown, or experimental and not allowed,
+    `NoAgentReady`, `Refused` where nothing would keep it from writing."""
+    flags = {"race.allow_experimental_adapters": True} if asker.experimental else {}
+    config = settings.load(place.repository.root, asker.environ, flags)
+    lane, adapter = _named(asker.agent, config)
+    check_room(place.state, place.folder, config.limits.disk_floor)
+    confinement, found = trio.run(_probe, place, adapter, config, asker.environ)
+    if not found.ready:
+        error = found.error or Failure(kind="BinaryMissing", message="it was not found")
+        raise NoAgentReady(f"{lane.adapter} is not ready: {error.message}", hint=error.hint)
+    descriptor = adapter.descriptor
+    if not (confinement.holds or descriptor.confines_itself or descriptor.sandbox == "hard"):
+        raise Refused(
+            f"nothing keeps {lane.adapter} from writing here ({confinement.reason})",
+            hint="install bubblewrap, or ask an agent that has a sandbox of its own",
+        )
+    return Ready(
+        asker=asker,
+        config=config,
+        lane=lane,
+        adapter=adapter,
+        found=found,
+        confinement=confinement,
+    )
+
+
+def _named(agent: str, config: Config) -> tuple[Lane, Adapter]:
+    lanes = registry.lanes((agent,))
+    if len(lanes) > 1:
+        raise UsageError(f"{agent!r}: one agent is asked, once", hint=f"say {lanes[0].adapter}")
+    (lane,) = lanes
+    adapter = registry.get(lane.adapter)
+    tier = adapter.descriptor.tier
+    if tier is Tier.EXPERIMENTAL and not config.race.allow_experimental:
+        raise UsageError(
+            f"{lane.adapter} is an experimental adapter",
+            hint=f"add {plan.EXPERIMENTAL_FLAG} to ask it all the same",
+        )
+    return lane, adapter
+
+
+async def _probe(
+    place: Place, adapter: Adapter, config: Config, environ: Mapping[str, str]
+) -> tuple[Confinement, DetectResult]:
+    confinement = await probe.try_confinement(environ)
+    around = probe.Surroundings(
+        environ=environ,
+        home=home_of(environ),
+        confinement=confinement,
+        state=place.state,
+        paths=settings.programs(config),
+        extra_names=settings.extra_names(config),
+        cache_file=paths.cache_dir(environ) / "probes.json",
+    )
+    found = await probe.detect_all([adapter], around)
+    return confinement, found[adapter.key()]
+
+
+def home_of(environ: Mapping[str, str]) -> Path:
+    """The user's HOME."""
+    return Path(environ.get("HOME") or Path.home())

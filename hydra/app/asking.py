@@ -1,0 +1,282 @@
+"""Asks one agent once: read-only, on a ground of its own at a run's base, within a budget."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from hydra import __version__, paths, plan
+from hydra.adapters import registry
+from hydra.app.asker import Ready, home_of
+from hydra.app.bench import Shop
+from hydra.app.readonly import Ground, answers
+from hydra.app.room import places
+from hydra.app.runs import Place
+from hydra.attempt import Bench, Emit, Handle, attempt
+from hydra.config.records import CheckSettings
+from hydra.errors import Refused
+from hydra.events import Event
+from hydra.git.runner import kill_all, owner
+from hydra.git.tree import regular_files
+from hydra.model import (
+    LanePlan,
+    Outcome,
+    Permission,
+    RacePlan,
+    Status,
+    Task,
+    Usage,
+)
+from hydra.process.identity import Identity
+from hydra.race import Race
+from hydra.recover.consults import FOLDER, POINTER
+from hydra.reporters.document import plan_document
+from hydra.space import under_floor
+from hydra.store import RunRecord, RunStore, write_json
+from hydra.workspace import PrivateGround, tree
+
+_ANSWERED = frozenset(("permission_denied", "failed_items"))
+"""Failures of an attempt that changed nothing, which one that only reads may have had."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of it. `texts` are the agent's words, the last first; `why` says in a clause why
+    there is none; `interrupted` is a signal's number, or 0."""
+
+    agent: str
+    folder: Path
+    texts: tuple[str, ...] = ()
+    why: str = ""
+    interrupted: int = 0
+    seconds: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    version: str = ""
+    remarks: tuple[str, ...] = ()
+
+    def head(self) -> dict[str, object]:
+        """What every record of an answer begins with."""
+        usage = self.usage
+        return {
+            "agent": self.agent,
+            "model": self.model or None,
+            "version": self.version or None,
+            "seconds": round(self.seconds, 3),
+            "usage": {
+                "input_tokens": usage.input_tokens,
+                "output_tokens": usage.output_tokens,
+                "cached_tokens": usage.cached_tokens,
+                "cost_usd": usage.cost_usd,
+            },
+            "error": self.why or None,
+            "warnings": list(self.remarks),
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """One question under way: its answer, and where more may be kept and stand until its end.
+
+    `kept` False: nothing of it is.
+    """
+
+    answer: Answer
+    id: str
+    """What its grounds go by, as a run's do."""
+    folder: Path
+    kept: bool = True
+
+
+@contextmanager
+def asked(place: Place, run: RunRecord, who: Ready, prompt: str) -> Iterator[Session]:
+    """Asks once, and keeps what the agent printed in the run's folder, under consult/.
+
+    What stands on its grounds goes at the end. Where it was interrupted, or fails, nothing is kept
+    of it at all. Raises `Refused` where the run's folder cannot be written.
+    """
+    with _recorded(place, run, who, prompt) as (store, planned):
+        answer = trio.run(_ask, place, run, who, store, planned)
+        session = Session(answer=answer, id=planned.run, folder=store.folder)
+        session.kept = not answer.interrupted
+        yield session
+        if not session.kept:
+            tree.remove(store.folder)
+
+
+@contextmanager
+def _recorded(
+    place: Place, run: RunRecord, who: Ready, prompt: str
+) -> Iterator[tuple[RunStore, RacePlan]]:
+    """A record of its own below the run's, whose lock is held while its grounds stand."""
+    try:
+        store, planned = _opened(place, run, who, prompt)
+        grounds = paths.ground_dir(place.state, planned.run, "x").parent
+        paths.make_private(grounds)
+        # From here on a later Hydra finds what this one has left, should it be killed.
+        pointer = {"schema": 1, "folder": str(store.folder), "lane": who.lane.id}
+        write_json(grounds / POINTER, pointer)
+    except OSError as error:
+        raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
+    try:
+        yield store, planned
+    except BaseException:
+        with suppress(OSError):
+            tree.remove(store.folder)
+        raise
+    finally:
+        kill_all()
+        with suppress(OSError):
+            tree.remove(grounds)
+        store.close()
+        with suppress(OSError):
+            (run.folder / "size.json").unlink(missing_ok=True)
+
+
+def _opened(place: Place, run: RunRecord, who: Ready, prompt: str) -> tuple[RunStore, RacePlan]:
+    top = run.folder / FOLDER
+    paths.make_private(top)
+    number = 1 + max((int(it.name) for it in top.iterdir() if it.name.isdecimal()), default=0)
+    while True:
+        planned = _plan(place, run, who, prompt, f"{run.id}.{number}")
+        documents = {"manifest.json": _manifest(planned), "plan.json": plan_document(planned)}
+        try:
+            return RunStore(top / str(number), documents), planned
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+        number += 1  # somebody else asks in this very moment
+
+
+def _plan(place: Place, run: RunRecord, who: Ready, prompt: str, id: str) -> RacePlan:
+    descriptor, config, environ = who.adapter.descriptor, who.config, who.asker.environ
+    names = regular_files(place.repository, run.base, descriptor.instructions)
+    only_reads = replace(
+        config,
+        race=replace(config.race, permission=Permission.PLAN, setup=(), copies=()),
+        limits=replace(config.limits, total=who.asker.budget),
+        checks=CheckSettings(),
+    )
+    return plan.make(
+        plan.Known(
+            run=id,
+            state=place.state,
+            task=Task(
+                prompt=prompt, repository=place.repository.root, base=run.base, title="asked"
+            ),
+            lanes=(who.lane,),
+            config=only_reads,
+            adapters={descriptor.key: who.adapter},
+            found={descriptor.key: who.found},
+            confinement=who.confinement,
+            environment_names=tuple(environ),
+            instructions={descriptor.key: names},
+            as_root=os.geteuid() == 0,
+        )
+    )
+
+
+def _task(place: Place, run: RunRecord, prompt: str) -> Task:
+    return Task(prompt=prompt, repository=place.repository.root, base=run.base, title="asked")
+
+
+def _manifest(planned: RacePlan) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "hydra": __version__,
+        "run": planned.run,
+        "started": time.time(),
+        "process": Identity.of(os.getpid()).as_dict(),
+        "owner": owner,
+        "repository": str(planned.task.repository),
+        "base": planned.task.base,
+        "prompt": planned.task.prompt,
+        "lanes": [lane.lane.id for lane in planned.lanes],
+    }
+
+
+async def _ask(
+    place: Place, run: RunRecord, who: Ready, store: RunStore, planned: RacePlan
+) -> Answer:
+    environ = who.asker.environ
+    shop = Shop(
+        repository=place.repository,
+        config=who.config,
+        store=store,
+        home=home_of(environ),
+        state=place.state,
+        environ=environ,
+        adapters={adapter.key(): adapter for adapter in registry.ADAPTERS},
+        plan=planned,
+        patches=run.patches,
+    )
+    benches: list[Bench] = []
+    wrote: list[str] = []
+
+    async def one(lane: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+        bench = await trio.to_thread.run_sync(shop.bench, lane)
+        assert isinstance(bench.ground, PrivateGround)
+        ground = Ground(bench.ground, run.base)
+        benches.append(replace(bench, ground=ground))
+        outcome = await attempt(benches[0], handle, emit)
+        wrote.extend(ground.wrote)
+        return outcome
+
+    def record(event: Event) -> None:
+        store.append(event)
+        if event.kind == "agent_started":
+            who.asker.tell(f"asking {who.lane.id}, read-only, for {who.asker.budget:g} s at most")
+
+    race = Race(
+        plan=planned,
+        run_attempt=one,
+        record=record,
+        checkpoint=store.sync,
+        room=partial(under_floor, places(place.state, place.folder), planned.limits.disk_floor),
+    )
+    result = await race.run()
+    (outcome,) = result.outcomes
+    texts: tuple[str, ...] = ()
+    why = _why(outcome)
+    if benches and not why:
+        texts = await trio.to_thread.run_sync(
+            answers, benches[0], store.lane_folder(who.lane.id), outcome
+        )
+        why = "" if texts else "it said nothing"
+    remarks = [warning for warning in outcome.warnings if warning not in who.found.warnings]
+    if wrote:
+        remarks.append(f"it wrote into its own worktree, which is thrown away: {_some(wrote)}")
+    planned_lane = planned.lanes[0]
+    return Answer(
+        agent=who.lane.id,
+        folder=store.folder,
+        texts=texts,
+        why=why,
+        interrupted=result.interrupted,
+        seconds=result.seconds,
+        usage=outcome.usage,
+        model=planned_lane.lane.model or "",
+        version=planned_lane.version,
+        remarks=tuple(remarks),
+    )
+
+
+def _why(outcome: Outcome) -> str:
+    failure = outcome.failure
+    if failure is None or (failure.kind == "AgentFailed" and failure.reason in _ANSWERED):
+        return ""
+    if outcome.status is Status.TIMED_OUT and failure.reason == "total":
+        return f"its budget of {failure.numbers.get('limit', 0):g} s was used up"
+    return failure.message
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")

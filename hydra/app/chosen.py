@@ -1,0 +1,125 @@
+"""What is to be landed: what a person names, else the top of the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.app.judgement import Verdict, judgement, known_judgement, lane_of
+from hydra.errors import LandingRefused, RecordError, Refused, UsageError
+from hydra.landing.picks import Pick
+from hydra.reporters.text import quote
+from hydra.store import RunRecord
+
+OVERRIDE = '--override "why it may land"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The picks, and what the verdict says of each lane that is taken whole: for the record.
+
+    `override` is the reason for which one lands that is not mergeable, "" without one.
+    """
+
+    picks: tuple[Pick, ...]
+    verdict: tuple[Mapping[str, Any], ...] = ()
+    override: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why what is taken whole is not mergeable, a sentence a gate."""
+        return tuple(
+            f"{told['lane']} is not mergeable: {gate}"
+            for told in self.verdict
+            for gate in told["gates"]
+        )
+
+
+def chosen(
+    record: RunRecord,
+    lane: str,
+    picks: Sequence[Pick],
+    *,
+    run: str,
+    override: str | None,
+    environ: Mapping[str, str],
+) -> Chosen:
+    """What lands. Raises `UsageError`, and `LandingRefused` where the ranking does not choose.
+
+    `run` is how the run was named, "" for the latest: the lines to type name it again.
+    """
+    if override is not None and not override.strip():
+        raise UsageError("--override has no reason", hint=OVERRIDE)
+    if lane and picks:
+        raise UsageError(
+            "a lane and picks were given: which is it?",
+            hint=f"all of it: --pick {lane}:. beside the other picks",
+        )
+    reason = (override or "").strip()
+    if picks:
+        whole = [pick.lane for pick in picks if pick.path == ""]
+        known = known_judgement(record, environ) if whole else None
+        told = [lane_of(known, it) for it in dict.fromkeys(whole)] if known else []
+        kept = tuple(_kept(one) for one in told if one)
+        return Chosen(picks=tuple(picks), verdict=kept, override=reason)
+    verdict = known_judgement(record, environ) if lane else _judgement(record, environ)
+    lane = lane or _top(verdict or {}, f" -r {quote(run)}" if run else "", reason)
+    mine = lane_of(verdict, lane) if verdict else {}
+    return Chosen(
+        picks=(Pick(lane, ""),),
+        verdict=(_kept(mine),) if mine else (),
+        override=reason,
+    )
+
+
+def _judgement(record: RunRecord, environ: Mapping[str, str]) -> Verdict:
+    try:
+        return judgement(record, environ)
+    except (Refused, RecordError) as error:
+        raise type(error)(
+            f"no lane was named, and there is no ranking to take one from: {error.message}",
+            hint="name the lane: hydra merge LANE; `hydra runs show` lists them",
+        ) from error
+
+
+def _top(verdict: Verdict, named: str, reason: str) -> str:
+    """The one lane to land. Raises `LandingRefused` with the lines to type instead."""
+    if verdict.get("top"):
+        return str(verdict["top"])
+    first = [lane for lane in verdict["lanes"] if lane.get("rank") == 1]
+    names = [str(lane["lane"]) for lane in first]
+    if not first:
+        raise LandingRefused(
+            "nothing was landed: no lane has a patch", hint="`hydra runs show` says why"
+        )
+    lines = ", or ".join(f"hydra merge {quote(name)}{named}" for name in names)
+    if len(first) > 1:
+        told = f"{', '.join(names[:-1])} and {names[-1]} are tied"
+        cannot = "; --override does not choose between them" if reason else ""
+        raise LandingRefused(
+            f"nothing was landed: {told}{cannot}",
+            hint=f"look (hydra compare{named}), then name one: {lines}",
+        )
+    if not reason:
+        raise LandingRefused(
+            f"nothing was landed: {_not_mergeable(first[0], len(verdict['lanes']))}",
+            hint=f"hydra compare{named} says more; to land it all the same: {lines} {OVERRIDE}",
+        )
+    return names[0]
+
+
+def _not_mergeable(lane: Mapping[str, Any], of: int) -> str:
+    gates = "; ".join(_texts(lane)) or str(lane.get("why") or "it is not mergeable")
+    if of == 1:
+        return f"{lane['lane']} is not mergeable: {gates}"
+    return f"no lane is mergeable, not {lane['lane']} either, which ranks first: {gates}"
+
+
+def _kept(lane: Mapping[str, Any]) -> dict[str, Any]:
+    told = {name: lane.get(name) for name in ("lane", "rank", "mergeable")}
+    return {**told, "gates": _texts(lane)}
+
+
+def _texts(lane: Mapping[str, Any]) -> list[str]:
+    return [str(gate.get("text", "")) for gate in lane.get("gates") or ()]

@@ -1,0 +1,142 @@
+"""`hydra compare`: the verdict on a race, as a table, a document, a comment or a page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from hydra.cli import consulting
+from hydra.cli.common import Command, json_option, run_option, use_color
+from hydra.cli.display import cells
+
+if TYPE_CHECKING:
+    from hydra.app.compare import Compared
+
+_HERE = "\0"
+"""`--html` without a FILE: no file can be called that."""
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "hydra compare",
+        "hydra compare codex --score",
+        "hydra compare --html --open",
+        "hydra compare --markdown > comment.md && gh pr comment --body-file comment.md",
+        "hydra compare -r @-1 --json | jq -r .top",
+        "hydra compare --review claude --separate codex",
+    ),
+)
+@click.argument("lanes", nargs=-1, metavar="[LANE...]")
+@click.option("--score", is_flag=True, help="Each part of the score, and how it came about.")
+@click.option("--markdown", is_flag=True, help="A comment for a pull request.")
+@click.option(
+    "--html",
+    is_flag=False,
+    flag_value=_HERE,
+    metavar="[FILE]",
+    help="Write one page (default: into the run's folder; - is stdout).",
+)
+@click.option("--open", "opens", is_flag=True, help="Show the page of --html in your browser.")
+@consulting.options
+@run_option
+@json_option
+def command(lanes: tuple[str, ...], **options: Any) -> None:
+    """Rank the lanes of a race: which patch, why, and how sure.
+
+    Exit 0: a lane is mergeable; 1: none is. With LANE, only these are told of in full, and the
+    exit code is theirs; ranks are those of all.
+    """
+    from hydra.app.compare import CompareRequest, compare
+
+    _check_outputs(options)
+    if stopped := consulting.consult(options):
+        sys.exit(stopped)
+    html = options["html"]
+    request = CompareRequest(run=options["run"], lanes=lanes)
+    done = compare(request)
+    if html is not None and html in (lane["lane"] for lane in done.verdict["lanes"]):
+        # `--html claude`: a lane, for whoever does not write ./claude.
+        done, html = compare(_with_lane(request, html)), _HERE
+    _show(done, html, options)
+    sys.stdout.flush()
+    sys.exit(done.exit_code)
+
+
+def _check_outputs(options: dict[str, Any]) -> None:
+    from hydra.errors import UsageError
+
+    named = [f"--{name.removeprefix('as_')}" for name in ("as_json", "markdown") if options[name]]
+    named += ["--html -"] if options["html"] == "-" else []
+    if len(named) > 1:
+        raise UsageError(f"{' and '.join(named)} both go to standard output", hint="give one")
+    if options["opens"] and options["html"] in (None, "-"):
+        raise UsageError("--open shows the page of --html", hint="hydra compare --html --open")
+    if options["html"] == "":
+        raise UsageError("--html has no name", hint="--html verdict.html")
+
+
+def _with_lane(request: Any, lane: str) -> Any:
+    from dataclasses import replace
+
+    return replace(request, lanes=(*request.lanes, lane))
+
+
+def _show(done: Compared, html: str | None, options: dict[str, Any]) -> None:
+    from hydra.reporters.document import dump
+
+    if html == "-":
+        from hydra.app.compare import page_of
+
+        sys.stdout.buffer.write(page_of(done))
+        return
+    page = None if html is None else _write(done, html)
+    if options["as_json"]:
+        sys.stdout.write(dump(done.document()))
+    elif options["markdown"]:
+        from hydra.reporters.markdown import comment
+
+        sys.stdout.write(comment(done.verdict, lanes=done.lanes))
+    elif page is None:
+        sys.stdout.write(_text(done, options))
+    if page is not None:
+        _tell(page, sys.stderr if options["as_json"] or options["markdown"] else sys.stdout)
+        sys.stdout.flush()
+        if options["opens"]:
+            _open(page)
+
+
+def _text(done: Compared, options: dict[str, Any]) -> str:
+    from hydra.reporters.compare import compare_text
+
+    return compare_text(
+        done.verdict,
+        lanes=done.lanes,
+        width=cells(sys.stdout),
+        color=use_color(sys.stdout),
+        score=options["score"],
+        run=done.record.id if options["run"] else "",
+    )
+
+
+def _write(done: Compared, html: str) -> Path:
+    from hydra.app.compare import write_page
+
+    return write_page(done, None if html == _HERE else Path(html))
+
+
+def _tell(page: Path, stream: TextIO) -> None:
+    """Where it is, so that `$(hydra compare --html)` is its name."""
+    from hydra.reporters.text import clean
+
+    stream.write(f"{clean(str(page))}\n")
+
+
+def _open(page: Path) -> None:
+    from hydra.app.compare import open_page
+
+    if not open_page(page):
+        sys.stderr.write("hydra: no browser could be opened: open that file yourself\n")

@@ -1,0 +1,96 @@
+"""The options of `hydra compare` that ask an agent: what is said meanwhile, and what stops it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hydra.cli.common import DURATION, F, require_race_platform
+
+if TYPE_CHECKING:
+    from hydra.app.consult import Consulted
+
+
+def options(function: F) -> F:
+    """`--review`, `--separate`, and what bounds them."""
+    for option in (
+        click.option(
+            "--allow-experimental-adapters",
+            "experimental",
+            is_flag=True,
+            help="Let adapters that are not Tier-1 be asked.",
+        ),
+        click.option("--budget", type=DURATION, help="The longest each may take (5m)."),
+        click.option(
+            "--separate",
+            metavar="AGENT",
+            help="Ask for tests that tell the leading patches apart, and try them.",
+        ),
+        click.option(
+            "--review",
+            metavar="AGENT",
+            help="Ask for remarks on the patches (no rank).",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def consult(given: Mapping[str, Any]) -> int:
+    """Asks whom the options name; 0, or the exit code where it was interrupted."""
+    asked = [name for name in ("review", "separate") if given[name] is not None]
+    if not asked:
+        _check_alone(given)
+        return 0
+    require_race_platform()
+    from hydra.app import consult as reviewing
+    from hydra.app import separating
+
+    ways = {"review": reviewing.review, "separate": separating.separate}
+    for name in asked:
+        done = ways[name](_asker(given, given[name]), given["run"])
+        _tell(done)
+        if done.interrupted:
+            from hydra.errors import EXIT_INTERRUPTED, EXIT_TERMINATED
+
+            return EXIT_INTERRUPTED if done.interrupted == 2 else EXIT_TERMINATED
+    return 0
+
+
+def _check_alone(given: Mapping[str, Any]) -> None:
+    for name, option in (("budget", "--budget"), ("experimental", "--allow-experimental-adapters")):
+        if given[name]:
+            from hydra.errors import UsageError
+
+            raise UsageError(
+                f"{option} is for --review and --separate",
+                hint="name an agent: hydra compare --review claude",
+            )
+
+
+def _asker(given: Mapping[str, Any], agent: str) -> Any:
+    from hydra.app.asker import BUDGET, Asker
+
+    return Asker(
+        agent=agent,
+        budget=BUDGET if given["budget"] is None else given["budget"],
+        experimental=given["experimental"],
+        tell=_say,
+    )
+
+
+def _say(line: str) -> None:
+    from hydra.reporters.text import clean
+
+    sys.stderr.write(f"hydra: {clean(line)}\n")
+    sys.stderr.flush()
+
+
+def _tell(done: Consulted) -> None:
+    for warning in done.warnings:
+        _say(f"warning: {warning}")
+    if done.says:
+        _say(done.says)

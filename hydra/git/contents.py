@@ -1,0 +1,145 @@
+"""What patches change, with the texts before and after: read from objects, nothing checked out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+from hydra.git.changes import MODULE, Change, Entry, changes, read_change
+from hydra.git.patches import Stat, count, numstat
+from hydra.git.runner import GitFailed, run, split
+
+FILE_BYTES = 2 * 1024**2
+"""A larger content is not read."""
+
+ALL_BYTES = 256 * 1024**2
+"""Bytes read of all patches together; what comes after is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One path that a patch changes. `added` and `deleted` are None for a binary file.
+
+    `old` and `new` are the contents, None where there is none or where it was not read.
+    """
+
+    change: Change
+    added: int | None
+    deleted: int | None
+    old: bytes | None
+    new: bytes | None
+
+
+def read_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[Content, ...]]:
+    """What each commit changes against `base`, in git's order; a rename is two entries.
+
+    One diff for each commit, and two git commands for all contents. Raises `GitFailed`.
+    """
+    known = {commit: listed(git_dir, base, commit) for commit in dict.fromkeys(commits)}
+    wanted = [entry for found, _ in known.values() for one in found for entry in _blobs(one)]
+    texts = contents(git_dir, _worth_reading(sizes(git_dir, (entry.oid for entry in wanted))))
+    return [tuple(_contents(*known[commit], texts)) for commit in commits]
+
+
+def listed(git_dir: Path, old: str, new: str) -> tuple[tuple[Change, ...], list[Stat]]:
+    """Each path that differs, and its lines, in one look. Raises `GitFailed`.
+
+    Where an object that is needed for counting is missing (a partial clone), names alone.
+    """
+    if old == new:
+        return (), []
+    words = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--no-abbrev")
+    quiet = ("--no-ext-diff", "--no-textconv", "--end-of-options", old, new, "--")
+    try:
+        told = run(*words, *quiet, git_dir=git_dir, isolated=True, timeout=300).stdout
+    except GitFailed:
+        return changes(git_dir, old, new), numstat(git_dir, old, new)
+    fields = split(told)
+    raw = sum(1 for _ in takewhile(lambda field: field.startswith(b":"), fields[::2])) * 2
+    found = zip(fields[:raw:2], fields[1:raw:2], strict=True)
+    counted = (entry.split(b"\t", 2) for entry in fields[raw:])
+    return (
+        tuple(read_change(facts, path) for facts, path in found),
+        [(path, count(added), count(deleted)) for added, deleted, path in counted],
+    )
+
+
+def sizes(git_dir: Path, names: Iterable[str]) -> dict[str, int]:
+    """Bytes of each object, in the order asked for; one that is missing is left out."""
+    asked = dict.fromkeys(names)
+    if not asked:
+        return {}
+    stdin = "".join(f"{name}\n" for name in asked).encode()
+    words = ("cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer")
+    told = run(*words, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
+    pairs = (line.split(" ") for line in told.stdout.decode("ascii", "replace").splitlines())
+    return {name: int(size) for name, size in pairs if size.isdigit()}
+
+
+def contents(git_dir: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """Each object's bytes; one that is missing is left out."""
+    asked = dict.fromkeys(names)
+    if not asked:
+        return {}
+    stdin = "".join(f"{name}\n" for name in asked).encode()
+    words = ("cat-file", "--batch", "--buffer")
+    told = run(*words, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
+    found: dict[str, bytes] = {}
+    rest = memoryview(told.stdout)
+    while rest:
+        # NAME SP TYPE SP SIZE LF, the content, LF; or NAME SP missing LF.
+        head, _, _ = bytes(rest[:200]).partition(b"\n")
+        name, *facts = head.decode("ascii", "replace").split(" ")
+        start = len(head) + 1
+        size = int(facts[1]) + 1 if len(facts) == 2 else 0
+        if size:
+            found[name] = bytes(rest[start : start + size - 1])
+        rest = rest[start + size :]
+    return found
+
+
+def files(git_dir: Path, tree: str) -> dict[bytes, str]:
+    """The blob of each ordinary file of a tree, by path. Raises `GitFailed`."""
+    told = run("ls-tree", "-r", "-z", tree, git_dir=git_dir, isolated=True, timeout=300).stdout
+    found: dict[bytes, str] = {}
+    for entry in split(told):
+        facts, _, path = entry.partition(b"\t")
+        mode, _, oid = facts.decode("ascii").split(" ")
+        if mode.startswith("100"):
+            found[path] = oid
+    return found
+
+
+def trees(git_dir: Path, commits: Sequence[str]) -> list[str]:
+    """The tree of each commit. Raises `GitFailed`."""
+    if not commits:
+        return []
+    named = (f"{commit}^{{tree}}" for commit in commits)
+    return run("rev-parse", *named, git_dir=git_dir, isolated=True).stdout.decode().split()
+
+
+def _blobs(change: Change) -> Iterator[Entry]:
+    for entry in (change.old, change.new):
+        if entry is not None and entry.mode != MODULE:
+            yield entry
+
+
+def _worth_reading(known: Mapping[str, int]) -> Iterator[str]:
+    left = ALL_BYTES
+    for name, size in known.items():
+        if size <= min(FILE_BYTES, left):
+            left -= size
+            yield name
+
+
+def _contents(
+    found: Sequence[Change], stats: Sequence[Stat], texts: Mapping[str, bytes]
+) -> Iterator[Content]:
+    lines = {path: (added, deleted) for path, added, deleted in stats}
+    for change in found:
+        added, deleted = lines.get(change.path, (None, None))
+        old = None if change.old is None else texts.get(change.old.oid)
+        new = None if change.new is None else texts.get(change.new.oid)
+        yield Content(change, added, deleted, old, new)

@@ -1,0 +1,148 @@
+"""Everything of a landing that can be done without touching the tree: whether anything is in the
+way, the new files, the new index, and what must be known to move them into place.
+
+What does not wait for each other runs beside each other. None of it writes outside the staging
+folder, but for the objects, which come once nothing is in the way.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from hydra.git.later import Later
+from hydra.git.names import parents
+from hydra.git.stamped import Stamps
+from hydra.git.standing import WorkTree, is_module
+from hydra.landing import staging
+from hydra.landing.order import Order
+from hydra.landing.place import Look, Step
+
+
+@dataclass(slots=True)
+class Preparing:
+    """`staging` is the folder for the index, `files` the one for files; both are there already.
+
+    Afterwards `steps` are what is to be done, `missing` the folders to be made, the upper ones
+    first. The bringing of the objects is under way as soon as nothing is known to be in the way.
+    """
+
+    order: Order
+    staging: Path
+    files: Path
+    steps: tuple[Step, ...] = ()
+    missing: tuple[bytes, ...] = ()
+    _brought: Later[None] | None = None
+    _stamps: Stamps | None = None
+
+    @property
+    def index(self) -> Path:
+        """The new index."""
+        return self.staging / "index"
+
+    def prepare(self) -> None:
+        """Raises `LandingRefused` where something is in the way, `OSError`, `GitFailed`."""
+        order, root = self.order, self.order.repository.root
+        staging.copy_index(order.repository, self.index)
+        before = self.staging / "index-before"
+        with suppress(FileNotFoundError):  # git writes another file and renames it
+            os.link(self.index, before)
+        tree = order.tree(root, before)
+        look = Look(tree, self.staging, order.changes, order.loose, order.outside)
+        entered = Later(self._enter)
+        try:
+            look.read()
+            written = Later(partial(self._check_out, entered, look.coming()))
+            try:
+                self.steps = look.steps()
+                self.missing = tuple(self._missing_folders())
+                entered.result()
+                self._stamps = self._read_stamps()
+                self._brought = Later(order.bring)
+            finally:
+                written.wait()
+        finally:
+            entered.wait()
+        written.result()
+        self._own_tree().skip(self._left_out())
+        staging.share(root, self.files / "fresh", self._given())
+
+    def bring(self) -> None:
+        """Waits for the objects. Raises what the bringing of them raised."""
+        if self._brought is not None:
+            self._brought.result()
+
+    def wait(self) -> None:
+        """Until nothing of it runs any more, however it ended."""
+        if self._brought is not None:
+            self._brought.wait()
+
+    def begin(self) -> None:
+        """Before the first file comes to its place. Raises `OSError`."""
+        if self._stamps is not None:
+            self._stamps.begin()
+
+    def refresh(self, found: Callable[[bytes], os.stat_result | None]) -> None:
+        """Brings the new index's times in line with the files in their places.
+
+        `found` tells of a path's file as it came to its place, None where that was not git's.
+        """
+        if self._stamps is not None:
+            self._stamps.write(found)
+        else:
+            self._own_tree().refresh()
+
+    def _own_tree(self) -> WorkTree:
+        return self.order.tree(self.order.repository.root, self.index)
+
+    def _enter(self) -> None:
+        loose = self.order.loose
+        self._own_tree().set((c.path, c.new) for c in self.order.changes if c.path not in loose)
+
+    def _check_out(self, entered: Later[None], coming: Sequence[bytes]) -> None:
+        """Writes the new files by git into `fresh`, where nothing of the user's stands.
+
+        The index that is checked out holds all of the tree: attributes are looked up in it.
+        """
+        entered.result()
+        loose = [c for c in self.order.changes if c.path in self.order.loose]
+        index = self.index
+        if loose:
+            index = self.staging / "index-loose"
+            shutil.copy2(self.index, index)
+        fresh = self.order.tree(self.files / "fresh", index)
+        if loose:
+            fresh.set((change.path, change.new) for change in loose)
+        fresh.checkout(coming)
+
+    def _given(self) -> list[bytes]:
+        return [step.path for step in self.steps if step.gives]
+
+    def _left_out(self) -> list[bytes]:
+        """What a sparse checkout leaves out."""
+        left_out = (s for s in self.steps if s.new and not s.gives and not is_module(s.new))
+        return [step.path for step in left_out if step.stage]
+
+    def _read_stamps(self) -> Stamps | None:
+        """None where more of the index is still to change, or git has to compare."""
+        if self.order.loose or self._left_out():
+            return None
+        return Stamps.read(self.index, self._given(), len(self.order.head))
+
+    def _missing_folders(self) -> list[bytes]:
+        modules = [s.path for s in self.steps if is_module(s.new) and not is_module(s.old)]
+        wanted = {folder for path in self._given() for folder in parents(path)}
+        wanted.update(folder for path in modules for folder in (*parents(path), path))
+        # Where a link becomes a folder, what is behind the link is not below that folder.
+        missing: set[bytes] = set()
+        top = os.fsencode(self.order.repository.root) + b"/"
+        for folder in sorted(wanted):
+            above = folder.rpartition(b"/")[0]
+            if above in missing or not staging.is_folder(top + folder):
+                missing.add(folder)
+        return sorted(missing)
