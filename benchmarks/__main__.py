@@ -23,7 +23,19 @@ _INSIDE = "HYDRA_BENCHMARKS_INSIDE"
 
 
 def _cases() -> dict[str, Callable[[Place], list[Result]]]:
-    from benchmarks import checks, grounds, idle, keeper, landings, output, peers, races, starts
+    from benchmarks import (
+        checks,
+        grounds,
+        idle,
+        judging,
+        keeper,
+        landings,
+        output,
+        pages,
+        peers,
+        races,
+        starts,
+    )
 
     return {
         "starts": starts.starts,
@@ -38,6 +50,8 @@ def _cases() -> dict[str, Callable[[Place], list[Result]]]:
         "snapshot": grounds.snapshots,
         "landing": landings.landing,
         "checks": checks.checks,
+        "judge": judging.judging,
+        "page": pages.page_cases,
         "peers": peers.peers,
     }
 
