@@ -15,6 +15,7 @@ from hydra.config import (
     KEYS,
     AgentSettings,
     Config,
+    JudgeSettings,
     RaceSettings,
     default_text,
     dumps,
@@ -29,7 +30,7 @@ from hydra.config import (
 from hydra.config.keys import AGENT, CHECK, FIXED, LOWER, NO
 from hydra.config.records import CheckSettings
 from hydra.errors import ConfigError
-from hydra.model import Check, Limits, Permission
+from hydra.model import Check, Limits, Permission, Weights
 
 ROOT = Path(__file__).parent.parent
 AGENTS = ("claude", "codex", "cursor-agent")
@@ -179,6 +180,7 @@ def test_a_duration_from_the_command_line_is_seconds_or_text() -> None:
 # --- the environment -----------------------------------------------------------------------
 
 _ENVIRONMENT: dict[str, tuple[str, object]] = {
+    "judge.protected_paths": ("a:b/", ("a", "b/")),
     "race.agents": ("claude, 2xcodex", ("claude", "2xcodex")),
     "race.permission": ("plan", Permission.PLAN),
     "race.network": ("off", False),
@@ -451,6 +453,14 @@ _limits = st.builds(
     },
     patch_untracked=st.integers(0, 10**6),
 )
+_points = st.one_of(st.integers(0, 1000), st.floats(0, 1000, allow_nan=False))
+_judge = st.builds(
+    JudgeSettings,
+    trial_runs=st.integers(0, 10_000),
+    trial_time=_seconds(0, 3_600_000),
+    protected_paths=_tuples(_word),
+    weights=st.builds(Weights, **{field.name: _points for field in fields(Weights)}),
+)
 _agents = st.dictionaries(
     st.sampled_from(AGENTS),
     st.builds(
@@ -463,7 +473,7 @@ _agents = st.dictionaries(
 )
 
 
-@given(st.builds(Config, race=_races, limits=_limits, agents=_agents))
+@given(st.builds(Config, race=_races, limits=_limits, judge=_judge, agents=_agents))
 def test_a_config_comes_back_from_its_text(config: Config) -> None:
     assert load(user=("again.toml", dumps(config)), agent_keys=AGENTS) == config
 
@@ -479,12 +489,59 @@ def test_what_no_file_may_say_is_left_out_of_the_text() -> None:
 def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> None:
     records = {"race": RaceSettings, "limits": Limits, "agents.<key>": AgentSettings}
     held = {section: {it.name for it in fields(record)} for section, record in records.items()}
+    held["judge"] = {it.name for it in fields(JudgeSettings)} - {"weights"}
+    held["judge.weights"] = {it.name for it in fields(Weights)}
     held["checks"] = set(CheckSettings._fields) - {"checks", "trusted"}
     held["checks.<name>"] = set(Check._fields) - {"name"}
     for section, names in held.items():
         told = {key.field for key in KEYS if key.section == section}
         told -= {"unsafe_full_access"} | ({"check"} if section == "race" else set())
         assert names - {"setup_trusted"} == told
+
+
+def test_a_repository_lowers_what_trials_may_cost_and_never_raises_it() -> None:
+    config = repository('[judge]\ntrial_runs = 3\ntrial_time = "1m"')
+    assert config.judge.trials == (3, 60.0)
+    assert repository("[judge]\ntrial_runs = 40").sources["judge.trial_runs"] == DEFAULT
+    error = refusal("[judge]\ntrial_runs = 41", "")
+    assert "trial_runs = 41 is more than you grant: yours is 40" in error.message
+    assert "use --trial-runs" in error.hint
+    error = refusal('[judge]\ntrial_time = "2h"', '[judge]\ntrial_time = "5m"')
+    assert 'trial_time = "2h" is more than you grant: yours is "5m" (user.toml' in error.message
+    assert "set HYDRA_TRIAL_TIME" in error.hint
+    asked = repository("[judge]\ntrial_runs = 99", flags={"judge.trial_runs": 50})
+    assert asked.judge.trial_runs == 50
+    assert (
+        repository("[judge]\ntrial_runs = 2", flags={"judge.trial_runs": 0}).judge.trials.runs == 0
+    )
+
+
+def test_a_repository_adds_protected_paths_and_takes_none_away() -> None:
+    mine, theirs = (
+        '[judge]\nprotected_paths = ["a", "b/"]',
+        '[judge]\nprotected_paths = ["b/", "*.c"]',
+    )
+    config = repository(theirs, mine)
+    assert config.judge.protected_paths == ("a", "b/", "*.c")
+    assert config.sources["judge.protected_paths"] == "user.toml, shop/hydra.toml"
+    environ = {"HYDRA_PROTECTED_PATHS": "x:y"}
+    assert repository(theirs, mine, environ=environ).judge.protected_paths == ("x", "y")
+    assert repository("[judge]\nprotected_paths = []", mine).judge.protected_paths == ("a", "b/")
+    assert "is not a path inside" in refusal('[judge]\nprotected_paths = ["/etc"]').message
+
+
+def test_weights_are_points_in_a_table_of_their_own() -> None:
+    assert user("[judge.weights]\nbuild = 2.5").judge.weights == Weights(build=2.5)
+    assert user("[judge]\nweights.lint = 0").judge.weights.lint == 0
+    assert user("[judge]\n[judge.weights]\n") == Config()
+    for value, said in (
+        ("-1", "must be 0 to 1000"),
+        ("true", "takes a number"),
+        ("nan", "must be"),
+    ):
+        assert said in refusal(f"[judge.weights]\nbuild = {value}").message
+    assert "judge.weights is a section" in refusal("[judge]\nweights = 3").message
+    assert "weights.buidl" in refusal("[judge.weights]\nbuidl = 3").message
 
 
 EXAMPLE_INTRO = (

@@ -343,6 +343,11 @@ def test_a_branch_that_is_there_is_told_before_the_checks(shelf: Shelf) -> None:
 
     with pytest.raises(LandingRefused, match="is there already"):
         shelf.merge("claude", branch="main", check=check)
+    with pytest.raises(LandingRefused, match=r"main is there already, so there can be no main/sub"):
+        shelf.merge("claude", branch="main/sub", check=check)
+    git(shelf.repo, "branch", "feature/one")
+    with pytest.raises(LandingRefused, match=r"feature/one is there already, so there can be no"):
+        shelf.merge("claude", branch="feature", check=check)
     with pytest.raises(UsageError, match="no name for a branch"):
         shelf.merge("claude", branch="a..b", check=check)
 
@@ -416,7 +421,9 @@ def test_the_command_says_what_it_did_and_exits_by_the_table(shelf: Shelf) -> No
     assert landed.returncode == 0, landed.stderr
     assert "landed claude on main" in landed.stdout
     assert shelf.command("merge", "claude").returncode == 5
-    assert shelf.command("merge").returncode == 2
+    unnamed = shelf.command("merge")
+    assert unnamed.returncode == 5, "no lane of a record as bare as this one is mergeable"
+    assert "claude is not mergeable" in unnamed.stderr
     assert shelf.command("merge", "--undo").returncode == 0
 
 

@@ -263,7 +263,7 @@ def test_a_filter_that_was_not_allowed_does_not_run_for_a_patch_that_asks_for_it
     trap.shelf.undo()
     assert not ran.exists()
     trap.shelf.merge("codex")
-    on_terminal(trap.place, "git rm -q --cached run.sh lines.txt; git add lines.txt", repo)
+    on_terminal(trap.place, "git rm -q --cached lines.txt && git add lines.txt", repo)
     assert ran.exists()
 
 

@@ -232,7 +232,8 @@ os.kill(keeper, signal.SIGKILL)
 signal.pause()
 """
     reports = keep("subreaper", python(code, mark)).reports()
-    assert reports[1:] == ["lost", "done"]
+    # It may be killed before it has said that the agent started.
+    assert reports[-2:] == ["lost", "done"]
     assert running(mark) == []
 
 

@@ -17,32 +17,14 @@ from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
+from tests.support.trials import RIGHT, UNITTEST, WRONG, with_tests
 
 DONE = fakes.finish("done")
-RIGHT = "def pages(n, size):\n    return -(-n // size)\n"
-WRONG = "def pages(n, size):\n    return n // size + 1\n"
-TESTS = """\
-import unittest
-from src.pager import pages
-
-
-class Pages(unittest.TestCase):
-    def test_up(self):
-        self.assertEqual(pages(3, 2), 2)
-
-    def test_even(self):
-        self.assertEqual(pages(4, 2), 2)
-"""
-UNITTEST = "python3 -B -m unittest -v"
 
 
 @pytest.fixture
 def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    (repo / "test_pages.py").write_text(TESTS)
-    (repo / "src" / "__init__.py").write_text("")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Tests")
-    yield Hydra(scratch, repo)
+    yield Hydra(scratch, with_tests(repo))
     assert fakes.left(str(scratch)) == []
 
 

@@ -1,0 +1,55 @@
+"""What the page calls a conflict is what the landing refuses, for every two of many patches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hydra.errors import HydraError
+from hydra.landing.picks import Pick
+from tests.support.pages import PageRun
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.browser.conftest import Open
+
+
+def test_the_page_and_the_landing_agree(
+    made: Callable[[str], PageRun], show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, page = made("crossing"), show("crossing").page
+    monkeypatch.chdir(run.shelf.repo)
+    lanes = [lane["lane"] for lane in run.document["lanes"]]
+    for summary in page.locator("li.lane summary").all():
+        if summary.evaluate("(node) => !node.parentElement.open"):
+            summary.click()
+    wrong, conflicts = [], 0
+    for one, other in combinations(lanes, 2):
+        found = shown(page, lanes.index(one), lanes.index(other))
+        conflicts += found
+        if found != refused(run, one, other):
+            wrong.append((one, other, "the page says so" if found else "the landing refuses"))
+    assert not wrong
+    assert 20 < conflicts < 80  # of 120
+
+
+def shown(page: Page, one: int, other: int) -> bool:
+    for lane in (one, other):
+        page.locator(f"[data-pick-lane='{lane}']").click()
+    found = bool(page.locator("#picks .conflicts").count())
+    page.get_by_role("button", name="Clear").click()
+    return found
+
+
+def refused(run: PageRun, one: str, other: str) -> bool:
+    try:
+        run.shelf.merge(picks=(Pick(one, path=""), Pick(other, path="")), dry_run=True)
+    except HydraError as error:
+        if error.exit_code != 5:
+            raise
+        return True
+    return False

@@ -1,0 +1,247 @@
+"""The page in a browser: the keyboard, many files, long diffs, every width, both themes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.processes import wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.browser.conftest import Open
+    from tests.support.browser import Scheme
+
+VIEWS = ("verdict", "changes", "tests", "timeline")
+
+
+def focused(page: Page) -> str:
+    told: str = page.evaluate("(({ id, className }) => id || className)(document.activeElement)")
+    return told
+
+
+def wait(page: Page, what: str) -> None:
+    """Until it is so. Playwright's own waiting evaluates text, which the page's policy forbids."""
+    assert wait_until(lambda: bool(page.evaluate(what)), 60), what
+
+
+def file_name(page: Page) -> str:
+    told: str = page.locator("#file h2").inner_text()
+    return told
+
+
+def test_the_verdict_is_what_one_sees_first(show: Open) -> None:
+    seen = show("small")
+    page = seen.page
+    assert page.locator("h1").inner_text().startswith("codex: fixes all three failures")
+    assert "87%" in page.locator(".confidence").inner_text()
+    assert page.locator(".hero code.line").inner_text().startswith("hydra merge codex -r ")
+    lanes = page.locator("li.lane")
+    assert [lanes.nth(n).locator("h3").inner_text() for n in range(4)] == [
+        "codex",
+        "claude",
+        "codex-2",
+        "cursor-agent",
+    ]
+    assert "not mergeable" in lanes.nth(3).inner_text()
+    evidence = lanes.nth(0).locator("a.evidence").first.get_attribute("href") or ""
+    assert evidence.startswith("file:///")
+    assert evidence.endswith("/checks/1/codex/pytest.json")
+    assert seen.quiet
+
+
+def test_what_is_unknown_is_no_zero(show: Open) -> None:
+    facts = show("small").page.locator("li.lane").nth(2).locator("dl.facts").first.inner_text()
+    assert "tokens\n?" in facts
+    assert "cost\n?" in facts
+
+
+def test_the_keyboard_does_it_all(show: Open) -> None:
+    seen = show("small")
+    page = seen.page
+    page.keyboard.press("j")
+    assert focused(page) == "lane-0"
+    page.keyboard.press("2")
+    assert page.locator("#view-changes").is_visible()
+    assert file_name(page) == "src/pager.py"
+    page.keyboard.press("j")
+    assert file_name(page) == "tests/test_pager.py"
+    page.keyboard.press("k")
+    page.keyboard.press("n")
+    assert focused(page) == "head"
+    page.keyboard.press("x")
+    assert page.locator("#picks").is_visible()
+    page.keyboard.press("x")
+    assert page.locator("#picks").is_hidden()
+    page.keyboard.press("s")
+    assert page.locator(".rows.pairs").count() == 1
+    page.keyboard.press("o")
+    assert page.locator(".both.names").inner_text().split() == ["codex", "claude"]
+    page.keyboard.press("u")
+    assert page.locator(".rows.unified").count() == 1
+    page.keyboard.press("/")
+    page.keyboard.type("usage")
+    assert page.locator(".entry").count() == 1
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    assert page.locator("dialog").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("dialog").is_hidden()
+    page.keyboard.press("3")
+    assert page.locator("#view-tests").is_visible()
+    page.keyboard.press("4")
+    page.keyboard.press("j")
+    assert page.locator("#events h2").inner_text() == "claude"
+    assert seen.quiet
+
+
+def test_shortcuts_can_be_turned_off(show: Open) -> None:
+    page = show("small").page
+    page.keyboard.press("?")
+    page.get_by_label("Shortcuts of one key").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+    assert page.locator("#view-changes").is_hidden()
+    page.keyboard.press("?")
+    assert page.locator("dialog").is_visible()
+
+
+def test_everything_can_be_reached_by_tab_and_shows_it(show: Open) -> None:
+    page = show("small").page
+    reached = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break
+        told = page.evaluate(
+            "(() => { const a = document.activeElement; const s = getComputedStyle(a);"
+            " return [a.textContent.slice(0, 40), s.outlineStyle, a.getClientRects().length]; })()"
+        )
+        assert told[1] != "none", told
+        assert told[2] > 0, told
+        reached.add(told[0])
+    assert {"Skip to the content", "Verdict", "Changes", "Copy", "Reasons and evidence"} <= reached
+
+
+def test_three_hundred_files_are_in_the_tree_and_none_is_drawn(show: Open) -> None:
+    seen = show("many", "changes")
+    page = seen.page
+    assert page.locator(".entry").count() == 300
+    assert page.locator("#file .diff").count() == 1
+    page.locator("#filter").fill("part014 0299")
+    assert page.locator(".entry").count() == 1
+    page.locator(".entry").click()
+    assert file_name(page) == "src/part014/module0299.py"
+    assert page.locator(".row.add").count() > 0
+    page.keyboard.press("/")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    assert page.locator(".entry").count() == 300
+    assert seen.quiet
+
+
+def test_twenty_thousand_lines_are_drawn_as_one_looks(show: Open) -> None:
+    seen = show("one_diff", "changes")
+    page = seen.page
+    page.locator(".row.add").first.wait_for()
+    heads = page.evaluate("document.querySelectorAll('.chunk').length")
+    assert heads > 100
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    wait(page, "[...document.querySelectorAll('.chunk')].at(-1).childElementCount > 0")
+    assert "f2499" in page.locator(".chunk").last.inner_text()
+    # What was not looked at comes by itself, so that the browser's own search finds it.
+    wait(page, "[...document.querySelectorAll('.chunk')].every((one) => one.childElementCount > 0)")
+    page.keyboard.press("s")
+    page.keyboard.press("o")
+    page.keyboard.press("n")
+    assert focused(page) == "head"
+    assert seen.quiet
+
+
+def test_two_lanes_stand_beside_each_other_by_the_lines_of_the_base(show: Open) -> None:
+    page = show("one_diff", "changes").page
+    page.keyboard.press("o")
+    page.locator(".rows.pairs .both").first.wait_for()
+    rows = page.evaluate(
+        "[...document.querySelectorAll('.rows .both')].slice(0, 12)"
+        ".map((row) => [...row.children].map((side) => side.textContent))"
+    )
+    assert ["    x = a + 0", "    x = a + 0"] in rows
+    assert ['    y = x * 2 + len("two")', ""] in rows
+    assert ["    z = y", "    z = y"] in rows
+    assert ["", "    z = y or None  # zero"] in rows
+
+
+def test_a_line_that_is_far_too_long_is_cut_and_counted(show: Open) -> None:
+    seen = show("hostile", "changes")
+    page = seen.page
+    page.locator(".entry", has_text="long.py").click()
+    more = page.locator("button.more")
+    assert "1,999,006" in more.inner_text()
+    before = page.locator(".row.add").first.inner_text()
+    assert len(before) < 1_200
+    more.click()
+    assert len(page.locator(".row.add").first.inner_text()) > 20_000
+    assert seen.quiet
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280, 1920])
+@pytest.mark.parametrize("name", ["small", "hostile", "many"])
+def test_no_width_scrolls_sideways(show: Open, name: str, width: int) -> None:
+    page = show(name, width=width).page
+    for view in VIEWS:
+        page.keyboard.press(str(VIEWS.index(view) + 1))
+        for summary in page.locator("summary:visible").all():
+            if summary.evaluate("(node) => !node.parentElement.open"):
+                summary.click()
+        if view == "changes":
+            page.keyboard.press("x")
+            page.keyboard.press("s")
+        over = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert over <= 0, f"{view} is {over} px too wide"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["small", "hostile"])
+def test_axe_finds_nothing(show: Open, name: str, scheme: Scheme, width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = show(name, width=width, scheme=scheme).page
+    for key in "1234":
+        page.keyboard.press(key)
+        for summary in page.locator("summary:visible").all():
+            if summary.evaluate("(node) => !node.parentElement.open"):
+                summary.click()
+        if key == "2":
+            states = ["x", "s", "o", "u"] if name == "small" else ["x"]
+        else:
+            states = ["?"] if key == "1" else [""]
+        for state in states:
+            if state:
+                page.keyboard.press(state)
+            found = axe.run(page).response["violations"]
+            told = [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
+            assert not found, f"view {key}, after {state!r}: {json.dumps(told, indent=1)}"
+        page.keyboard.press("Escape")
+
+
+def test_the_theme_can_be_chosen_and_stays(show: Open) -> None:
+    page = show("small", scheme="dark").page
+
+    def paper() -> str:
+        told: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return told
+
+    dark = paper()
+    page.keyboard.press("t")
+    light = paper()
+    assert light != dark
+    page.reload()
+    assert paper() == light
+    page.keyboard.press("t")
+    assert paper() == dark

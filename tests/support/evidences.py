@@ -1,0 +1,107 @@
+"""Evidence made by hand: lanes with files and checks, judged as a run's are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hydra.checks.judging import judge
+from hydra.checks.record import CheckResult, Status
+from hydra.checks.results import TestCase, Tests
+from hydra.judge.evidence import Evidence, FileChange, LaneEvidence, Trial
+from hydra.model import Check, Patch
+
+PYTEST = Check("pytest", "pytest -q", "test")
+
+
+def result(
+    ends: Mapping[str, bool], check: Check = PYTEST, *, status: Status | None = None, name: str = ""
+) -> CheckResult:
+    """A check that named these tests; True is passed."""
+    cases = tuple(TestCase(id, "passed" if good else "failed") for id, good in ends.items())
+    good = all(ends.values())
+    return CheckResult(
+        check=check,
+        status=status or (Status.PASSED if good else Status.FAILED),
+        reason="" if good else "it exited with 1",
+        exit_code=0 if good else 1,
+        tests=Tests("junit", cases),
+        details=f"checks/1/{name or 'x'}/{check.name}.json",
+    )
+
+
+def plain(good: bool, check: Check, *, name: str = "") -> CheckResult:
+    """A check without tests: a build, a lint."""
+    held = result({}, check, status=Status.PASSED if good else Status.FAILED, name=name)
+    return replace(
+        held, tests=None, exit_code=int(not good), reason="" if good else "it exited with 1"
+    )
+
+
+def file(
+    path: str = "a.py", old: str | None = "x = 1\n", new: str | None = "x = 2\n"
+) -> FileChange:
+    """One changed text file; its lines are counted plainly."""
+    return FileChange(
+        path=path,
+        old_mode="" if old is None else "100644",
+        new_mode="" if new is None else "100644",
+        old_oid="" if old is None else f"{hash(old):x}",
+        new_oid="" if new is None else f"{hash(new):x}",
+        insertions=len((new or "").splitlines()),
+        deletions=len((old or "").splitlines()),
+        old=old,
+        new=new,
+    )
+
+
+def lane(
+    name: str,
+    *checks: CheckResult,
+    files: Sequence[FileChange] | None = None,
+    base: Sequence[CheckResult] = (),
+    seconds: float = 60.0,
+    tree: str = "",
+    ended: str = "",
+) -> LaneEvidence:
+    """A lane that left a patch, its checks held against `base`."""
+    held = {it.check.name: it for it in base}
+    changed = (file(new=f"x = {len(name)}\n"),) if files is None else tuple(files)
+    return LaneEvidence(
+        lane=name,
+        adapter="claude",
+        patch=Patch(commit="c" * 40, base="b" * 40, files=len(changed)),
+        tree=tree or name,
+        files=changed,
+        checks=tuple(judge(it, held.get(it.check.name)) for it in checks),
+        seconds=seconds,
+        ended=ended,
+        status="failed" if ended else "completed",
+    )
+
+
+def cross(author: str, on: str, ends: Mapping[str, bool], base: CheckResult) -> Trial:
+    """The new tests of `author` as they ended on `on` ("" is the base)."""
+    ran = result(ends, name=f"trials/{author}-on-{on or '_base'}")
+    return Trial(kind="cross", on=on, author=author, result=judge(ran, base))
+
+
+def protected(
+    on: str, ends: Mapping[str, bool], base: CheckResult, *, configuration: bool = False
+) -> Trial:
+    """The base's own tests on a lane's patch."""
+    ran = result(ends, name=f"trials/protected-{on}")
+    return Trial(
+        kind="protected",
+        on=on,
+        result=judge(ran, base),
+        paths=("test_a.py",),
+        configuration=configuration,
+    )
+
+
+def evidence(lanes: Sequence[LaneEvidence], base: Sequence[CheckResult], **more: Any) -> Evidence:
+    """All of one run."""
+    known = Evidence(run="r", base="b" * 40, lanes=tuple(lanes), baseline=tuple(base))
+    return replace(known, **more)

@@ -1,0 +1,172 @@
+"""Runs of a page with many files, long diffs, and patches that meet each other in every way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.conftest import git
+from tests.support.landings import Shelf
+from tests.support.pages import (
+    Files,
+    PageRun,
+    check,
+    commit_files,
+    comparison,
+    lane,
+    patch,
+    reason,
+    score,
+    steps,
+    tested,
+    usage,
+    verdict,
+    write,
+    write_events,
+)
+
+
+def large(
+    repo: Path, scratch: Path, *, lanes: int, files: int, lines: int, tests: int = 0
+) -> PageRun:
+    """`lanes` patches that each change `lines` lines in all of `files` files, each a little apart.
+
+    `tests` is how many each check knows; a tenth of them differ from the base.
+    """
+    names = [f"src/part{n // 20:03}/module{n:04}.py" for n in range(files)]
+    base = {name: _module(n, lines) for n, name in enumerate(names)}
+    write(repo, base)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Many files")
+    shelf = Shelf.of(repo, scratch)
+    told = []
+    for number in range(lanes):
+        name = f"codex-{number + 1}" if number else "codex"
+        changed = {path: _changed(text, number) for path, text in base.items()}
+        commit_files(shelf, name, changed)
+        cases = [f"tests/test_part{n // 50:02}.py::test_case_{n:04}" for n in range(tests)]
+        differ = cases[number : max(1, tests // 10)]
+        outcome = check(
+            "passed",
+            f"{tests} passed",
+            details=f"checks/1/{name}/pytest.json",
+            tests=tested(tests, 0),
+            comparison=comparison(fixed=differ, new=[f"{case}[{name}]" for case in differ[:50]]),
+        )
+        told.append(
+            lane(
+                name,
+                number + 1,
+                mergeable=number % 3 != 2,
+                why=f"fixes {len(differ)} failures in {files} files",
+                reasons=[
+                    reason("base", f"fixes {len(differ)} tests", f"checks/1/{name}/pytest.json")
+                ]
+                * 5,
+                score=score(90.0 - number, 100, 90, 80, None, 60),
+                checks=[outcome] if tests else [],
+                patch=patch(files, files * lines, files * lines),
+                files=[
+                    {
+                        "path": path,
+                        "added": lines,
+                        "deleted": lines,
+                        "status": "modified",
+                        "binary": False,
+                        "lanes": [],
+                        "generated": n % 40 == 0,
+                        "vendored": False,
+                    }
+                    for n, path in enumerate(names)
+                ],
+                usage=usage(20_000 + number, 900),
+            )
+        )
+    cells = {one["lane"]: "passed" for one in told}
+    cross = [
+        {
+            "id": f"tests/test_new.py::test_{n}",
+            "author": "codex",
+            "check": "pytest",
+            "base": "failed",
+            "cells": {**cells, "codex": "own"},
+            "weighs": True,
+            "says": "",
+            "files": {},
+        }
+        for n in range(tests // 10)
+    ]
+    write_events(shelf, steps([one["lane"] for one in told]))
+    return PageRun(shelf, verdict(shelf, told, cross=cross))
+
+
+def _module(number: int, lines: int) -> str:
+    body = [
+        f"def function_{number}_{n}(value, other=None):\n"
+        f"    return value + {n} if other is None else other\n\n"
+        for n in range(lines * 2)
+    ]
+    return "".join(body)
+
+
+def _changed(text: str, number: int) -> str:
+    """Every second function changed; a third of the changes are the same in all lanes."""
+    pieces = text.split("\n\n")
+    for at in range(0, len(pieces) - 1, 2):
+        who = "all" if at % 3 == 0 else f"lane{number}"
+        pieces[at] = pieces[at].replace("return value", f"return {who}(value)")
+    return "\n\n".join(pieces)
+
+
+def one_diff(repo: Path, scratch: Path, lines: int = 20_000) -> PageRun:
+    """One file whose diff has about `lines` lines, in two lanes."""
+    blocks = lines // 8
+    text = "".join(
+        f"def f{n}(a):\n    x = a + {n}\n    y = x * 2\n    z = y\n    return z\n\n\n"
+        for n in range(blocks)
+    )
+    write(repo, {"src/long.py": text})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "A long file")
+    shelf = Shelf.of(repo, scratch)
+    commit_files(shelf, "codex", {"src/long.py": text.replace("x * 2", 'x * 2 + len("two")')})
+    commit_files(
+        shelf, "claude", {"src/long.py": text.replace("z = y\n", "z = y or None  # zero\n")}
+    )
+    return PageRun(shelf, verdict(shelf, [lane("codex", 1), lane("claude", 2)]))
+
+
+def crossing(repo: Path, scratch: Path) -> PageRun:
+    """Lanes whose patches meet each other in every way that one file and one name allow."""
+    lines = [f"line {n}\n" for n in range(1, 31)]
+    write(repo, {"text.txt": "".join(lines), "run.sh": "echo\n", "old.txt": "1\n2\n3\n4\n5\n6\n"})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Thirty lines")
+    shelf = Shelf.of(repo, scratch)
+
+    def text(*changes: tuple[int, int, str]) -> str:
+        made = list(lines)
+        for start, end, new in sorted(changes, reverse=True):
+            made[start - 1 : end - 1] = [new] if new else []
+        return "".join(made)
+
+    lanes: dict[str, Files] = {
+        "change-10": {"text.txt": text((10, 11, "ten\n"))},
+        "other-10": {"text.txt": text((10, 11, "TEN\n"))},
+        "same-and-20": {"text.txt": text((10, 11, "ten\n"), (20, 21, "twenty\n"))},
+        "change-11": {"text.txt": text((11, 12, "eleven\n"))},
+        "change-12": {"text.txt": text((12, 13, "twelve\n"))},
+        "before-10": {"text.txt": text((10, 10, "new\n"))},
+        "after-10": {"text.txt": text((11, 11, "new\n"))},
+        "gone-9": {"text.txt": text((9, 10, ""))},
+        "end": {"text.txt": text((31, 31, "more\n"))},
+        "no-newline": {"text.txt": text((30, 31, "line 30"))},
+        "executable": {"text.txt": text(), "run.sh": "echo\n", "old.txt": None},
+        "edit-run": {"run.sh": "echo 2\n"},
+        "new-a": {"fresh": "a\n"},
+        "new-b": {"fresh": "b\n"},
+        "new-folder": {"fresh/inside": "a\n"},
+        "edit-old": {"old.txt": "1\n2\n3\n4\n5\nsix\n"},
+    }
+    for name, files in lanes.items():
+        commit_files(shelf, name, files, {"run.sh": "100755" if name == "executable" else "100644"})
+    return PageRun(shelf, verdict(shelf, [lane(name, n) for n, name in enumerate(lanes, 1)]))

@@ -1,0 +1,296 @@
+"""What runs with a page are made of: patches without a race, a verdict document, events.
+
+The repositories and patches are real, so that the lines the page gives can be run. The verdict
+documents are written by hand to the contract of docs/json.md.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.app.page import page
+from hydra.events import AGENT_KINDS, Event, encode
+from hydra.store import RunRecord
+from tests.support.landings import RUN, Shelf
+
+Document = dict[str, Any]
+
+
+Files = Mapping[str, str | bytes | None]
+
+
+@dataclass
+class PageRun:
+    """A run with a verdict document; `bytes()` is its page, `file()` writes it beside the run."""
+
+    shelf: Shelf
+    document: Document
+    extra: list[Event] = field(default_factory=list)
+
+    @property
+    def record(self) -> RunRecord:
+        return RunRecord(self.shelf.race.patches.parent)
+
+    def bytes(self) -> bytes:
+        return page(self.record, self.document)
+
+    def file(self, folder: Path) -> Path:
+        path = folder / "page.html"
+        path.write_bytes(self.bytes())
+        return path
+
+
+def write(root: Path, files: Files) -> None:
+    """Puts `files` into a tree."""
+    for path, content in files.items():
+        place = root / path
+        if content is None:
+            place.unlink()
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def write_events(shelf: Shelf, events: Sequence[Event]) -> None:
+    """The run's events.jsonl."""
+    folder = shelf.race.patches.parent
+    (folder / "events.jsonl").write_bytes(b"".join(map(encode, events)))
+
+
+def check(status: str, says: str, **words: Any) -> Document:
+    """One check as result.json has it."""
+    told: Document = {
+        **{"check": "pytest", "kind": "test", "command": "pytest -q", "required": True},
+        **{"status": status, "says": says, "reason": "", "exit_code": int(status != "passed")},
+        **{"seconds": 3.14, "tree": "clean", "output": None, "details": None},
+        **{"output_dropped": 0, "tests": None, "comparison": None, "survivors": []},
+        **{"remarks": [], "held_back": "", "again": None},
+    }
+    return {**told, **words}
+
+
+def comparison(**lists: Sequence[str]) -> Document:
+    """A check's comparison with the base; the first 100 of each, and how many there are."""
+    names = [
+        "fixed",
+        "broken",
+        "still_failing",
+        "new",
+        "new_failing",
+        "vanished",
+        "flaky",
+        "skipped",
+        "unknown",
+    ]
+    return {
+        **{name: list(lists.get(name, ()))[:100] for name in names},
+        "counts": {name: len(lists.get(name, ())) for name in names},
+    }
+
+
+def lane(name: str, rank: int | None, *, mergeable: bool = True, **words: Any) -> Document:
+    """One lane of a verdict document."""
+    told: Document = {
+        **{"lane": name, "adapter": name.split("-")[0], "model": None, "label": name.title()},
+        **{"rank": rank, "tied": [], "mergeable": mergeable, "status": "completed", "why": ""},
+        **{"gates": [], "reasons": [], "chance": None, "score": None, "checks": []},
+        **{"protected": [], "patch": None, "files": [], "usage": usage(), "seconds": 61.0},
+        "message": "",
+    }
+    return {**told, **words}
+
+
+def usage(came: int | None = None, went: int | None = None, spent: float | None = None) -> Document:
+    """Tokens and cost; None is unknown."""
+    cached = None if came is None else int(came * 0.8)
+    return {"input_tokens": came, "output_tokens": went, "cached_tokens": cached, "cost_usd": spent}
+
+
+def reason(
+    kind: str, text: str, file: str = "", path: str = "", line: int | None = None
+) -> Document:
+    """One sentence with its evidence."""
+    return {"kind": kind, "text": text, "file": file or None, "path": path or None, "line": line}
+
+
+def verdict(shelf: Shelf, lanes: list[Document], **words: Any) -> Document:
+    """A verdict document over these lanes; what the contract asks for is there."""
+    told: Document = {
+        **{"schema": 1, "kind": "verdict", "run": RUN, "base": shelf.race.base},
+        **{"base_name": "main", "title": "Fix the pager", "repository": str(shelf.repo)},
+        **{"top": lanes[0]["lane"] if lanes else None, "says": "one is ahead"},
+        "mergeable": sum(one["mergeable"] for one in lanes),
+        "confidence": {"word": "unknown", "share": None, "why": ""},
+        **{"lanes": lanes, "baseline": [], "cross": [], "groups": [], "shared": []},
+        **{"not_tried": [], "notes": [], "separated": None, "exit_code": 0, "warnings": []},
+        "folder": str(shelf.race.patches.parent),
+    }
+    return {**told, **words}
+
+
+def patch(files: int, added: int, deleted: int) -> Document:
+    remarks: list[Document] = []
+    if files > 3:
+        remarks.append({"kind": "large", "path": "CHANGELOG.md", "text": "CHANGELOG.md is new"})
+    return {
+        **{"commit": "c" * 40, "base": "b" * 40, "files": files, "insertions": added},
+        **{"deletions": deleted, "incomplete": "", "notes": [], "left_behind": 0},
+        **{"remarks": remarks, "empty": False},
+    }
+
+
+def tested(passed: int, failed: int) -> Document:
+    told: Document = {"source": "junit", "passed": passed, "failed": failed, "skipped": 0}
+    return {**told, "failing": []}
+
+
+def score(total: float, *values: float | None) -> Document:
+    names = (("build", 30), ("test", 30), ("lint", 15), ("scope", 15), ("speed", 10))
+    sums = {
+        "build": "100 x 1 of 1 build checks pass",
+        "test": "100 x passed / (passed + failed)",
+        "lint": "no lint check was run",
+        "scope": "100 - 4 x (files - 1) - lines / 50",
+        "speed": "100 x fastest / own time",
+    }
+    dimensions = [
+        {"name": name, "weight": weight, "value": value, "formula": sums[name]}
+        for (name, weight), value in zip(names, values, strict=True)
+    ]
+    return {"total": total, "dimensions": dimensions}
+
+
+def event(seq: int, mono: float, kind: str, lane: str = "", **data: Any) -> Event:
+    """One event; `sub` may be among the data."""
+    sub = str(data.pop("sub", ""))
+    return Event(
+        seq=seq,
+        wall=1_700_000_000 + mono,
+        mono=mono,
+        run=RUN,
+        kind=kind,
+        sub=sub,
+        source="agent" if kind in AGENT_KINDS else "hydra",
+        lane=lane,
+        attempt=int(bool(lane)),
+        data=data,
+    )
+
+
+_STEPS: Sequence[tuple[float, str, Document]] = (
+    (0.4, "message", {"text": "I'll run the tests first, to see what fails."}),
+    (1.1, "tool_call", {"id": "1", "name": "Bash", "summary": "$ pytest -q"}),
+    (4.8, "tool_result", {"id": "1", "ok": False, "summary": "3 failed"}),
+    (6.0, "message", {"text": "**Reading the pager**", "sub": "thinking"}),
+    (7.5, "tool_call", {"id": "2", "name": "Read", "summary": "Read src/pager.py"}),
+    (7.6, "tool_result", {"id": "2", "ok": True, "summary": ""}),
+    (
+        14.0,
+        "message",
+        {
+            "text": "A slice already leaves out its end, so `- 1` loses the last item.\n"
+            "The count must round up."
+        },
+    ),
+    (16.0, "tool_call", {"id": "3", "name": "Edit", "summary": "Edit src/pager.py"}),
+    (16.3, "tool_result", {"id": "3", "ok": True, "summary": ""}),
+    (24.0, "tool_call", {"id": "4", "name": "Edit", "summary": "Edit tests/test_pager.py"}),
+    (24.2, "tool_result", {"id": "4", "ok": True, "summary": ""}),
+    (29.0, "tool_call", {"id": "5", "name": "Bash", "summary": "$ git push origin main"}),
+    (29.1, "tool_result", {"id": "5", "ok": False, "denied": True, "summary": "not allowed"}),
+    (33.0, "tool_call", {"id": "6", "name": "Bash", "summary": "$ pytest -q"}),
+    (36.4, "tool_result", {"id": "6", "ok": True, "summary": "4 passed"}),
+    (39.0, "usage", {"input_tokens": 21_900, "output_tokens": 960}),
+    (
+        40.0,
+        "completed",
+        {"text": "Fixed the slice and the count.", "denials": [], "failed_items": 0},
+    ),
+)
+
+
+def steps(lanes: Sequence[str]) -> list[Event]:
+    found: list[tuple[float, str, str, Document]] = [
+        (0.0, "run_started", "", {"lanes": list(lanes)})
+    ]
+    found.append((0.1, "check_started", "", {"check": "pytest", "command": "pytest -q"}))
+    found.append(
+        (
+            3.2,
+            "check_ended",
+            "",
+            {"check": "pytest", "status": "failed", "says": "3 failed", "seconds": 3.1},
+        )
+    )
+    for place, name in enumerate(lanes):
+        pace = (1.5, 1.2, 2.2, 0.6)[place % 4]
+        began = 0.6 + place * 0.3
+        found.append((began, "agent_started", name, {"pid": 1}))
+        found += [(began + at * pace, kind, name, dict(data)) for at, kind, data in _STEPS]
+        ended = began + 42 * pace
+        found.append(
+            (
+                ended,
+                "agent_exited",
+                name,
+                {"code": 0, "signal": None, "survivors": [], "seconds": ended},
+            )
+        )
+        found.append(
+            (ended + 0.2, "patch_taken", name, {"files": 2, "insertions": 5, "deletions": 2})
+        )
+        found.append(
+            (ended + 0.5, "check_started", name, {"check": "pytest", "command": "pytest -q"})
+        )
+        found.append(
+            (
+                ended + 4.5,
+                "check_ended",
+                name,
+                {"check": "pytest", "status": "passed", "says": "4 passed", "seconds": 4.0},
+            )
+        )
+        found.append(
+            (
+                ended + 4.6,
+                "lane_ended",
+                name,
+                {"status": "completed", "usable": True, "seconds": ended},
+            )
+        )
+    found.sort(key=lambda one: one[0])
+    return [event(n, at, kind, who, **data) for n, (at, kind, who, data) in enumerate(found, 1)]
+
+
+def commit_files(
+    shelf: Shelf, lane: str, files: Files, modes: Mapping[str, str] | None = None
+) -> None:
+    """A lane's patch without a worktree: these files on the base, straight into patches.git."""
+    who = b"committer Ada <ada@example.com> 1700000000 +0000"
+    base = shelf.race.base.encode()
+    parts = [b"commit refs/heads/%s\n%s\ndata 5\npatch\nfrom %s\n" % (lane.encode(), who, base)]
+    for path, content in files.items():
+        # fast-import quotes as C does; every byte may be written as octal.
+        name = (
+            b'"'
+            + b"".join(b"\\%03o" % byte for byte in path.encode("utf-8", "surrogateescape"))
+            + b'"'
+        )
+        if content is None:
+            parts.append(b"D %s\n" % name)
+            continue
+        data = content if isinstance(content, bytes) else content.encode()
+        mode = (modes or {}).get(path, "100644").encode()
+        parts.append(b"M %s inline %s\ndata %d\n%s\n" % (mode, name, len(data), data))
+    subprocess.run(
+        ["git", f"--git-dir={shelf.race.patches}", "fast-import", "--quiet"],
+        input=b"".join(parts),
+        check=True,
+        capture_output=True,
+    )
+    shelf.lanes.append(lane)
+    shelf._record()

@@ -1,0 +1,162 @@
+"""`python -m tests.support.pictures [OUT]`: pictures of a real demo, its terminal and its page.
+
+Runs `hydra demo`, draws what it printed as SVG, and has Chromium take its page, light and dark.
+Needs the extra `browser`. OUT is docs/pictures, where the README looks for them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import html
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+from hydra.reporters.text import width
+from tests.support.browser import Scheme, browser, opened
+
+COLUMNS = 118
+LARGEST = 250_000
+"""Bytes of one picture."""
+OUT = Path(__file__).parents[2] / "docs" / "pictures"
+
+_CELL, _LINE, _PAD, _SIZE = 7.8, 19, 20, 13
+_COLORS = {"31": "#ff9a8f", "32": "#6fd08a", "33": "#e6bd63", "36": "#62cdb8", "2": "#98a19c"}
+_SGR = re.compile(r"\x1b\[([0-9;]*)m")
+_WORDS = re.compile(r"\S+(?: \S+)*")
+"""Words with one space between: more than one is not kept by what draws the picture."""
+_FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+
+def main() -> None:
+    """Writes them all; each is named with its size."""
+    out = Path(sys.argv[1]) if sys.argv[1:] else OUT
+    out.mkdir(parents=True, exist_ok=True)
+    told = _demo()
+    folder = _folder(told)
+    try:
+        (out / "terminal.svg").write_text(svg(_shown(told)))
+        _pages(Path(*_found(r"(/\S+/compare\.html)", told)), out)
+    finally:
+        shutil.rmtree(folder)
+    for picture in sorted(out.iterdir()):
+        size = picture.stat().st_size
+        print(f"{size:>8,} {picture}")
+        if size > LARGEST:
+            raise SystemExit(f"{picture} is larger than {LARGEST:,} bytes")
+
+
+def _demo() -> str:
+    """What `hydra demo` prints on a terminal of its own, with its colours."""
+    mine, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    environ = {**os.environ, "TERM": "xterm-256color"}
+    environ.pop("NO_COLOR", None)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "hydra", "demo"],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,  # the live table: what it left is in the summary
+        env=environ,
+    )
+    os.close(theirs)
+    told = b""
+    while True:
+        try:
+            part = os.read(mine, 65536)
+        except OSError:  # EIO: nobody holds the other end any more
+            break
+        if not part:
+            break
+        told += part
+    if child.wait():
+        raise SystemExit(f"hydra demo ended with {child.returncode}")
+    return told.decode().replace("\r\n", "\n")
+
+
+def _found(pattern: str, told: str) -> tuple[str, ...]:
+    match = re.search(pattern, _SGR.sub("", told))
+    if match is None:
+        raise SystemExit(f"the demo does not say {pattern}:\n{told}")
+    return match.groups()
+
+
+def _folder(told: str) -> Path:
+    (folder,) = _found(r"rm -rf (/\S*/hydra-demo-\w+)\n", told)
+    return Path(folder)
+
+
+def _shown(told: str) -> list[str]:
+    """The part worth a picture: up to the lines to type, which are as long as their paths."""
+    lines = told.split("\n")
+    end = next((n for n, line in enumerate(lines) if line.startswith("what the lanes did")), None)
+    kept = lines[:end]
+    while kept and not kept[-1].strip():
+        kept.pop()
+    return ["$ hydra demo", "", *kept]
+
+
+def svg(lines: list[str]) -> str:
+    """Lines with SGR colours as a picture that asks for no font."""
+    wide = max(width(_SGR.sub("", line)) for line in lines) * _CELL + 2 * _PAD
+    high = len(lines) * _LINE + 2 * _PAD
+    drawn = "\n".join(_line(line, _PAD + (n + 0.75) * _LINE) for n, line in enumerate(lines))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high}" '
+        f'viewBox="0 0 {wide:.0f} {high}" role="img" aria-label="hydra demo in a terminal">\n'
+        f'<rect width="100%" height="100%" rx="10" fill="#111413"/>\n'
+        f'<g font-family="{_FONT}" font-size="{_SIZE}" fill="#e6e9e6">\n'
+        f"{drawn}\n</g>\n</svg>\n"
+    )
+
+
+def _line(line: str, y: float) -> str:
+    parts: list[str] = []
+    column, style = 0, ""
+    for at, piece in enumerate(_SGR.split(line)):
+        if at % 2:
+            style = "" if piece in ("", "0") else piece
+            continue
+        parts += (
+            _text(found[0], column + width(piece[: found.start()]), y, style)
+            for found in _WORDS.finditer(piece)
+        )
+        column += width(piece)
+    return "".join(parts)
+
+
+def _text(words: str, column: int, y: float, style: str) -> str:
+    x, long = _PAD + column * _CELL, width(words) * _CELL
+    look = f' fill="{_COLORS[style]}"' if style in _COLORS else ""
+    look += ' font-weight="700"' if style == "1" else ""
+    # Its length is said, so that columns stand whatever font there is.
+    place = f'x="{x:.1f}" y="{y:.1f}" textLength="{long:.1f}"'
+    return f"<text {place}{look}>{html.escape(words)}</text>"
+
+
+def _pages(page: Path, out: Path) -> None:
+    schemes: tuple[Scheme, ...] = ("light", "dark")
+    with browser() as started:
+        for scheme in schemes:
+            with opened(started, page, width=1280, height=980, scheme=scheme) as seen:
+                seen.page.locator("h1").wait_for()
+                seen.page.screenshot(path=out / f"verdict-{scheme}.png")
+            with opened(
+                started, page, width=1280, height=760, scheme=scheme, view="changes"
+            ) as seen:
+                for key in ("o", "n", "x"):
+                    seen.page.keyboard.press(key)
+                seen.page.locator("#picks code.line").wait_for()
+                seen.page.screenshot(path=out / f"changes-{scheme}.png")
+            if not seen.quiet:
+                raise SystemExit(f"the page did not keep to itself: {seen}")
+
+
+if __name__ == "__main__":
+    main()

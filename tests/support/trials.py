@@ -1,0 +1,149 @@
+"""Lanes over a real repository, checked and then tried on each other, for the tests of trials."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from hydra.app.trying import Tried, try_all
+from hydra.checks.record import CheckResult
+from hydra.checks.results import Status
+from hydra.checks.round import Round
+from hydra.judge.evidence import Trial
+from hydra.model import TrialCap
+from hydra.trials.record import Trials
+from tests.conftest import git
+from tests.support.checks import Bench
+
+UNITTEST = "python3 -B -m unittest -v"
+
+RIGHT = "def pages(n, size):\n    return -(-n // size)\n"
+WRONG = "def pages(n, size):\n    return n // size + 1\n"
+
+Patch = Mapping[str, str | None]
+
+
+def cases(module: str, /, **tests: str) -> str:
+    """A file of unittest cases: a statement each."""
+    lines = [
+        "import unittest",
+        f"from {module} import *",
+        "",
+        "",
+        "class Pages(unittest.TestCase):",
+    ]
+    for name, body in tests.items():
+        lines += [f"    def test_{name}(self):", f"        {body}"]
+    return "\n".join(lines) + "\n"
+
+
+def pages(**tests: str) -> str:
+    """The same for src.pager: what `pages` of two numbers is."""
+    told = {name: f"self.assertEqual(pages{body})" for name, body in tests.items()}
+    return cases("src.pager", **told)
+
+
+BASE = pages(up="(3, 2), 2", even="(4, 2), 2")
+"""On the base `up` fails and `even` passes."""
+
+
+def with_tests(repo: Path, files: Patch | None = None) -> Path:
+    """The repository with a package, its tests and `files`, committed."""
+    for name, text in {"src/__init__.py": "", "test_pages.py": BASE, **(files or {})}.items():
+        assert text is not None
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text(text)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Tests")
+    return repo
+
+
+class Trying(Bench):
+    """`commits` are the lanes' patches by name; `own` their checks, judged."""
+
+    commits: dict[str, str]
+    own: dict[str, tuple[CheckResult, ...]]
+
+    async def check(self, lanes: Mapping[str, Patch | Callable[[Path], None]]) -> Tried:
+        """The base's checks and each lane's; a lane is its files, or what is done in its tree."""
+        self.commits = {
+            lane: self.commit(it) if isinstance(it, Mapping) else self.made(it)
+            for lane, it in lanes.items()
+        }
+        round = Round(self.kit)
+        await round.baseline(self.base, self.tell)
+        self.own = {
+            lane: await round.lane(lane, commit, self.tell, stop=trio.CancelScope())
+            for lane, commit in self.commits.items()
+        }
+        return Tried(
+            kit=self.kit,
+            base=self.base,
+            on_base=round.base,
+            commits=self.commits,
+            results=self.own,
+        )
+
+    async def tried(self, lanes: Mapping[str, Any], cap: TrialCap | None = None) -> Trials:
+        """All trials of these lanes."""
+        return await self.again(await self.check(lanes), cap)
+
+    async def again(
+        self,
+        tried: Tried,
+        cap: TrialCap | None = None,
+        stop: trio.CancelScope | None = None,
+        parallel: int = 1,
+    ) -> Trials:
+        """The trials of lanes that were checked."""
+        tried = replace(tried, parallel=parallel)
+        return await try_all(tried, cap or TrialCap(), self.tell, stop or trio.CancelScope())
+
+    def made(self, work: Callable[[Path], None]) -> str:
+        """A patch made by `work` in the repository's own tree."""
+        git(self.repo, "checkout", "-q", "--detach", "main")
+        work(self.repo)
+        git(self.repo, "add", "-A")
+        git(self.repo, "commit", "-qm", "A patch")
+        commit = git(self.repo, "rev-parse", "HEAD")
+        git(self.repo, "checkout", "-q", "-f", "main")
+        git(self.repo, "clean", "-qfdx")
+        return commit
+
+    @property
+    def started(self) -> list[Mapping[str, object]]:
+        """The trials that began, in their order."""
+        return [data for kind, data in self.events if kind == "trial_started"]
+
+    def left(self) -> list[str]:
+        """What still stands where grounds are made."""
+        return [path.name for path in self.grounds.iterdir()] if self.grounds.exists() else []
+
+
+def of(found: Trials, kind: str, on: str, author: str = "", **more: object) -> Trial:
+    """The one trial of that kind."""
+    (trial,) = [
+        it
+        for it in found.runs
+        if (it.kind, it.on, it.author) == (kind, on, author)
+        and all(getattr(it, name) == value for name, value in more.items())
+    ]
+    return trial
+
+
+def ends(trial: Trial, *names: str) -> list[Status | None]:
+    """How these tests ended, by the last parts of their ids."""
+    held = trial.result.tests.by_id if trial.result.tests else {}
+    return [
+        next((status for id, status in held.items() if id.endswith(name)), None) for name in names
+    ]
+
+
+def folder(path: Path) -> None:
+    """Removes a folder of the tree."""
+    shutil.rmtree(path)

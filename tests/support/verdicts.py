@@ -1,0 +1,267 @@
+"""Verdict documents as `hydra compare --json` prints them, for the reporters' tests."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+Document = dict[str, Any]
+
+RUN = "20261121t203415-k3f"
+FOLDER = f"/var/lib/hydra/shop-00/runs/{RUN}"
+
+
+def check(name: str, says: str, status: str = "passed", **more: Any) -> Document:
+    """A check's document, as result.json has it."""
+    return {
+        "check": name,
+        "kind": "test",
+        "required": True,
+        "command": f"{name} -q",
+        "status": status,
+        "says": says,
+        "reason": "",
+        "exit_code": 0,
+        "seconds": 3.1,
+        "tree": "clean",
+        "output": f"checks/1/{name}.txt",
+        "details": f"checks/1/{name}.json",
+        "output_dropped": 0,
+        "tests": None,
+        "comparison": None,
+        "survivors": [],
+        "remarks": [],
+        "held_back": "",
+        "again": None,
+        **more,
+    }
+
+
+def reason(kind: str, text: str, file: str = "", path: str = "", line: int | None = None) -> Any:
+    """A gate or a reason."""
+    return {"kind": kind, "text": text, "file": file or None, "path": path or None, "line": line}
+
+
+def score(total: float | None, lint: float | None = None) -> Document:
+    """A score of five parts, one of them unknown."""
+    names = [("build", 30.0, 100.0), ("test", 30.0, 95.5), ("lint", 15.0, lint)]
+    names += [("scope", 15.0, 80.0), ("speed", 10.0, 71.0)]
+    return {
+        "total": total,
+        "dimensions": [
+            {"name": name, "weight": weight, "value": value, "formula": f"{name}: 43 / 43 x 100"}
+            for name, weight, value in names
+        ],
+    }
+
+
+def lane(name: str, **more: Any) -> Document:
+    """One lane of a verdict, mergeable and first unless it is said otherwise."""
+    patch = {
+        "commit": "c" * 40,
+        "base": "4be1c02" + "0" * 33,
+        "files": 1,
+        "insertions": 6,
+        "deletions": 2,
+        "incomplete": "",
+        "notes": [],
+        "left_behind": 0,
+        "remarks": [],
+        "empty": False,
+    }
+    return {
+        "lane": name,
+        "adapter": name.partition("-")[0],
+        "model": None,
+        "label": {"claude": "Claude Code"}.get(name, "Codex"),
+        "rank": 1,
+        "tied": [],
+        "mergeable": True,
+        "status": "completed",
+        "why": "fixes both failures; smallest change",
+        "gates": [],
+        "reasons": [reason("base", "fixes both failures", f"checks/1/{name}/pytest.json")],
+        "chance": 0.82,
+        "score": score(87.5),
+        "checks": [check("pytest", "43 passed")],
+        "protected": [],
+        "patch": patch,
+        "files": [
+            {
+                "path": "src/pager.py",
+                "added": 6,
+                "deleted": 2,
+                "status": "modified",
+                "binary": False,
+                "lanes": ["claude", "codex"],
+                "generated": False,
+                "vendored": False,
+            }
+        ],
+        "usage": {
+            "input_tokens": 17_000,
+            "output_tokens": 1_200,
+            "cached_tokens": None,
+            "cost_usd": None,
+        },
+        "seconds": 72.0,
+        "message": "Both tests pass now.",
+        **more,
+    }
+
+
+def verdict(**more: Any) -> Document:
+    """The race of commands.md: codex first, claude second, codex-2 timed out."""
+    codex = lane("codex")
+    codex["reasons"].append(
+        reason("cross", "its new test passes on claude's patch too", "checks/1/trials.json")
+    )
+    claude = lane(
+        "claude",
+        rank=2,
+        why="fixes both failures; touches 2 files no other lane touched",
+        reasons=[
+            reason("base", "fixes both failures", "checks/1/claude/pytest.json"),
+            reason("scope", "touches 2 files that no other lane touched", path="src/util.py"),
+        ],
+        usage={
+            "input_tokens": 1,
+            "output_tokens": 2,
+            "cached_tokens": None,
+            "cost_usd": 0.14,
+        },
+        seconds=58.2,
+    )
+    claude["patch"] |= {"insertions": 18, "deletions": 4, "files": 3}
+    late = lane(
+        "codex-2",
+        rank=None,
+        mergeable=False,
+        status="timed_out",
+        why="idle for 10:00; it left no patch",
+        gates=[reason("gate", "idle for 10:00; it left no patch")],
+        reasons=[],
+        chance=None,
+        score=None,
+        checks=[],
+        patch=None,
+        files=[],
+        seconds=600.4,
+    )
+    document = {
+        "schema": 1,
+        "kind": "verdict",
+        "run": RUN,
+        "base": "4be1c02" + "0" * 33,
+        "base_name": "main",
+        "title": "Fix the off-by-one in pager.py",
+        "repository": "/home/ada/shop",
+        "round": 1,
+        "top": "codex",
+        "says": "codex: fixes both failures; smallest change",
+        "mergeable": 2,
+        "confidence": {"word": "fair", "share": 0.55, "why": "3 lanes, 2 tests that tell apart"},
+        "lanes": [codex, claude, late],
+        "baseline": [check("pytest", "41 passed, 2 failed", "failed")],
+        "cross": [
+            cross("tests/test_pager.py::test_empty", "codex", {"claude": "passed"}),
+            cross(
+                "tests/test_pager.py::test_last",
+                "claude",
+                {"codex": "passed"},
+                weighs=False,
+                says="passes on the base",
+                base="passed",
+            ),
+        ],
+        "groups": [{"kind": "alike", "lanes": ["claude", "codex"]}],
+        "shared": [{"path": "src/pager.py", "name": "pages", "lanes": ["claude", "codex"]}],
+        "not_tried": ["the base's own tests on codex-2: it left no patch"],
+        "notes": [],
+        "separated": None,
+        "folder": FOLDER,
+        "exit_code": 0,
+        "warnings": [],
+    }
+    return {**document, **more}
+
+
+def cross(id: str, author: str, cells: dict[str, str], **more: Any) -> Document:
+    """One row of the matrix; failed on the base."""
+    return {
+        "id": id,
+        "author": author,
+        "check": "pytest",
+        "base": "failed",
+        "cells": {author: "own", **cells},
+        "weighs": True,
+        "says": "",
+        "files": {author: f"checks/1/{author}/pytest.json"},
+        **more,
+    }
+
+
+def tie() -> Document:
+    """Claude and codex, and nothing that tells them apart."""
+    document = verdict(
+        top=None, says="claude and codex are tied: nothing that was measured tells them apart"
+    )
+    for one, other in (("codex", "claude"), ("claude", "codex")):
+        found = next(lane for lane in document["lanes"] if lane["lane"] == one)
+        found |= {"rank": 1, "tied": [other]}
+    return document
+
+
+WEAKENED = "changes what test_full_page expects; the base's own still fails on its code"
+
+
+def none_mergeable() -> Document:
+    """One patch, and it weakens a test."""
+    document = verdict(top=None, says=f"codex is not mergeable: {WEAKENED}", mergeable=0)
+    codex = document["lanes"][0]
+    gate = reason("gate", WEAKENED, "checks/1/trials/codex.json", "tests/test_pager.py", 9)
+    codex |= {"mergeable": False, "gates": [gate], "why": WEAKENED}
+    return {**document, "lanes": [codex, document["lanes"][2]], "exit_code": 1}
+
+
+def with_texts(document: Document, change: Callable[[str], str]) -> Document:
+    """The document with every text in it changed, the lanes' names alike wherever they stand."""
+    kept = ("kind", "status", "word", "check_kind")
+
+    def walk(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            named = key in ("cells", "files")
+            return {change(k) if named else k: walk(v, k) for k, v in value.items()}
+        if isinstance(value, list):
+            return [walk(one) for one in value]
+        return change(value) if isinstance(value, str) and key not in kept else value
+
+    changed: Document = walk(copy.deepcopy(document))
+    return changed
+
+
+def ranked(run: str, commits: dict[str, str], **more: Any) -> Document:
+    """A verdict on real patches: these lanes in this order, the first of them the top."""
+    lanes = []
+    for rank, (name, commit) in enumerate(commits.items(), 1):
+        one = lane(name, rank=rank, checks=[])
+        one["patch"]["commit"] = commit
+        lanes.append(one)
+    told: Document = {
+        "run": run,
+        "round": None,
+        "top": next(iter(commits), None),
+        "lanes": lanes,
+        "mergeable": len(lanes),
+        "cross": [],
+    }
+    return verdict(**{**told, **more})
+
+
+def held(document: Document, name: str, *gates: str) -> Document:
+    """The same with one lane not mergeable, for these reasons."""
+    found = next(one for one in document["lanes"] if one["lane"] == name)
+    found |= {"mergeable": False, "gates": [reason("gate", text) for text in gates]}
+    found["why"] = gates[0]
+    return document

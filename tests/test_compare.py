@@ -1,0 +1,318 @@
+"""`hydra compare`: what it prints where, its exit codes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.store import write_json
+from tests.conftest import git
+from tests.support import fakes, verdicts
+from tests.support.command import Hydra
+from tests.support.landings import RUN, Shelf
+from tests.test_merge_by_rank import none_mergeable, ranking, record
+
+
+@pytest.fixture
+def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """Two lanes with patches, and a recorded verdict: codex before claude."""
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+    for lane in ("claude", "codex"):
+        text = f"# {lane}\n"
+        shelf.lane(lane, lambda tree, text=text: (tree / "src/pager.py").write_text(text))  # type: ignore[misc]
+    record(shelf, ranking(shelf, "codex", "claude"))
+    return shelf
+
+
+def folder(shelf: Shelf) -> Path:
+    return shelf.race.patches.parent
+
+
+def test_the_table_goes_to_stdout_and_nothing_else(shelf: Shelf) -> None:
+    done = shelf.command("compare")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"verdict of run {RUN}" in done.stdout
+    assert "land it:       hydra merge codex\n" in done.stdout
+    assert "\x1b" not in done.stdout
+    named = shelf.command("compare", "-r", RUN[:12])
+    assert f"hydra merge codex -r {RUN}\n" in named.stdout
+
+
+def test_the_document_is_the_recorded_one(shelf: Shelf) -> None:
+    done = shelf.command("compare", "--json")
+    assert json.loads(done.stdout) == ranking(shelf, "codex", "claude")
+
+
+def test_the_exit_code_asks_for_a_lane_that_may_land(shelf: Shelf) -> None:
+    document = verdicts.held(ranking(shelf, "codex", "claude"), "claude", "fails 1 test")
+    record(shelf, document)
+    assert shelf.command("compare").returncode == 0
+    assert shelf.command("compare", "codex").returncode == 0
+    told = shelf.command("compare", "claude", "--json")
+    assert told.returncode == 1
+    assert json.loads(told.stdout)["exit_code"] == 1
+    assert shelf.command("compare", "claude", "codex").returncode == 0
+    record(shelf, none_mergeable(shelf))
+    assert shelf.command("compare", "--markdown").returncode == 1
+
+
+def test_a_lane_that_is_not_there_names_the_nearest(shelf: Shelf) -> None:
+    done = shelf.command("compare", "codxe")
+    assert done.returncode == 2
+    assert "no lane 'codxe'" in done.stderr
+    assert "did you mean codex?" in done.stderr
+    done = shelf.command("compare", "-r", "2019")
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--json", "--markdown"), "--json and --markdown both go to standard output"),
+        (("--json", "--html", "-"), "--json and --html - both go to standard output"),
+        (("--open",), "--open shows the page of --html"),
+        (("--html", "-", "--open"), "--open shows the page of --html"),
+        (("--html", ""), "--html has no name"),
+    ],
+)
+def test_outputs_that_exclude_each_other(shelf: Shelf, args: tuple[str, ...], said: str) -> None:
+    done = shelf.command("compare", *args)
+    assert done.returncode == 2
+    assert said in done.stderr + done.stdout
+    assert not (folder(shelf) / "compare.html").exists()
+
+
+def test_the_page_is_written_into_the_runs_folder_and_its_name_is_printed(shelf: Shelf) -> None:
+    done = shelf.command("compare", "--html")
+    file = folder(shelf) / "compare.html"
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{file}\n", "")
+    page = file.read_bytes()
+    assert page[:15].lower() == b"<!doctype html>"
+    assert file.stat().st_mode & 0o777 == 0o600
+    again = shelf.command("compare", "--html")  # it takes the place of the last one
+    assert again.returncode == 0
+    assert [one.name for one in folder(shelf).glob("*compare*")] == ["compare.html"]
+    assert shelf.command("compare", "--html", "-").stdout.encode()[:15].lower() == page[:15].lower()
+
+
+def test_the_page_beside_a_document_says_where_it_is_on_stderr(shelf: Shelf) -> None:
+    done = shelf.command("compare", "--json", "--html", "new.html")
+    assert json.loads(done.stdout)["kind"] == "verdict"
+    assert done.stderr == f"{shelf.repo / 'new.html'}\n"
+    assert (shelf.repo / "new.html").is_file()
+
+
+def test_a_file_that_is_no_page_is_not_overwritten(shelf: Shelf) -> None:
+    for name, said in (("src/pager.py", "is no page"), ("src", "is a folder"), ("no/x", "written")):
+        done = shelf.command("compare", "--html", name)
+        assert done.returncode == 3, name
+        assert said in done.stderr
+    assert git(shelf.repo, "status", "--porcelain") == ""
+
+
+def test_a_lane_behind_html_is_a_lane(shelf: Shelf) -> None:
+    record(shelf, verdicts.held(ranking(shelf, "codex", "claude"), "claude", "fails 1 test"))
+    done = shelf.command("compare", "--html", "claude")
+    assert done.returncode == 1
+    assert (folder(shelf) / "compare.html").is_file()
+    assert not (shelf.repo / "claude").exists()
+
+
+def browser(scratch: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> Path:
+    """A browser that writes down what it is given, and ends so."""
+    seen, program = scratch / "seen", scratch / "browser"
+    program.write_text(f'#!/bin/sh\necho "$1" >> {seen}\nexit {code}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{program} %s")
+    return seen
+
+
+def test_the_page_is_opened_in_the_users_browser(
+    shelf: Shelf, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = browser(scratch, monkeypatch, 0)
+    done = shelf.command("compare", "--html", "--open")
+    assert done.returncode == 0
+    assert seen.read_text() == f"{(folder(shelf) / 'compare.html').as_uri()}\n"
+
+
+def test_no_browser_costs_a_line_and_not_the_command(
+    shelf: Shelf, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser(scratch, monkeypatch, 1)
+    monkeypatch.setenv("PATH", str(git_alone(scratch)))
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    done = shelf.command("compare", "--html", "--open")
+    assert done.returncode == 0
+    assert "no browser could be opened" in done.stderr
+
+
+def git_alone(scratch: Path) -> Path:
+    """A PATH on which no browser is."""
+    place = scratch / "alone"
+    place.mkdir()
+    for name in ("git", "sh"):
+        found = next(p for p in os.environ["PATH"].split(os.pathsep) if Path(p, name).exists())
+        (place / name).symlink_to(Path(found, name))
+    return place
+
+
+def test_a_run_under_way_is_refused(shelf: Shelf) -> None:
+    import fcntl
+
+    with (folder(shelf) / "lock").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = shelf.command("compare")
+    assert done.returncode == 3
+    assert f"run {RUN} is still running" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        {"schema": 2, "lanes": []},
+        {"schema": 1},
+        {"schema": 1, "lanes": [5]},
+        {"schema": "1"},
+        {"schema": 1, "lanes": [{"lane": "claude", "mergeable": True, "rank": 1, "gates": ["x"]}]},
+        {"schema": 1, "lanes": [], "top": "claude"},
+        {"schema": True, "lanes": []},
+    ],
+)
+def test_a_verdict_that_hydra_did_not_write_ends_with_6(shelf: Shelf, verdict: Any) -> None:
+    record(shelf, verdict)
+    done = shelf.command("compare")
+    assert done.returncode == 6
+    shown = shelf.command("runs", "show")
+    assert "Traceback" not in done.stderr + shown.stderr
+    assert "claude" in shown.stdout
+
+
+def test_a_damaged_record_ends_with_6(shelf: Shelf) -> None:
+    (folder(shelf) / "result.json").write_text("{")
+    done = shelf.command("compare", "--json")
+    assert done.returncode == 6
+    assert json.loads(done.stdout)["error"]["kind"] == "RecordError"
+
+
+def test_without_a_race_there_is_nothing_to_compare(
+    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = Hydra(scratch, repo).run("compare")
+    assert done.returncode == 2
+    assert "no races yet" in done.stderr
+
+
+def test_what_a_verdict_holds_is_harmless_in_every_form(shelf: Shelf) -> None:
+    evil = "\x1b]52;c;ZXZpbA==\x07\u202e</script><img src=x onerror=alert(1)>\x00"
+    names = {"codex", "claude", RUN}
+    document = ranking(shelf, "codex", "claude")
+    kept = ("commit", "run", "lane")
+    told = verdicts.with_texts(document, lambda text: text if text in names else f"{text}{evil}")
+    for one, real in zip(told["lanes"], document["lanes"], strict=True):
+        one["patch"] |= {name: real["patch"][name] for name in ("commit", "base")}
+        assert one[kept[2]] == real[kept[2]]
+    told |= {"base": document["base"], "top": "codex"}
+    record(shelf, told)
+    for args in ((), ("--score",), ("--json",), ("--markdown",)):
+        shown = shelf.command("compare", *args)
+        assert shown.returncode == 0, shown.stderr
+        assert not {"\x1b", "\x07", "\x00", "\u202e"} & set(shown.stdout + shown.stderr), args
+
+
+# --- a real race -------------------------------------------------------------------------------
+
+CHECK = "pytest=python3 -m unittest -v"
+TEST = (
+    "import unittest\nfrom src.pager import pages\n\n\nclass T(unittest.TestCase):\n"
+    "    def test_rest(self):\n        self.assertEqual(pages(5, 2), 3)\n\n"
+    "    def test_full(self):\n        self.assertEqual(pages(4, 2), 2)\n"
+)
+
+
+@pytest.mark.slow
+def test_a_race_ends_in_a_verdict_that_every_command_shows(repo: Path, scratch: Path) -> None:
+    (repo / "test_pager.py").write_text(TEST)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "A test that fails")
+    hydra = Hydra(scratch, repo)
+    mended = "def pages(n, size):\n    return -(-n // size)\n"
+    weaker = TEST.replace("pages(5, 2), 3", "pages(5, 2), 2")
+    hydra.agent("claude", [fakes.edit("src/pager.py", mended), fakes.finish("Done.")])
+    hydra.agent("codex", [fakes.edit("test_pager.py", weaker), fakes.finish("Done.")])
+    raced = hydra.race("--check", CHECK, "-a", "codex", "-a", "claude")
+    assert raced.code == 0, raced.stderr
+    verdict = raced.document["verdict"]
+    assert verdict["top"] == "claude", json.dumps(verdict, indent=1)[:3000]
+    ranks = {lane["lane"]: (lane["rank"], lane["mergeable"]) for lane in verdict["lanes"]}
+    assert ranks == {"claude": (1, True), "codex": (2, False)}
+    assert verdict["round"] == 1
+    shown = hydra.run("runs", "show").stdout
+    assert "2 of 2 lanes usable, 1 mergeable" in shown
+    assert json.loads(hydra.run("compare", "--json").stdout) == verdict
+    gate = verdict["lanes"][1]["gates"][0]["text"]
+    assert "test_rest" in gate
+    for args in (("compare",), ("compare", "codex", "--markdown"), ("runs", "show")):
+        assert gate.partition(";")[0][:40].split("_")[0] in hydra.run(*args).stdout
+    hydra.run("check", "--check", CHECK)
+    anew = json.loads(hydra.run("compare", "--json").stdout)
+    assert (anew["round"], anew["top"]) == (2, "claude")
+    assert "checks of round 2" in hydra.run("compare").stdout
+    landed = hydra.run("merge")
+    assert landed.returncode == 0, landed.stderr
+    assert (repo / "src" / "pager.py").read_text() == mended
+    assert (repo / "test_pager.py").read_text() == TEST
+
+
+def test_an_older_run_is_judged_from_its_record(shelf: Shelf) -> None:
+    record(shelf, None)
+    file = folder(shelf) / "result.json"
+    result = json.loads(file.read_text())
+    del result["verdict"]
+    write_json(file, result)
+    done = shelf.command("compare", "--json")
+    assert done.returncode in (0, 1), done.stderr
+    assert {lane["lane"] for lane in json.loads(done.stdout)["lanes"]} == {"claude", "codex"}
+
+
+@pytest.mark.slow
+def test_the_demo_ends_in_verdict_page_and_landing(repo: Path, scratch: Path) -> None:
+    done = Hydra(scratch, repo).run("demo", "--json", "--quiet", timeout=120)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    page = Path(told["page"])
+    folder = next(one for one in page.parents if one.name.startswith("hydra-demo-"))
+    try:
+        assert page.read_bytes()[:15].lower() == b"<!doctype html>"
+        verdict = told["verdict"]
+        assert told["landing"]["lanes"] == [verdict["top"]]
+        assert verdict["top"] in ("claude", "codex")
+        cursor = next(lane for lane in verdict["lanes"] if lane["lane"] == "cursor-agent")
+        assert (cursor["rank"], cursor["mergeable"]) == (3, False)
+        assert "changes what PagerTest.test_a_full_page_has_ten_items expects" in cursor["why"]
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_only_a_page_of_hydras_own_is_replaced(shelf: Shelf, scratch: Path) -> None:
+    mine = scratch / "index.html"
+    mine.write_text("<!doctype html>\n<p>mine\n")
+    fifo = scratch / "fifo"
+    os.mkfifo(fifo)
+    link = scratch / "link.html"
+    link.symlink_to(mine)
+    for place in (mine, fifo, link):
+        done = shelf.command("compare", "--html", str(place))
+        assert done.returncode == 3, place
+        assert "no page of Hydra's" in done.stderr
+    assert mine.read_text() == "<!doctype html>\n<p>mine\n"
+    page = scratch / "page.html"
+    for _ in range(2):  # its own is replaced
+        assert shelf.command("compare", "--html", str(page)).returncode in (0, 1)
