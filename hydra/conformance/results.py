@@ -1,0 +1,95 @@
+"""What conformance found, as records: a case for each thing that was tried, and all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+SUITES = ("contract", "live", "drift")
+"""Where a case belongs: the adapter by itself, the installed CLI, two versions of it."""
+
+
+class Verdict(StrEnum):
+    """How one case ended. A case that could not be tried is never one that passed."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One thing that was tried on one agent.
+
+    `differences` are sentences, each of which names the flag, the field or the event; `reason` is
+    why it was skipped; `evidence` a file or folder that shows it, or "".
+    """
+
+    suite: str
+    agent: str
+    name: str
+    verdict: Verdict
+    version: str = ""
+    differences: tuple[str, ...] = ()
+    reason: str = ""
+    seconds: float = 0.0
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing that two versions of a CLI have differently, in one sentence.
+
+    `what` is help, event, field or outcome; `how` appeared, vanished or changed; `minds` says what
+    Hydra loses by it, "" where it does not mind.
+    """
+
+    agent: str
+    old: str
+    new: str
+    what: str
+    how: str
+    name: str
+    text: str
+    minds: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """What left, or tried to leave, the machine during a live run.
+
+    `watched` is False where it could not be seen, `reason` then says why. `tried` are the names
+    and addresses, each once; `packets` those that went towards anything but loopback.
+    """
+
+    watched: bool
+    reason: str = ""
+    packets: int = 0
+    tried: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """One call of `hydra conformance`. `started` is UTC seconds since 1970."""
+
+    hydra: str
+    platform: str
+    started: float
+    seconds: float = 0.0
+    versions: Mapping[str, str] = field(default_factory=dict)
+    third_party: tuple[str, ...] = ()
+    cases: tuple[Case, ...] = ()
+    changes: tuple[Change, ...] = ()
+    network: Network | None = None
+    recorded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def count(self, verdict: Verdict) -> int:
+        """How many cases ended so."""
+        return sum(case.verdict is verdict for case in self.cases)
+
+    @property
+    def differs(self) -> bool:
+        """Whether a case failed, or a change is one that Hydra minds."""
+        return bool(self.count(Verdict.FAILED)) or any(change.minds for change in self.changes)
