@@ -212,7 +212,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
         reader.close()
     stderr = reader.stderr_tail.decode("utf-8", "replace")
     files = {"stderr": reader.stderr_tail, **await _side_files(bench)}
-    for event in ending(parser, end.exit, files):
+    for event in ending(parser, end.exit, files, bench.redactor):
         # An agent that Hydra ended has no closing event to miss.
         if event.kind != "failed" or not end.stopped:
             take(event, None)

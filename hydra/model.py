@@ -58,6 +58,20 @@ class SignIn(StrEnum):
     UNKNOWN = "unknown"
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a third party's adapter comes from: `module:NAME`, and the distribution that has it
+    as an entry point, "" where the user's own hydra.toml (or a command line) names it."""
+
+    spec: str
+    distribution: str = ""
+    version: str = ""
+
+    def __str__(self) -> str:
+        """`toy-adapter 1.0` where it is known, else `my_pkg:ADAPTER`."""
+        return f"{self.distribution} {self.version}".strip() or self.spec
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """The prompt, the repository and the base commit."""
@@ -220,7 +234,8 @@ class SpawnRequest:
 
     `confined`: Hydra's own confinement holds around the command. `network`: None leaves the
     agent's tools as the CLI itself has them. `instructions`: the repository's own instruction
-    files at the base, relative to the worktree, for CLIs that must be told of them.
+    files at the base, relative to the worktree, for CLIs that must be told of them. `resume` is
+    the id of a session of the CLI's own to go on with, as its stream named it; "" begins one.
     """
 
     prompt: str
@@ -232,6 +247,7 @@ class SpawnRequest:
     as_root: bool = False
     instructions: tuple[str, ...] = ()
     extra_args: tuple[str, ...] = ()
+    resume: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,6 +405,8 @@ class LanePlan:
     env_names: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     failure: Failure | None = None
+    third_party: Origin | None = None
+    """Where its adapter comes from, if it is none of Hydra's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

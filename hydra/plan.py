@@ -173,6 +173,7 @@ def _lane(known: Known, lane: Lane, permission: Permission) -> LanePlan:
         permission=effective,
         env_names=tuple(sorted(names(descriptor, known.environment_names, settings.environment))),
         warnings=found.warnings if found else (),
+        third_party=descriptor.third_party,
     )
     if found is None or not found.ready:
         return replace(planned, failure=_unready(lane, found))

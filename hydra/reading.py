@@ -147,15 +147,17 @@ class Reader:
 
     def _parse(self, line: bytes) -> list[AgentEvent]:
         events = _safely(self._parse_line, line)
-        malformed = False
+        malformed = joined = False
         for event in events:
             if event.kind == "progress":
                 malformed = malformed or event.sub == "malformed"
                 self.counts.unknown += event.sub == "unknown"
+            # A parser may put a message together from several lines, or parts of one.
+            joined = joined or event.kind == "message"
         if not malformed:
             self._failures_in_a_row = 0
-            if events and self.redactor.may_hide(line):
-                return [self._unescaped(event) for event in events]
+            if events and (joined or self.redactor.may_hide(line)):
+                return [_redacted(event, self.redactor) for event in events]
             return events
         if self.raw_mode:
             return _safely(self.parser.parse_raw, line + b"\n")
@@ -165,13 +167,6 @@ class Reader:
             self.raw_mode = True
             self.on_fallback(self._failures_in_a_row)
         return events
-
-    def _unescaped(self, event: AgentEvent) -> AgentEvent:
-        data = {k: self._without(v) for k, v in event.data.items()}
-        return AgentEvent(event.kind, event.sub, data)
-
-    def _without(self, value: object) -> object:
-        return self.redactor.text(value) if isinstance(value, str) else value
 
     def _tell(self, events: list[AgentEvent], place: Raw | None) -> None:
         for event in events:
@@ -226,9 +221,26 @@ def _pieces(blocks: list[Block]) -> Iterator[Block]:
             yield Block(block.data[at:end], oversized=True, last=block.last and end >= size)
 
 
-def ending(parser: Parser, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
-    """What only the end tells, cut like all the rest."""
-    return [bounded(event) for event in _safely(partial(parser.end, exit), files)]
+def ending(
+    parser: Parser, exit: ExitStatus, files: Mapping[str, bytes], redactor: Redactor
+) -> list[AgentEvent]:
+    """What only the end tells, without secrets and cut like all the rest."""
+    events = _safely(partial(parser.end, exit), files)
+    # What it tells was held since a line of long ago, or stands in a file of the agent's own.
+    return [bounded(_redacted(event, redactor)) for event in events]
+
+
+def _redacted(event: AgentEvent, redactor: Redactor) -> AgentEvent:
+    data = {key: _without(value, redactor) for key, value in event.data.items()}
+    return AgentEvent(event.kind, event.sub, data)
+
+
+def _without(value: object, redactor: Redactor) -> object:
+    if isinstance(value, str):
+        return redactor.text(value)
+    if isinstance(value, list | tuple):
+        return [_without(item, redactor) for item in value]
+    return value
 
 
 def bounded(event: AgentEvent) -> AgentEvent:

@@ -14,7 +14,6 @@ from hydra.model import (
     BuiltCommand,
     Capability,
     CapabilitySet,
-    Confidence,
     DetectResult,
     Permission,
     ProbeOutput,
@@ -22,11 +21,10 @@ from hydra.model import (
     Tier,
 )
 
-SEEN = "2.1.330"
 
-
-def _seen(note: str = "", *, present: bool = True) -> Capability:
-    return Capability(present, Confidence.VERIFIED, SEEN, note)
+def _claims(note: str = "") -> Capability:
+    # How sure it is, records say (hydra/conformance/earned.py), never a descriptor.
+    return Capability(True, note=note)
 
 
 DESCRIPTOR = Descriptor(
@@ -47,13 +45,13 @@ DESCRIPTOR = Descriptor(
     },
     minimum_version="2.1.197",
     capabilities=CapabilitySet(
-        json_stream=_seen("stream-json, with --verbose"),
-        plain_text=_seen(),
-        force_edit_mode=_seen("acceptEdits, bypassPermissions"),
-        sandbox_controls=_seen("by lists of tools; no file system sandbox by flag"),
-        approval_controls=_seen(),
-        session_resume=_seen(),
-        emits_usage=_seen("tokens and list price"),
+        json_stream=_claims("stream-json, with --verbose"),
+        plain_text=_claims(),
+        force_edit_mode=_claims("acceptEdits, bypassPermissions"),
+        sandbox_controls=_claims("by lists of tools; no file system sandbox by flag"),
+        approval_controls=_claims(),
+        session_resume=_claims(),
+        emits_usage=_claims("tokens and list price"),
     ),
     environment=(
         "ANTHROPIC_*",
@@ -246,6 +244,8 @@ class Claude:
         self._instructions(line, request.instructions)
         if request.model:
             self._model(line, request.model)
+        if request.resume:
+            line.add_session(RESUME, request.resume)
         return BuiltCommand(
             program=str(found.binary),
             args=(*line.args, *request.extra_args),

@@ -63,7 +63,8 @@ def failure(api_error: Object, result: Object, retry_after: float | None) -> Age
         return said.failed("Interrupted", "interrupted", "it was interrupted")
     status = integer(result, "api_error_status") or integer(api_error, "api_error_status")
     word, ended = string(api_error, "error"), string(result, "terminal_reason")
-    error, reason = _reason(word, status, ended, string(result, "subtype"), message)
+    lost = string(result, "api_error") or string(api_error, "api_error")
+    error, reason = _reason(word, status, (string(result, "subtype"), ended, lost), message)
     numbers = by_status(status)
     if reason == "rate_limit" and retry_after is not None:
         numbers["retry_after"] = retry_after
@@ -74,7 +75,9 @@ def failure(api_error: Object, result: Object, retry_after: float | None) -> Age
     return said.failed(error, reason, message, numbers)
 
 
-def _reason(word: str, status: int | None, ended: str, sub: str, message: str) -> tuple[str, str]:
+def _reason(
+    word: str, status: int | None, ended: tuple[str, str, str], message: str
+) -> tuple[str, str]:
     if word == "authentication_failed" or status in REFUSED or _SIGNED_OUT.search(message):
         return "AuthMissing", "sign_in"
     named = {
@@ -84,10 +87,11 @@ def _reason(word: str, status: int | None, ended: str, sub: str, message: str) -
         "rate_limit": "rate_limit",
         "billing_error": "quota",
         "model_not_found": "model",
+        "connection_failed": "network",
         "server_error": "overloaded",
         "overloaded": "overloaded",
     }
-    for key in (sub, ended, word):
+    for key in (*ended, word):
         if key in named:
             return "AgentFailed", named[key]
     known = {429: "rate_limit", 404: "model", 529: "overloaded"}

@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detecting import Identity, Reading, read
 from hydra.adapters.flags import Flag, Line, without_lost
-from hydra.adapters.prompts import as_stdin
+from hydra.adapters.prompts import as_session, as_stdin
 from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
 from hydra.model import (
     BuiltCommand,
     Capability,
     CapabilitySet,
-    Confidence,
     DetectResult,
     Permission,
     ProbeOutput,
@@ -22,14 +21,13 @@ from hydra.model import (
     Tier,
 )
 
-SEEN = "0.169.0"
-
 ROLLOUT = "sessions/*/*/*/rollout-*.jsonl"
 """Codex's own record of the session: the only place that tells the sandbox it applied."""
 
 
-def _seen(note: str = "", *, present: bool = True) -> Capability:
-    return Capability(present, Confidence.VERIFIED, SEEN, note)
+def _claims(note: str = "") -> Capability:
+    # How sure it is, records say (hydra/conformance/earned.py), never a descriptor.
+    return Capability(True, note=note)
 
 
 DESCRIPTOR = Descriptor(
@@ -57,13 +55,13 @@ DESCRIPTOR = Descriptor(
     confines_itself=True,
     side_files=(ROLLOUT,),
     capabilities=CapabilitySet(
-        json_stream=_seen(),
-        plain_text=_seen(),
-        force_edit_mode=_seen("workspace-write, approval never"),
-        sandbox_controls=_seen("bundled bubblewrap with seccomp"),
-        approval_controls=_seen("by -c approval_policy; exec has no flag for it"),
-        session_resume=_seen("exec resume"),
-        emits_usage=_seen("tokens, no cost"),
+        json_stream=_claims(),
+        plain_text=_claims(),
+        force_edit_mode=_claims("workspace-write, approval never"),
+        sandbox_controls=_claims("bundled bubblewrap with seccomp"),
+        approval_controls=_claims("by -c approval_policy; exec has no flag for it"),
+        session_resume=_claims("exec resume"),
+        emits_usage=_claims("tokens, no cost"),
     ),
     environment=("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
     secret_environment=("CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
@@ -195,9 +193,13 @@ class Codex:
         self._settings(line, request)
         if request.model and not line.add(MODEL, MODEL.name, request.model):
             raise line.gone(MODEL.name, MODEL.purpose)
+        words = [*line.args, *request.extra_args]
+        if request.resume:
+            # Last: after `resume` it refuses --sandbox, and would fall back to read-only (0.169.0).
+            words += ["resume", as_session(request.resume, adapter=self.key())]
         return BuiltCommand(
             program=str(found.binary),
-            args=(*line.args, *request.extra_args, "-"),
+            args=(*words, "-"),
             cwd=request.worktree,
             stdin=as_stdin(
                 request.prompt, adapter=self.key(), limit=PROMPT_CHARACTERS, unit="characters"

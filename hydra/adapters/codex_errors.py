@@ -24,11 +24,12 @@ class Trouble:
         return said.failed(self.kind, self.reason, self.message, self.numbers)
 
 
-# In this order: a 403 on the WebSocket is a proxy's, and Codex goes on over HTTPS.
+# In this order: a 403 on the WebSocket is a proxy's, and Codex goes on over HTTPS. `\A(?>.*?x).*y`
+# looks behind the first x alone: with each of them, a text of many would be searched for hours.
 _KNOWN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (kind, reason, re.compile(pattern, re.IGNORECASE | re.DOTALL))
     for kind, reason, pattern in (
-        ("AgentFailed", "network", r"unexpected status (?!401)\d+ .*url: wss?://"),
+        ("AgentFailed", "network", r"\A(?>.*?unexpected status (?!401)\d++ ).*url: wss?://"),
         ("AuthMissing", "sign_in", r"unexpected status 40[13] |^missing environment variable"),
         ("AuthMissing", "sign_in", r"not logged in|sign in again|log out and sign in"),
         ("AuthMissing", "sign_in", r"access token could not be refreshed|refresh token was"),
@@ -37,7 +38,11 @@ _KNOWN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("AgentFailed", "quota", r"quota exceeded|insufficient_quota"),
         ("AgentFailed", "rate_limit", r"hit your usage limit|rate limit (?:exceeded|reached)"),
         ("AgentFailed", "rate_limit", r"status:? 429 |429 too many requests"),
-        ("AgentFailed", "model", r"\bmodel\b.*(?:does not exist|is not supported|not found)"),
+        (
+            "AgentFailed",
+            "model",
+            r"\A(?>.*?\bmodel\b).*(?:does not exist|is not supported|not found)",
+        ),
         ("AgentFailed", "overloaded", r"experiencing high demand|unexpected status 5\d\d "),
         ("AgentFailed", "network", r"stream disconnected|connection failed|error sending request"),
     )
@@ -45,14 +50,17 @@ _KNOWN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
 _WAIT = re.compile(
     r"try again in (?:(\d{1,6})h ?)?(?:(\d{1,6})m(?!s) ?)?(?:(\d{1,9}(?:\.\d{1,9})?)(ms|s))?"
 )
+_END = 20_000
+"""Characters at either end of a message in which is looked for what it stands for."""
 _LENGTH = re.compile(r'"max_chars":(\d{1,12}),"actual_chars":(\d{1,12})')
 
 
 def trouble(message: str) -> Trouble:
     """What `message` stands for; `agent_error` where nobody knows."""
+    ends = message if len(message) <= 2 * _END else f"{message[:_END]}\n{message[-_END:]}"
     for kind, reason, pattern in _KNOWN:
-        if pattern.search(message):
-            return Trouble(kind, reason, message, _numbers(reason, message))
+        if pattern.search(ends):
+            return Trouble(kind, reason, message, _numbers(reason, ends))
     return Trouble("AgentFailed", "agent_error", message)
 
 

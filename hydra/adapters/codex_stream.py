@@ -15,7 +15,10 @@ from hydra.model import ExitStatus
 
 _RETRY = re.compile(r"^Reconnecting\.\.\. (\d+)/(\d+) \((.*)\)$", re.DOTALL)
 _STATUS = re.compile(r"\b(?:status:? )(\d{3})\b")
-_NO_SANDBOX = re.compile(r"^bwrap: |Landlock.*(?:not|fail)|sandbox.*(?:EPERM|not permitted)", re.M)
+# The first place in a line alone: with each of them, a line of many would be searched for hours.
+_NO_SANDBOX = re.compile(
+    r"^bwrap: |^(?>.*?Landlock).*(?:not|fail)|^(?>.*?sandbox).*(?:EPERM|not permitted)", re.M
+)
 _REJECTED = re.compile(r"patch rejected: |rejected by user approval settings")
 _NOT_APPLIED = re.compile(r"apply_patch verification failed")
 _KINDS = {"add": "Add", "delete": "Delete", "update": "Edit"}

@@ -18,6 +18,7 @@ from hydra.model import (
     CapabilitySet,
     DetectResult,
     ExitStatus,
+    Origin,
     ProbeOutput,
     SpawnRequest,
     Tier,
@@ -94,6 +95,8 @@ class Descriptor:
     probes: tuple[Probe, ...] = ()
     instructions: tuple[str, ...] = ()
     """Repository files that its line must name, or they would not be read."""
+    third_party: Origin | None = None
+    """Set by Hydra alone, on what others have written; such an adapter is experimental."""
 
 
 class Parser(Protocol):
@@ -143,6 +146,7 @@ __all__ = [
     "CapabilitySet",
     "ConfigFolder",
     "Descriptor",
+    "Origin",
     "Parser",
     "Probe",
 ]

@@ -164,6 +164,8 @@ class Cursor:
         line.add(WORKSPACE, WORKSPACE.name, str(request.worktree))
         if request.model and not line.add(MODEL, MODEL.name, request.model):
             raise line.gone(MODEL.name, MODEL.purpose)
+        if request.resume:
+            line.add_session(RESUME, request.resume)
         return BuiltCommand(
             program=str(found.binary),
             args=(*line.args, *request.extra_args),

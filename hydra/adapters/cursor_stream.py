@@ -23,7 +23,11 @@ _FAILURES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("AgentFailed", "rate_limit", re.compile(r"rate limit|usage limit|\b429\b", re.I)),
     ("AgentFailed", "context_overflow", re.compile(r"context window|too long", re.I)),
     ("AgentFailed", "not_trusted", re.compile(r"workspace trust|not trusted", re.I)),
-    ("AgentFailed", "model", re.compile(r"\bmodel\b.*(?:not|unknown|invalid)", re.I)),
+    (
+        "AgentFailed",
+        "model",
+        re.compile(r"^(?>.*?\bmodel\b).*(?:not|unknown|invalid)", re.I | re.M),
+    ),
 )
 
 

@@ -16,7 +16,9 @@ from hydra.model import ExitStatus
 _USAGE = (
     # commander (Claude Code 2.1.330)
     re.compile(r"error: unknown option '(?P<flag>[^']+)'"),
-    re.compile(r"error: option '(?P<flag>--?[\w-]+)[^']*' argument '(?P<value>[^']*)' is invalid"),
+    re.compile(
+        r"error: option '(?P<flag>--?[\w-]++)[^']*+' argument '(?P<value>[^']*)' is invalid"
+    ),
     # clap (Codex 0.169.0)
     re.compile(r"error: unexpected argument '(?P<flag>[^']+)' found"),
     re.compile(r"error: invalid value '(?P<value>[^']*)' for '(?P<flag>--?[\w-]+)"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hydra.adapters.helptext import lists_values
+from hydra.adapters.prompts import as_session
 from hydra.errors import UnsupportedFlag
 from hydra.model import CapabilitySet
 
@@ -59,6 +60,11 @@ class Line:
         if lists_values(self.found, flag.name) and f"{flag.name}={value}" not in self.found:
             raise self.gone(f"{flag.name} {value}", flag.purpose)
         self.add(flag, flag.name, value)
+
+    def add_session(self, flag: Flag, session: str) -> None:
+        """`--flag SESSION`. Raises `UnsupportedFlag` where the flag is gone."""
+        if not self.add(flag, flag.name, as_session(session, adapter=self.adapter)):
+            raise self.gone(flag.name, flag.purpose)
 
     def gone(self, what: str, purpose: str) -> UnsupportedFlag:
         """The error for a flag that is needed and not there."""

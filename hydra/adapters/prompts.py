@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from hydra.errors import AgentError
+
+_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 
 def as_stdin(prompt: str, *, adapter: str, limit: int, unit: str) -> bytes:
@@ -21,3 +25,15 @@ def as_stdin(prompt: str, *, adapter: str, limit: int, unit: str) -> bytes:
             numbers={"limit": limit, "length": length},
         )
     return data
+
+
+def as_session(session: str, *, adapter: str) -> str:
+    """A session's id as one word of a line. Raises `AgentError` for what could be an option."""
+    if not _SESSION.fullmatch(session):
+        raise AgentError(
+            f"{session!r} is no session's id",
+            adapter=adapter,
+            hint="`hydra runs show` has the id that the agent gave its session",
+            reason="session",
+        )
+    return session

@@ -1,12 +1,13 @@
 """The adapters Hydra knows, and how a person names them: `claude`, `codex:gpt-5.5`, `2xclaude`.
 
-A new adapter is one import and one entry in `ADAPTERS`.
+A new adapter is one import and one entry in `ADAPTERS`. Those of third parties are found by
+`thirdparty.py`, and handed in where a name is looked up.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hydra.adapters import claude, codex, cursor
@@ -16,6 +17,9 @@ from hydra.model import Lane
 
 ADAPTERS: tuple[Adapter, ...] = (claude.ADAPTER, codex.ADAPTER, cursor.ADAPTER)
 """In the order in which they are listed and raced."""
+
+OWN: Mapping[str, Adapter] = {adapter.key(): adapter for adapter in ADAPTERS}
+"""The same, by key."""
 
 COPIES = 32
 """Copies of one agent at most: more is a slip of the finger."""
@@ -33,20 +37,30 @@ class Asked:
     count: int
 
 
-def get(key: str) -> Adapter:
+def get(key: str, adapters: Mapping[str, Adapter] = OWN) -> Adapter:
     """The adapter of that name. Raises `UsageError`, with the nearest one named."""
-    for adapter in ADAPTERS:
-        if adapter.key() == key:
-            return adapter
-    keys = [adapter.key() for adapter in ADAPTERS]
+    if key in adapters:
+        return adapters[key]
+    raise unknown(key, adapters)
+
+
+def unknown(key: str, keys: Iterable[str]) -> UsageError:
+    """The error for a name that is none of these."""
     from difflib import get_close_matches
 
+    keys = list(keys)
     near = get_close_matches(key.lower(), keys, n=1, cutoff=0.5)
     meant = f"; did you mean {near[0]}?" if near else ""
-    raise UsageError(f"no agent is called {key!r}{meant}", hint=f"known: {', '.join(keys)}")
+    return UsageError(f"no agent is called {key!r}{meant}", hint=f"known: {', '.join(keys)}")
 
 
-def parse_agent(text: str) -> Asked:
+def key_of(text: str) -> str:
+    """The agent that `text` names, whether or not there is one of that name."""
+    counted = _COUNT.fullmatch(text.strip())
+    return (counted["rest"] if counted else text.strip()).partition(":")[0]
+
+
+def parse_agent(text: str, adapters: Mapping[str, Adapter] = OWN) -> Asked:
     """`[<count>x]<agent>[:<model>]`, split at the first colon. Raises `UsageError`."""
     counted = _COUNT.fullmatch(text.strip())
     count, rest = (counted["count"], counted["rest"]) if counted else ("1", text.strip())
@@ -55,10 +69,12 @@ def parse_agent(text: str) -> Asked:
         raise UsageError(f"{text!r}: 1 to {COPIES} copies of an agent", hint="for example 2xclaude")
     if colon and not _sane(model):
         raise UsageError(f"{text!r}: that is no model's name", hint="for example codex:gpt-5.5")
-    return Asked(get(key).key(), model or None, int(count))
+    return Asked(get(key, adapters).key(), model or None, int(count))
 
 
-def lanes(specs: Iterable[str | Sequence[str]]) -> tuple[Lane, ...]:
+def lanes(
+    specs: Iterable[str | Sequence[str]], adapters: Mapping[str, Adapter] = OWN
+) -> tuple[Lane, ...]:
     """The lanes of a race, in the order asked for; ids are unique and safe as refs.
 
     A copy is numbered among all lanes that would have the same id: `claude`, `claude-2`.
@@ -66,7 +82,7 @@ def lanes(specs: Iterable[str | Sequence[str]]) -> tuple[Lane, ...]:
     made: list[Lane] = []
     taken: set[str] = set()
     for spec in specs:
-        asked = parse_agent(spec if isinstance(spec, str) else ":".join(spec))
+        asked = parse_agent(spec if isinstance(spec, str) else ":".join(spec), adapters)
         for _ in range(asked.count):
             copy, id = _free(_base(asked), taken)
             taken.add(id)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 
 from hydra.events import AgentEvent, clip
 
 SUMMARY = 120
 """Characters of a summary: one line of a live table, with room to spare."""
+
+_WRAPPED = 4000
+"""Characters of a command in which the shell around it is looked for; the library that splits it
+takes twelve seconds for a million, and a command can hold a whole file."""
 
 WHOLE = 1_000_000
 """Characters of what the agent says. An event's data holds less (`reading.bounded`), but who asks
@@ -90,13 +95,18 @@ def one_line(text: str) -> str:
 
 
 def command(text: str) -> str:
-    """`$ pytest -q`, without the shell that an agent wraps around it."""
-    try:
-        words = shlex.split(text) if text.startswith(("/", "bash", "sh ")) else []
-    except ValueError:
-        words = []
+    """`$ pytest -q`, without the shell that an agent wraps around it; of a long one the start."""
+    words = _words(text) if text.startswith(("/", "bash", "sh ")) else []
     wrapped = len(words) == 3 and words[1].startswith("-") and words[1].endswith("c")
     return f"$ {words[2] if wrapped else text}"
+
+
+def _words(text: str) -> list[str]:
+    # Where it is cut off, it may be within quotes.
+    for end in ("", "'", '"') if len(text) > _WRAPPED else ("",):
+        with suppress(ValueError):
+            return shlex.split(text[:_WRAPPED] + end)
+    return []
 
 
 def path(name: str, root: str) -> str:
