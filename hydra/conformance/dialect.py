@@ -76,5 +76,6 @@ def sse(data: Mapping[str, Any]) -> bytes:
 
 
 def pieces(text: str, size: int = 24) -> list[str]:
-    """`text` in the small pieces in which a model's words arrive."""
+    """`text` in the small pieces in which a model's words arrive; a large one in 1000 pieces."""
+    size = max(size, len(text) // 1000)
     return [text[start : start + size] for start in range(0, len(text), size)]

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hydra.errors import HydraError
+from hydra.errors import EXIT_TERMINATED, HydraError
 
 LONGEST = 120.0
 """Seconds after which a race that does not end is killed, and said to have hung."""
@@ -30,6 +30,9 @@ _GIT = {
     **{f"GIT_{role}_NAME": "Conformance" for role in ("AUTHOR", "COMMITTER")},
     **{f"GIT_{role}_EMAIL": "conformance@localhost" for role in ("AUTHOR", "COMMITTER")},
 }
+
+_running: set[subprocess.Popen[bytes]] = set()
+_no_more = threading.Event()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,14 +130,29 @@ class Place:
     def patch(self, folder: Path, lane: str) -> dict[str, str]:
         """Paths in a lane's patch with git's letter: A, M or D."""
         base = self.git("rev-parse", "HEAD").strip()
-        words = ("diff", "--name-status", "--no-renames", base, lane)
+        quiet = ("-c", "core.quotePath=off")  # names as they are, and not as "caf\\303\\251"
+        words = (*quiet, "diff", "--name-status", "--no-renames", base, lane)
         listed = self.git(*words, cwd=folder / "patches.git")
         rows = (line.split("\t") for line in listed.splitlines())
         return {path: letter for letter, path in rows}
 
 
+def end_all() -> None:
+    """Ends every race of this process and lets none begin: they are in process groups of their
+    own, which a Ctrl-C does not reach. Safe in a signal handler; who waits for them still does."""
+    _no_more.set()
+    for wait in (0.3, 0.0):  # the second signal ends agents at once
+        for process in list(_running):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        time.sleep(wait)
+
+
 def race(place: Place, order: Order) -> Said:
     """Runs one race to its end, the task on its stdin. Never raises for what the race does."""
+    if _no_more.is_set():
+        code = EXIT_TERMINATED
+        return Said(exit_code=code, events=(), result=None, stderr="", seconds=0, folder=None)
     agents = [word for agent in order.agents for word in ("-a", agent)]
     argv = [sys.executable, "-m", "hydra", "race", "-", "--events", *agents, *order.options]
     began = time.monotonic()
@@ -147,6 +165,9 @@ def race(place: Place, order: Order) -> Said:
         stderr=subprocess.PIPE,
         process_group=0,
     )
+    _running.add(process)
+    if _no_more.is_set():
+        process.send_signal(signal.SIGTERM)
     hung = threading.Event()
     clock = threading.Timer(order.longest, _end, (process, hung))
     clock.start()
@@ -159,9 +180,13 @@ def race(place: Place, order: Order) -> Said:
         thread.start()
     events = _events(process, order)
     code = process.wait()
+    _running.discard(process)
     clock.cancel()
     for thread in threads:
         thread.join(timeout=10)
+    for stream in (process.stdout, process.stderr if not threads[1].is_alive() else None):
+        if stream is not None:
+            stream.close()
     folder = next(iter(sorted(place.state.glob("*/runs/*/events.jsonl"))), None)
     return Said(
         exit_code=code,

@@ -69,10 +69,16 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What the model gives back to one request. Tokens are what the usage report claims."""
+    """What the model gives back to one request. Tokens are what the usage report claims.
+
+    `repeat` says it so many times over, for a reply that is large. `session` is the place of the
+    call that a turn is for, where a session is gone on with: 1 or 2, 0 is every call.
+    """
 
     say: str = ""
     think: str = ""
+    repeat: int = 1
+    session: int = 0
     tools: tuple[Tool, ...] = ()
     fault: Fault | None = None
     wait: float = 0.0
@@ -110,26 +116,38 @@ class Script:
         """This script as one agent meets it: others' turns emptied (places stay), words filled."""
         return replace(self, turns=tuple(_turn_for(turn, agent, words) for turn in self.turns))
 
+    def of_session(self, number: int) -> Script:
+        """This script as the first or second call of one session meets it (places stay)."""
+        turns = (turn if turn.session in (0, number) else Turn() for turn in self.turns)
+        return replace(self, turns=tuple(turns))
+
+    def filled(self, words: Mapping[str, str]) -> Script:
+        """This script with further words filled in, for every agent."""
+        return replace(self, turns=tuple(_filled(turn, words) for turn in self.turns))
+
+
+def _filled(turn: Turn, words: Mapping[str, str]) -> Turn:
+    tools = tuple(replace(tool, arguments=fill(tool.arguments, words)) for tool in turn.tools)
+    return replace(turn, tools=tools, say=fill(turn.say, words), think=fill(turn.think, words))
+
 
 def _turn_for(turn: Turn, agent: str, words: Mapping[str, str]) -> Turn:
     if turn.agent not in ("", agent):
         return Turn()
-    tools = tuple(
-        replace(tool, arguments=_fill(tool.arguments, words))
-        for tool in turn.tools
-        if tool.agent in ("", agent)
-    )
-    return replace(turn, tools=tools, say=_fill(turn.say, words), think=_fill(turn.think, words))
+    mine = tuple(tool for tool in turn.tools if tool.agent in ("", agent))
+    turn = _filled(replace(turn, tools=mine), words)
+    return replace(turn, say=turn.say * turn.repeat)
 
 
-def _fill(value: Any, words: Mapping[str, str]) -> Any:
+def fill(value: Any, words: Mapping[str, str]) -> Any:
+    """`value` with each `{name}` in its texts and keys replaced, at any depth."""
     if isinstance(value, str):
         for name, word in words.items():
             value = value.replace("{" + name + "}", word)
         return value
     if isinstance(value, Mapping):
-        return {key: _fill(item, words) for key, item in value.items()}
-    return [_fill(item, words) for item in value] if isinstance(value, list) else value
+        return {fill(key, words): fill(item, words) for key, item in value.items()}
+    return [fill(item, words) for item in value] if isinstance(value, list) else value
 
 
 def names() -> list[str]:

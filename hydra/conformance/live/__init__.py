@@ -1,2 +1,1 @@
-"""The installed CLIs in situations: each a file of data, run as a race, held against what it says.
-"""
+"""The installed CLIs in situations: files of data, each run as a race and held against its own."""

@@ -1,0 +1,192 @@
+"""Whether limits and an interrupt end in fixed outcomes: real races, in which a program poses as
+each agent, writes the first half of a recorded run, and hangs; and one in which it does not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hydra.conformance import racing
+from hydra.conformance.contract import posing
+from hydra.conformance.contract.outcomes import PROMPT, Race, differences, secret
+from hydra.conformance.contract.subject import NotTried, Subject
+from hydra.conformance.results import Case, Verdict
+from hydra.errors import HydraError
+
+_FAR = ("--timeout", "5m", "--idle-timeout", "5m")
+_SCRATCH = Path("/var/tmp")  # noqa: S108  # a folder of its own in it; never /tmp
+
+
+RACES = (
+    Race(
+        name="limits.idle",
+        options=("--timeout", "5m", "--idle-timeout", "2s"),
+        status="timed_out",
+        error=("TimedOut", "idle"),
+        exit_code=1,
+    ),
+    Race(
+        name="limits.total",
+        options=("--timeout", "2s", "--idle-timeout", "5m"),
+        status="timed_out",
+        error=("TimedOut", "total"),
+        exit_code=1,
+    ),
+    Race(
+        name="limits.interrupt",
+        options=_FAR,
+        status="interrupted",
+        error=("Interrupted", "interrupt"),
+        exit_code=130,
+        interrupts=True,
+    ),
+    Race(name="limits.none", options=_FAR, status="completed", error=("", ""), exit_code=0),
+)
+NAMES = tuple(race.name for race in RACES)
+
+
+def refused() -> str:
+    """Why no race can be run here, or ""."""
+    if not sys.platform.startswith("linux"):
+        return "a race runs on Linux only"
+    return "" if shutil.which("git") else "git is not here"
+
+
+def begin(subjects: Sequence[Subject], wanted: Sequence[str]) -> Racing:
+    """Starts the wanted races side by side, each with all subjects that it can be run with."""
+    chosen = [race for race in RACES if race.name in wanted]
+    return Racing(subjects, chosen)
+
+
+class Racing:
+    """Races under way. `cases` waits for them; `close` removes what they left."""
+
+    def __init__(self, subjects: Sequence[Subject], races: Sequence[Race]) -> None:
+        self.subjects, self.races = subjects, races
+        self.refused = refused()
+        self._cases: dict[str, list[Case]] = {}
+        self._threads: list[threading.Thread] = []
+        self._folder: Path | None = None
+        if not self.refused:
+            place = _SCRATCH if _SCRATCH.is_dir() else None
+            self._folder = Path(tempfile.mkdtemp(prefix="hydra-contract-", dir=place))
+            for race in races:
+                thread = threading.Thread(target=self._one, args=(race, self._folder))
+                thread.start()
+                self._threads.append(thread)
+
+    def cases(self) -> Iterator[Case]:
+        """One for each race and subject, in that order."""
+        for thread in self._threads:
+            thread.join()
+        for race in self.races:
+            skipped = (_case(s, race, reason=self.refused) for s in self.subjects)
+            yield from self._cases.get(race.name) or skipped
+
+    def close(self) -> None:
+        """Waits for what still runs, and removes the scratch folder. After Ctrl-C it ends them."""
+        if isinstance(sys.exception(), KeyboardInterrupt):
+            racing.end_all()
+        for thread in self._threads:
+            thread.join()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _one(self, race: Race, folder: Path) -> None:
+        try:
+            self._cases[race.name] = list(_run(race, self.subjects, folder / race.name))
+        except (HydraError, OSError) as error:
+            text = f"the race could not be run: {error}"
+            self._cases[race.name] = [_case(s, race, text) for s in self.subjects]
+
+
+def _run(race: Race, subjects: Sequence[Subject], folder: Path) -> Iterator[Case]:
+    parts: dict[str, posing.Part] = {}
+    for subject in subjects:
+        try:
+            part = posing.first_half(subject) if race.error[0] else posing.whole(subject)
+        except NotTried as error:
+            yield _case(subject, race, reason=str(error))
+            continue
+        except Exception as error:  # whatever a stranger's parser raises
+            yield _case(subject, race, f"it raises {type(error).__name__}: {error}")
+            continue
+        parts[subject.key] = part
+    able = [subject for subject in subjects if subject.key in parts]
+    if not able:
+        return
+    place, order = _prepare(race, able, parts, folder)
+    said = racing.race(place, order)
+    for subject in able:
+        part = parts[subject.key]
+        told = list(differences(race, subject, part, said, place))
+        yield _case(subject, race, *told, version=part.recording.version, seconds=said.seconds)
+
+
+def _prepare(
+    race: Race, subjects: Sequence[Subject], parts: Mapping[str, posing.Part], folder: Path
+) -> tuple[racing.Place, racing.Order]:
+    place = racing.Place(folder)
+    place.commit({"README.md": "# Shop\n"})
+    programs = {s.key: posing.place(folder, s, parts[s.key]) for s in subjects}
+    place.settings.write_text("\n".join(_settings(subjects, programs)))
+    return place, racing.Order(
+        agents=[subject.key for subject in subjects],
+        prompt=PROMPT,
+        options=("--allow-experimental-adapters", *race.options),
+        environ=place.environ([folder / "bin"], **_made_up(subjects)),
+        when=_all_have_spoken({s.key for s in subjects}) if race.interrupts else None,
+        longest=60.0,
+    )
+
+
+def _settings(subjects: Sequence[Subject], programs: Mapping[str, Path]) -> Iterator[str]:
+    for subject in subjects:
+        yield f"[agents.{subject.key}]"
+        yield f"path = {json.dumps(str(programs[subject.key]))}"
+        if subject.spec:
+            yield f"adapter = {json.dumps(subject.spec)}"
+
+
+def _made_up(subjects: Sequence[Subject]) -> dict[str, str]:
+    """A sign-in for each that takes one from the environment."""
+    names = (s.adapter.descriptor.sign_in_environment[:1] for s in subjects)
+    return {name[0]: secret(name[0]) for name in names if name}
+
+
+def _all_have_spoken(keys: set[str]) -> Callable[[Mapping[str, Any]], bool]:
+    waiting = set(keys)
+
+    def spoken(event: Mapping[str, Any]) -> bool:
+        if event.get("source") == "agent":
+            waiting.discard(str(event.get("lane")))
+        return not waiting
+
+    return spoken
+
+
+def _case(
+    subject: Subject,
+    race: Race,
+    *differences: str,
+    reason: str = "",
+    version: str = "",
+    seconds: float = 0.0,
+) -> Case:
+    verdict = Verdict.SKIPPED if reason else Verdict.FAILED if differences else Verdict.PASSED
+    return Case(
+        suite="contract",
+        agent=subject.key,
+        name=race.name,
+        verdict=verdict,
+        version=version,
+        differences=differences,
+        reason=reason,
+        seconds=seconds,
+    )

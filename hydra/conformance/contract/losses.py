@@ -1,0 +1,123 @@
+"""What becomes of the lines when an option, or a value of one, is no longer in the help text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+
+from hydra.conformance.contract.detecting import answers
+from hydra.conformance.contract.requests import PERMISSIONS, Answer, ask, request
+from hydra.conformance.contract.subject import Subject
+from hydra.conformance.recorded import Recording
+from hydra.model import DetectResult, Permission
+
+DANGER = re.compile(r"danger|bypass|yolo|skip-permissions|unsafe", re.IGNORECASE)
+"""Words that a line of `plan` or `edit` never carries."""
+
+Lines = Mapping[Permission, Answer]
+
+
+def of_all(subject: Subject, seen: DetectResult) -> Lines:
+    """The fullest line of each permission."""
+    wanted = {"model": "made-up-model", "instructions": ("CLAUDE.md",)}
+    return {p: ask(subject.adapter, seen, request(permission=p, **wanted)) for p in PERMISSIONS}
+
+
+def losses(subject: Subject, recording: Recording) -> Iterator[tuple[str, DetectResult]]:
+    """Each option (and each value of one) of the help text, with what `detect` says without it."""
+    good = answers(subject, recording)
+    whole = subject.detect(good)
+    for flag in sorted(whole.flags):
+        name, _, value = flag.partition("=")
+        spoiled = dict(good)
+        for probe in (probe for probe in good if probe.endswith("help")):
+            text = good[probe].stdout
+            text = _without_value(text, name, value) if value else _without(text, name)
+            spoiled[probe] = replace(good[probe], stdout=text)
+        left = subject.detect(spoiled)
+        if flag not in left.flags:
+            yield flag, left
+
+
+def _without(text: str, name: str) -> str:
+    """`text` in which `name` is called something else; `--a[-b]` names two."""
+    stem, dash, end = name.rpartition("-")
+    text = text.replace(f"{stem}[{dash}{end}]", stem) if stem.startswith("--") else text
+    return re.sub(rf"{re.escape(name)}(?![\w-])(?!\[-)", "--something-else", text)
+
+
+def _without_value(text: str, name: str, value: str) -> str:
+    """The value out of the list behind `name`, wherever its definition has one."""
+    at = re.search(rf"^ {{0,6}}(?:-\w, )?.*{re.escape(name)}(?![\w-])", text, re.MULTILINE)
+    start = at.start() if at else 0
+    quoted = re.compile(rf'"{re.escape(value)}"|(?<=[ :,]){re.escape(value)}(?=[,\]])')
+    return text[:start] + quoted.sub('"something-else"', text[start:], count=1)
+
+
+def lost_flags(subject: Subject, recording: Recording) -> Iterator[str]:
+    """With any flag gone a line is refused or does without it, and never gets what is wider; a
+    capability goes with its flag."""
+    whole = subject.detect(answers(subject, recording))
+    before = of_all(subject, whole)
+    for flag, left in losses(subject, recording):
+        yield from _capabilities(flag, subject, whole, left)
+        after = of_all(subject, left)
+        if after != before:
+            for permission in PERMISSIONS:
+                yield from _degraded(flag, permission, before, after)
+    if subject.adapter.capabilities(frozenset()).json_stream.present:
+        yield "capability json_stream is claimed without any flag"
+
+
+def _capabilities(
+    flag: str, subject: Subject, whole: DetectResult, left: DetectResult
+) -> Iterator[str]:
+    if left.capabilities != subject.adapter.capabilities(left.flags):
+        yield f"without {flag}: detect and capabilities() differ in what it can do"
+    for (name, before), (_, after) in zip(
+        whole.capabilities.items(), left.capabilities.items(), strict=True
+    ):
+        if after.present and not before.present:
+            yield f"without {flag}: the capability {name} appears"
+        if before.present and not after.present and flag not in after.note:
+            yield f"without {flag}: the capability {name} goes, and its note does not say why"
+
+
+def _degraded(flag: str, permission: Permission, before: Lines, after: Lines) -> Iterator[str]:
+    name, _, value = flag.partition("=")
+    was, now = before[permission], after[permission]
+    used = name in was.words and (not value or _follows(was, name, value))
+    if now.refused is not None:
+        told = f"{now.refused.message} {now.refused.failure.hint}"
+        if used and was.refused is None and (name not in told or value not in told):
+            yield f"without {flag}: {permission.value} is refused, and {flag} is not named"
+        return
+    built = now.command
+    assert built is not None
+    if used and (_follows(now, name, value) if value else name in now.words):
+        yield f"without {flag}: {permission.value} still uses it"
+    elif used and not value and name not in built.dropped:
+        yield f"without {flag}: {permission.value} leaves it out and does not say so (dropped)"
+    wider = _wider(permission, before, after)
+    if permission in (Permission.PLAN, Permission.EDIT):
+        wider |= {word for word in now.words - was.words if DANGER.search(word)}
+    for word in sorted(wider & now.words):
+        yield f"without {flag}: {permission.value} gets {word}, which only a wider one has"
+
+
+def _follows(answer: Answer, name: str, value: str) -> bool:
+    args = answer.command.args if answer.command else ()
+    return (name, value) in set(pairwise(args))
+
+
+def _wider(permission: Permission, before: Lines, after: Lines) -> frozenset[str]:
+    """What only wider permissions carry, before or after; not what all carry after."""
+    wider = PERMISSIONS[PERMISSIONS.index(permission) + 1 :]
+    own = before[permission].words
+    always = frozenset(word for other in wider for word in before[other].words) - own
+    fresh = frozenset(word for other in wider for word in after[other].words) - own
+    built = [after[other].words for other in PERMISSIONS if after[other].command]
+    shared = frozenset.intersection(*built) if built else frozenset()
+    return always | (fresh - shared)

@@ -1,0 +1,103 @@
+"""How a race with programs that pose as agents has to end, and what is other than that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.conformance import racing
+from hydra.conformance.contract import posing
+from hydra.conformance.contract.prompts import LONG, MARK
+from hydra.conformance.contract.sound import documents, endings, read
+from hydra.conformance.contract.subject import Subject
+from hydra.errors import HydraError
+
+PROMPT = f"-{MARK}\n--version\n" + "x" * LONG
+"""It begins like an option, and no command line would take it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race:
+    """One race: its options, and how each lane and the program itself must end by it."""
+
+    name: str
+    options: tuple[str, ...]
+    status: str
+    error: tuple[str, str]
+    exit_code: int
+    interrupts: bool = False
+
+
+def secret(name: str) -> str:
+    """A made-up value for a variable that signs in."""
+    return f"sk-made-up-{hashlib.sha256(name.encode()).hexdigest()[:24]}"
+
+
+def differences(
+    race: Race, subject: Subject, part: posing.Part, said: racing.Said, place: racing.Place
+) -> Iterator[str]:
+    """What is other than it must be, a sentence each."""
+    if said.hung:
+        yield f"the race did not end within {said.seconds:.0f} s"
+        return
+    lane = said.lane(subject.key)
+    if not lane:
+        last = said.stderr.strip().splitlines()[-1:] or ["nothing was said"]
+        yield f"the race has no such lane (exit {said.exit_code}: {last[0]})"
+        return
+    if said.exit_code != race.exit_code:
+        yield f"`hydra race` exits with {said.exit_code}, not {race.exit_code}"
+    if lane.get("status") != race.status:
+        yield f"status is {lane.get('status')!r}, not {race.status!r}: {_message(lane)}"
+    error = lane.get("error") or {}
+    found = (str(error.get("kind", "")), str(error.get("reason", "")))
+    if found != race.error:
+        yield f"error is {'/'.join(found)}, not {'/'.join(race.error) or 'none'}: {_message(lane)}"
+    yield from _spoken(subject, part, said)
+    if not part.hangs:
+        yield from _was_told(subject, said, place)
+
+
+def _message(lane: Mapping[str, Any]) -> str:
+    return str((lane.get("error") or {}).get("message") or "no error")
+
+
+def _spoken(subject: Subject, part: posing.Part, said: racing.Said) -> Iterator[str]:
+    """What was written before it hung is in the record, in its order, and nothing else is."""
+    seen = read(subject, part.lines, part.stream.exit, {"stderr": part.stream.stderr})
+    if part.hangs:
+        closing = {id(event) for event in endings(seen)}
+        seen = [event for event in seen if id(event) not in closing]
+    wanted = [(e["kind"], e["sub"]) for e in documents(seen)]
+    told = [event for event in said.of(subject.key) if event.get("source") == "agent"]
+    given = [(event["kind"], event.get("sub", "")) for event in told]
+    if part.hangs:
+        given = [kind for kind in given if kind[0] not in ("completed", "failed")]
+    if given != wanted:
+        names = [["/".join(filter(None, kind)) for kind in kinds] for kinds in (given, wanted)]
+        yield f"events are {', '.join(names[0]) or 'none'}, not {', '.join(names[1])}"
+
+
+def _was_told(subject: Subject, said: racing.Said, place: racing.Place) -> Iterator[str]:
+    """The prompt came whole on stdin, and neither it nor a secret is on the command line."""
+    assert said.folder is not None
+    try:
+        name = f"{subject.key}:{posing.TOUCHED}"
+        told = json.loads(place.git("show", name, cwd=said.folder / "patches.git"))
+    except (HydraError, ValueError):
+        yield f"{posing.TOUCHED}, which the agent wrote, is not in its patch"
+        return
+    line = " ".join(told["argv"])
+    for name in subject.adapter.descriptor.sign_in_environment[:1]:
+        if secret(name) in line:
+            yield f"the value of {name} is on its command line"
+        if name not in told["environ"]:
+            yield f"{name} does not reach it"
+    if MARK in line:
+        yield "the prompt is on its command line"
+    wanted = PROMPT.encode()
+    if told["stdin"] != [len(wanted), hashlib.sha256(wanted).hexdigest()]:
+        yield f"stdin held {told['stdin'][0]} bytes, and not the prompt of {len(wanted)}"

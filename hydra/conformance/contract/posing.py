@@ -1,0 +1,103 @@
+"""Places a program that poses as an agent in a folder, and says what it will write."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.conformance.contract.sound import endings, read
+from hydra.conformance.contract.subject import NotTried, Subject
+from hydra.conformance.recorded import Recording, Stream
+
+_DRIVER = Path(__file__).with_name("replay.py")
+TOUCHED = "what-it-was-told.json"
+"""The file that it leaves in its worktree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What of a recorded run is played back, and whether the program then hangs."""
+
+    recording: Recording
+    stream: Stream
+    lines: list[bytes]
+    hangs: bool
+
+
+def whole(subject: Subject) -> Part:
+    """A run that was done, from its first line to its exit. Raises `NotTried`."""
+    recording, stream = _done(subject)
+    return Part(recording=recording, stream=stream, lines=stream.lines, hangs=False)
+
+
+def first_half(subject: Subject) -> Part:
+    """The longest beginning of it, at most its half, in which something was said and no tool is
+    open (a tool has a limit of its own). Raises `NotTried`."""
+    recording, stream = _done(subject)
+    parser = subject.adapter.parser()
+    open_tools: set[object] = set()
+    best, said = 0, False
+    for number, line in enumerate(stream.lines[: max(1, len(stream.lines) // 2)], 1):
+        for event in parser.parse_line(line):
+            if event.kind in ("completed", "failed"):
+                break
+            if event.kind == "tool_call":
+                open_tools.add(event.data.get("id"))
+            if event.kind == "tool_result":
+                open_tools.discard(event.data.get("id"))
+            said = said or event.is_progress
+        if said and not open_tools:
+            best = number
+    if not best:
+        raise NotTried("no recorded run that says something before its first tool")
+    return Part(recording=recording, stream=stream, lines=stream.lines[:best], hangs=True)
+
+
+def _done(subject: Subject) -> tuple[Recording, Stream]:
+    """The newest recorded run that was done; one with an edit in its name before others."""
+    for recording in reversed(subject.versions()):
+        found = []
+        for stream in recording.streams():
+            seen = read(subject, stream.lines, stream.exit, {"stderr": stream.stderr})
+            if [event.kind for event in endings(seen)] == ["completed"] and not stream.made:
+                found.append(stream)
+        if found:
+            return recording, min(found, key=lambda stream: "edit" not in stream.name)
+    raise NotTried("no recorded run that was done" if subject.versions() else "no recordings")
+
+
+def place(folder: Path, subject: Subject, part: Part) -> Path:
+    """Makes the executable in FOLDER/bin; its path."""
+    answers = part.recording.probes(subject.adapter.descriptor.probes).values()
+    script = {
+        "answers": [
+            {
+                "args": list(answer.argv[1:]),
+                "stdout": answer.stdout,
+                "stderr": answer.stderr,
+                "exit": answer.exit_code,
+            }
+            for answer in answers
+        ],
+        "stdout": [line.decode("utf-8", "surrogateescape") for line in part.lines if line],
+        "stderr": part.stream.stderr.decode("utf-8", "replace"),
+        "exit": part.stream.exit.code
+        if part.stream.exit.signal is None
+        else -part.stream.exit.signal,
+        "hangs": part.hangs,
+        "touch": "" if part.hangs else TOUCHED,
+    }
+    programs = folder / "bin"
+    programs.mkdir(exist_ok=True)
+    data = programs / f"{subject.key}.json"
+    data.write_text(json.dumps(script))
+    program = programs / subject.adapter.descriptor.binaries[0]
+    # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
+    words = [os.path.realpath(sys.executable), "-I", "-S", str(_DRIVER), str(data)]
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    program.chmod(0o755)
+    return program

@@ -1,0 +1,122 @@
+"""What a lane may ask of an adapter's line, by name; and the line or the refusal it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from hydra.adapters.contract import Adapter
+from hydra.errors import AgentError
+from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
+
+WORKTREE = Path("/lane/shop")
+PROMPT = "Fix the pager"
+SESSION = "00000000-0000-4000-8000-00000000000a"
+EXTRA = ("--made-up-extra", "made up value")
+
+PERMISSIONS = tuple(Permission)
+"""From the narrowest to the widest."""
+
+REQUESTS: Mapping[str, Mapping[str, Any]] = {
+    **{str(permission): {"permission": permission} for permission in PERMISSIONS},
+    **{f"{p}, as root": {"permission": p, "as_root": True} for p in PERMISSIONS},
+    **{f"{p}, not confined": {"permission": p, "confined": False} for p in PERMISSIONS},
+    **{
+        f"{p}, as root, not confined": {"permission": p, "as_root": True, "confined": False}
+        for p in PERMISSIONS
+    },
+    **{f"{p}, with network": {"permission": p, "network": True} for p in PERMISSIONS},
+    **{f"{p}, no network": {"permission": p, "network": False} for p in PERMISSIONS},
+    "a model": {"model": "made-up-model"},
+    "instructions": {"instructions": ("CLAUDE.md",)},
+    "instructions, other": {"instructions": ("AGENTS.md",)},
+    "instructions, two": {"instructions": ("CLAUDE.md", "AGENTS.md")},
+    "instructions, two of a kind": {"instructions": ("CLAUDE.md", ".claude/CLAUDE.md")},
+    "extra arguments": {"extra_args": EXTRA},
+    "a prompt with a slash": {"prompt": "/clear"},
+    "a prompt with a dash": {"prompt": "--version"},
+    **{f"{p}, resumed": {"permission": p, "resume": SESSION} for p in PERMISSIONS},
+    "a session that could be an option": {"resume": "--made-up"},
+    "a session of two words": {"resume": "made up"},
+    "everything": {
+        "model": "made-up-model",
+        "instructions": ("CLAUDE.md",),
+        "extra_args": EXTRA,
+        "as_root": True,
+    },
+}
+"""Every request by what is special in it."""
+
+
+ALSO: Mapping[str, Mapping[str, Any]] = {
+    "with network": {"network": True},
+    "no network": {"network": False},
+    "resumed": {"resume": SESSION},
+}
+"""What else is asked of a line that has lost a flag."""
+
+
+def request(**changes: Any) -> SpawnRequest:
+    """A lane's request, with these changes."""
+    return replace(SpawnRequest(prompt=PROMPT, worktree=WORKTREE), **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The line that came of a request, or why it was refused; exactly one of the two."""
+
+    command: BuiltCommand | None = None
+    refused: AgentError | None = None
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Everything on the line and in its environment that can carry a meaning."""
+        if self.command is None:
+            return frozenset()
+        return frozenset((*self.command.args, *(f"{n}={v}" for n, v in self.command.env)))
+
+    def as_data(self, base: Answer | None = None) -> Any:
+        """As the expectation has it: whole, or what is other than on the line of `base`."""
+        if self.command is None:
+            assert self.refused is not None
+            failure = self.refused.failure
+            return {"refused": [failure.kind, failure.reason, failure.message, failure.hint]}
+        mine, other = _fields(self.command), {}
+        if base is not None and base.command is not None:
+            other = _fields(base.command)
+            words = _changes(other.pop("args").split(" "), mine.pop("args").split(" "))
+            mine |= {"args": words} if words else {}
+        return {name: value for name, value in mine.items() if value != other.get(name, [])}
+
+
+def _fields(built: BuiltCommand) -> dict[str, Any]:
+    return {
+        "args": " ".join(arg.replace(str(WORKTREE), "/lane/shop") for arg in built.args),
+        "env": dict(built.env),
+        "dropped": list(built.dropped),
+        "warnings": list(built.warnings),
+        "expects": [list(pair) for pair in built.expects],
+        "stdin": repr(built.stdin),
+    }
+
+
+def _changes(before: list[str], after: list[str]) -> list[str]:
+    """`9: - --cd /lane/shop`: what went and what came, by the place on the line before."""
+    found = []
+    for tag, i, j, m, n in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag != "equal":
+            went = f" - {' '.join(before[i:j])}" if j > i else ""
+            came = f" + {' '.join(after[m:n])}" if n > m else ""
+            found.append(f"{i}:{went}{came}")
+    return found
+
+
+def ask(adapter: Adapter, found: DetectResult, wanted: SpawnRequest) -> Answer:
+    """The line for one request. Anything but an `AgentError` goes through to the caller."""
+    try:
+        return Answer(command=adapter.build_command(wanted, found))
+    except AgentError as refused:
+        return Answer(refused=refused)

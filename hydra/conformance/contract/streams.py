@@ -1,0 +1,246 @@
+"""Whether a parser reads what was recorded, and goes on reading it when a CLI says more, says it
+again, says it in another order, or stops in the middle."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from hydra.conformance.contract.sound import documents, endings, read, sound
+from hydra.conformance.contract.subject import Check, NotTried, Subject
+from hydra.conformance.recorded import Recording, Stream
+from hydra.events import AgentEvent
+from hydra.model import ExitStatus
+
+_NEW_TYPE = b'{"type":"hydra_made_up_type","subtype":"new","hydra_new":[{"a":1}],"uuid":"made-up"}'
+_CUTS = 600
+"""Places at which the streams of one version are cut, evenly over all that there are."""
+_MANY = 10_001
+"""Calls in one stream: more than a parser should hold."""
+_TOTALS = ("input_tokens", "output_tokens", "cached_tokens", "cost_usd")
+
+
+def events(subject: Subject, stream: Stream) -> list[dict[str, Any]]:
+    """The events of a recorded run, as documents."""
+    return documents(_read(subject, stream))
+
+
+def _read(
+    subject: Subject, stream: Stream, lines: Sequence[bytes] | None = None
+) -> list[AgentEvent]:
+    told = subject.adapter.descriptor.side_files
+    files = {told[number]: data for number, data in stream.files.items() if number < len(told)}
+    files["stderr"] = stream.stderr
+    return read(subject, stream.lines if lines is None else lines, stream.exit, files)
+
+
+def _streams(recording: Recording) -> list[Stream]:
+    found = recording.streams()
+    if not found:
+        raise NotTried("no recorded stream")
+    return found
+
+
+def known(subject: Subject, recording: Recording) -> Iterator[str]:
+    """Each recorded run gives exactly the events that a person has read and approved."""
+    for stream in _streams(recording):
+        seen = _read(subject, stream)
+        yield from (f"{stream.name}: {text}" for text in sound(seen))
+        if stream.expected is not None:
+            yield from _unlike(stream.name, list(stream.expected), documents(seen))
+
+
+def _unlike(name: str, expected: list[Any], found: list[Any]) -> Iterator[str]:
+    """Where two lists of events part first, by the event's place and field."""
+    for number, (wanted, given) in enumerate(zip(expected, found, strict=False), 1):
+        if wanted == given:
+            continue
+        what = "/".join(part for part in (wanted["kind"], wanted["sub"]) if part)
+        if (wanted["kind"], wanted["sub"]) != (given["kind"], given["sub"]):
+            yield f"{name}: event {number} is {given['kind']}/{given['sub']} and should be {what}"
+            return
+        for field in sorted({*wanted["data"], *given["data"]}):
+            if wanted["data"].get(field) != given["data"].get(field):
+                told, right = given["data"].get(field), wanted["data"].get(field)
+                yield f"{name}: event {number} ({what}) has {field} {told!r} and not {right!r}"
+        return
+    if len(expected) != len(found):
+        rest = (expected if len(expected) > len(found) else found)[min(len(expected), len(found))]
+        how = "is missing" if len(expected) > len(found) else "is one too many"
+        yield f"{name}: event {min(len(expected), len(found)) + 1}, {rest['kind']}, {how}"
+
+
+def one_line_says_what_it_says(subject: Subject, recording: Recording) -> Iterator[str]:
+    """No ending is given that the lines did not hold: an empty stream is none that is done."""
+    for code in (0, 1, None):
+        seen = read(subject, [], ExitStatus(code=code), {})
+        yield from (f"an empty stream: {text}" for text in sound(seen))
+        if [event.kind for event in endings(seen)] != ["failed"]:
+            yield f"an empty stream with exit {code} does not end in failed"
+    for stream in _streams(recording):
+        yield from (f"{stream.name}, said twice over: {t}" for t in _twice_ended(subject, stream))
+
+
+def _twice_ended(subject: Subject, stream: Stream) -> Iterator[str]:
+    parser = subject.adapter.parser()
+    seen = [event for line in stream.lines for event in parser.parse_line(line)]
+    for _ in range(2):
+        seen += parser.end(stream.exit, {"stderr": stream.stderr})
+    yield from sound(seen)
+
+
+def unknown(subject: Subject, recording: Recording) -> Iterator[str]:
+    """A type that nobody knows between all lines, and a new field in every object: nothing that
+    was said before is lost or changed."""
+    for stream in _streams(recording):
+        before = _without(_read(subject, stream), ("unknown",))
+        mixed = [part for line in stream.lines for part in (line, _NEW_TYPE)]
+        seen = _read(subject, stream, mixed)
+        yield from (f"{stream.name}, with unknown types: {text}" for text in sound(seen))
+        # Something was understood or not: an ending without a closing event counts the lines.
+        yield from _changed(stream, "with unknown types", before, _without(seen, ("unknown",)))
+        widened = [_widened(line) for line in stream.lines]
+        seen = _without(_read(subject, stream, widened), ("unknown",))
+        yield from _changed(stream, "with unknown fields", before, seen)
+
+
+def _without(events: Iterable[AgentEvent], subs: Sequence[str]) -> list[AgentEvent]:
+    return [event for event in events if event.kind != "progress" or event.sub not in subs]
+
+
+def _changed(
+    stream: Stream, how: str, before: list[AgentEvent], after: list[AgentEvent]
+) -> Iterator[str]:
+    numbered = {"no_terminal_event"}
+    if any(event.data.get("reason") in numbered for event in endings(before)):
+        before, after = before[:-1], after[:-1]
+    yield from _unlike(f"{stream.name}, {how}", documents(before), documents(after))
+
+
+def _widened(line: bytes) -> bytes:
+    try:
+        # What is no JSON to begin with (NaN, a number out of range) stays as it is.
+        return json.dumps(_wide(json.loads(line), 0), allow_nan=False).encode()
+    except ValueError:
+        return line
+
+
+def _wide(value: Any, level: int) -> Any:
+    if isinstance(value, list):
+        return [_wide(item, level + 1) for item in value]
+    if isinstance(value, dict):
+        held = {name: _wide(item, level + 1) for name, item in value.items()}
+        return {**held, "hydra_new_field": "x" if level else {"a": [1, None]}}
+    return value
+
+
+def cut(subject: Subject, recording: Recording) -> Iterator[str]:
+    """A stream that stops, between lines and inside one: one ending, no exception, and nothing is
+    said to be done before the line that says so."""
+    places = [(stream, lines) for stream in _streams(recording) for lines in _cuts(stream.lines)]
+    for stream, lines in places[:: 1 + len(places) // _CUTS]:
+        seen = _read(subject, stream, lines)
+        where = f"{stream.name}, cut after {sum(map(len, lines))} bytes"
+        yield from (f"{where}: {text}" for text in sound(seen))
+        unread = not any(line.strip() for line in lines)
+        if unread and any(event.kind == "completed" for event in seen):
+            yield f"{where}: completed, and nothing was said"
+
+
+def _cuts(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """Before each line, and in it: after its first byte, inside a word, before its last byte,
+    and inside the first character of several bytes or the first escape."""
+    for number, line in enumerate(lines):
+        held = list(lines[:number])
+        yield held
+        places = {1, len(line) // 2, len(line) - 1, line.find(b"\\") + 1}
+        places |= {next((at for at, byte in enumerate(line) if byte > 0x7F), 0) + 1}
+        for place in sorted(place for place in places if 0 < place < len(line)):
+            yield [*held, line[:place]]
+
+
+def shuffled(subject: Subject, recording: Recording) -> Iterator[str]:
+    """The lines backwards, turned round and mixed: one ending, no exception."""
+    for stream in _streams(recording):
+        lines = [line for line in stream.lines if line]
+        mixed = random.Random(stream.name).sample(lines, len(lines))  # noqa: S311  # no secret
+        half = len(lines) // 2
+        for how, order in (
+            ("backwards", lines[::-1]),
+            ("turned round", lines[half:] + lines[:half]),
+            ("mixed", mixed),
+        ):
+            seen = _read(subject, stream, order)
+            yield from (f"{stream.name}, {how}: {text}" for text in sound(seen))
+
+
+def doubled(subject: Subject, recording: Recording) -> Iterator[str]:
+    """Every line twice: totals stay totals, a call is one call, and the ending is the same."""
+    for stream in _streams(recording):
+        before = _read(subject, stream)
+        seen = _read(subject, stream, [line for line in stream.lines for _ in range(2)])
+        yield from (f"{stream.name}, doubled: {text}" for text in sound(seen))
+        once, twice = _totals(before), _totals(seen)
+        for name in sorted(once):
+            if once[name] != twice.get(name):
+                yield f"{stream.name}, doubled: {name} is {twice.get(name)} and not {once[name]}"
+        for kind in ("tool_call", "tool_result"):
+            counts = [sum(e.kind == kind for e in told) for told in (before, seen)]
+            if counts[0] != counts[1]:
+                yield f"{stream.name}, doubled: {counts[1]} {kind} and not {counts[0]}"
+        first, last = endings(before)[-1], endings(seen)[-1]
+        for field in ("error", "reason", "denials", "failed_items"):
+            if first.data.get(field) != last.data.get(field):
+                yield f"{stream.name}, doubled: the ending has another {field}"
+
+
+def long(subject: Subject) -> Iterator[str]:
+    """After more calls than are worth remembering, the newest is still known: said again, it is
+    not another one."""
+    newest = subject.newest()
+    for stream in newest.streams() if newest else ():
+        parser = subject.adapter.parser()
+        for line in stream.lines:
+            calls = [event for event in parser.parse_line(line) if event.kind == "tool_call"]
+            id = str(calls[0].data.get("id")).encode() if len(calls) == 1 else b""
+            if id and line.count(b'"%s"' % id) == 1:
+                yield from _many(subject, stream.name, line, id)
+                return
+    raise NotTried("no recorded call of a tool")
+
+
+def _many(subject: Subject, name: str, line: bytes, id: bytes) -> Iterator[str]:
+    parser = subject.adapter.parser()
+    line = re.sub(rb'"uuid": ?"[^"]*"', b'"uuid":null', line)
+    told = 0
+    for number in range(_MANY):
+        fresh = line.replace(b'"%s"' % id, b'"made-up-%d"' % number)
+        told = sum(event.kind == "tool_call" for event in parser.parse_line(fresh))
+        if not told:
+            yield f"{name}: call {number + 1} of one stream is not told"
+            return
+    if any(event.kind == "tool_call" for event in parser.parse_line(fresh)):
+        yield f"{name}: after {_MANY} calls the newest, said again, is told as another one"
+
+
+def _totals(events: Iterable[AgentEvent]) -> dict[str, object]:
+    """The totals that a race would show: the last that was said of each."""
+    told: dict[str, object] = {}
+    for event in events:
+        if event.kind == "usage":
+            told |= {name: event.data[name] for name in _TOTALS if name in event.data}
+    return told
+
+
+CHECKS = (
+    Check("streams.known", versioned=known),
+    Check("streams.endings", versioned=one_line_says_what_it_says),
+    Check("streams.unknown", versioned=unknown),
+    Check("streams.cut", versioned=cut),
+    Check("streams.reordered", versioned=shuffled),
+    Check("streams.duplicated", versioned=doubled),
+    Check("streams.long", whole=long),
+)

@@ -1,0 +1,78 @@
+"""An adapter under test with what was recorded of its CLI, and what one check of it looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.adapters.contract import Adapter
+from hydra.conformance import recorded
+from hydra.conformance.recorded import Recording
+from hydra.model import DetectResult, ProbeOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An adapter, and the folder in which `<its key>/<version>/` holds its recordings.
+
+    `spec` is how a third party's is found again, `module:NAME`; "" for one of Hydra's own.
+    """
+
+    adapter: Adapter
+    recordings: Path
+    spec: str = ""
+    third_party: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name users type."""
+        return self.adapter.descriptor.key
+
+    @property
+    def folder(self) -> Path:
+        """Where this agent's versions lie."""
+        return self.recordings / self.key
+
+    def versions(self) -> list[Recording]:
+        """What was recorded, the oldest version first."""
+        return recorded.recordings(self.recordings, self.key)
+
+    def newest(self) -> Recording | None:
+        """The newest version that was recorded."""
+        return next(reversed(self.versions()), None)
+
+    def probes(self, recording: Recording) -> dict[str, ProbeOutput]:
+        """The good answers of a version."""
+        return dict(recording.probes(self.adapter.descriptor.probes))
+
+    def detect(
+        self, probes: Mapping[str, ProbeOutput], name: str = "", folder: str = "/opt/agents"
+    ) -> DetectResult:
+        """What the adapter makes of answers, from a program of that name."""
+        binary = f"{folder}/{name or self.adapter.descriptor.binaries[0]}"
+        return self.adapter.detect(binary, probes)
+
+
+Whole = Callable[[Subject], Iterable[str]]
+Versioned = Callable[[Subject, Recording], Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that is tried. It yields a sentence for each difference, which names the flag,
+    the field or the event; it raises `NotTried` where there is nothing to try it on.
+
+    Exactly one of `whole` (once for an adapter) and `versioned` (once a recorded version) is set.
+    """
+
+    name: str
+    whole: Whole | None = None
+    versioned: Versioned | None = None
+
+
+class NotTried(Exception):
+    """Why a check could not be made here. It counts as skipped, never as passed."""
+
+
+NO_RECORDINGS = "no recordings"

@@ -1,0 +1,208 @@
+"""A session that is gone on with: two calls of the CLI itself, in one scratch HOME.
+
+A race gives each lane a HOME of its own and does not go on with a session yet, so the two lines
+are run here as the adapter builds them, without a race around them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from hydra.adapters.contract import Adapter
+from hydra.conformance.live.left import left
+from hydra.conformance.live.seen import Seen
+from hydra.conformance.racing import Place
+from hydra.conformance.server import ModelServer
+from hydra.events import AgentEvent
+from hydra.model import DetectResult, ExitStatus, Permission, SpawnRequest
+from hydra.outcome import Story
+from hydra.probe import Surroundings, config_folder, detect_all
+from hydra.sandbox import judge
+
+LONGEST = 60.0
+"""Seconds for one call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call that has ended."""
+
+    events: list[AgentEvent]
+    exit: ExitStatus
+    stdout: Path
+    stderr: Path
+    warnings: tuple[str, ...]
+
+    @property
+    def story(self) -> Story:
+        """Its events, folded as a race folds them."""
+        story = Story()
+        for event in self.events:
+            story.add(event)
+        return story
+
+
+def resumed(
+    adapter: Adapter,
+    program: Path,
+    place: Place,
+    server: ModelServer,
+    environ: Mapping[str, str],
+    prompts: tuple[str, str],
+) -> Seen:
+    """The second call as it was seen; the first has to name its session and complete."""
+    found = _detected(adapter, program, place, environ)
+    if found.error is not None:
+        return Seen(lane={}, trouble=f"{found.error.kind}: {found.error.message}")
+    script = server.script
+    server.script = script.of_session(1)
+    first = _call(adapter, found, place, environ, SpawnRequest(prompt=prompts[0], **_how(place)))
+    session = first.story.session
+    if not session or first.story.completed is None:
+        told = first.stderr.read_text(errors="replace").strip()[-300:]
+        return Seen(
+            lane={}, trouble=f"the first call did not complete, or named no session: {told}"
+        )
+    asked, server.script = len(server.requests), script.of_session(2)
+    request = SpawnRequest(prompt=prompts[1], resume=session, **_how(place))
+    second = _call(adapter, found, place, environ, request)
+    return Seen(
+        lane=_lane(adapter.key(), found, second),
+        events=[{"kind": e.kind, "sub": e.sub, "data": dict(e.data)} for e in second.events],
+        patch=_patch(place),
+        content=lambda path: _content(place.repo / path),
+        requests=server.requests[asked:],
+        left=left(place.root),
+        wrong=_same(session, second),
+        raw=second.stdout,
+        raw_stderr=second.stderr,
+    )
+
+
+def _how(place: Place) -> dict[str, Any]:
+    # Permission edit: nothing confines these calls, and both CLIs edit with it as root as well.
+    return {
+        "worktree": place.repo,
+        "permission": Permission.EDIT,
+        "confined": False,
+        "as_root": os.geteuid() == 0,
+    }
+
+
+def _detected(
+    adapter: Adapter, program: Path, place: Place, environ: Mapping[str, str]
+) -> DetectResult:
+    around = Surroundings(
+        environ=environ,
+        home=place.home,
+        confinement=judge("", 127, ""),
+        state=place.state,
+        paths={adapter.key(): str(program)},
+        extra_names={},
+        preflight=False,
+    )
+    return trio.run(detect_all, [adapter], around)[adapter.key()]
+
+
+def _call(
+    adapter: Adapter,
+    found: DetectResult,
+    place: Place,
+    environ: Mapping[str, str],
+    request: SpawnRequest,
+) -> Call:
+    command = adapter.build_command(request, found)
+    name = "second" if request.resume else "first"
+    stdout, stderr = place.root / f"{name}.jsonl", place.root / f"{name}.stderr.txt"
+    with stdout.open("wb") as out, stderr.open("wb") as err:
+        try:
+            code = subprocess.run(
+                command.argv,
+                cwd=command.cwd,
+                env={**environ, **dict(command.env)},
+                input=command.stdin,
+                stdout=out,
+                stderr=err,
+                timeout=LONGEST,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            code = -9
+    exit = ExitStatus(code=code) if code >= 0 else ExitStatus(signal=-code)
+    return Call(
+        events=_events(adapter, place, environ, exit, stdout, stderr),
+        exit=exit,
+        stdout=stdout,
+        stderr=stderr,
+        warnings=command.warnings,
+    )
+
+
+def _events(
+    adapter: Adapter,
+    place: Place,
+    environ: Mapping[str, str],
+    exit: ExitStatus,
+    stdout: Path,
+    stderr: Path,
+) -> list[AgentEvent]:
+    parser = adapter.parser()
+    events: list[AgentEvent] = []
+    for line in stdout.read_bytes().split(b"\n"):
+        events += parser.parse_line(line) if line else []
+    files = {"stderr": stderr.read_bytes()}
+    folder = config_folder(adapter.descriptor, environ, place.home) or place.home
+    for pattern in adapter.descriptor.side_files:
+        newest = max(folder.glob(pattern), key=lambda path: path.stat().st_mtime, default=None)
+        if newest is not None:
+            files[pattern] = newest.read_bytes()
+    return [*events, *parser.end(exit, files)]
+
+
+def _lane(key: str, found: DetectResult, call: Call) -> dict[str, Any]:
+    """The lane's part of a result, as far as two calls without a race have one."""
+    story = call.story
+    failed = story.failed.data if story.failed else None
+    error = failed and {
+        "kind": failed["error"],
+        **{name: failed[name] for name in ("reason", "message", "numbers")},
+        "stderr": call.stderr.read_text(errors="replace"),
+    }
+    return {
+        "lane": key,
+        "version": found.version,
+        "status": "completed" if story.completed else "failed",
+        "error": error,
+        "usage": {name: getattr(story.usage, name) for name in type(story.usage).__slots__},
+        "session": story.session,
+        "exit": {"code": call.exit.code, "signal": call.exit.signal},
+        "warnings": [*found.warnings, *call.warnings],
+    }
+
+
+def _same(session: str, second: Call) -> list[str]:
+    named = second.story.session
+    if named == session:
+        return []
+    return [f"events: progress/session.session is {named}, the first call's was {session}"]
+
+
+def _patch(place: Place) -> dict[str, str]:
+    place.git("add", "-A")
+    listed = place.git("-c", "core.quotePath=off", "diff", "--cached", "--name-status", "HEAD")
+    rows = (line.split("\t") for line in listed.splitlines())
+    return {path: letter for letter, path in rows}
+
+
+def _content(path: Path) -> str | None:
+    try:
+        return path.read_text()
+    except OSError:
+        return None

@@ -1,0 +1,155 @@
+"""What a situation should come to, as data: the keys of a situation's `[expect]`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hydra.conformance.live.data import mapping, one, only, texts, words
+from hydra.errors import KINDS, ConfigError
+from hydra.events import AGENT_KINDS
+from hydra.model import Status, Usage
+
+USAGE = tuple(Usage.__dataclass_fields__)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One event: `kind/sub`, and what stands in its data. A text may have `*` for anything."""
+
+    name: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{key}={value}" for key, value in self.data.items())
+        return f"{self.name} ({told})" if told else self.name
+
+    def same_name(self, event: Mapping[str, Any]) -> bool:
+        """Whether the event is of this kind and sub; a sub of `*` is any."""
+        kind, _, sub = self.name.partition("/")
+        return bool(event["kind"] == kind and (sub == "*" or event["sub"] == sub))
+
+    def wrong(self, event: Mapping[str, Any]) -> str:
+        """The first field that is not as wanted, in words; "" where all are."""
+        for key, value in self.data.items():
+            if key not in event["data"]:
+                return f"{self.name}.{key} is missing"
+            if not like(value, event["data"][key]):
+                return f"{self.name}.{key} is {brief(event['data'][key])}, expected {brief(value)}"
+        return ""
+
+
+def like(wanted: object, found: object) -> bool:
+    """Whether a value is as wanted; in a wanted text `*` stands for anything."""
+    if not isinstance(wanted, str):
+        return isinstance(wanted, bool) == isinstance(found, bool) and wanted == found
+    if wanted == "*":
+        return True
+    first, *others = wanted.split("*")
+    text = found if isinstance(found, str) else ""
+    if not others:
+        return wanted == found
+    if not text.startswith(first) or not text.endswith(others[-1]):
+        return False
+    at = len(first)
+    for part in others[:-1]:
+        at = text.find(part, at) + len(part)
+        if at < len(part):
+            return False
+    return at <= len(text) - len(others[-1])
+
+
+def brief(value: object) -> str:
+    """A value as it stands in a sentence."""
+    told = repr(value)
+    return told if len(told) <= 120 else f"{told[:120]}…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """How it should end for one agent.
+
+    `error` is `Kind/reason`, "" for none; `numbers` are figures the error must name. `exit` is
+    Hydra's own exit code. `events` must come in this order, with others in between; `never` must
+    not come. In `usage` true means told, false not told, a number exactly this. `served` is what
+    the model server must have answered, in this order. `waited` is the least time in seconds
+    between the first fault and the request after it. `warnings` are patterns of the lane's that
+    must be there, `may_warn` of those that may. `session` are the fields of its session event,
+    None for those in `agents.toml`. `refused` is in what Hydra says where it starts no race at
+    all. Texts may have `{agent}` in them.
+    """
+
+    status: str = Status.COMPLETED.value
+    error: str = ""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    exit: int = 0
+    events: tuple[Wanted, ...] = ()
+    never: tuple[Wanted, ...] = ()
+    usage: Mapping[str, int | float | bool] = field(default_factory=dict)
+    patch: Mapping[str, str] = field(default_factory=dict)
+    content: Mapping[str, str] = field(default_factory=dict)
+    sent: tuple[str, ...] = ()
+    not_sent: tuple[str, ...] = ()
+    served: tuple[str, ...] = ()
+    waited: float = 0.0
+    warnings: tuple[str, ...] = ()
+    may_warn: tuple[str, ...] = ()
+    malformed: int = 0
+    session: tuple[str, ...] | None = None
+    refused: str = ""
+
+
+KEYS = tuple(Expectation.__dataclass_fields__)
+
+
+def expectation(data: Mapping[str, Any], where: str) -> Expectation:
+    """From its table. Raises `ConfigError` for a key or a word it does not know."""
+    only(data, KEYS, where)
+    status = one(data, "status", "completed", where)
+    _among(status, [word.value for word in Status], f"{where}: status")
+    error = one(data, "error", "", where)
+    _among(error.partition("/")[0], ["", *KINDS], f"{where}: error")
+    usage = mapping(data.get("usage", {}), f"{where}: usage")
+    only(usage, USAGE, f"{where}: usage")
+    return Expectation(
+        status=status,
+        error=error,
+        numbers=mapping(data.get("numbers", {}), f"{where}: numbers"),
+        exit=one(data, "exit", 0, where),
+        events=_events(data.get("events", ()), f"{where}: events"),
+        never=_events(data.get("never", ()), f"{where}: never"),
+        usage=usage,
+        patch=texts(data.get("patch", {}), f"{where}: patch"),
+        content=texts(data.get("content", {}), f"{where}: content"),
+        sent=words(data.get("sent", ()), f"{where}: sent"),
+        not_sent=words(data.get("not_sent", ()), f"{where}: not_sent"),
+        served=words(data.get("served", ()), f"{where}: served"),
+        waited=one(data, "waited", 0.0, where),
+        warnings=words(data.get("warnings", ()), f"{where}: warnings"),
+        may_warn=words(data.get("may_warn", ()), f"{where}: may_warn"),
+        malformed=one(data, "malformed", 0, where),
+        session=words(data["session"], f"{where}: session") if "session" in data else None,
+        refused=one(data, "refused", "", where),
+    )
+
+
+def _events(value: object, where: str) -> tuple[Wanted, ...]:
+    if not isinstance(value, list | tuple):
+        raise ConfigError(f"{where} is {value!r}, not a list")
+    return tuple(_wanted(item, f"{where}: {n}") for n, item in enumerate(value, 1))
+
+
+def _wanted(item: object, where: str) -> Wanted:
+    given = {"event": item} if isinstance(item, str) else dict(mapping(item, where))
+    name = given.pop("event", "")
+    if not isinstance(name, str):
+        raise ConfigError(f"{where}: event is {name!r}, not a text")
+    _among(name.partition("/")[0], AGENT_KINDS, f"{where}: event")
+    return Wanted(name, given)
+
+
+def _among(word: str, known: Collection[str], where: str) -> None:
+    if word not in known:
+        told = ", ".join(name or '""' for name in known)
+        raise ConfigError(f"{where} {word!r} is unknown; known: {told}")

@@ -1,0 +1,184 @@
+"""One agent in one situation: a race in a place of its own, with a model server of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from hydra.adapters.contract import Adapter
+from hydra.conformance.live.expect import differences
+from hydra.conformance.live.left import left
+from hydra.conformance.live.observed import Observed
+from hydra.conformance.live.reach import Reach, reaches
+from hydra.conformance.live.seen import Seen
+from hydra.conformance.live.situation import Situation, Stop
+from hydra.conformance.racing import Order, Place, Said, race
+from hydra.conformance.script import fill
+from hydra.conformance.server import ModelServer, serve
+from hydra.errors import EXIT_NO_AGENT, HydraError
+
+LONGEST = 120.0
+"""Seconds after which a race that does not end is ended, and said to have hung."""
+
+UNREACHED = "nothing here says how its CLI finds the model server (agents.toml)"
+
+
+def meet(
+    adapter: Adapter, program: Path, situation: Situation, folder: Path, unconfined: str = ""
+) -> Observed:
+    """One agent in one situation, held against what is expected of it.
+
+    `unconfined` says why nothing confines here: without it no agent may use a shell freely, and
+    what is expected would not come of any version.
+    """
+    key = adapter.key()
+    reach = reaches().get(key)
+    reason = (situation.skip.get(key, "") or unconfined) if reach else UNREACHED
+    blank = Observed(situation=situation.name, agent=key, version="", proves=situation.proves)
+    if reach is None or reason:
+        return replace(blank, reason=reason)
+    began = time.monotonic()
+    try:
+        seen = _run(adapter, program, situation, reach, folder / f"{key}.{situation.name}")
+    except (HydraError, OSError) as error:
+        seen = Seen(lane={}, trouble=f"could not be tried: {error}")
+    return replace(
+        _observed(blank, seen),
+        differences=differences(situation.expected[key], seen, reach),
+        seconds=time.monotonic() - began,
+    )
+
+
+def _run(adapter: Adapter, program: Path, situation: Situation, reach: Reach, root: Path) -> Seen:
+    place = Place(root)
+    place.commit(situation.files)
+    words = {"repository": str(place.repo), "home": str(place.home)}
+    with serve(situation.script.filled(words)) as server:
+        # One cache of probes for all: what a program is does not depend on the situation.
+        shared = {"HYDRA_CACHE_DIR": str(root.parent / "cache")}
+        own = reach.prepare(place.home, server.url)
+        environ = place.environ([program.parent], **shared, **own)
+        if situation.resume:
+            from hydra.conformance.live.direct import resumed
+
+            prompts = (situation.task, situation.resume)
+            seen = resumed(adapter, program, place, server, environ, prompts)
+            return replace(seen, places=_places(place, program, server, ""))
+        return _race(adapter.key(), program, situation, place, server, environ)
+
+
+def _race(
+    agent: str,
+    program: Path,
+    situation: Situation,
+    place: Place,
+    server: ModelServer,
+    environ: Mapping[str, str],
+) -> Seen:
+    given = fill(situation.settings, {"url": server.url})
+    place.settings.write_text(tomli_w.dumps(_settings(given, agent, program)))
+    said = race(
+        place,
+        Order(
+            agents=[agent],
+            prompt=situation.task,
+            options=situation.options,
+            environ=environ,
+            signal=situation.stop.number if situation.stop else 0,
+            when=_when(situation.stop, agent, place) if situation.stop else None,
+            longest=LONGEST,
+        ),
+    )
+    lane = said.lane(agent)
+    patched = bool(said.folder and lane.get("patch"))
+    run = said.folder / "lanes" / agent if said.folder else None
+    return Seen(
+        lane=lane,
+        events=[event for event in said.of(agent) if event.get("source") == "agent"],
+        patch=place.patch(said.folder, agent) if patched and said.folder else {},
+        content=_reader(place, said, agent),
+        requests=server.requests,
+        hydra=said.exit_code,
+        stderr=said.stderr,
+        left=left(place.root),
+        trouble=f"it did not end within {LONGEST:g} s" if said.hung else "",
+        raw=_there(run, "raw.jsonl"),
+        raw_stderr=_there(run, "stderr.txt"),
+        places=_places(place, program, server, lane.get("worktree", "")),
+    )
+
+
+def _settings(given: Mapping[str, Any], agent: str, program: Path) -> dict[str, Any]:
+    """The situation's settings, and in them the program to run."""
+    agents = {**given.get("agents", {})}
+    agents[agent] = {**agents.get(agent, {}), "path": str(program)}
+    return {**given, "agents": agents}
+
+
+def _when(stop: Stop, agent: str, place: Place) -> Callable[[Mapping[str, Any]], bool]:
+    """True of the tool's call, once the file that the tool writes is there: it runs, then."""
+    name = stop.file.replace("{agent}", agent)
+
+    def when(event: Mapping[str, Any]) -> bool:
+        if event.get("kind") != "tool_call" or name not in str(event["data"].get("summary", "")):
+            return False
+        deadline = time.monotonic() + LONGEST / 2
+        while not any(place.state.glob(f"g/*/*/*/{name}")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return True
+
+    return when
+
+
+def _reader(place: Place, said: Said, lane: str) -> Callable[[str], str | None]:
+    def content(path: str) -> str | None:
+        try:
+            return place.git(
+                "show", f"{lane}:{path}", cwd=(said.folder or place.root) / "patches.git"
+            )
+        except HydraError:
+            return None
+
+    return content
+
+
+def _there(folder: Path | None, name: str) -> Path | None:
+    return folder / name if folder and (folder / name).is_file() else None
+
+
+def _places(place: Place, program: Path, server: ModelServer, worktree: str) -> dict[str, str]:
+    """What this run's own paths and address are called where it is recorded, longest first."""
+    named = {
+        worktree: "/work/shop",
+        str(place.repo): "/repository",
+        str(place.home): "/home/user",
+        str(place.state): "/state",
+        str(place.root): "/scratch",
+        str(program.parent): "/bin",
+        server.url: "http://127.0.0.1:1",
+    }
+    return {path: named[path] for path in sorted(filter(None, named), key=len, reverse=True)}
+
+
+def _observed(blank: Observed, seen: Seen) -> Observed:
+    return replace(
+        blank,
+        version=str(seen.lane.get("version", "")),
+        status=str(
+            seen.lane.get("status") or ("not_started" if seen.hydra == EXIT_NO_AGENT else "")
+        ),
+        error=str(seen.error.get("kind", "")),
+        error_reason=str(seen.error.get("reason", "")),
+        exit=seen.lane.get("exit") or {},
+        events=tuple({k: event[k] for k in ("kind", "sub", "data")} for event in seen.events),
+        usage=seen.lane.get("usage") or {},
+        patch=seen.patch,
+        stdout=seen.raw,
+        stderr=seen.raw_stderr,
+        places=seen.places,
+    )

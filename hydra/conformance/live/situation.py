@@ -1,0 +1,175 @@
+"""A situation as data: what the model does, what the user asks, and what should come of it.
+
+One TOML file each in `situations/`; docs/model-server.md has every key. A new situation is a new
+file.
+"""
+
+from __future__ import annotations
+
+import signal
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.conformance.live.data import mapping, one, only, texts, words
+from hydra.conformance.live.expectation import Expectation, expectation
+from hydra.conformance.live.reach import reaches
+from hydra.conformance.script import Script, fill, parse
+from hydra.conformance.script import load as load_script
+from hydra.errors import ConfigError
+
+SITUATIONS = Path(__file__).parent / "situations"
+
+DIMENSIONS = (
+    "headless",
+    "stream",
+    "edit",
+    "create",
+    "delete",
+    "plan",
+    "denials",
+    "thinking",
+    "usage",
+    "resume",
+    "errors",
+    "retries",
+    "limits",
+    "interrupt",
+    "sandbox",
+    "prompt",
+    "network_off",
+)
+"""What a situation may prove: the columns of the confidence matrix."""
+
+FILES = {"README.md": "# Shop\n\nA small shop.\n", "src/pager.py": "def pages(n): return n\n"}
+"""The repository of a situation that names none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """A signal to Hydra, once the agent's tool runs: when `file` stands in its worktree."""
+
+    number: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """One situation. `skip` says why it is not for an agent; `options` are words of `hydra race`.
+
+    `settings` is the user's hydra.toml. `padding` lengthens the prompt to so many bytes, its last
+    line then reads `The end of the task.` `resume` is the prompt of a second call that goes on
+    with the session of the first; there is no race then. `seconds` is about how long it takes,
+    `waits` whether most of that is waiting.
+    """
+
+    name: str
+    about: str
+    script: Script
+    proves: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    prompt: str = "Do the task"
+    padding: int = 0
+    options: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    stop: Stop | None = None
+    resume: str = ""
+    skip: Mapping[str, str] = field(default_factory=dict)
+    expected: Mapping[str, Expectation] = field(default_factory=dict)
+    seconds: float = 3.0
+    waits: bool = False
+
+    @property
+    def task(self) -> str:
+        """The whole prompt."""
+        if not self.padding:
+            return self.prompt
+        line, last = "This line is here to make the task long.\n", "The end of the task."
+        room = self.padding - len(self.prompt.encode()) - len(last) - 1
+        return f"{self.prompt}\n{(line * (room // len(line) + 1))[:room]}{last}"
+
+
+def load_all(folder: Path = SITUATIONS) -> list[Situation]:
+    """Every situation, by name. Raises `ConfigError` with the file and the key."""
+    return [_read(path) for path in sorted(folder.glob("*.toml"))]
+
+
+def load(name: str) -> Situation:
+    """One situation. Raises `ConfigError` with the known names."""
+    names = sorted(path.stem for path in SITUATIONS.glob("*.toml"))
+    if name not in names:
+        raise ConfigError(f"no situation {name}", hint=f"known: {', '.join(names)}")
+    return _read(SITUATIONS / f"{name}.toml")
+
+
+def _read(path: Path) -> Situation:
+    try:
+        return situation(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+    except ValueError as damage:
+        raise ConfigError(f"{path}: {damage}") from damage
+
+
+_KEYS = (set(Situation.__dataclass_fields__) - {"name", "expected", "stop"}) | {
+    "expect",
+    "signal",
+    "turn",
+}
+
+
+def situation(name: str, data: Mapping[str, Any]) -> Situation:
+    """From its data. Raises `ConfigError` for a key or a word it does not know."""
+    only(data, _KEYS, name)
+    proves = words(data.get("proves", ()), f"{name}: proves")
+    if unknown := [word for word in proves if word not in DIMENSIONS]:
+        raise ConfigError(f"{name}: proves {unknown[0]!r}; known: {', '.join(DIMENSIONS)}")
+    if not one(data, "about", "", name):
+        raise ConfigError(f"{name}: about says what it is, and is missing")
+    skip = texts(data.get("skip", {}), f"{name}: skip")
+    only(skip, reaches(), f"{name}: skip")
+    return Situation(
+        name=name,
+        about=data["about"],
+        script=_script(name, data),
+        proves=proves,
+        files=texts(data.get("files", FILES), f"{name}: files"),
+        prompt=one(data, "prompt", "Do the task", name),
+        padding=one(data, "padding", 0, name),
+        options=words(data.get("options", ()), f"{name}: options"),
+        settings=mapping(data.get("settings", {}), f"{name}: settings"),
+        stop=_stop(mapping(data["signal"], name), name) if "signal" in data else None,
+        resume=one(data, "resume", "", name),
+        skip=skip,
+        expected=_expected(name, mapping(data.get("expect", {}), f"{name}: expect")),
+        seconds=one(data, "seconds", 3.0, name),
+        waits=one(data, "waits", False, name),
+    )
+
+
+def _script(name: str, data: Mapping[str, Any]) -> Script:
+    if ("script" in data) == ("turn" in data):
+        raise ConfigError(f"{name}: either script names one, or [[turn]] is it")
+    if "script" in data:
+        return load_script(one(data, "script", "", name))
+    return parse(name, {"about": data.get("about", ""), "turn": data["turn"]})
+
+
+def _stop(data: Mapping[str, Any], name: str) -> Stop:
+    where = f"{name}: signal"
+    only(data, ("name", "file"), where)
+    word = one(data, "name", "SIGINT", where)
+    if word not in ("SIGINT", "SIGTERM"):
+        raise ConfigError(f"{where}: {word!r}; known: SIGINT, SIGTERM")
+    return Stop(number=signal.Signals[word].value, file=one(data, "file", "", where))
+
+
+def _expected(name: str, data: Mapping[str, Any]) -> dict[str, Expectation]:
+    """What all share, and over it what an agent has for itself, key by key."""
+    shared = {key: value for key, value in data.items() if key not in reaches()}
+    made = {}
+    for agent in reaches():
+        where = f"{name}: expect.{agent}"
+        own = shared | dict(mapping(data.get(agent, {}), where))
+        made[agent] = expectation(fill(own, {"agent": agent}), where)
+    return made

@@ -1,0 +1,120 @@
+"""The matrix of what is proved of each agent, made from its records and its recordings.
+
+Nothing in it is typed by hand: a cell is verified by a situation that passed live, observed by a
+recorded help text, and unknown otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from hydra.adapters.contract import Adapter
+from hydra.conformance import earned, notes, records
+from hydra.conformance.recorded import Recording, recordings
+from hydra.conformance.records import PLATFORMS, Record
+from hydra.model import Confidence
+from hydra.reporters.matrix import Cell, Matrix, Row
+
+COLUMNS = (*earned.DIMENSIONS, *PLATFORMS)
+
+
+def matrix(
+    root: Path,
+    adapters: Sequence[Adapter],
+    *,
+    elsewhere: Mapping[str, Path] | None = None,
+    third_party: Collection[str] = (),
+) -> Matrix:
+    """A row for each adapter, in their order; one of a third party only where it has records.
+
+    `elsewhere` are the roots of those whose recordings do not lie in `root`, by key; `third_party`
+    names others' adapters that do not say so themselves. Raises `RecordError` for a record that is
+    damaged or from a newer Hydra.
+    """
+    rows = []
+    for adapter in adapters:
+        place = (elsewhere or {}).get(adapter.key(), root)
+        known = records.read_all(place, adapter.key())
+        theirs = adapter.key() in third_party or adapter.descriptor.third_party is not None
+        if known or not theirs:
+            real = [one for one in recordings(place, adapter.key()) if notes.is_real(one.folder)]
+            rows.append(row(adapter, known, real, third_party=theirs))
+    return Matrix(columns=COLUMNS, rows=tuple(rows))
+
+
+def row(
+    adapter: Adapter,
+    known: Sequence[Record],
+    recorded: Sequence[Recording],
+    *,
+    third_party: bool = False,
+) -> Row:
+    """One agent's row. `known` as `read_all` gives them, `recorded` the oldest version first."""
+    seen = observed(adapter, recorded[-1]) if recorded else {}
+    cells = [_dimension(known, name, seen.get(name, Cell())) for name in earned.DIMENSIONS]
+    return Row(
+        agent=adapter.key(),
+        label=adapter.descriptor.label,
+        tier=adapter.descriptor.tier,
+        third_party=third_party,
+        cells=(*cells, *(_platform(known, name) for name in PLATFORMS)),
+    )
+
+
+def observed(adapter: Adapter, recording: Recording) -> dict[str, Cell]:
+    """The dimensions whose flags stand in the recorded help, by the adapter's own table."""
+    told = adapter.descriptor
+    found = adapter.detect(told.binaries[0], recording.probes(told.probes))
+    names = earned.tied(adapter, found.flags)
+    cell = Cell(
+        confidence=Confidence.OBSERVED,
+        version=recording.version,
+        evidence=f"{recording.agent}/{recording.version}",
+    )
+    return {dimension: cell for name in names for dimension in earned.BEHIND[name]}
+
+
+def _dimension(known: Sequence[Record], name: str, otherwise: Cell) -> Cell:
+    said = earned.standing(known, name)
+    if said is None:
+        return otherwise
+    told = Cell(
+        confidence=Confidence.VERIFIED,
+        version=said.version,
+        date=said.date,
+        platform=said.platform,
+        evidence=said.evidence,
+    )
+    if said.passed:
+        return told
+    return Cell(
+        confidence=otherwise.confidence,
+        version=otherwise.version,
+        evidence=said.evidence,
+        note=said.note,
+    )
+
+
+def _platform(known: Sequence[Record], name: str) -> Cell:
+    """The newest record of that platform: verified where situations passed, and none failed."""
+    mine = [record for record in known if record.platform == name]
+    for record in reversed(mine):
+        failed = list(_failed(record))
+        if not (record.situations or record.contract):
+            continue
+        held = Confidence.VERIFIED if record.situations else Confidence.OBSERVED
+        return Cell(
+            confidence=Confidence.UNKNOWN if failed else held,
+            version=record.version,
+            date=record.date,
+            platform=name,
+            evidence=f"{record.agent}/{record.version}/{record.name}",
+            note=f"{', '.join(failed)} failed in {record.version}" if failed else "",
+        )
+    return Cell()
+
+
+def _failed(record: Record) -> Iterator[str]:
+    yield from (name for name, proof in record.situations.items() if not proof.passed)
+    yield from (name for name, passed in record.contract.items() if not passed)

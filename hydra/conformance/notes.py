@@ -1,0 +1,83 @@
+"""What people put down about an agent, beside its recordings: research note, open issues."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import ConfigError
+
+NOTE = "note.md"
+ISSUES = "issues.toml"
+
+HEADINGS = ("## Shape", "## Risks")
+"""What a research note has to say something under (seed 002, stage 1)."""
+
+_PRIORITY = re.compile(r"P\d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issue:
+    """An open issue of one adapter. `priority` is P0 (worst) to P9; `since` a day, `place` a link
+    or a file that has more of it, or ""."""
+
+    priority: str
+    title: str
+    since: str = ""
+    place: str = ""
+
+
+def is_real(folder: Path) -> bool:
+    """Whether a version's folder was recorded: not where its NOTE.txt says `Not recorded`."""
+    return not _text(folder / "NOTE.txt").startswith("Not recorded")
+
+
+def noted(root: Path, agent: str) -> bool:
+    """Whether the agent's research note says something under each heading."""
+    said: dict[str, bool] = {}
+    heading = ""
+    for line in _text(root / agent / NOTE).splitlines():
+        if line.startswith("## "):
+            heading = line.rstrip()
+        elif line.strip():
+            said[heading] = True
+    return all(said.get(wanted) for wanted in HEADINGS)
+
+
+def issues(root: Path, agent: str) -> tuple[Issue, ...] | None:
+    """The agent's known open issues; None where there is no list: unknown, which is not none.
+
+    Raises `ConfigError` where the list cannot be understood.
+    """
+    path = root / agent / ISSUES
+    if not path.is_file():
+        return None
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        if told.keys() - {"open"} or not isinstance(told.get("open", []), list):
+            raise ValueError("it has nothing but [[open]]")
+        return tuple(_issue(one) for one in told.get("open", []))
+    except ValueError as error:
+        raise ConfigError(
+            f"{agent}/{ISSUES} cannot be read: {error}",
+            hint="an [[open]] has a priority (P0 to P9) and a title, may have since and place",
+        ) from error
+
+
+def _issue(told: Mapping[str, Any]) -> Issue:
+    known = {"priority", "title", "since", "place"}
+    if not isinstance(told, dict) or told.keys() - known:
+        raise ValueError(f"an [[open]] has {', '.join(sorted(known))}")
+    priority, title = str(told.get("priority", "")), str(told.get("title", ""))
+    if not _PRIORITY.fullmatch(priority) or not title:
+        raise ValueError(f"an [[open]] lacks its priority or its title: {dict(told)}")
+    since, place = str(told.get("since", "")), str(told.get("place", ""))
+    return Issue(priority=priority, title=title, since=since, place=place)
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "replace") if path.is_file() else ""

@@ -1,0 +1,190 @@
+"""What was recorded of an agent's CLI, read back: its answers to probes, and its streams.
+
+A version is a folder, `<root>/<agent>/<version>/`:
+
+- `<probe>.txt` is what the CLI answered to a probe, on stdout: `help.txt`, and `exec-help.txt` for
+  the probe `exec_help`. The probe's arguments name it as well: `auth-status.txt` for `auth status`.
+  `<probe>.<variant>.txt` (or `.json`) is one of several answers. The variants `ok`, `key` and `in`
+  are good ones; any other ended with exit 1. `<the same>.stderr.txt` is its stderr.
+- `stream.<name>.jsonl` is a whole stdout, `stream.<name>.stderr.txt` its stderr, and `exits.json`
+  has the exit code by name (below 0: the signal, negated). `side.<name>.<n>.txt` is the n-th side
+  file of the descriptor, from 0. `stream.<name>.expected.json` are the events
+  that it has to give.
+- `made.json` holds runs that no CLI wrote, by name: `{"lines": [a text or an object], "stderr",
+  "exit", "sides": [texts]}`, and `made.expected.json` their events. They show what a parser does
+  with what a CLI is known to say, and nothing of what the CLI does: no record counts them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.adapters.contract import Probe
+from hydra.adapters.versions import parts
+from hydra.demo.shims import fixtures
+from hydra.model import ExitStatus, ProbeOutput
+
+_GOOD = ("", "ok", "key", "in")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """One recorded run: what the CLI wrote, and how it ended.
+
+    `expected` are the events it gives, as documents, or None where nobody has said. `files` are
+    side files by their place in the descriptor. `made` says that no CLI wrote it.
+    """
+
+    name: str
+    lines: list[bytes]
+    stderr: bytes = b""
+    exit: ExitStatus
+    expected: list[Mapping[str, Any]] | None = None
+    files: Mapping[int, bytes] = field(default_factory=dict)
+    made: bool = False
+
+
+class Recording:
+    """One version's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.agent = folder.parent.name
+        self.version = folder.name
+
+    @property
+    def version_text(self) -> str:
+        """What `--version` printed; "" where that was not recorded."""
+        return self._text("version.txt")
+
+    @property
+    def helps(self) -> Mapping[str, str]:
+        """The help texts by their probe's name."""
+        found = sorted(self.folder.glob("*help.txt"))
+        return {_probe_name(path.stem): _read(path) for path in found}
+
+    def probes(self, asked: Sequence[Probe] = ()) -> Mapping[str, ProbeOutput]:
+        """The good answer to each probe that was recorded. `asked`: else the known agent's own."""
+        first = {name: answers[0] for name, answers in self.answers(asked).items()}
+        return {name: answer for name, answer in first.items() if answer.exit_code == 0}
+
+    def answers(self, asked: Sequence[Probe] = ()) -> Mapping[str, list[ProbeOutput]]:
+        """Every recorded answer to each probe, the good ones first."""
+        found = {}
+        for probe in asked or _asked_of(self.agent):
+            files = self._files(probe)
+            if files:
+                given = [self._answer(probe, path) for path in files]
+                found[probe.name] = sorted(given, key=lambda answer: answer.exit_code != 0)
+        return found
+
+    def streams(self) -> list[Stream]:
+        """Every recorded run, by name; those written by hand come last."""
+        exits = self.document("exits.json") or {}
+        found = [self._stream(path, exits) for path in sorted(self.folder.glob("stream.*.jsonl"))]
+        expected = self.document("made.expected.json") or {}
+        made = self.document("made.json") or {}
+        return [*found, *(_made(name, told, expected.get(name)) for name, told in made.items())]
+
+    def document(self, name: str) -> Any:
+        """A JSON file of the folder; None where it is not there."""
+        path = self.folder / name
+        return json.loads(path.read_bytes()) if path.is_file() else None
+
+    def _files(self, probe: Probe) -> list[Path]:
+        words = [word for word in probe.args if not word.startswith("-")]
+        stems = {probe.name.replace("_", "-"), "-".join(words)} - {""}
+        either = "|".join(re.escape(stem) for stem in stems)
+        named = re.compile(rf"(?:{either})(?:\.(?!stderr|expected)[\w-]+)?\.(?:txt|json)")
+        return [self.folder / name for name in self._names() if named.fullmatch(name)]
+
+    def _names(self) -> list[str]:
+        return sorted(os.listdir(self.folder))  # noqa: PTH208  # hundreds of times: names will do
+
+    def _answer(self, probe: Probe, path: Path) -> ProbeOutput:
+        variant = path.stem.partition(".")[2]
+        stderr = path.with_name(f"{path.stem}.stderr.txt")
+        return ProbeOutput(
+            name=probe.name,
+            argv=(self.agent, *probe.args),
+            exit_code=0 if variant in _GOOD else 1,
+            stdout=_read(path),
+            stderr=_read(stderr) if stderr.is_file() else "",
+        )
+
+    def _stream(self, path: Path, exits: Mapping[str, int]) -> Stream:
+        name = path.stem.partition(".")[2]
+        stderr = path.with_name(f"stream.{name}.stderr.txt")
+        sides = {int(side.stem.rpartition(".")[2]): side for side in self._sides(name)}
+        return Stream(
+            name=name,
+            lines=path.read_bytes().split(b"\n"),
+            stderr=stderr.read_bytes() if stderr.is_file() else b"",
+            exit=_exit(int(exits.get(name, 0))),
+            expected=self.document(f"{path.stem}.expected.json"),
+            files={number: side.read_bytes() for number, side in sides.items()},
+        )
+
+    def _sides(self, name: str) -> list[Path]:
+        return sorted(self.folder.glob(f"side.{name}.[0-9].txt"))
+
+    def _text(self, name: str) -> str:
+        path = self.folder / name
+        return _read(path) if path.is_file() else ""
+
+
+def root() -> Path:
+    """Where the recordings of the built-in agents lie."""
+    return fixtures() / "adapters"
+
+
+def versions(root: Path, agent: str) -> list[str]:
+    """The recorded versions of an agent, the oldest first; empty where there is none."""
+    folder = root / agent
+    if not folder.is_dir():
+        return []
+    found = [path.name for path in folder.iterdir() if path.is_dir()]
+    return sorted(found, key=lambda name: (parts(name), name))
+
+
+def recordings(root: Path, agent: str) -> list[Recording]:
+    """The same, as recordings."""
+    return [Recording(root / agent / version) for version in versions(root, agent)]
+
+
+def _made(name: str, told: Mapping[str, Any], expected: Any) -> Stream:
+    lines = (line if isinstance(line, str) else json.dumps(line) for line in told["lines"])
+    return Stream(
+        name=f"made {name}",
+        lines=[line.encode("utf-8", "surrogateescape") for line in lines],
+        stderr=str(told.get("stderr", "")).encode(),
+        exit=_exit(int(told.get("exit", 0))),
+        expected=expected,
+        files={number: text.encode() for number, text in enumerate(told.get("sides", ()))},
+        made=True,
+    )
+
+
+def _exit(code: int) -> ExitStatus:
+    return ExitStatus(code=code) if code >= 0 else ExitStatus(signal=-code)
+
+
+def _asked_of(agent: str) -> Sequence[Probe]:
+    from hydra.adapters import registry
+
+    known = {adapter.key(): adapter for adapter in registry.ADAPTERS}
+    return known[agent].descriptor.probes if agent in known else ()
+
+
+def _probe_name(stem: str) -> str:
+    return stem.replace("-", "_")
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")

@@ -1,0 +1,217 @@
+"""Adds what was seen of an installed CLI to the fixtures: scrubbed, and a record of what it proved.
+
+A version's folder (`hydra.conformance.recorded`) gets its answers to the probes, a stream for each
+situation with the events that it gives, and `record.<platform>.<hydra>.json`. Streams that were
+recorded by hand stay as they are, and a situation never takes the name of one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hydra.adapters import registry
+from hydra.adapters.contract import Adapter
+from hydra.conformance import records
+from hydra.conformance.live.observed import Observed
+from hydra.conformance.proving import fresh_record, proof
+from hydra.conformance.recorded import Recording, Stream
+from hydra.conformance.results import Case
+from hydra.conformance.scrub import scrub
+from hydra.errors import AuthMissing
+from hydra.events import AgentEvent
+from hydra.model import ExitStatus, ProbeOutput
+
+LONGEST = 64 * 1024
+"""Bytes of a stream, or of its stderr: a longer one is not kept, its proof then names no stream."""
+
+Outputs = Mapping[str, Mapping[str, ProbeOutput]]
+"""Answers to probes, by agent and probe."""
+
+
+def record(
+    root: Path,
+    observed: Sequence[Observed],
+    cases: Sequence[Case] = (),
+    outputs: Outputs | None = None,
+    *,
+    adapters: Iterable[Adapter] = registry.ADAPTERS,
+    places: Mapping[str, str] | None = None,
+    whole: bool = False,
+    unknown: str = "",
+) -> list[Path]:
+    """Writes what was seen below `root`, and says which files it wrote.
+
+    An agent without answers to its probes gets streams only; one that could not be raced, answers
+    only. `places` are the paths that the probes saw, to what each is called instead. `whole`: all
+    situations were tried, so those of an earlier record that are no more are taken away; otherwise
+    they stay. `unknown` is what a version that is not understood is called; without it such a CLI
+    is left out. Raises `RecordError` where a record there cannot be read.
+    """
+    written: list[Path] = []
+    for adapter in adapters:
+        key = adapter.descriptor.key
+        own = [one for one in observed if one.agent == key and not one.reason]
+        mine = [replace(one, version=one.version or unknown) for one in own]
+        mine = [one for one in mine if one.version]
+        answers = (outputs or {}).get(key, {})
+        found = adapter.detect(adapter.descriptor.binaries[0], answers) if answers else None
+        told = (found.version or unknown) if found else ""
+        for version in sorted({one.version for one in mine} | ({told} - {""})):
+            folder = root / key / version
+            folder.mkdir(parents=True, exist_ok=True)
+            if version == told:
+                written += _answers(folder, adapter, answers, places or {})
+            seen = [one for one in mine if one.version == version]
+            if seen:
+                written += _Folder(folder, adapter).add(seen, cases, whole=whole)
+            elif found and (found.error is None or found.error.kind == AuthMissing.kind):
+                written += _suite_alone(folder, key, version, cases)
+    return written
+
+
+def parse(adapter: Adapter, stream: Stream, lines: list[bytes] | None = None) -> list[AgentEvent]:
+    """The adapter's events of a recorded stream, or of other lines in its place."""
+    parser = adapter.parser()
+    events: list[AgentEvent] = []
+    for line in stream.lines if lines is None else lines:
+        events += parser.parse_line(line)
+    names = adapter.descriptor.side_files
+    files = {names[n]: data for n, data in stream.files.items() if n < len(names)}
+    return events + parser.end(stream.exit, {**files, "stderr": stream.stderr})
+
+
+def expected(events: Iterable[AgentEvent]) -> str:
+    """Events as the text of an `.expected.json`."""
+    shown = ({"kind": e.kind, "sub": e.sub, "data": dict(e.data)} for e in events)
+    lines = ",\n".join(json.dumps(event) for event in shown)
+    return f"[\n{lines}\n]\n"
+
+
+# answers to probes
+
+
+def _answers(
+    folder: Path,
+    adapter: Adapter,
+    answers: Mapping[str, ProbeOutput],
+    places: Mapping[str, str],
+) -> list[Path]:
+    written = []
+    for probe in adapter.descriptor.probes:
+        given = answers.get(probe.name)
+        if given is None or given.exit_code is None:
+            continue
+        stem = probe.name.replace("_", "-")
+        plain = stem == "version" or stem.endswith("help")
+        if plain and given.exit_code == 0:
+            written.append(_write(folder / f"{stem}.txt", scrub(given.stdout, places)))
+        elif not plain and not _answered(folder, adapter, given):
+            stem = f"{stem}.{'no' if given.exit_code else 'ok'}"
+            written.append(_write(folder / f"{stem}.txt", scrub(given.stdout, places)))
+            if given.stderr:
+                written.append(_write(folder / f"{stem}.stderr.txt", scrub(given.stderr, places)))
+    return written
+
+
+def _answered(folder: Path, adapter: Adapter, given: ProbeOutput) -> bool:
+    """Whether an answer to it was recorded by hand that is as good."""
+    held = Recording(folder).answers(adapter.descriptor.probes).get(given.name, [])
+    return any((one.exit_code == 0) == (given.exit_code == 0) for one in held)
+
+
+# streams
+
+
+class _Folder:
+    """One version's streams, exits and record."""
+
+    def __init__(self, folder: Path, adapter: Adapter) -> None:
+        self._folder, self._adapter = folder, adapter
+        self._exits: dict[str, int] = Recording(folder).document("exits.json") or {}
+        found = [records.read(path) for path in sorted(folder.glob("record.*.json"))]
+        self._owned = {p.stream for one in found for p in one.situations.values() if p.stream}
+
+    def add(self, seen: Sequence[Observed], cases: Sequence[Case], *, whole: bool) -> list[Path]:
+        """Streams, exits and the record."""
+        made = fresh_record(self._folder, seen[0].agent, seen[0].version, cases)
+        kept = {} if whole else dict(made.situations)
+        written: list[Path] = []
+        for earlier in made.situations.values() if whole else ():
+            self._remove(earlier.stream)
+        for one in seen:
+            name = self._name(one.situation)
+            files = self._stream(one, name)
+            written += files
+            kept[one.situation] = proof(one, f"stream.{name}.jsonl" if files else "")
+        exits = json.dumps(self._exits, indent=1, sort_keys=True) + "\n"
+        written.append(_write(self._folder / "exits.json", exits))
+        written.append(records.write(self._folder, replace(made, situations=kept)))
+        return written
+
+    def _name(self, situation: str) -> str:
+        """The situation's, unless a stream that was recorded by hand has that name."""
+        file = f"stream.{situation}.jsonl"
+        free = file in self._owned or not (self._folder / file).exists()
+        return situation if free else f"live-{situation}"
+
+    def _stream(self, one: Observed, name: str) -> list[Path]:
+        """The files of one stream; none where it is too long or nobody knows how it ended."""
+        code, number = one.exit.get("code"), one.exit.get("signal")
+        stdout, stderr = _text(one.stdout, one.places), _text(one.stderr, one.places)
+        self._remove(f"stream.{name}.jsonl")
+        if one.stdout is None or max(map(_size, (stdout, stderr))) > LONGEST:
+            return []
+        if not isinstance(code, int) and not isinstance(number, int):
+            return []
+        self._exits[name] = code if isinstance(code, int) else -int(number or 0)
+        held = Stream(
+            name=name,
+            lines=_bytes(stdout).split(b"\n"),
+            stderr=_bytes(stderr),
+            exit=ExitStatus(code=code) if isinstance(code, int) else ExitStatus(signal=number),
+        )
+        texts = {".jsonl": stdout, ".expected.json": expected(parse(self._adapter, held))}
+        if stderr:
+            texts[".stderr.txt"] = stderr
+        return [_write(self._folder / f"stream.{name}{end}", text) for end, text in texts.items()]
+
+    def _remove(self, file: str) -> None:
+        """One stream of an earlier record, with all that belongs to it."""
+        if not file:
+            return
+        stem = file.removesuffix(".jsonl")
+        for ending in (".jsonl", ".stderr.txt", ".expected.json"):
+            (self._folder / f"{stem}{ending}").unlink(missing_ok=True)
+        self._exits.pop(stem.removeprefix("stream."), None)
+
+
+def _suite_alone(folder: Path, agent: str, version: str, cases: Sequence[Case]) -> list[Path]:
+    """A record of the offline suite, where no race was run; one that has situations stays."""
+    made = fresh_record(folder, agent, version, cases)
+    return [records.write(folder, made)] if made.contract and not made.situations else []
+
+
+# files
+
+
+def _text(path: Path | None, places: Mapping[str, str]) -> str:
+    if path is None or not path.is_file():
+        return ""
+    # Bytes that are no UTF-8 come out as they went in.
+    return scrub(path.read_bytes().decode("utf-8", "surrogateescape"), places)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _size(text: str) -> int:
+    return len(_bytes(text))
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_bytes(_bytes(text))
+    return path
