@@ -10,6 +10,7 @@ from pathlib import Path
 
 import trio
 
+from hydra.app import roster
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.runs import Place
 from hydra.checks.kit import Kit
@@ -80,6 +81,7 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
         home=Path(stage.environ.get("HOME") or Path.home()),
         environ=stage.environ,
         extra=stage.config.checks.environment,
+        adapters=roster.of_plan(stage.config, stage.plan),
     )
     folder = stage.folder / "checks"
     folder.mkdir(mode=0o700)

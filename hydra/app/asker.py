@@ -12,7 +12,7 @@ import trio
 from hydra import paths, plan, probe
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
-from hydra.app import settings
+from hydra.app import roster, settings
 from hydra.app.room import check_room
 from hydra.app.runs import Place
 from hydra.config import Config
@@ -81,11 +81,12 @@ def ready(place: Place, asker: Asker) -> Ready:
 
 
 def _named(agent: str, config: Config) -> tuple[Lane, Adapter]:
-    lanes = registry.lanes((agent,))
+    adapters = roster.of_race(config, (agent,)).adapters
+    lanes = registry.lanes((agent,), adapters)
     if len(lanes) > 1:
         raise UsageError(f"{agent!r}: one agent is asked, once", hint=f"say {lanes[0].adapter}")
     (lane,) = lanes
-    adapter = registry.get(lane.adapter)
+    adapter = registry.get(lane.adapter, adapters)
     tier = adapter.descriptor.tier
     if tier is Tier.EXPERIMENTAL and not config.race.allow_experimental:
         raise UsageError(

@@ -214,7 +214,7 @@ async def _ask(
         home=home_of(environ),
         state=place.state,
         environ=environ,
-        adapters={adapter.key(): adapter for adapter in registry.ADAPTERS},
+        adapters={**registry.OWN, who.adapter.key(): who.adapter},
         plan=planned,
         patches=run.patches,
     )

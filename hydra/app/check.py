@@ -13,7 +13,7 @@ from typing import Any
 import trio
 
 from hydra import probe
-from hydra.app import runs, settings
+from hydra.app import roster, runs, settings
 from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.runs import Place
@@ -192,6 +192,7 @@ async def _checked(
         home=Path(request.environ.get("HOME") or Path.home()),
         environ=request.environ,
         extra=config.checks.environment,
+        adapters=roster.of_plan(config, plan),
     )
     try:
         kit = await trio.to_thread.run_sync(kit_of, plan, around)

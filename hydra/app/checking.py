@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from hydra.adapters import registry
+from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import SHARED, matches, secret_values
 from hydra.attempt import Emit, Handle
 from hydra.checks.kit import Kit, Tell
@@ -38,6 +39,8 @@ class Surroundings:
     home: Path
     environ: Mapping[str, str]
     extra: tuple[str, ...] = ()
+    adapters: Collection[Adapter] = registry.ADAPTERS
+    """Whose settings and keys are kept from the checks."""
 
 
 def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> Kit:
@@ -46,7 +49,7 @@ def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> 
     Raises `OSError` where that cannot be made.
     """
     environ = around.environ
-    adapters = registry.ADAPTERS
+    adapters = around.adapters
     own = [config_folder(adapter.descriptor, environ, around.home) for adapter in adapters]
     named = [value for it in adapters for value in secret_values(it.descriptor, environ)]
     guessed = [value for name, value in environ.items() if value and looks_secret(name)]

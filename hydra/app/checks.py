@@ -60,6 +60,7 @@ class Checks:
                     home=self._scene.home,
                     environ=self._scene.request.environ,
                     extra=self._scene.config.checks.environment,
+                    adapters=tuple(self._scene.adapters.values()),
                 )
                 self._made = Checking(self._plan, around)
             return self._made

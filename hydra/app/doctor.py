@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import trio
 
 from hydra import __version__, paths, probe
-from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
-from hydra.app import settings
+from hydra.app import roster, settings
 from hydra.app.recover import recover
 from hydra.app.room import check_room
 from hydra.config import Config
@@ -40,6 +40,7 @@ class Checkup:
     adapters: tuple[Adapter, ...]
     found: Mapping[str, DetectResult]
     program: str
+    adapter_problems: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -64,7 +65,8 @@ def doctor(flags: Mapping[str, object], environ: Mapping[str, str] | None = None
     if state is not None and not state_problem:
         state_problem = _room(state, config.limits.disk_floor)
     about, about_problem = _repository(environ, state) if git_version else ({}, git_problem)
-    adapters = tuple(registry.ADAPTERS)
+    known = roster.of_all(config)
+    adapters = tuple(known.adapters.values())
     probed = _probed(adapters, config)
     with _scratch_state(state, state_problem) as scratch:
         confinement, found = trio.run(_probe, probed, config, environ, scratch)
@@ -79,6 +81,7 @@ def doctor(flags: Mapping[str, object], environ: Mapping[str, str] | None = None
         adapters=adapters,
         found=found,
         program=_program(environ),
+        adapter_problems=known.problems,
     )
 
 
@@ -162,20 +165,30 @@ async def _probe(
     return confinement, found
 
 
+class Listed(NamedTuple):
+    """What `hydra agents` lists: each adapter with what is here of it (None: not probed), and why
+    a third party's is not among them, a sentence each."""
+
+    rows: list[tuple[Adapter, DetectResult | None]]
+    problems: tuple[str, ...] = ()
+
+
 def agents(
     name: str | None, flags: Mapping[str, object], environ: Mapping[str, str] | None = None
-) -> list[tuple[Adapter, DetectResult | None]]:
-    """The adapters, or the one named, each with what is here of it; None where not probed.
+) -> Listed:
+    """The adapters, or the one named.
 
-    Raises `UsageError` for a name that no adapter has.
+    Raises `UsageError` for a name that no adapter has, or one whose adapter cannot be used.
     """
     environ = dict(os.environ) if environ is None else environ
     config = settings.load(None, environ, flags)
-    wanted = (registry.get(name),) if name else tuple(registry.ADAPTERS)
+    known = roster.Roster() if name else roster.of_all(config)
+    wanted = (roster.one(config, name),) if name else tuple(known.adapters.values())
     probed = _probed(wanted, config)
     with _scratch_state(*_state(environ)) as scratch:
         _, found = trio.run(_probe, probed, config, environ, scratch)
-    return [(adapter, found.get(adapter.key())) for adapter in wanted]
+    rows = [(adapter, found.get(adapter.key())) for adapter in wanted]
+    return Listed(rows, known.problems)
 
 
 def example_line(adapter: Adapter, found: DetectResult | None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from hydra import paths, plan
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
-from hydra.app import settings
+from hydra.app import roster, settings
 from hydra.app.room import check_room
 from hydra.config import Config
 from hydra.errors import Refused, UsageError
@@ -65,8 +65,9 @@ def look_around(request: RaceRequest) -> Scene:
     _check_state(state)
     config = settings.load(found.root, environ, request.flags)
     check_room(state, paths.runs_dir(state, found.root), config.limits.disk_floor)
-    adapters = {adapter.key(): adapter for adapter in registry.ADAPTERS}
-    asked = registry.lanes(config.race.agents)
+    known = roster.of_race(config, config.race.agents)
+    adapters = known.adapters
+    asked = registry.lanes(config.race.agents, adapters)
     plan.check_experimental(asked, adapters, config.race.allow_experimental)
     base = repository.resolve(found, request.base)
     repository.check_copies(found, config.race.copies)
@@ -88,7 +89,7 @@ def look_around(request: RaceRequest) -> Scene:
         asked=asked,
         adapters=adapters,
         instructions=_instructions(found, base, adapters.values()),
-        warnings=_remarks(found, config),
+        warnings=(*_remarks(found, config), *known.problems),
     )
 
 

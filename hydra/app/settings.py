@@ -10,15 +10,27 @@ from hydra.adapters import registry
 from hydra.config import Config
 
 
+def _further() -> list[str]:
+    from hydra.app import roster  # only for a name that is none of Hydra's own
+
+    return roster.further_keys()
+
+
 def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Config:
     """The settings in force. Raises `ConfigError` where a file says what Hydra cannot take."""
-    return config.load(
+    found = config.load(
         user=config.read_file(paths.user_config_file(environ)),
         repository=config.read_file(root / "hydra.toml") if root is not None else None,
         environ=environ,
         flags=flags,
-        agent_keys=[adapter.key() for adapter in registry.ADAPTERS],
+        agent_keys=tuple(registry.OWN),
+        further_keys=_further,
     )
+    if any(agent.adapter for agent in found.agents.values()):
+        from hydra.app import roster
+
+        roster.check_names(found)
+    return found
 
 
 def programs(settings: Config) -> dict[str, str]:

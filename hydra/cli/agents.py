@@ -18,20 +18,20 @@ from hydra.cli.display import cells, experimental_option
 def command(name: str | None, experimental: bool, **options: Any) -> None:
     """List the agents, or show one whole: every fact, and the exact line it would run."""
     from hydra.app.doctor import agents, example_line
+    from hydra.app.proof import row
     from hydra.reporters.agents_document import agent_document
     from hydra.reporters.document import dump
-    from hydra.reporters.listing import AgentRow, agent_text, agents_table
+    from hydra.reporters.listing import agent_text, agents_table, notes
 
-    rows = agents(name, {"race.allow_experimental_adapters": experimental})
+    known, problems = agents(name, {"race.allow_experimental_adapters": experimental})
+    rows = [row(adapter, found) for adapter, found in known]
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if options["as_json"]:
-        documents = [agent_document(adapter.descriptor, found) for adapter, found in rows]
-        text = dump({"schema": 1, "agents": documents})
+        documents = [agent_document(one.descriptor, one.found, one.proof) for one in rows]
+        text = dump({"schema": 1, "agents": documents, "problems": list(problems)})
     elif name is None:
-        listed = [AgentRow(adapter.descriptor, found) for adapter, found in rows]
-        text = agents_table(listed, width=columns, color=color)
+        text = agents_table(rows, width=columns, color=color)
+        text += "".join(f"\n{line}" for line in notes(problems, columns))
     else:
-        adapter, found = rows[0]
-        line = example_line(adapter, found)
-        text = agent_text(AgentRow(adapter.descriptor, found), line, width=columns, color=color)
+        text = agent_text(rows[0], example_line(*known[0]), width=columns, color=color)
     sys.stdout.write(text)

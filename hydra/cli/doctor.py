@@ -26,7 +26,8 @@ def command(experimental: bool, **options: Any) -> None:
     Ends with 4 where no Tier-1 agent is ready, with 3 without git or a state folder.
     """
     from hydra.app.doctor import doctor
-    from hydra.reporters.listing import AgentRow, doctor_text
+    from hydra.app.proof import row
+    from hydra.reporters.listing import doctor_text
 
     checkup = doctor({"race.allow_experimental_adapters": experimental})
     if options["as_json"]:
@@ -34,7 +35,7 @@ def command(experimental: bool, **options: Any) -> None:
 
         sys.stdout.write(dump(_document(checkup)))
     else:
-        rows = [AgentRow(a.descriptor, checkup.found.get(a.key())) for a in checkup.adapters]
+        rows = [row(a, checkup.found.get(a.key())) for a in checkup.adapters]
         columns, color = cells(sys.stdout), use_color(sys.stdout)
         sys.stdout.write(doctor_text(_checks(checkup), rows, width=columns, color=color))
     sys.exit(checkup.exit_code)
@@ -67,6 +68,7 @@ def _checks(checkup: Checkup) -> list[Check]:
             text=checkup.repository_problem or _about(checkup),
         ),
         Check(name="hydra", ok=True, text=checkup.program),
+        *(Check(name="adapter", ok=None, text=one) for one in checkup.adapter_problems),
     ]
 
 
@@ -76,8 +78,10 @@ def _about(checkup: Checkup) -> str:
 
 
 def _document(checkup: Checkup) -> dict[str, object]:
+    from hydra.app.proof import row
     from hydra.reporters.agents_document import agent_document
 
+    rows = [row(a, checkup.found.get(a.key())) for a in checkup.adapters]
     return {
         "schema": 1,
         "git": {"version": checkup.git_version or None, "problem": checkup.git_problem or None},
@@ -94,8 +98,7 @@ def _document(checkup: Checkup) -> dict[str, object]:
         "repository": dict(checkup.repository) or None,
         "repository_problem": checkup.repository_problem or None,
         "program": checkup.program,
-        "agents": [
-            agent_document(a.descriptor, checkup.found.get(a.key())) for a in checkup.adapters
-        ],
+        "agents": [agent_document(one.descriptor, one.found, one.proof) for one in rows],
+        "adapter_problems": list(checkup.adapter_problems),
         "exit_code": checkup.exit_code,
     }

@@ -23,6 +23,7 @@ COMMANDS = {
     "merge": "Land LANE's patch, or picks of several, on your branch",
     "export": "Print LANE's patch as mail for `git am`, or as a bundle",
     "check": "Run the checks of a race on its patches: again, or others",
+    "conformance": "Prove each agent's adapter, offline or against the real CLI",
     "completion": "Print the completion script of SHELL",
 }
 """Every command with how its own help begins, so that `hydra --help` imports none of them."""

@@ -103,6 +103,12 @@ def _program(path: str) -> str:
     return path
 
 
+def _object(spec: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", spec, re.ASCII):
+        raise ConfigError(f'"{spec}" is not the name of an adapter: write my_pkg:ADAPTER')
+    return spec
+
+
 _LIMITS = Limits()
 _UNSAFE = "--unsafe-full-access"
 
@@ -534,6 +540,16 @@ _AGENT_KEYS = (
         shown="none",
         example='["ACME_PROXY_TOKEN", "ACME_*"]',
         meaning="Names of further environment variables that this agent is given.",
+        repository=NO,
+    ),
+    Key(
+        name="agents.<key>.adapter",
+        field="adapter",
+        kind=text(_object),
+        default=None,
+        shown="Hydra's own, or one that is installed",
+        example='"my_pkg:ADAPTER"',
+        meaning="A third party's adapter, for an agent that Hydra itself has none for.",
         repository=NO,
     ),
 )

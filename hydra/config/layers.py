@@ -30,13 +30,40 @@ class Found(NamedTuple):
 Layer = dict[str, Found]
 
 
-def from_file(path: str, text: str, agent_keys: Collection[str], *, trusted: bool) -> Layer:
-    """A hydra.toml: the user's own (`trusted`), or a repository's, which may say less."""
+class AgentKeys:
+    """The agents that settings may name. `further` is asked only about a name that is none of
+    `known`, and once: finding those costs. Without `known`, every name is one."""
+
+    def __init__(
+        self, known: Collection[str] = (), further: Callable[[], Collection[str]] = tuple
+    ) -> None:
+        self.known = tuple(known)
+        self._further = further
+        self._rest: tuple[str, ...] | None = None
+
+    def __contains__(self, agent: str) -> bool:
+        return not self.known or agent in self.known or agent in self.rest()
+
+    def rest(self) -> tuple[str, ...]:
+        """All that are not in `known`."""
+        if self._rest is None:
+            self._rest = tuple(self._further())
+        return self._rest
+
+
+def from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Layer:
+    """A hydra.toml: the user's own (`trusted`), or a repository's, which may say less.
+
+    An agent that the user's own names an adapter for is known from then on.
+    """
     layer = {}
-    for parts, value in entries(parse(path, text)):
+    found = list(entries(parse(path, text)))
+    if trusted and agents.known:
+        agents.known += tuple(parts[1] for parts, _ in found if _names_an_adapter(parts))
+    for parts, value in found:
         line = line_of(text, parts)
         where = f"{path}, line {line}" if line else path
-        _known_agent(parts, where, agent_keys)
+        _known_agent(parts, where, agents)
         _may_be_a_check(parts, value, where)
         if not _is_empty_section(parts, value):
             key = _known_key(parts, value, where)
@@ -53,12 +80,16 @@ def _is_empty_section(parts: tuple[str, ...], value: object) -> bool:
     return value == {} and (named or ".".join(parts) in _SECTIONS)
 
 
-def _known_agent(parts: tuple[str, ...], where: str, agent_keys: Collection[str]) -> None:
+def _names_an_adapter(parts: tuple[str, ...]) -> bool:
+    return len(parts) == 3 and (parts[0], parts[2]) == ("agents", "adapter")
+
+
+def _known_agent(parts: tuple[str, ...], where: str, agents: AgentKeys) -> None:
     if parts[0] != "agents" or len(parts) < 2:
         return
     agent = parts[1]
-    if not _AGENT_KEY.fullmatch(agent) or (agent_keys and agent not in agent_keys):
-        near = _nearest(agent, agent_keys)
+    if not _AGENT_KEY.fullmatch(agent) or agent not in agents:
+        near = _nearest(agent, (*agents.known, *agents.rest()))
         raise ConfigError(
             f'{where}: there is no agent "{agent}"',
             hint=f"the nearest is {near}" if near else "`hydra agents` lists them",
@@ -136,24 +167,39 @@ def _checked(read: Callable[[Any], Any], value: object, where: str) -> Any:
         raise ConfigError(f"{where}: {error.message}", hint=error.hint) from None
 
 
-def from_environment(environ: Mapping[str, str], agent_keys: Collection[str]) -> Layer:
+def from_environment(environ: Mapping[str, str], agents: AgentKeys) -> Layer:
     """The HYDRA_ variables that the table of keys names; an empty one counts as unset."""
     layer = {}
-    for name, key, variable in _variables(agent_keys):
+    for name, key, variable in _variables(environ, agents):
         text = environ.get(variable, "")
         if text.strip():
             layer[name] = Found(_checked(key.kind.read_text, text, variable), variable, variable)
     return layer
 
 
-def _variables(agent_keys: Collection[str]) -> Iterator[tuple[str, Key, str]]:
+_AGENT_VARIABLE = re.compile(r"HYDRA_[A-Z0-9_]+_(PATH|MODEL)")
+
+
+def _variables(environ: Mapping[str, str], agents: AgentKeys) -> Iterator[tuple[str, Key, str]]:
     for key in FIXED.values():
         if key.environment:
             yield key.name, key, key.environment
-    for agent in agent_keys:
-        for key in AGENT.values():
-            if key.environment:
-                yield f"agents.{agent}.{key.leaf}", key, variable_of(key, agent)
+    told = set()
+    for found in map(_of_agent, agents.known):
+        told |= {variable for _, _, variable in found}
+        yield from found
+    # Only a variable of none of these can be one of the others, and makes it worth asking.
+    if any(_AGENT_VARIABLE.fullmatch(name) and name not in told for name in environ):
+        for agent in agents.rest():
+            yield from _of_agent(agent)
+
+
+def _of_agent(agent: str) -> list[tuple[str, Key, str]]:
+    return [
+        (f"agents.{agent}.{key.leaf}", key, variable_of(key, agent))
+        for key in AGENT.values()
+        if key.environment
+    ]
 
 
 def from_flags(flags: Mapping[str, object]) -> Layer:

@@ -1,11 +1,19 @@
 """All the places to one `Config`: flags, environment, repository, user, defaults."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from hydra.config.checks import from_tables, named
 from hydra.config.keys import AGENT, CHECK, FIXED, LOWER, Key
-from hydra.config.layers import OWN_FILE, Found, Layer, from_environment, from_file, from_flags
+from hydra.config.layers import (
+    OWN_FILE,
+    AgentKeys,
+    Found,
+    Layer,
+    from_environment,
+    from_file,
+    from_flags,
+)
 from hydra.config.records import (
     AgentSettings,
     CheckSettings,
@@ -27,6 +35,7 @@ def load(
     environ: Mapping[str, str] | None = None,
     flags: Mapping[str, object] | None = None,
     agent_keys: Collection[str] = (),
+    further_keys: Callable[[], Collection[str]] = tuple,
 ) -> Config:
     """The settings of a race, every one checked, with where each came from.
 
@@ -34,11 +43,13 @@ def load(
     an empty tuple or an absent switch means that the flag was not given. A list from a higher place
     replaces a lower one's, but for protected paths, to which a repository only adds. With
     `agent_keys`, an `[agents.<key>]` of no adapter is an error, and HYDRA_<KEY>_PATH and
-    HYDRA_<KEY>_MODEL are read for each. Raises `ConfigError`.
+    HYDRA_<KEY>_MODEL are read for each; `further_keys` gives more of them, and is called only for
+    a name that is none of these. Raises `ConfigError`.
     """
-    own = from_file(*user, agent_keys, trusted=True) if user else {}
-    theirs = from_file(*repository, agent_keys, trusted=False) if repository else {}
-    variables, options = from_environment(environ or {}, agent_keys), from_flags(flags or {})
+    agents = AgentKeys(agent_keys, further_keys)
+    own = from_file(*user, agents, trusted=True) if user else {}
+    theirs = from_file(*repository, agents, trusted=False) if repository else {}
+    variables, options = from_environment(environ or {}, agents), from_flags(flags or {})
     _only_highest(own, theirs, variables, options)
     above = variables | options
     lowered = _only_lowered(theirs, own, overridden=above)

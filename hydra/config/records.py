@@ -62,12 +62,14 @@ class JudgeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """`[agents.<key>]`. `path` is absolute, or None to look on PATH."""
+    """`[agents.<key>]`. `path` is absolute, or None to look on PATH; `adapter` is a third party's,
+    as module:NAME."""
 
     path: str | None = None
     model: str | None = None
     args: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
+    adapter: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 DAEMON_LIFE = ("sleep", "1000")
 """What a daemon does when its step names nothing else."""
 
-_RESET = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE")
+_RESET = [number for name in _NAMES if (number := getattr(signal, name, None))]  # not on Windows
 
 
 class Shell:

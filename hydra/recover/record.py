@@ -18,6 +18,7 @@ from hydra.model import (
     Lane,
     LanePlan,
     Limits,
+    Origin,
     Permission,
     RacePlan,
     Task,
@@ -194,7 +195,14 @@ def _lane(told: Mapping[str, Any]) -> LanePlan:
         env_names=tuple(told["environment_passed"]),
         warnings=tuple(told["warnings"]),
         failure=None if error is None else failure(error),
+        third_party=_origin(told.get("origin")),
     )
+
+
+def _origin(told: Mapping[str, Any] | None) -> Origin | None:
+    if told is None:
+        return None
+    return Origin(told["adapter"], told["distribution"] or "", told["version"] or "")
 
 
 def _command(told: Mapping[str, Any]) -> BuiltCommand:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from hydra.adapters.contract import Descriptor
 from hydra.model import CapabilitySet, DetectResult
-from hydra.reporters.document import Document
+from hydra.reporters.document import Document, origin_document
+from hydra.reporters.fields import Data
 
 
-def agent_document(descriptor: Descriptor, found: DetectResult | None) -> Document:
-    """Every field always there; `found` is null where the agent was not probed."""
+def agent_document(
+    descriptor: Descriptor, found: DetectResult | None, proof: Data | None = None
+) -> Document:
+    """Every field always there; `found` is null where the agent was not probed, `proved` where no
+    version of it was tried live."""
     return {
         "key": descriptor.key,
         "label": descriptor.label,
         "homepage": descriptor.homepage,
         "tier": descriptor.tier.value,
+        "third_party": descriptor.third_party is not None,
+        "origin": origin_document(descriptor.third_party),
         "sandbox": descriptor.sandbox,
         "programs": [*descriptor.binaries, *descriptor.generic_binaries],
         "protocol": descriptor.protocol,
@@ -25,6 +31,7 @@ def agent_document(descriptor: Descriptor, found: DetectResult | None) -> Docume
         "sign_in": descriptor.sign_in_hint,
         "capabilities": _capabilities(descriptor.capabilities),
         "found": None if found is None else _found(found),
+        "proved": None if proof is None else dict(proof),
     }
 
 

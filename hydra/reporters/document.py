@@ -26,6 +26,7 @@ from hydra.model import (
     Confinement,
     ExitStatus,
     LanePlan,
+    Origin,
     Outcome,
     Patch,
     RacePlan,
@@ -138,9 +139,22 @@ def _lane(plan: LanePlan) -> Document:
         "model": plan.lane.model,
         "version": plan.version,
         "tier": plan.tier.value,
+        "third_party": plan.third_party is not None,
+        "origin": origin_document(plan.third_party),
         "sandbox": "soft" if plan.soft_sandbox else "hard",
         "permission": plan.permission.value,
         "worktree": str(plan.worktree),
+    }
+
+
+def origin_document(origin: Origin | None) -> Document | None:
+    """Where a third party's adapter comes from; None for one of Hydra's own."""
+    if origin is None:
+        return None
+    return {
+        "adapter": origin.spec,
+        "distribution": origin.distribution or None,
+        "version": origin.version or None,
     }
 
 

@@ -111,6 +111,8 @@ def _retention(limits: Limits) -> str:
 def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
     head = f"{lane.lane.id}: {' '.join((clean(lane.label), clean(lane.version))).strip()}"
     traits = ["tier 1" if lane.tier is Tier.TIER1 else "experimental"]
+    if lane.third_party:
+        traits.append(f"third party: {clean(str(lane.third_party))}")
     traits.append("! soft sandbox" if lane.soft_sandbox else "hard sandbox")
     traits.append(f"permission {lane.permission.value}")
     if lane.lane.model:

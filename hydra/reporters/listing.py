@@ -14,15 +14,23 @@ from hydra.reporters.summary import bullets
 from hydra.reporters.table import Cell, Column, Styled, table
 from hydra.reporters.text import clean, command_line, gist, size, wrap
 
+WIDE = 96
+"""Cells from which on the list of agents has a column for the version that was tried live."""
+
 _TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """One adapter, and what its probes found (None: it was not probed)."""
+    """One adapter, and what its probes found (None: it was not probed).
+
+    `proved` says which version was tried live, `proof` the same as data (None: none was).
+    """
 
     descriptor: Descriptor
     found: DetectResult | None = None
+    proved: str = ""
+    proof: Data | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,32 +59,45 @@ class RunRow:
     folder: str = ""
 
 
+def tier_words(descriptor: Descriptor) -> str:
+    """`tier 1`, `experimental`, or `third party`, which is experimental too."""
+    return "third party" if descriptor.third_party else _TIERS[descriptor.tier]
+
+
 def sandbox_mark(descriptor: Descriptor) -> str:
     """`hard`, or `! soft`: a sign and a word."""
     return "hard" if descriptor.sandbox == "hard" else "! soft"
 
 
 def agents_table(rows: Sequence[AgentRow], *, width: int | None, color: bool = False) -> str:
-    """`hydra agents`: one line an adapter."""
+    """`hydra agents`: one line an adapter; where there is room, the version that was tried."""
+    wide = width is None or width >= WIDE
     columns = (
         Column("agent"),
         Column("tier"),
         Column("sandbox"),
         Column("version", least=8),
+        *([Column("proved", least=7)] if wide else []),
         Column("ready", wraps=True, least=20),
     )
-    lines = table([_agent_cells(row) for row in rows], columns, width, color)
+    lines = table([_agent_cells(row, wide) for row in rows], columns, width, color)
     return "\n".join(lines) + "\n"
 
 
-def _agent_cells(row: AgentRow) -> list[Cell]:
+def notes(problems: Sequence[str], width: int | None) -> list[str]:
+    """Why an adapter that was found is not in the table, a paragraph each."""
+    return [f"{line}\n" for one in problems for line in bullets([clean(one)], width)]
+
+
+def _agent_cells(row: AgentRow, wide: bool) -> list[Cell]:
     version = row.found.version if row.found else ""
     descriptor = row.descriptor
     return [
         descriptor.key,
-        _TIERS[descriptor.tier],
+        tier_words(descriptor),
         Styled(sandbox_mark(descriptor), "" if descriptor.sandbox == "hard" else "warn"),
         version or "-",
+        *([text(row.proof or {}, "version") or "-"] if wide else []),
         _readiness(row),
     ]
 
@@ -100,6 +121,7 @@ def agent_text(
         ("label", one.label),
         ("homepage", one.homepage),
         ("tier", _TIERS[one.tier]),
+        ("third party", _origin(one)),
         ("sandbox", sandbox_mark(one)),
         (
             "programs",
@@ -114,6 +136,7 @@ def agent_text(
         ("install", one.install_hint),
         ("sign in", one.sign_in_hint),
         *_found_facts(found),
+        ("proved", row.proved),
     ]
     lines = [paint(clean(one.key), "bold", color), *_fact_lines(facts, width)]
     lines += ["", "capabilities"]
@@ -121,6 +144,13 @@ def agent_text(
     if argv:
         lines += ["", "the line it would run", f"  $ {command_line(list(argv))}"]
     return "\n".join(lines) + "\n"
+
+
+def _origin(one: Descriptor) -> str:
+    told = one.third_party
+    if told is None:
+        return ""
+    return f"{told} ({told.spec})" if told.distribution else f"{told.spec}, by your hydra.toml"
 
 
 def _found_facts(found: DetectResult | None) -> list[tuple[str, str]]:
@@ -198,7 +228,7 @@ def _to_do(hint: str, width: int | None) -> list[str]:
 
 def _doctor_agent(row: AgentRow, width: int | None, color: bool) -> list[str]:
     one, found = row.descriptor, row.found
-    traits = f"{_TIERS[one.tier]}, {sandbox_mark(one)} sandbox"
+    traits = f"{tier_words(one)}, {sandbox_mark(one)} sandbox"
     if found is None:
         check = Check(
             name=one.key,

@@ -1,0 +1,126 @@
+"""`pytest --hydra-adapter my_pkg:ADAPTER`: the contract suite among the tests of an adapter.
+
+pytest loads this in every run of an environment that has Hydra, so it imports nothing and does
+nothing until the option is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from hydra.conformance.contract.subject import Subject
+    from hydra.conformance.results import Case
+
+TOGETHER = "limits."
+"""Cases that are races: they wait for clocks, so those of one adapter run side by side."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The two options."""
+    group = parser.getgroup("hydra", "Hydra's conformance suite")
+    group.addoption(
+        "--hydra-adapter",
+        action="append",
+        default=[],
+        metavar="MODULE:NAME",
+        help="run Hydra's contract suite on this adapter (repeatable)",
+    )
+    group.addoption(
+        "--hydra-fixtures",
+        metavar="DIR",
+        help="its recordings, as DIR/AGENT/VERSION/ (default: fixtures/ beside its module)",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)  # before -k and -m choose
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Adds one item for each case of each adapter that was named."""
+    for spec in config.getoption("--hydra-adapter"):
+        contract = _contract(session, spec, config.getoption("--hydra-fixtures"))
+        items.extend(session.genitems(contract))  # counted and reported as any other
+
+
+def _contract(session: pytest.Session, spec: str, fixtures: str | None) -> Contract:
+    from hydra.adapters.thirdparty import from_words
+    from hydra.app.conformance_subjects import beside
+    from hydra.conformance.contract.subject import Subject
+    from hydra.errors import HydraError
+
+    try:
+        adapter = from_words(spec)
+    except HydraError as error:
+        raise pytest.UsageError(f"{error.message} ({error.hint})") from error
+    folder = Path(fixtures).absolute() if fixtures else beside(spec)
+    subject = Subject(adapter, folder, spec=spec, third_party=True)
+    made: Contract = Contract.from_parent(session, name=spec, nodeid=f"hydra::{subject.key}")
+    made.subject = subject
+    return made
+
+
+class Contract(pytest.Collector):
+    """One adapter's cases."""
+
+    subject: Subject
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """An item for each name that the suite knows."""
+        from hydra.conformance.contract import suite
+
+        for name in suite.names(self.subject):
+            yield CaseItem.from_parent(self, name=name, nodeid=f"{self.nodeid}[{name}]")
+
+    def results(self, item: CaseItem) -> list[Case]:
+        """What came of the item's case, in each recorded version."""
+        from hydra.conformance.contract import suite
+
+        if not item.name.startswith(TOGETHER):
+            return list(suite.run(self.subject, only=(item.name,)))
+        if not hasattr(self, "_races"):
+            chosen = [it.name for it in self.session.items if it.parent is self]
+            races = [name for name in chosen if name.startswith(TOGETHER)]
+            self._races = list(suite.run(self.subject, only=races))
+        return [case for case in self._races if case.name == item.name]
+
+
+class Differs(Exception):
+    """A case failed; its text is all that there is to show."""
+
+
+class CaseItem(pytest.Item):
+    """One case of the suite, over all recorded versions."""
+
+    obj = None
+    """Plugins ask every item for its function (pytest-trio does); it has none."""
+
+    def runtest(self) -> None:
+        """Raises `Differs`; skips with the suite's own reason."""
+        assert isinstance(self.parent, Contract)
+        cases = self.parent.results(self)
+        told = [_told(case, one) for case in cases for one in case.differences]
+        if told:
+            raise Differs("\n".join(told))
+        reasons = [case.reason for case in cases if case.reason]
+        if not cases or len(reasons) == len(cases):
+            pytest.skip("; ".join(dict.fromkeys(reasons)) or "it was not tried")
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        """The differences alone, a line each: no traceback of Hydra's."""
+        if isinstance(excinfo.value, Differs):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where it stands in reports."""
+        assert isinstance(self.parent, Contract)
+        return self.path, None, f"{self.parent.subject.key}[{self.name}]"
+
+
+def _told(case: Case, difference: str) -> str:
+    return f"{case.version}: {difference}" if case.version else difference

@@ -1,0 +1,161 @@
+"""Who can be raced here: Hydra's own adapters, and those of third parties where they are wanted.
+
+Finding and loading what others have written costs time, and runs their code. So it is done for an
+agent that was asked for by name, and for a list of all; a race of Hydra's own never does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from hydra.adapters import registry
+from hydra.adapters.contract import Adapter, Origin
+from hydra.adapters.thirdparty import KEY, Named, installed, load
+from hydra.config import Config
+from hydra.errors import ConfigError, UsageError
+from hydra.model import RacePlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roster:
+    """Adapters by key, Hydra's own first. `problems` are sentences, each with its next step: why
+    an adapter that was found is not among them."""
+
+    adapters: Mapping[str, Adapter] = field(default_factory=lambda: registry.OWN)
+    problems: tuple[str, ...] = ()
+
+
+def of_race(config: Config, asked: Iterable[str]) -> Roster:
+    """Those of a race: of third parties' only the ones asked for (`2xtoy:model` asks for `toy`),
+    and, where experimental ones are allowed, those that the user's own hydra.toml names.
+
+    Raises `UsageError` for an agent that nobody knows, one that was not allowed, and one that
+    cannot be used. What was not asked for and cannot be used is a problem and no error.
+    """
+    wanted = {key for spec in asked if (key := registry.key_of(spec)) not in registry.OWN}
+    allowed = config.race.allow_experimental
+    further = _declared(config) if wanted or allowed else ()
+    if not wanted and not further:
+        return Roster()
+    missing = wanted - {named.key for named in further}
+    found = _known((*further, *installed())) if missing else _known(further)
+    for key in sorted(wanted):
+        _check_wanted(key, found, allowed)
+    return _loaded(found, wanted)
+
+
+def of_all(config: Config) -> Roster:
+    """Every adapter that there is."""
+    return _loaded(_known((*_declared(config), *installed())), ())
+
+
+def of_plan(config: Config, plan: RacePlan) -> tuple[Adapter, ...]:
+    """Hydra's own, and those that the lanes of an earlier race had, as far as they are here."""
+    wanted = {lane.lane.adapter for lane in plan.lanes} - set(registry.OWN)
+    if not wanted:
+        return registry.ADAPTERS
+    found = _known((*_declared(config), *installed()))
+    there = {key: them for key, them in found.items() if key in wanted}
+    return tuple(_loaded(there, ()).adapters.values())
+
+
+def one(config: Config, key: str) -> Adapter:
+    """The adapter of that name. Raises `UsageError` for one unknown, or one that cannot be used."""
+    if key in registry.OWN:
+        return registry.OWN[key]
+    found = _known((*_declared(config), *installed()))
+    _check_wanted(key, found, allowed=True)
+    return _loaded({key: found[key]}, {key}).adapters[key]
+
+
+def further_keys() -> list[str]:
+    """What the agents of installed third parties' adapters are called; nothing is loaded."""
+    return [named.key for named in installed() if KEY.fullmatch(named.key)]
+
+
+Found = Mapping[str, tuple[Named, ...]]
+"""What goes by a key: one, or several of which none can be taken."""
+
+
+def _declared(config: Config) -> tuple[Named, ...]:
+    return tuple(
+        Named(key, Origin(agent.adapter), f"agents.{key}.adapter in {_source(config, key)}")
+        for key, agent in config.agents.items()
+        if agent.adapter
+    )
+
+
+def _source(config: Config, key: str) -> str:
+    return config.sources.get(f"agents.{key}.adapter", "hydra.toml")
+
+
+def _known(named: Iterable[Named]) -> Found:
+    """By key. What the user's own file names stands alone: it was chosen."""
+    found: dict[str, tuple[Named, ...]] = {}
+    for it in named:
+        held = found.get(it.key, ())
+        if not (held and not held[0].origin.distribution):
+            found[it.key] = (*held, it)
+    return found
+
+
+def _check_wanted(key: str, found: Found, allowed: bool) -> None:
+    if key not in found:
+        raise registry.unknown(key, (*registry.OWN, *sorted(found)))
+    if not allowed:
+        from hydra.plan import EXPERIMENTAL_FLAG  # its rooms need a system that can race
+
+        raise UsageError(
+            f"{key} is a third party's adapter ({found[key][0].origin}), which counts as "
+            "experimental",
+            hint=f"add {EXPERIMENTAL_FLAG} to let it run all the same",
+        )
+
+
+def _loaded(found: Found, wanted: Iterable[str]) -> Roster:
+    from hydra.adapters.guarded import guard  # not before: few have any
+
+    adapters, problems = dict(registry.OWN), []
+    for key, them in sorted(found.items()):
+        try:
+            adapters[key] = guard(_taken(key, them), them[0].origin)
+        except UsageError as error:
+            if key in wanted:
+                raise
+            problems.append(f"{error.message} ({error.hint})")
+    return Roster(adapters=adapters, problems=tuple(problems))
+
+
+def _taken(key: str, them: tuple[Named, ...]) -> Adapter:
+    """The one of that name, loaded. Raises `UsageError` where there is no one to take."""
+    first = them[0]
+    if key in registry.OWN:
+        raise UsageError(
+            f"{first.where} is called {key}, as an adapter of Hydra's own is: it is left out",
+            hint="uninstall it, or ask its author for another name",
+        )
+    if not KEY.fullmatch(key):
+        raise UsageError(
+            f"{first.where} is called {key!r}, which no agent can be: it is left out",
+            hint="ask its author for a name of a-z, 0-9 and -",
+        )
+    if len(them) > 1:
+        all = " and ".join(str(it.origin) for it in them)
+        raise UsageError(
+            f"{len(them)} installed adapters are called {key}: {all}",
+            hint=f"uninstall all but one, or put the one that you mean into your own hydra.toml: "
+            f'[agents.{key}] adapter = "{first.origin.spec}"',
+        )
+    return load(first)
+
+
+def check_names(config: Config) -> None:
+    """Raises `ConfigError` where a third party's adapter is to take the name of Hydra's own."""
+    for key, agent in config.agents.items():
+        if agent.adapter and (key in registry.OWN or not KEY.fullmatch(key)):
+            why = "one of Hydra's own" if key in registry.OWN else "no name that an agent can have"
+            raise ConfigError(
+                f"{_source(config, key)}: agents.{key}.adapter: {key} is {why}",
+                hint="give the agent a name of its own, the key that its adapter has: [agents.toy]",
+            )

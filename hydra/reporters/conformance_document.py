@@ -1,0 +1,125 @@
+"""The document of one call of `hydra conformance`: what `--json` prints, and every report shows.
+
+Reporters read this document and not the record, so that a document kept by CI can be shown again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
+from hydra.reporters.fields import Data, record, records, text
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+SCHEMA = 1
+"""Version of this document. A field may be added under it; none changes its meaning or goes."""
+
+VERDICTS = ("passed", "failed", "skipped")
+
+
+def conformance_document(
+    report: DataclassInstance,
+    *,
+    folder: str | None = None,
+    compared: Sequence[tuple[str, str, str]] = (),
+) -> dict[str, Any]:
+    """The document of a `conformance.results.Report`; `folder` is the scratch folder, where kept.
+
+    `compared` are the versions that were compared, whether or not something had changed: agent,
+    old, new. Every field is always there; what is unknown is null.
+    """
+    told = asdict(report)
+    cases = [_case(case) for case in told["cases"]]
+    changes = [{**change, "minds": change["minds"] or None} for change in told["changes"]]
+    failed = any(case["verdict"] == "failed" for case in cases)
+    differs = failed or any(change["minds"] for change in changes)
+    return {
+        "schema": SCHEMA,
+        "kind": "conformance",
+        "hydra": told["hydra"],
+        "platform": told["platform"],
+        "started": round(told["started"], 3),
+        "seconds": round(told["seconds"], 3),
+        "versions": dict(told["versions"]),
+        "third_party": list(told["third_party"]),
+        "counts": {verdict: _count(cases, verdict) for verdict in VERDICTS},
+        "cases": cases,
+        "compared": [dict(zip(("agent", "old", "new"), one, strict=True)) for one in compared],
+        "changes": changes,
+        "network": _network(told["network"]),
+        "recorded": list(told["recorded"]),
+        "folder": folder,
+        "exit_code": EXIT_NO_USABLE_LANE if differs else EXIT_OK,
+        "warnings": list(told["warnings"]),
+    }
+
+
+def _case(told: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "suite": told["suite"],
+        "agent": told["agent"],
+        "version": told["version"] or None,
+        "name": told["name"],
+        "verdict": told["verdict"].value,
+        "seconds": round(told["seconds"], 3),
+        "differences": list(told["differences"]),
+        "reason": told["reason"] or None,
+        "evidence": told["evidence"] or None,
+    }
+
+
+def _network(told: dict[str, Any] | None) -> dict[str, Any] | None:
+    if told is None:
+        return None
+    return {
+        "watched": told["watched"],
+        "reason": told["reason"] or None,
+        "packets": told["packets"] if told["watched"] else None,
+        "tried": list(told["tried"]),
+    }
+
+
+def _count(cases: list[dict[str, Any]], verdict: str) -> int:
+    return sum(case["verdict"] == verdict for case in cases)
+
+
+def ended(document: Data, verdict: str) -> list[Data]:
+    """The cases that ended so, in their order."""
+    return [case for case in records(document, "cases") if text(case, "verdict") == verdict]
+
+
+def groups(document: Data) -> list[tuple[str, str, list[Data]]]:
+    """Agent, suite and their cases, each pair once, in the order in which they were met."""
+    met: dict[tuple[str, str], list[Data]] = {}
+    for case in records(document, "cases"):
+        met.setdefault((text(case, "agent"), text(case, "suite")), []).append(case)
+    return [(agent, suite, cases) for (agent, suite), cases in met.items()]
+
+
+def drifts(document: Data) -> list[tuple[tuple[str, str, str], list[Data]]]:
+    """Agent, old and new version, and what changed between them: what Hydra minds first.
+
+    Empty where nothing has changed.
+    """
+    met: dict[tuple[str, str, str], list[Data]] = {}
+    for one in (*records(document, "compared"), *records(document, "changes")):
+        key = (text(one, "agent"), text(one, "old"), text(one, "new"))
+        met.setdefault(key, []).extend([one] if "text" in one else [])
+    return [(key, sorted(found, key=lambda one: not minds(one))) for key, found in met.items()]
+
+
+def minds(change: Data) -> str:
+    """What Hydra loses by a change; "" where it does not mind."""
+    return text(change, "minds")
+
+
+def version_of(document: Data, agent: str, cases: list[Data]) -> str:
+    """The version that these cases are of; how many, where several; "" where none is known."""
+    told = {version for case in cases if (version := text(case, "version"))}
+    if len(told) > 1:
+        return f"{len(told)} versions"
+    return told.pop() if told else text(record(document, "versions"), agent)
