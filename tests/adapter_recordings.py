@@ -10,48 +10,15 @@ WORKTREES/NAME. An expectation is generated and then read line by line by a pers
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 
 from hydra.adapters import registry
+from hydra.conformance.scrub import WORKTREE, scrub
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "adapters"
-
-_PATTERNS = (
-    (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:8080"),
-    (re.compile(r"(127\.0\.0\.1:8080)/[a-z]-?[\w-]+"), r"\1"),
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"), "2026-01-01T00:00:00.000Z"),
-    (
-        re.compile(r'"((?:\w+_)?(?:duration|ttft|stream|request|frame|api)\w*_ms)": ?\d+'),
-        r'"\1":10',
-    ),
-    (re.compile(r'"(end_time|start_time)": ?\d+'), r'"\1":1767225600000'),
-    (re.compile(r'(?<=")/[^" ]*(?=/\.(?:claude|codex)/)'), "/home/user"),
-    (re.compile(r"/tmp/claude-\d+/[^/\"]+/"), "/tmp/claude-1000/-lane-shop/"),
-)
-_IDENTITIES = re.compile(
-    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-    r"|(?<=\"task_id\":\")\w+|(?<=\"agent_id\":\")\w+|(?<=\"parent_task_id\":\")\w+"
-    r"|(?<=\"run_id\":\")[\w-]+|(?<=tasks/)\w+(?=\.output)|(?<=with ID: )\w+|(?<=agentId: )\w+"
-)
-
-
-def scrub(text: str, worktree: str) -> str:
-    """`text` without this machine's paths, times and random identities; each stays distinct."""
-    text = text.replace(worktree, "/lane/shop").replace(worktree.replace("/", "-"), "-lane-shop")
-    for pattern, stable in _PATTERNS:
-        text = pattern.sub(stable, text)
-    seen: dict[str, str] = {}
-
-    def stable_identity(match: re.Match[str]) -> str:
-        length, number = len(match[0]), len(seen) + 1
-        name = f"id{number}" if length != 36 else f"00000000-0000-4000-8000-{number:012}"
-        return seen.setdefault(match[0], name)
-
-    return _IDENTITIES.sub(stable_identity, text)
 
 
 def recordings() -> list[Path]:
@@ -69,7 +36,8 @@ def parse(path: Path) -> list[AgentEvent]:
     stderr = path.with_name(f"stream.{name}.stderr.txt")
     files = {"stderr": stderr.read_bytes()} if stderr.exists() else {}
     code = json.loads((path.parent / "exits.json").read_text())[name]
-    return events + parser.end(ExitStatus(code=code), files)
+    ended = ExitStatus(code=code) if code >= 0 else ExitStatus(signal=-code)
+    return events + parser.end(ended, files)
 
 
 def as_data(events: list[AgentEvent]) -> list[object]:
@@ -95,7 +63,9 @@ def _scrub(source: Path, agent: str, version: str, worktrees: str) -> None:
     (target / "exits.json").write_text(json.dumps(exits, indent=1, sort_keys=True) + "\n")
     for name in exits:
         for suffix, ending in ((".out", "jsonl"), (".err", "stderr.txt")):
-            text = scrub((source / f"{name}{suffix}").read_text(), f"{worktrees}/{name}")
+            text = scrub(
+                (source / f"{name}{suffix}").read_text(), {f"{worktrees}/{name}": WORKTREE}
+            )
             if text or ending == "jsonl":
                 (target / f"stream.{name}.{ending}").write_text(text)
 

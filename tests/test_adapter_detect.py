@@ -200,9 +200,8 @@ def test_descriptors_are_whole(adapter: Adapter) -> None:
     names = [p.name for p in told.probes]
     assert names[:2] == ["version", "help"]
     assert "sign_in" in names
-    sure = {c.confidence for _, c in told.capabilities.items()}
-    assert (sure == {Confidence.VERIFIED}) == (told.tier is Tier.TIER1)
-    assert all(c.seen_in for _, c in told.capabilities.items() if c.present)
+    # How sure a claim is, records say: nobody types it.
+    assert Confidence.VERIFIED not in {c.confidence for _, c in told.capabilities.items()}
 
 
 def test_versions() -> None:

@@ -114,6 +114,37 @@ def test_permissions(permission: Permission, mode: str, sandbox: str) -> None:
     assert args[args.index("--sandbox") + 1] == sandbox
 
 
+@pytest.mark.parametrize("agent", ["claude", "cursor-agent"])
+def test_a_session_is_gone_on_with_by_its_id(agent: str) -> None:
+    args = line(agent, resume="0a1b-2c", model="m")
+    assert args[-2:] == ("--resume", "0a1b-2c")
+    assert "--resume" not in line(agent)
+    with pytest.raises(UnsupportedFlag, match="--resume"):
+        registry.get(agent).build_command(
+            request(resume="0a1b-2c"), found(agent, without(agent, "--resume"))
+        )
+
+
+def test_codex_goes_on_with_a_session_after_all_of_its_options() -> None:
+    whole = line("codex", extra_args=("--effort", "high"))
+    assert line("codex", extra_args=("--effort", "high"), resume="0a1b-2c") == (
+        *whole[:-1],
+        "resume",
+        "0a1b-2c",
+        "-",
+    )
+    assert "resume" not in whole
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "cursor-agent"])
+@pytest.mark.parametrize("session", ["--last", "-", "a b", "a\n", "x" * 129, "$(id)"])
+def test_what_could_be_an_option_is_no_session(agent: str, session: str) -> None:
+    with pytest.raises(AgentError) as error:
+        line(agent, resume=session)
+    assert error.value.failure.reason == "session"
+    assert error.value.failure.hint
+
+
 def test_unrestricted_is_said_outright_and_only_then() -> None:
     bypass = "--dangerously-bypass-approvals-and-sandbox"
     args = line("codex", permission=Permission.UNRESTRICTED)

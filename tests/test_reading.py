@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from hydra import reading
+from hydra.adapters import registry
 from hydra.adapters.claude_stream import ClaudeStream
+from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.adapters.stream import Recent
 from hydra.events import AgentEvent, Raw
@@ -147,5 +149,52 @@ def test_an_adapters_mistake_costs_lines_and_never_the_lane(scratch: Path) -> No
     lane.reader.stdout(b"{}\n" * 30)
     assert lane.close() == b"{}\n" * 30
     assert {event.sub for event, _, _ in lane.told} == {"malformed"}
-    (last,) = ending(Broken(), ExitStatus(code=0), {})
+    (last,) = ending(Broken(), ExitStatus(code=0), {}, Redactor([]))
     assert "RecursionError" in str(last.data["text"])
+
+
+def escaped(text: str) -> str:
+    return "".join(f"\\u{ord(letter):04x}" for letter in text)
+
+
+@pytest.mark.parametrize(
+    ("agent", "line"),
+    [
+        ("claude", {"type": "result", "num_turns": 1, "result": "KEY"}),
+        ("claude", {"type": "result", "permission_denials": [{"tool_name": "KEY"}]}),
+        ("claude", {"type": "result", "is_error": True, "result": "KEY"}),
+        ("codex", {"type": "error", "message": "KEY"}),
+        ("codex", {"type": "turn.failed", "error": {"message": "KEY"}}),
+    ],
+)
+def test_a_secret_spelled_in_escapes_is_not_in_what_the_end_tells(
+    scratch: Path, agent: str, line: dict[str, object]
+) -> None:
+    lane = Lane(scratch, parser=(parser := registry.get(agent).parser()))
+    lane.reader.stdout(json.dumps(line).replace("KEY", escaped(SECRET)).encode() + b"\n")
+    lane.close()
+    told = ending(parser, ExitStatus(code=0), {}, Redactor([SECRET]))
+    assert "[redacted]" in str(told[-1].data)
+    assert SECRET not in str(told)
+
+
+def test_a_secret_in_a_record_of_the_agents_own_is_not_in_the_event(scratch: Path) -> None:
+    lane = Lane(scratch, parser=(parser := registry.get("codex").parser()))
+    lane.reader.stdout(b'{"type":"thread.started","thread_id":"t-1"}\n')
+    context = {"type": "turn_context", "payload": {"model": SECRET, "thread": "t-1"}}
+    files = {ROLLOUT: json.dumps(context).encode()}
+    lane.close()
+    (session, _) = ending(parser, ExitStatus(code=0), files, Redactor([SECRET]))
+    assert session.data["model"] == "[redacted]"
+
+
+def test_a_secret_that_comes_in_pieces_is_not_in_the_message_they_make(scratch: Path) -> None:
+    lane = Lane(scratch, parser=registry.get("cursor-agent").parser())
+    for piece in (SECRET[:7], SECRET[7:]):
+        line = {"type": "thinking", "subtype": "delta", "text": piece}
+        lane.reader.stdout(json.dumps(line).encode() + b"\n")
+    blocks = [{"type": "text", "text": text} for text in (SECRET[:9], SECRET[9:])]
+    lane.reader.stdout(b'{"type":"thinking","subtype":"completed"}\n')
+    lane.reader.stdout(json.dumps({"type": "assistant", "message": {"content": blocks}}).encode())
+    lane.close()
+    assert lane.texts() == ["[redacted]", "[redacted]"]

@@ -57,6 +57,8 @@ AGENTS = [
             sign_in_detail="ANTHROPIC_API_KEY is set",
             warnings=("--sandbox is gone: sandbox controls are off",),
         ),
+        proved="verified in 2.1.330",
+        proof={"version": "2.1.330"},
     ),
     AgentRow(
         descriptor=CODEX,

@@ -1,0 +1,105 @@
+"""A live run sends nothing off loopback, and what a CLI tried to reach is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.live.conftest import MakePlace
+from tests.live.support import AGENTS, BIN, PYTHON, Place, hydra_program, unmet
+
+pytestmark = pytest.mark.live
+
+OBSERVE = """
+import json, sys
+from pathlib import Path
+from hydra.conformance.live import namespace, network
+watch = network.enter()
+if not watch.watched:
+    print(json.dumps({"watched": False, "reason": watch.reason}))
+    sys.exit(0)
+from hydra.adapters import registry
+from hydra.conformance.live.run import observe
+programs = {name: Path(sys.argv[1]) / name for name in ("claude", "codex")}
+adapters = [adapter for adapter in registry.ADAPTERS if adapter.key() in programs]
+met = observe(adapters, programs, only=["edit"], folder=Path(sys.argv[2]))
+report = watch.report()
+print(json.dumps({
+    "watched": report.watched,
+    "packets": report.packets,
+    "tried": report.tried,
+    "counter": namespace.sent(),
+    "differences": {one.agent: one.differences for one in met},
+}))
+"""
+
+# It tries nothing where it is not in another network than the test.
+TRIES = """\
+#!{python}
+import os, socket, sys
+if os.readlink("/proc/self/ns/net") != {outside!r}:
+    for attempt in (
+        lambda: socket.getaddrinfo("example.invalid", 443),
+        lambda: socket.create_connection(("192.0.2.1", 443), timeout=60),
+    ):
+        try:
+            attempt()
+        except OSError:
+            pass
+os.execv({real!r}, [{real!r}, *sys.argv[1:]])
+"""
+
+
+def test_both_agents_edit_and_the_counter_stays_at_zero(make_place: MakePlace) -> None:
+    place = make_place("edit")
+    told = json.loads(
+        place.run(str(PYTHON), "-c", OBSERVE, str(BIN), str(place.root / "live"), timeout=120)
+    )
+    if not told["watched"]:
+        unmet(f"uid {place.uid}: {told['reason']}")
+    assert told["differences"] == {agent: [] for agent in AGENTS}
+    assert (told["counter"], told["packets"], told["tried"]) == (0, 0, [])
+    place.assert_nothing_left()
+
+
+def test_what_a_cli_tried_is_named_and_refused_at_once(make_place: MakePlace) -> None:
+    place = make_place("edit")
+    folder = place.root / "bin"
+    folder.mkdir()
+    program = folder / "claude"
+    program.write_text(
+        TRIES.format(
+            python=PYTHON,
+            outside=str(Path("/proc/self/ns/net").readlink()),
+            real=str(BIN / "claude"),
+        )
+    )
+    program.chmod(0o755)
+    place.hand_over()
+
+    document = _conformance(place, folder, "claude")
+
+    network = document["network"]
+    if not network["watched"]:
+        unmet(f"uid {place.uid}: {network['reason']}")
+    assert "example.invalid (DNS)" in network["tried"], network
+    assert "192.0.2.1:443 (TCP)" in network["tried"], network
+    assert network["packets"] >= 1
+    (edit,) = [case for case in document["cases"] if case["name"] == "edit"]
+    assert edit["verdict"] == "passed", edit
+    # Unanswered, each start of it would have waited for more than a minute.
+    assert edit["seconds"] < 50
+
+
+def _conformance(place: Place, folder: Path, *agents: str) -> dict[str, Any]:
+    place.variables["PATH"] = f"{folder}:{place.environment['PATH']}"
+    line = [hydra_program(), "conformance", "--live", "--situation", "edit", "--json", *agents]
+    process = place.start(*line)
+    stdout, stderr = place.finish(process, 120)
+    document = json.loads(stdout)
+    assert document["kind"] != "error", f"{document}\n{stderr}"
+    assert isinstance(document, dict)
+    return document

@@ -1,0 +1,43 @@
+"""Made-up records of what CLIs did, for the tests of what is built on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hydra.conformance import records
+from hydra.conformance.records import Proof, Record
+
+
+def proof(*proves: str, passed: bool = True, stream: str = "") -> Proof:
+    """A situation that proves these dimensions."""
+    return Proof(passed=passed, status="completed", proves=proves, stream=stream)
+
+
+def record(
+    version: str = "2.1.330",
+    situations: dict[str, Proof] | None = None,
+    *,
+    agent: str = "claude",
+    hydra: str = "0.1.0",
+    platform: str = "linux",
+    date: str = "2026-11-22",
+    contract: dict[str, bool] | None = None,
+) -> Record:
+    """A record in which, unless others are given, one situation proves that it edits."""
+    edits = {"edit": proof("edit", stream="stream.edit.jsonl")}
+    return Record(
+        agent=agent,
+        version=version,
+        hydra=hydra,
+        platform=platform,
+        date=date,
+        situations=edits if situations is None else situations,
+        contract=contract or {},
+    )
+
+
+def keep(root: Path, *kept: Record) -> Path:
+    """Writes them below `root`, each into its version's folder."""
+    for one in kept:
+        records.write(root / one.agent / one.version, one)
+    return root

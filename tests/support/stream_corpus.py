@@ -1,0 +1,61 @@
+"""What is spoiled: every recorded line of an agent, and the words that adapters look for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from hydra import adapters
+from hydra.adapters import registry
+from tests import adapter_recordings
+
+AGENTS = tuple(adapter.key() for adapter in registry.ADAPTERS)
+
+
+@cache
+def recordings(agent: str) -> tuple[tuple[bytes, ...], ...]:
+    """Every recorded stream of `agent`, its lines."""
+    found = (
+        tuple(line for line in path.read_bytes().split(b"\n") if line)
+        for path in adapter_recordings.recordings()
+        if path.parent.parent.name == agent
+    )
+    return tuple(lines for lines in found if lines)
+
+
+@cache
+def lines(agent: str) -> tuple[bytes, ...]:
+    """Every recorded line of `agent`."""
+    return tuple(line for stream in recordings(agent) for line in stream)
+
+
+@cache
+def complaints() -> tuple[bytes, ...]:
+    """What the CLIs wrote to stderr, each recording's whole."""
+    found = sorted(adapter_recordings.FIXTURES.glob("*/*/*.stderr.txt"))
+    return tuple(path.read_bytes() for path in found)
+
+
+@cache
+def words() -> tuple[str, ...]:
+    """What the adapters look for in a text: the literal parts of all their patterns."""
+    literal = re.compile(r"[A-Za-z][A-Za-z0-9' :_/-]{3,}")
+    found = {
+        word
+        for module in iter_modules(adapters.__path__)
+        for pattern in _patterns(vars(import_module(f"{adapters.__name__}.{module.name}")).values())
+        for word in literal.findall(re.sub(r"\\.", "", pattern.replace(r"\d", "1")))
+    }
+    return tuple(sorted(found))
+
+
+def _patterns(values: Any) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+            yield value.pattern
+        elif isinstance(value, tuple | list | frozenset):
+            yield from _patterns(value)

@@ -1,0 +1,229 @@
+"""docs/ci.md and docs/conformance.md: workflows that a linter takes, lines that Hydra takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from hydra.cli.group import COMMANDS, hydra
+from tests.support import fakes
+from tests.support.command import Hydra
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = ("ci.md", "conformance.md")
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`(hydra [^`\n]+)`")
+_EXPRESSION = re.compile(r"\$\{\{.*?\}\}")
+
+
+def blocks(page: str, *languages: str) -> list[str]:
+    found = _FENCE.findall((DOCS / page).read_text())
+    return [text for language, text in found if language in languages]
+
+
+def workflows() -> dict[str, dict[str, Any]]:
+    """The page's workflows by name, as YAML has them."""
+    from ruamel.yaml import YAML
+
+    loaded = [YAML(typ="safe", pure=True).load(text) for text in blocks("ci.md", "yaml")]
+    return {one["name"]: one for one in loaded}
+
+
+def steps(workflow: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for job in workflow["jobs"].values():
+        yield from job["steps"]
+
+
+# --- workflows -----------------------------------------------------------------------------------
+
+
+def test_a_linter_for_workflows_takes_them(scratch: Path) -> None:
+    """By the schema that comes with check-jsonschema: nothing is downloaded."""
+    pytest.importorskip("check_jsonschema")
+    files = [scratch / f"{number}.yml" for number, _ in enumerate(blocks("ci.md", "yaml"))]
+    for file, text in zip(files, blocks("ci.md", "yaml"), strict=True):
+        file.write_text(text)
+    assert len(files) == 2
+    done = lint(*files)
+    assert done.returncode == 0, done.stdout
+    files[0].write_text(files[0].read_text().replace("runs-on:", "run-on:"))
+    assert lint(*files).returncode == 1  # it looks
+
+
+def lint(*files: Path) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "check_jsonschema"]
+    argv += ["--builtin-schema", "vendor.github-workflows", *map(str, files)]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def test_they_may_do_no_more_than_they_must() -> None:
+    pytest.importorskip("ruamel.yaml")
+    for name, workflow in workflows().items():
+        assert workflow["permissions"] == {"contents": "read"}, name
+        assert "pull_request_target" not in str(workflow), name
+        for job, told in workflow["jobs"].items():
+            assert told["timeout-minutes"] <= 90
+            if job == "issue":
+                assert told["permissions"] == {"issues": "write"}
+                assert not any("hydra " in one.get("run", "") for one in told["steps"])
+                assert not any("npm" in one.get("run", "") for one in told["steps"])
+            else:
+                assert "permissions" not in told
+    assert "secrets." not in str(workflows()["agents"])
+
+
+def test_actions_are_pinned_and_leave_no_token_behind() -> None:
+    pytest.importorskip("ruamel.yaml")
+    used = [step for workflow in workflows().values() for step in steps(workflow) if "uses" in step]
+    assert used
+    for step in used:
+        assert re.fullmatch(r"actions/[a-z-]+@v\d+\.\d+\.\d+", step["uses"]), step
+        if step["uses"].startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
+def test_nothing_is_written_into_a_script_that_a_person_can_choose() -> None:
+    pytest.importorskip("ruamel.yaml")
+    scripts = [step["run"] for one in workflows().values() for step in steps(one) if "run" in step]
+    assert scripts
+    for script in scripts:
+        assert not _EXPRESSION.search(script), script
+        done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- lines ---------------------------------------------------------------------------------------
+
+
+def lines(page: str) -> list[str]:
+    """Every `hydra ...` of a page: in its text, in its shell blocks, in its workflows' scripts."""
+    found = _INLINE.findall((DOCS / page).read_text())
+    for text in blocks(page, "sh", "yaml"):
+        # Not a path or a name that ends in hydra, and not "hydra-conformance".
+        found += re.findall(r"(?:^|run: |\$ |\s)(hydra [a-z].*)$", text, re.MULTILINE)
+    return list(dict.fromkeys(found))
+
+
+def words(line: str) -> list[str]:
+    """The command's own words: without a comment, and what the shell does with its output."""
+    reader = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
+    reader.whitespace_split = True
+    kept: list[str] = []
+    for word in reader:
+        if word in ("|", "||", "&&", ";", ">", ">>", "<"):
+            break
+        kept.append(word)
+    return kept
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_line_is_one_that_hydra_takes(page: str) -> None:
+    told = lines(page)
+    assert len(told) >= 7
+    for line in told:
+        _, name, *rest = words(line)
+        assert name in COMMANDS, line
+        found = hydra.get_command(click.Context(hydra), name)
+        assert found is not None
+        with found.make_context(name, rest, resilient_parsing=False) as context:
+            assert context.params is not None, line
+
+
+def test_an_option_that_is_not_there_is_found() -> None:
+    found = hydra.get_command(click.Context(hydra), "conformance")
+    assert found is not None
+    with pytest.raises(click.NoSuchOption):
+        found.make_context("conformance", words("hydra conformance --liv | jq ."))
+
+
+# --- what a step does ----------------------------------------------------------------------------
+
+
+def script(workflow: str, name: str) -> str:
+    found: str = next(one["run"] for one in steps(workflows()[workflow]) if one.get("name") == name)
+    return found
+
+
+def run(hydra: Hydra, text: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """A step, as the service runs it: bash, ended by the first command that fails."""
+    program = hydra.scratch / "bin" / "hydra"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hydra "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{hydra.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text],
+        cwd=hydra.repo,
+        env={**hydra.environ, "PATH": path, "PYTHONPATH": str(DOCS.parent), **environ},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def shop(scratch: Path, repo: Path) -> Hydra:
+    return Hydra(scratch, repo)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mends", [True, False])
+def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, mends: bool) -> None:
+    """With scripted agents, and a task that would harm a shell that read it."""
+    pytest.importorskip("ruamel.yaml")
+    good = "def pages(n, size):\n    return -(-n // size)\n"
+    shop.agent(
+        "claude", [fakes.edit("src/pager.py", good if mends else "oops"), fakes.finish("Ok")]
+    )
+    shop.agent("codex", [fakes.finish("I could not")])
+    done = run(
+        shop,
+        script("race", "Race"),
+        RUNNER_TEMP=str(shop.scratch),
+        GITHUB_STEP_SUMMARY=str(shop.scratch / "summary.md"),
+        TASK='--fix "it"; $(touch pwned) `touch pwned`',
+        CHECK=f"{sys.executable} -c 'import sys; sys.path[:0] = [\"src\"]; import pager'",
+    )
+    out = shop.scratch / "race"
+    told = json.loads((out / "race.json").read_text())
+    assert done.returncode == told["exit_code"] == (0 if mends else 1), done.stderr
+    assert told["title"].startswith('--fix "it"; $(touch pwned)')
+    assert not (shop.repo / "pwned").exists()
+    assert [path.name for path in out.glob("*.mbox")] == (["claude.mbox"] if mends else [])
+    assert (shop.scratch / "summary.md").read_text().startswith("### Hydra: ")
+    if mends:
+        applied = subprocess.run(["git", "am", str(out / "claude.mbox")], cwd=shop.repo)
+        assert applied.returncode == 0
+        assert (shop.repo / "src" / "pager.py").read_text() == good
+
+
+@pytest.mark.slow
+def test_the_step_that_proves_the_adapters_writes_its_reports(shop: Hydra) -> None:
+    pytest.importorskip("ruamel.yaml")
+    summary = shop.scratch / "summary.md"
+    text = script("agents", "Adapters, without their CLIs")
+    done = run(shop, text, GITHUB_STEP_SUMMARY=str(summary))
+    assert done.returncode == 0, summary.read_text()
+    assert summary.read_text().startswith("### Hydra conformance: as expected\n")
+    assert (shop.repo / "conformance.xml").read_bytes().startswith(b"<?xml")
+
+
+def test_the_step_that_runs_the_clis_hands_its_code_on(shop: Hydra) -> None:
+    """None is installed here: 4, which opens no issue."""
+    pytest.importorskip("ruamel.yaml")
+    output = shop.scratch / "output"
+    text = script("agents", "Agents against the scripted model server")
+    done = run(
+        shop, text, GITHUB_STEP_SUMMARY=str(shop.scratch / "s.md"), GITHUB_OUTPUT=str(output)
+    )
+    assert (done.returncode, output.read_text()) == (4, "code=4\n")

@@ -1,0 +1,358 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hydra.adapters import registry
+from hydra.adapters.contract import Origin
+from hydra.app import proof as shown
+from hydra.conformance import earned, recorded, records
+from hydra.conformance.live import situation
+from hydra.conformance.matrix import COLUMNS, matrix
+from hydra.errors import RecordError
+from hydra.model import CAPABILITIES, Capability, CapabilitySet, Confidence, DetectResult
+from hydra.reporters import text
+from hydra.reporters.agents_document import agent_document
+from hydra.reporters.listing import agent_text, agents_table
+from hydra.reporters.matrix import (
+    GENERATE,
+    MEANING,
+    Cell,
+    matrix_document,
+    matrix_markdown,
+    matrix_text,
+)
+from tests.support.sample_records import keep, proof, record
+
+CLAUDE = registry.get("claude")
+PAGE = Path(__file__).parent.parent / "docs" / "agents.md"
+EDIT = "claude/2.1.330/stream.edit.jsonl"
+
+
+def cell(root: Path, column: str, agent: str = "claude") -> Cell:
+    return matrix(root, registry.ADAPTERS).cell(agent, column)
+
+
+def helps(root: Path, version: str = "2.1.330") -> Path:
+    """Only what Claude Code says of itself is recorded below `root`."""
+    folder = root / "claude" / version
+    folder.mkdir(parents=True)
+    for name in ("help.txt", "version.txt"):
+        shutil.copy(recorded.root() / "claude" / version / name, folder)
+    return root
+
+
+def test_nothing_is_known_without_a_record(tmp_path: Path) -> None:
+    table = matrix(tmp_path, registry.ADAPTERS)
+    assert [row.agent for row in table.rows] == ["claude", "codex", "cursor-agent"]
+    assert {cell for row in table.rows for cell in row.cells} == {Cell()}
+    assert table.columns == COLUMNS
+    with pytest.raises(KeyError):
+        table.cell("claude", "speed")
+
+
+def test_what_passed_live_is_verified_with_where_it_is_shown(tmp_path: Path) -> None:
+    keep(tmp_path, record())
+    wanted = Cell(Confidence.VERIFIED, "2.1.330", "2026-11-22", "linux", EDIT)
+    assert cell(tmp_path, "edit") == wanted
+    assert cell(tmp_path, "delete") == cell(tmp_path, "edit", "codex") == Cell()
+
+
+def test_what_failed_in_the_newest_version_is_not_verified(tmp_path: Path) -> None:
+    broken = {"edit": proof("edit", passed=False)}
+    keep(tmp_path, record(), record("2.1.400", broken))
+    told = cell(tmp_path, "edit")
+    assert (told.confidence, told.note) == (Confidence.UNKNOWN, "edit failed in 2.1.400")
+    keep(tmp_path, record("2.1.401"))
+    assert cell(tmp_path, "edit").confidence is Confidence.VERIFIED
+
+
+def test_an_old_failure_does_not_outlive_a_newer_hydra_of_the_same_version(tmp_path: Path) -> None:
+    keep(tmp_path, record(situations={"edit": proof("edit", passed=False)}))
+    assert cell(tmp_path, "edit").confidence is Confidence.UNKNOWN
+    keep(tmp_path, record(hydra="0.10.0"), record(hydra="0.9.0", situations={}))
+    assert cell(tmp_path, "edit").confidence is Confidence.VERIFIED
+
+
+@pytest.mark.parametrize("platform", ["linux", "macos"])
+def test_one_failure_outweighs_all_that_passed(tmp_path: Path, platform: str) -> None:
+    keep(
+        tmp_path,
+        record(situations={"edit": proof("edit"), "tools": proof("edit", passed=False)}),
+        record(platform=platform, hydra="0.2.0", situations={"more": proof("edit")}),
+    )
+    assert cell(tmp_path, "edit").note == "tools failed in 2.1.330"
+
+
+def test_a_dimension_that_the_newest_version_was_not_tried_for_keeps_its_older_proof(
+    tmp_path: Path,
+) -> None:
+    keep(tmp_path, record(), record("2.1.400", {"delete": proof("delete")}))
+    assert cell(tmp_path, "edit").version == "2.1.330"
+    assert cell(tmp_path, "delete").version == "2.1.400"
+
+
+def test_what_hydra_refuses_by_name_is_not_verified_though_the_situation_passed(
+    tmp_path: Path,
+) -> None:
+    refused = replace(proof("network_off"), status="not_started")
+    keep(tmp_path, record(situations={"no_network": refused}))
+    told = cell(tmp_path, "network_off")
+    assert (told.confidence, told.note) == (Confidence.UNKNOWN, "Hydra refuses it")
+    keep(tmp_path, record(situations={"no_network": refused, "other": proof("network_off")}))
+    assert cell(tmp_path, "network_off").confidence is Confidence.VERIFIED
+    failed = replace(refused, passed=False)
+    keep(tmp_path, record(situations={"no_network": failed, "other": proof("network_off")}))
+    assert cell(tmp_path, "network_off").note == "no_network failed in 2.1.330"
+
+
+def test_a_flag_in_a_recorded_help_text_is_observed_and_no_more(tmp_path: Path) -> None:
+    helps(tmp_path)
+    told = cell(tmp_path, "stream")
+    assert told == Cell(Confidence.OBSERVED, "2.1.330", evidence="claude/2.1.330")
+    assert cell(tmp_path, "interrupt") == Cell()
+    page = tmp_path / "claude" / "2.1.330" / "help.txt"
+    page.write_text(page.read_text().replace("--output-format", "--format"))
+    assert cell(tmp_path, "stream") == Cell()
+    assert cell(tmp_path, "plan").confidence is Confidence.OBSERVED
+
+
+def test_a_help_text_that_nobody_recorded_shows_nothing(tmp_path: Path) -> None:
+    note = helps(tmp_path) / "claude" / "2.1.330" / "NOTE.txt"
+    note.write_text("Not recorded. Written from its documentation.\n")
+    assert cell(tmp_path, "stream") == Cell()
+    assert matrix(recorded.root(), registry.ADAPTERS).cell("cursor-agent", "stream") == Cell()
+
+
+def test_platforms_stand_on_their_own_records(tmp_path: Path) -> None:
+    keep(
+        tmp_path,
+        record(),
+        record(platform="windows", situations={}, contract={"lines.model": True}),
+        record(platform="macos", contract={"lines.model": False}),
+    )
+    found = [cell(tmp_path, name) for name in ("linux", "macos", "windows")]
+    assert [one.confidence for one in found] == [
+        Confidence.VERIFIED,
+        Confidence.UNKNOWN,
+        Confidence.OBSERVED,
+    ]
+    assert found[1].note == "lines.model failed in 2.1.330"
+    assert found[2].evidence == "claude/2.1.330/record.windows.0.1.0.json"
+
+
+class Toy:
+    """Claude's adapter by another's name."""
+
+    descriptor = replace(CLAUDE.descriptor, key="toy", third_party=Origin("toy:ADAPTER"))
+    detect, build_command, parser = CLAUDE.detect, CLAUDE.build_command, CLAUDE.parser
+    capabilities = CLAUDE.capabilities
+
+    def key(self) -> str:
+        return "toy"
+
+
+def test_a_third_party_has_a_row_where_it_has_records(tmp_path: Path) -> None:
+    toy, place = Toy(), tmp_path / "elsewhere"
+    assert matrix(tmp_path, [toy]).rows == ()
+    keep(place, record(agent="toy"))
+    table = matrix(tmp_path, [*registry.ADAPTERS, toy], elsewhere={"toy": place})
+    assert [row.agent for row in table.rows if row.third_party] == ["toy"]
+    assert table.cell("toy", "edit").confidence is Confidence.VERIFIED
+    page = matrix_markdown(table)
+    assert "tier 1, third party" in page
+    assert "(../fixtures/adapters/toy" not in page
+
+
+def test_a_damaged_record_is_said(tmp_path: Path) -> None:
+    keep(tmp_path, record())
+    (tmp_path / "claude" / "2.1.330" / "record.linux.0.1.0.json").write_text("{")
+    with pytest.raises(RecordError):
+        matrix(tmp_path, registry.ADAPTERS)
+
+
+def test_every_dimension_has_one_name_and_a_meaning() -> None:
+    assert situation.DIMENSIONS == earned.DIMENSIONS
+    assert set(earned.BEHIND) == set(CAPABILITIES)
+    assert {name for names in earned.BEHIND.values() for name in names} <= set(earned.DIMENSIONS)
+    assert set(MEANING) == set(COLUMNS)
+
+
+def claims(one: Capability) -> CapabilitySet:
+    return CapabilitySet(**dict.fromkeys(CAPABILITIES, one))
+
+
+def test_confidence_is_earned_and_never_typed() -> None:
+    typed = claims(Capability(True, Confidence.VERIFIED, "9.9", "a note"))
+    bare = earned.earned(typed, [])
+    assert {one for _, one in bare.items()} == {Capability(True, Confidence.UNKNOWN, "", "a note")}
+    given = earned.earned(typed, [record()])
+    assert given.force_edit_mode == Capability(True, Confidence.VERIFIED, "2.1.330", "a note")
+    assert given.json_stream.confidence is Confidence.UNKNOWN
+
+
+def test_approval_needs_both_of_its_dimensions_and_says_the_older_version() -> None:
+    plan, denied = {"plan": proof("plan")}, {"denied": proof("denials")}
+    held = claims(Capability(True))
+    half = earned.earned(held, [record(situations=plan)]).approval_controls
+    assert half.confidence is Confidence.UNKNOWN
+    whole = earned.earned(held, [record(situations=plan), record("2.1.400", denied)])
+    assert whole.approval_controls == Capability(True, Confidence.VERIFIED, "2.1.330")
+
+
+def test_a_capability_that_is_gone_or_failed_is_not_verified() -> None:
+    gone = claims(Capability(False, note="its help shows no --print"))
+    assert earned.earned(gone, [record()]) == gone
+    failed = [record(), record("2.1.400", {"edit": proof("edit", passed=False)})]
+    told = earned.earned(claims(Capability(True, note="by flag")), failed).force_edit_mode
+    assert told == Capability(True, note="by flag; edit failed in 2.1.400")
+
+
+def test_a_flag_that_the_installed_help_shows_is_observed() -> None:
+    probes = recorded.Recording(recorded.root() / "claude" / "2.1.330").probes()
+    found = CLAUDE.detect("claude", probes)
+    tied = earned.tied(CLAUDE, found.flags)
+    assert "json_stream" in tied
+    assert earned.tied(CLAUDE, frozenset()) == frozenset()
+    given = earned.earned(found.capabilities, [], shown=tied, shown_in="2.1.330")
+    assert given.json_stream.confidence is Confidence.OBSERVED
+    assert given.json_stream.seen_in == "2.1.330"
+
+
+@pytest.mark.parametrize(
+    ("installed", "word", "said"),
+    [
+        ("2.1.330", "same", ", which is the one here"),
+        ("2.1.400", "newer", "; this one, 2.1.400, is newer"),
+        ("2.1.99", "older", "; this one, 2.1.99, is older"),
+        ("", "unknown", ""),
+        ("odd", "unknown", "; this one is odd"),
+    ],
+)
+def test_the_installed_version_is_held_against_the_proven_one(
+    installed: str, word: str, said: str
+) -> None:
+    one = earned.proved([record("2.1.197"), record()], installed)
+    assert one is not None
+    told = f"verified in 2.1.330 (linux, 2026-11-22){said}"
+    assert (one.installed, earned.says(one, installed)) == (word, told)
+
+
+def test_the_installed_version_s_own_record_counts_before_a_newer_one() -> None:
+    broken = {"edit": proof("edit", passed=False), "delete": proof("delete")}
+    one = earned.proved([record("2.1.197", broken), record()], "2.1.197")
+    assert one is not None
+    assert (one.version, one.passed, one.failed) == ("2.1.197", 1, ("edit",))
+    assert "where edit failed, which is the one here" in earned.says(one, "2.1.197")
+    assert earned.proved([record(situations={}, contract={"lines.x": True})], "") is None
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where Hydra looks for its own records, for this test."""
+    monkeypatch.setattr(shown, "fixtures", lambda: tmp_path)
+    return tmp_path / "adapters"
+
+
+def test_hydra_agents_shows_what_the_records_prove(own: Path) -> None:
+    found = DetectResult(
+        adapter="claude",
+        binary=Path("/usr/bin/claude"),
+        version="2.1.400",
+        capabilities=CLAUDE.descriptor.capabilities,
+    )
+    assert "never tried live; hydra conformance --live does" in agent_text(
+        shown.row(CLAUDE, found), (), width=None
+    )
+    keep(own, record())
+    row = shown.row(CLAUDE, found)
+    lines = agent_text(row, (), width=None).split("\n")
+    newer = "verified in 2.1.330 (linux, 2026-11-22); this one, 2.1.400, is newer"
+    assert f"  proved       {newer}" in lines
+    assert any(re.fullmatch(r"  force_edit_mode +yes  verified  2\.1\.330 .*", x) for x in lines)
+    assert re.search(r"claude .* 2\.1\.400  2\.1\.330 ", agents_table([row], width=96))
+    told = agent_document(row.descriptor, row.found, row.proof)
+    assert json.loads(json.dumps(told))["proved"] == {
+        "version": "2.1.330",
+        "hydra": "0.1.0",
+        "platform": "linux",
+        "date": "2026-11-22",
+        "passed": 1,
+        "failed": [],
+        "installed": "newer",
+    }
+    assert row.found is not None
+    for held in (row.descriptor.capabilities, row.found.capabilities):
+        assert held.force_edit_mode.confidence is Confidence.VERIFIED
+
+
+def test_hydra_agents_calls_observed_what_the_installed_help_shows(own: Path) -> None:
+    probes = recorded.Recording(recorded.root() / "claude" / "2.1.330").probes()
+    row = shown.row(CLAUDE, CLAUDE.detect("claude", probes))
+    assert row.found is not None
+    told = row.found.capabilities.json_stream
+    assert (told.confidence, told.seen_in) == (Confidence.OBSERVED, "2.1.330")
+    assert row.descriptor.capabilities.json_stream.confidence is Confidence.UNKNOWN
+
+
+def test_a_damaged_record_takes_no_list_of_agents_away(own: Path) -> None:
+    keep(own, record())
+    (own / "claude" / "2.1.330" / "record.linux.0.1.0.json").write_text("{")
+    row = shown.row(CLAUDE, None)
+    assert row.proof is None
+    assert row.proved.startswith("unknown: the record claude/2.1.330/record.linux.0.1.0.json")
+    assert row.descriptor.capabilities.force_edit_mode.confidence is Confidence.UNKNOWN
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_table_keeps_to_the_width_and_names_what_failed(tmp_path: Path, width: int) -> None:
+    keep(tmp_path, record(), record("2.1.400", {"edit": proof("edit", passed=False)}))
+    table = matrix_text(matrix(tmp_path, registry.ADAPTERS), width=width)
+    assert max(map(text.width, table.split("\n"))) <= width
+    whole = matrix_text(matrix(tmp_path, registry.ADAPTERS), width=None)
+    assert re.search(r"^  edit +unknown \(edit failed in 2\.1\.400\) ", whole, re.MULTILINE)
+
+
+def test_the_document_has_every_cell(tmp_path: Path) -> None:
+    keep(tmp_path, record())
+    told = json.loads(json.dumps(matrix_document(matrix(tmp_path, registry.ADAPTERS))))
+    assert (told["schema"], told["kind"]) == (1, "matrix")
+    assert [list(agent["cells"]) for agent in told["agents"]] == [told["columns"]] * 3
+    assert told["agents"][0]["cells"]["edit"] == {
+        "confidence": "verified",
+        "version": "2.1.330",
+        "date": "2026-11-22",
+        "platform": "linux",
+        "evidence": EDIT,
+        "note": None,
+    }
+    assert told["agents"][1]["cells"]["edit"]["version"] is None
+
+
+def test_the_page_in_docs_is_the_one_that_the_records_give() -> None:
+    made = matrix_markdown(matrix(recorded.root(), registry.ADAPTERS))
+    held = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
+    assert held == made, f"docs/agents.md is out of date; make it anew: {GENERATE}"
+
+
+def test_every_evidence_is_there_and_no_platform_but_linux_is_verified() -> None:
+    table = matrix(recorded.root(), registry.ADAPTERS)
+    for row in table.rows:
+        for name, one in zip(table.columns, row.cells, strict=True):
+            assert not one.evidence or (recorded.root() / one.evidence).exists(), one.evidence
+            assert one.confidence is not Confidence.VERIFIED or one.platform == "linux", name
+        assert table.columns[-3:] == records.PLATFORMS
+
+
+def test_a_name_in_a_record_stays_text_on_the_page(tmp_path: Path) -> None:
+    evil = "x|<b>@ada"
+    keep(tmp_path, record(situations={evil: proof("edit", passed=False)}))
+    page = matrix_markdown(matrix(tmp_path, registry.ADAPTERS))
+    line = next(line for line in page.split("\n") if line.startswith("| edit |"))
+    assert "<b>" not in line
+    assert "failed in" in line

@@ -1,0 +1,111 @@
+"""`pytest --hydra-adapter`: the contract suite as items of somebody's own test run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.support.thirdparties import EXAMPLE, broken
+
+PLUGIN = "hydra.app.pytest_plugin"
+
+
+def run(
+    folder: Path, *args: str, path: tuple[Path, ...] = (EXAMPLE,)
+) -> subprocess.CompletedProcess[str]:
+    """pytest in a folder of a stranger's, with every warning an error."""
+    environ = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    environ["PYTHONPATH"] = os.pathsep.join(map(str, path))
+    environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    # By its module and not as installed: an entry point is there only after an installation.
+    words = ("-p", "no:hydra-conformance", "-p", PLUGIN, "-p", "no:cacheprovider", "-W", "error")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "--rootdir", str(folder), *words, *args],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_it_is_what_the_package_names_as_its_plugin() -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
+    named = project["project"]["entry-points"]["pytest11"]
+    assert named == {"hydra-conformance": PLUGIN}
+    assert hasattr(import_module(PLUGIN), "pytest_addoption")
+
+
+def test_one_item_a_case_with_reasons_for_what_is_skipped(scratch: Path) -> None:
+    done = run(scratch, "--hydra-adapter", "toy_adapter:ADAPTER", "-rs", "-v", "-k", "not limits")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "hydra::toy[lines.each_permission] PASSED" in done.stdout
+    assert "it has no probe sign_in" in done.stdout
+    assert re.search(r"collected (\d+) items / 4 deselected / \d+ selected", done.stdout)
+
+
+def test_a_difference_is_the_text_of_the_failure_and_k_chooses(scratch: Path) -> None:
+    broken(
+        scratch,
+        "bad",
+        "toy",
+        methods="    def build_command(self, request, found):\n        return 1 // 0",
+    )
+    fixtures = (f"--hydra-fixtures={EXAMPLE / 'toy_adapter' / 'fixtures'}",)
+    words = (
+        "--hydra-adapter",
+        "bad:ADAPTER",
+        *fixtures,
+        "-k",
+        "each_permission or detect.recorded",
+    )
+    done = run(scratch, *words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 failed, 1 passed" in done.stdout
+    assert "1.0.0: it raises ZeroDivisionError" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [("nowhere:ADAPTER", "there is no module nowhere"), ("toy_adapter", "names no adapter")],
+)
+def test_what_is_no_adapter_is_an_error_of_usage(scratch: Path, spec: str, said: str) -> None:
+    done = run(scratch, "--hydra-adapter", spec)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_without_the_option_it_is_not_there(scratch: Path) -> None:
+    (scratch / "test_mine.py").write_text(
+        "import sys\n\ndef test_mine():\n"
+        "    own = {name for name in sys.modules if name.startswith('hydra')}\n"
+        f"    assert own == {{'hydra', 'hydra.app', '{PLUGIN}'}}\n"
+    )
+    done = run(scratch)
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout
+    assert run(scratch, "-k", "nothing").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_it_stands_beside_the_adapters_own_tests(scratch: Path) -> None:
+    (scratch / "test_mine.py").write_text("def test_mine():\n    pass\n")
+    done = run(scratch, "--hydra-adapter", "toy_adapter:ADAPTER", "-k", "test_mine or descriptor")
+    assert done.returncode == 0, done.stdout
+    assert "test_mine.py ." in done.stdout
+
+
+@pytest.mark.slow
+def test_the_races_of_the_suite_are_items_too(scratch: Path) -> None:
+    done = run(scratch, "--hydra-adapter", "toy_adapter:ADAPTER", "-k", "limits", "-v")
+    assert done.returncode == 0, done.stdout
+    assert "hydra::toy[limits.idle] PASSED" in done.stdout

@@ -1,0 +1,254 @@
+"""What is recorded of a CLI: scrubbed, the same bytes every time, and nothing by hand is lost."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hydra.adapters import registry
+from hydra.conformance import recorded, records
+from hydra.conformance.live.observed import Observed
+from hydra.conformance.recording import LONGEST, record
+from hydra.conformance.results import Case, Verdict
+from hydra.conformance.scrub import scrub
+from hydra.model import ProbeOutput
+from tests.adapter_recordings import FIXTURES
+
+UUIDS = ("6f1c0c4e-8a7b-4a53-9d0e-0c6a1f0a2b3c", "11111111-2222-4333-8444-555555555555")
+KEY = "sk-ant-made-up-claude-0123456789"
+
+
+def dashed(path: str) -> str:
+    """A path as Claude Code writes it into a folder's name."""
+    return re.sub(r"[^A-Za-z0-9]", "-", path)
+
+
+def stream(place: str, session: str, port: int) -> str:
+    """A run of Claude Code as it looks on one machine at one moment."""
+    lines = [
+        {
+            "type": "system",
+            "subtype": "init",
+            "cwd": f"{place}/shop",
+            "session_id": session,
+            "model": "claude-opus-5-5",
+            "permissionMode": "acceptEdits",
+            "apiKeySource": "ANTHROPIC_API_KEY",
+            "claude_code_version": "9.9.9",
+            "memory": f"{place}/home/.claude/projects/{dashed(place)}-shop",
+        },
+        {
+            "type": "system",
+            "subtype": "api_retry",
+            "attempt": 1,
+            "retry_delay_ms": 500 + port % 100,
+            "error": f"no answer from http://127.0.0.1:{port}/v1 with {KEY}",
+            "at": f"2026-11-{10 + port % 10}T12:00:0{port % 10}.{port}Z",
+        },
+        {
+            "type": "result",
+            "subtype": "success",
+            "is_error": False,
+            "num_turns": 2,
+            "result": "done",
+            "duration_ms": port,
+            "session_id": session,
+        },
+    ]
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+
+
+def seen(folder: Path, name: str = "edit", text: str = "", **more: object) -> Observed:
+    """An observation whose files lie in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    out, err = folder / f"{name}.jsonl", folder / f"{name}.txt"
+    out.write_text(text or stream(str(folder), UUIDS[0], 40123))
+    err.write_text(f"warning: {folder}/home\n")
+    made = Observed(
+        situation=name,
+        agent="claude",
+        version="9.9.9",
+        status="completed",
+        exit={"code": 0, "signal": None, "survivors": ["sh"]},
+        events=tuple(
+            {"kind": kind, "sub": sub, "data": {}}
+            for kind, sub in (("progress", "notice"), ("message", ""), ("message", ""))
+        ),
+        usage={"input_tokens": 5, "cost_usd": None},
+        patch={"a.py": "M"},
+        stdout=out,
+        stderr=err,
+        places={f"{folder}/shop": "/lane/shop", f"{folder}/home": "/home/user"},
+        proves=("edit",),
+    )
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+def test_two_recordings_of_the_same_run_are_the_same_bytes(scratch: Path) -> None:
+    for name, session, port in (("one", UUIDS[0], 40123), ("another", UUIDS[1], 51999)):
+        text = stream(str(scratch / name), session, port)
+        record(scratch / f"root-{name}", [seen(scratch / name, text=text)])
+    assert files(scratch / "root-one") == files(scratch / "root-another")
+
+
+def test_nothing_of_the_machine_and_no_key_is_kept(scratch: Path) -> None:
+    record(scratch / "root", [seen(scratch / "run")])
+    whole = b"".join(files(scratch / "root").values()).decode()
+    for kept in (str(scratch), dashed(str(scratch)), UUIDS[0], "40123", KEY, "2026-11-1"):
+        assert kept not in whole
+    assert '"cwd":"/lane/shop"' in whole
+    assert "/home/user/.claude/projects/-lane-shop" in whole
+
+
+def test_what_was_different_stays_different() -> None:
+    text = scrub(f'"{UUIDS[0]}" "{UUIDS[1]}" "{UUIDS[0]}" msg_hydra_77 msg_hydra_9', {})
+    first, second, third, *served = text.split()
+    assert first == third != second
+    assert len(set(served)) == 2
+
+
+def test_a_longer_path_is_replaced_before_the_one_it_lies_in() -> None:
+    places = {"/x/place": "/scratch", "/x/place/shop": "/lane/shop"}
+    assert scrub("/x/place/shop/a -x-place-shop-a /x/place/b", places) == (
+        "/lane/shop/a -lane-shop-a /scratch/b"
+    )
+
+
+@pytest.mark.parametrize("wait", [1000, 30000])
+def test_a_wait_that_the_service_named_is_kept(wait: int) -> None:
+    line = f'{{"retry_delay_ms":{wait}}}'
+    assert scrub(line, {}) == line
+    assert scrub('{"retry_delay_ms":1212}', {}) == '{"retry_delay_ms":500}'
+
+
+@pytest.mark.slow
+def test_what_is_scrubbed_already_stays_as_it_is() -> None:
+    """Every recorded stream: a second time changes nothing, however it was scrubbed once."""
+    for path in sorted(FIXTURES.glob("*/*/stream.*")):
+        once = scrub(path.read_text(encoding="utf-8", errors="surrogateescape"), {})
+        assert scrub(once, {}) == once, path
+
+
+def test_the_record_says_what_was_seen(scratch: Path) -> None:
+    cases = [
+        Case(suite="contract", agent="claude", name="lines", verdict=Verdict.PASSED),
+        Case(suite="contract", agent="claude", name="limits", verdict=Verdict.SKIPPED),
+        Case(suite="live", agent="claude", name="edit", verdict=Verdict.PASSED),
+    ]
+    failed = seen(scratch / "run", "plan", differences=("something",))
+    record(scratch / "root", [seen(scratch / "run"), failed], cases)
+    (told,) = records.read_all(scratch / "root", "claude")
+    edit = told.situations["edit"]
+    assert (edit.passed, told.situations["plan"].passed) == (True, False)
+    assert edit.exit == {"code": 0, "signal": None}
+    assert edit.events == ("message",)
+    assert edit.usage == {"input_tokens": True, "cost_usd": False}
+    assert (edit.patch, edit.proves) == ({"a.py": "M"}, ("edit",))
+    assert edit.stream == "stream.edit.jsonl"
+    assert told.contract == {"lines": True}
+
+
+def test_a_stream_is_read_back_with_its_exit_and_its_events(scratch: Path) -> None:
+    stopped = seen(scratch / "run", "stop", exit={"code": None, "signal": 15})
+    record(scratch / "root", [seen(scratch / "run"), stopped])
+    streams = recorded.Recording(scratch / "root/claude/9.9.9").streams()
+    edit, stop = streams
+    assert (edit.exit.code, stop.exit.signal) == (0, 15)
+    assert edit.expected is not None
+    assert [event["kind"] for event in edit.expected] == ["progress", "progress", "completed"]
+    assert b"/home/user" in edit.stderr
+
+
+def test_a_stream_that_is_too_long_is_left_out(scratch: Path) -> None:
+    long = stream(str(scratch), UUIDS[0], 1) + "x" * LONGEST
+    record(scratch / "root", [seen(scratch / "run")])
+    record(scratch / "root", [seen(scratch / "run", text=long)])
+    folder = scratch / "root/claude/9.9.9"
+    (told,) = records.read_all(scratch / "root", "claude")
+    assert told.situations["edit"].stream == ""
+    assert not list(folder.glob("stream.*"))
+    assert json.loads((folder / "exits.json").read_text()) == {}
+
+
+def test_a_stream_recorded_by_hand_is_never_replaced(scratch: Path) -> None:
+    folder = scratch / "root/claude/9.9.9"
+    folder.mkdir(parents=True)
+    (folder / "stream.edit.jsonl").write_text("by hand\n")
+    (folder / "exits.json").write_text('{"edit": 3}')
+    for _ in range(2):  # the second time its own stream is there as well
+        record(scratch / "root", [seen(scratch / "run")])
+    assert (folder / "stream.edit.jsonl").read_text() == "by hand\n"
+    assert json.loads((folder / "exits.json").read_text()) == {"edit": 3, "live-edit": 0}
+    (told,) = records.read_all(scratch / "root", "claude")
+    assert told.situations["edit"].stream == "stream.live-edit.jsonl"
+
+
+@pytest.mark.parametrize(("whole", "left"), [(False, {"edit", "plan"}), (True, {"edit"})])
+def test_situations_that_were_not_tried_this_time(
+    scratch: Path, whole: bool, left: set[str]
+) -> None:
+    record(scratch / "root", [seen(scratch / "run"), seen(scratch / "run", "plan")])
+    record(scratch / "root", [seen(scratch / "run")], whole=whole)
+    (told,) = records.read_all(scratch / "root", "claude")
+    folder = scratch / "root/claude/9.9.9"
+    assert set(told.situations) == left
+    assert {p.name for p in folder.glob("stream.*.jsonl")} == {f"stream.{n}.jsonl" for n in left}
+    assert set(json.loads((folder / "exits.json").read_text())) == left
+
+
+def test_answers_to_probes(scratch: Path) -> None:
+    def answer(name: str, stdout: str, code: int = 0, stderr: str = "") -> ProbeOutput:
+        return ProbeOutput(
+            name=name, argv=("claude",), exit_code=code, stdout=stdout, stderr=stderr
+        )
+
+    answers = {
+        "version": answer("version", "9.9.9 (Claude Code)\n"),
+        "help": answer("help", f"Usage: claude\n  --print  reads {scratch}/home/x\n"),
+        "sign_in": answer("sign_in", "", 1, "not signed in\n"),
+    }
+    record(
+        scratch / "root",
+        [],
+        outputs={"claude": answers},
+        places={f"{scratch}/home": "/home/user"},
+    )
+    folder = scratch / "root/claude/9.9.9"
+    assert {p.name for p in folder.iterdir()} == {
+        "version.txt",
+        "help.txt",
+        "sign-in.no.txt",
+        "sign-in.no.stderr.txt",
+    }
+    held = recorded.Recording(folder).answers()
+    assert [one.exit_code for one in held["sign_in"]] == [1]
+    assert "/home/user/x" in held["help"][0].stdout
+
+
+def test_an_answer_that_was_recorded_by_hand_stays(scratch: Path) -> None:
+    folder = scratch / "root/claude/9.9.9"
+    folder.mkdir(parents=True)
+    (folder / "auth-status.key.json").write_text("{}")
+    answers = {
+        "version": ProbeOutput(name="version", argv=(), exit_code=0, stdout="9.9.9 (Claude Code)"),
+        "sign_in": ProbeOutput(name="sign_in", argv=(), exit_code=0, stdout="other"),
+    }
+    record(scratch / "root", [], outputs={"claude": answers})
+    assert {p.name for p in folder.iterdir()} == {"version.txt", "auth-status.key.json"}
+
+
+def test_every_recorded_version_is_free_of_the_machine_it_was_recorded_on() -> None:
+    for adapter in registry.ADAPTERS:
+        for folder in (FIXTURES / adapter.key()).glob("*/"):
+            for path in folder.glob("*"):
+                text = path.read_text(encoding="utf-8", errors="replace")
+                for part in ("/var/tmp/", "/root/", "sk-ant-", "0123456789"):
+                    assert part not in text, f"{path}: {part}"

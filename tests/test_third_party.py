@@ -1,0 +1,601 @@
+"""Adapters that others have written: found, marked, held experimental, and never in the way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hydra.adapters import registry, thirdparty
+from hydra.adapters.contract import Origin, Parser
+from hydra.adapters.guarded import GuardedParser, Overrun, guard, limited
+from hydra.conformance.contract import suite
+from hydra.conformance.contract.subject import Subject
+from hydra.conformance.results import Verdict
+from hydra.errors import UsageError
+from hydra.events import AgentEvent
+from hydra.model import ExitStatus, Tier
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.thirdparties import EXAMPLE, broken, install, install_toy
+
+OPT_IN = "--allow-experimental-adapters"
+TASK = "write a.txt hello"
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Hydra:
+    """`hydra` with a folder of installed packages that is empty yet."""
+    site = scratch / "site"
+    site.mkdir()
+    return Hydra(scratch, repo, extra={"PYTHONPATH": str(site)})
+
+
+@pytest.fixture
+def toy(hydra: Hydra) -> Hydra:
+    """The same with the example installed, and its agent on PATH."""
+    hydra.path.insert(0, install_toy(site(hydra)))
+    return hydra
+
+
+def site(hydra: Hydra) -> Path:
+    return hydra.scratch / "site"
+
+
+def settings(hydra: Hydra, text: str) -> None:
+    Path(hydra.environ["HYDRA_CONFIG"]).write_text(text)
+
+
+def listed(hydra: Hydra, *args: str) -> tuple[dict[str, dict[str, object]], list[str]]:
+    done = hydra.run("agents", "--json", *args)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    return {one["key"]: one for one in told["agents"]}, told["problems"]
+
+
+# --- found and marked ------------------------------------------------------------------------
+
+
+def test_one_is_found_by_its_entry_point_and_marked_wherever_it_is_listed(toy: Hydra) -> None:
+    agents, problems = listed(toy, OPT_IN)
+    assert list(agents) == ["claude", "codex", "cursor-agent", "toy"]
+    assert problems == []
+    assert [one["third_party"] for one in agents.values()] == [False, False, False, True]
+    origin = {"adapter": "toy_adapter:ADAPTER", "distribution": "toy-adapter", "version": "1.0"}
+    assert agents["toy"]["origin"] == origin
+    assert agents["toy"]["tier"] == "experimental"
+    found = agents["toy"]["found"]
+    assert isinstance(found, dict)
+    assert (found["ready"], found["version"]) == (True, "1.0.0")
+    table = toy.run("agents").stdout
+    row = next(line for line in table.splitlines() if line.strip().startswith("toy "))
+    assert "third party" in row
+    one = toy.run("agents", "toy", OPT_IN).stdout
+    assert "toy-adapter 1.0 (toy_adapter:ADAPTER)" in one
+    assert "--json --mode all" in one
+    doctor = json.loads(toy.run("doctor", "--json").stdout)
+    assert [a["key"] for a in doctor["agents"] if a["third_party"]] == ["toy"]
+    assert "third party" in toy.run("doctor").stdout
+
+
+def test_it_races_by_opt_in_and_its_lane_says_whose_it_is(toy: Hydra) -> None:
+    done = toy.run("race", TASK, "--json", "-a", "toy", OPT_IN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (lane,) = json.loads(done.stdout)["lanes"]
+    assert (lane["status"], lane["usable"], lane["version"]) == ("completed", True, "1.0.0")
+    assert (lane["third_party"], lane["tier"]) == (True, "experimental")
+    assert lane["origin"]["distribution"] == "toy-adapter"
+    assert "+hello" in toy.run("diff", "toy").stdout
+    plan = toy.run("race", TASK, "-a", "2xtoy:toy-2", OPT_IN, "--dry-run").stdout
+    assert plan.count("experimental, third party: toy-adapter 1.0") == 2
+    assert "--model toy-2" in plan
+
+
+def test_without_the_opt_in_it_is_refused_and_none_of_its_code_runs(toy: Hydra) -> None:
+    words = ("race", "x", "-a", "2xtoy:m")
+    mark = toy.scratch / "imported"
+    with (site(toy) / "toy_adapter" / "__init__.py").open("a") as module:
+        module.write(f"\nopen({str(mark)!r}, 'w')\n")
+    done = toy.run(*words)
+    assert done.returncode == 2
+    assert "toy is a third party's adapter (toy-adapter 1.0)" in done.stderr
+    assert OPT_IN in done.stderr
+    assert not mark.exists()
+    toy.run(*words, "--dry-run", OPT_IN)
+    assert mark.exists()
+
+
+def test_one_that_says_tier_1_is_experimental_all_the_same(hydra: Hydra) -> None:
+    hydra.path.insert(0, install_toy(site(hydra)))
+    text = (site(hydra) / "toy_adapter" / "__init__.py").read_text()
+    assert text.count("Tier.EXPERIMENTAL") == 1
+    (site(hydra) / "toy_adapter" / "__init__.py").write_text(
+        text.replace("Tier.EXPERIMENTAL", "Tier.TIER1")
+    )
+    agents, _ = listed(hydra)
+    assert agents["toy"]["tier"] == "experimental"
+    assert agents["toy"]["found"] is None  # not probed without the opt-in
+    assert hydra.run("race", "x", "-a", "toy").returncode == 2
+    done = hydra.run("race", "x", "--dry-run", OPT_IN)  # no agent named: Tier 1 alone
+    assert done.returncode == 4, done.stdout
+
+
+def test_ones_own_hydra_toml_names_one_and_a_repositorys_may_not(hydra: Hydra) -> None:
+    folder = install_toy(site(hydra))
+    (site(hydra) / "toy_adapter-1.0.dist-info" / "entry_points.txt").unlink()
+    assert "toy" not in listed(hydra)[0]
+    named = '[agents.toy]\nadapter = "toy_adapter:ADAPTER"\n'
+    (hydra.repo / "hydra.toml").write_text(named)
+    done = hydra.run("race", "x", "-a", "toy", OPT_IN)
+    assert done.returncode == 2
+    assert 'there is no agent "toy"' in done.stderr
+    settings(hydra, f'{named}path = "{folder}/toy"\n')
+    done = hydra.run("race", "x", "-a", "toy", OPT_IN)
+    assert done.returncode == 2
+    assert "agents.toy.adapter may not be set by a repository's hydra.toml" in done.stderr
+    (hydra.repo / "hydra.toml").write_text('[agents.toy]\nmodel = "toy-3"\n')
+    done = hydra.run("race", TASK, "--json", "-a", "toy", OPT_IN)
+    (lane,) = json.loads(done.stdout)["lanes"]
+    assert (lane["status"], lane["model"]) == ("completed", "toy-3")
+    origin = {"adapter": "toy_adapter:ADAPTER", "distribution": None, "version": None}
+    assert lane["origin"] == origin
+
+
+def test_settings_and_variables_of_an_installed_one_are_known(toy: Hydra) -> None:
+    toy.path.clear()
+    settings(toy, '[agents.toy]\nmodel = "from-file"\n')
+    toy.extra["HYDRA_TOY_PATH"] = str(EXAMPLE / "agent" / "toy")
+    plan = json.loads(toy.run("race", TASK, "--json", "--dry-run", "-a", "toy", OPT_IN).stdout)
+    (lane,) = plan["lanes"]
+    assert lane["error"] is None, lane["error"]
+    assert lane["model"] == "from-file"
+    settings(toy, '[agents.tyo]\nmodel = "x"\n')
+    done = toy.run("agents")
+    assert done.returncode == 2
+    assert "the nearest is toy" in done.stderr
+
+
+# --- never from the repository ---------------------------------------------------------------
+
+
+def evil(folder: Path, mark: Path) -> None:
+    """A module and its metadata, such as a repository might hold."""
+    folder.mkdir(exist_ok=True)
+    (folder / "my_pkg.py").write_text(f"open({str(mark)!r}, 'w')\nADAPTER = None\n")
+    install(folder, "evil", {"evil": "my_pkg:ADAPTER"})
+
+
+@pytest.mark.parametrize("path", ["", ".", "{repo}/src"])
+def test_what_lies_in_the_repository_is_not_importable(hydra: Hydra, path: str) -> None:
+    mark = hydra.scratch / "imported"
+    evil(hydra.repo, mark)
+    evil(hydra.repo / "src", mark)
+    own = path.format(repo=hydra.repo)
+    hydra.extra["PYTHONPATH"] = f"{own}:{site(hydra)}" if own else str(site(hydra))
+    agents, problems = listed(hydra)
+    assert "evil" not in agents
+    assert problems == []
+    settings(hydra, '[agents.evil]\nadapter = "my_pkg:ADAPTER"\n')
+    done = hydra.run("race", "x", "-a", "evil", OPT_IN)
+    assert done.returncode == 2
+    assert "there is no module my_pkg to import" in done.stderr
+    assert not mark.exists()
+    # One's own of that name is what the user means, wherever Hydra is started.
+    install_toy(site(hydra))
+    (site(hydra) / "my_pkg.py").write_text("from toy_adapter import ADAPTER\n")
+    settings(hydra, '[agents.toy]\nadapter = "my_pkg:ADAPTER"\n')
+    origin = listed(hydra)[0]["toy"]["origin"]
+    assert isinstance(origin, dict)
+    assert origin["adapter"] == "my_pkg:ADAPTER"
+    assert not mark.exists()
+
+
+def test_what_is_installed_in_a_folder_of_the_repository_counts(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A `.venv` in the repository is where many have Hydra itself."""
+    packages = repo / ".venv" / "lib" / "site-packages"
+    packages.mkdir(parents=True)
+    monkeypatch.chdir(repo)
+    standard = str(Path(json.__file__).parent.parent)
+    monkeypatch.setattr(
+        sys, "path", ["", str(repo), str(repo / "src"), standard, str(packages), str(repo)]
+    )
+    assert thirdparty.importable() == [standard, str(packages), str(repo)]
+    monkeypatch.chdir(repo.parent)  # no repository: only this very folder is left out
+    assert thirdparty.importable() == sys.path[1:]
+
+
+def test_python_m_hydra_takes_no_module_from_the_current_folder(hydra: Hydra) -> None:
+    for name in ("click", "trio", "structlog"):
+        (hydra.repo / f"{name}.py").write_text("raise SystemExit(99)\n")
+    assert hydra.run("agents").returncode == 0
+
+
+# --- what is wrong with one is said, and stops nobody else -----------------------------------
+
+CANNOT = {
+    "nowhere": ("nowhere:ADAPTER", "", "there is no module nowhere to import"),
+    "needs": ("needs:ADAPTER", "import not_there_either", "no module not_there_either"),
+    "raising": ("raising:ADAPTER", "raise RuntimeError('boom')", "raises RuntimeError: boom"),
+    "leaving": ("leaving:ADAPTER", "raise SystemExit(3)", "raises SystemExit: 3"),
+    "unwritten": ("unwritten:ADAPTER", "def", "raises SyntaxError"),
+    "nameless": ("nameless:ADAPTER", "", "has no attribute 'ADAPTER'"),
+    "number": ("number:ADAPTER", "ADAPTER = 7", "it is no adapter: it has no"),
+    "a-class": ("klass:Toy", "from toy_adapter import Toy", "it is a class"),
+    "renamed": ("renamed:ADAPTER", "from toy_adapter import ADAPTER", "its own key is 'toy'"),
+    "odd": (
+        "odd:ADAPTER",
+        "from toy_adapter import *\nfrom dataclasses import replace\nclass Odd(Toy):\n"
+        "    descriptor = replace(DESCRIPTOR, key='odd', environment=('*',))\n"
+        "    def key(self): return 'odd'\nADAPTER = Odd()",
+        "environment has '*'",
+    ),
+    "failing": (
+        "failing:ADAPTER",
+        "class F:\n    @property\n    def descriptor(self): raise OSError('no disk')\n"
+        "ADAPTER = F()",
+        "raises OSError: no disk",
+    ),
+}
+
+
+def test_one_that_cannot_be_used_is_named_with_a_next_step(hydra: Hydra) -> None:
+    install_toy(site(hydra))
+    for key, (spec, source, _) in CANNOT.items():
+        if source or key == "nameless":
+            module = site(hydra) / f"{spec.partition(':')[0]}.py"
+            module.write_text(f"print('noise')\n{source}\n")
+        install(site(hydra), f"dist-{key}", {key: spec})
+    agents, problems = listed(hydra)
+    assert list(agents) == ["claude", "codex", "cursor-agent", "toy"]
+    assert len(problems) == len(CANNOT)
+    for key, (spec, _, said) in CANNOT.items():
+        (problem,) = [it for it in problems if f"the adapter {key} ({spec}) cannot be used: " in it]
+        assert said in problem
+        assert problem.endswith(")")  # the next step
+    shown = hydra.run("doctor").stdout
+    assert all(f"the adapter {key}" in " ".join(shown.split()) for key in CANNOT)
+
+
+@pytest.mark.parametrize("key", ["nowhere", "raising"])
+def test_a_race_that_asks_for_one_that_cannot_be_used_is_refused(hydra: Hydra, key: str) -> None:
+    spec, source, said = CANNOT[key]
+    if source:
+        (site(hydra) / f"{key}.py").write_text(f"{source}\n")
+    install(site(hydra), f"dist-{key}", {key: spec})
+    done = hydra.run("race", "x", "--json", "-a", key, "-a", "claude", OPT_IN)
+    assert done.returncode == 2
+    told = json.loads(done.stdout)["error"]
+    assert said in told["message"]
+    assert told["hint"]
+
+
+def test_the_race_of_others_goes_on_and_warns(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish()])
+    settings(hydra, '[agents.toy]\nadapter = "nowhere:ADAPTER"\n')
+    race = hydra.race("-a", "claude", OPT_IN)
+    assert race.code == 0
+    (warning,) = [text for text in race.document["warnings"] if "nowhere" in text]
+    assert "the adapter toy (nowhere:ADAPTER) cannot be used" in warning
+    assert "agents.toy.adapter in" in warning
+    quiet = hydra.race("-a", "claude")
+    assert quiet.code == 0
+    assert not [text for text in quiet.document["warnings"] if "nowhere" in text]
+
+
+def test_no_one_takes_the_name_of_hydras_own(hydra: Hydra) -> None:
+    install_toy(site(hydra))
+    hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish()])
+    install(site(hydra), "impostor", {"claude": "toy_adapter:ADAPTER", "2xfoo": "a:b"})
+    agents, problems = listed(hydra)
+    assert agents["claude"]["third_party"] is False
+    assert [
+        p for p in problems if "impostor 1.0 is called claude, as an adapter of Hydra's own" in p
+    ]
+    assert [p for p in problems if "is called '2xfoo', which no agent can be" in p]
+    assert hydra.race("-a", "claude", OPT_IN).code == 0
+    settings(hydra, '[agents.claude]\nadapter = "toy_adapter:ADAPTER"\n')
+    done = hydra.run("race", "x", "-a", "claude")
+    assert done.returncode == 2
+    assert "agents.claude.adapter: claude is one of Hydra's own" in done.stderr
+    assert "hint: give the agent a name of its own" in done.stderr
+
+
+def test_of_two_by_one_name_none_is_taken_until_the_user_names_one(toy: Hydra) -> None:
+    install(site(toy), "other-toy", {"toy": "other_toy:ADAPTER"}, "2.0")
+    agents, problems = listed(toy)
+    assert "toy" not in agents
+    assert "called toy: other-toy 2.0 and toy-adapter 1.0" in problems[0]
+    done = toy.run("race", "x", "-a", "toy", OPT_IN)
+    assert done.returncode == 2
+    assert "uninstall all but one" in done.stderr
+    settings(toy, '[agents.toy]\nadapter = "toy_adapter:ADAPTER"\n')
+    agents, problems = listed(toy)
+    assert problems == []
+    assert agents["toy"]["third_party"] is True
+    assert toy.run("race", TASK, "-a", "toy", OPT_IN).returncode == 0
+
+
+def test_the_same_distribution_twice_on_the_path_is_one(toy: Hydra, scratch: Path) -> None:
+    install_toy(scratch / "again")
+    toy.extra["PYTHONPATH"] = f"{site(toy)}:{scratch / 'again'}"
+    agents, problems = listed(toy)
+    assert "toy" in agents
+    assert problems == []
+
+
+# --- a parser, or any other method, that fails -----------------------------------------------
+
+RAISES = "    def take(self, line):\n        raise ZeroDivisionError('oops')"
+NONSENSE = (
+    "    def parse_line(self, line):\n        return [AgentEvent('message', '', {{'x': {{1}}}})]"
+)
+LOOPS = "    def take(self, line):\n        while True:\n            pass"
+BAD_END = "    def end(self, exit, files):\n        raise ZeroDivisionError('oops')"
+
+
+@pytest.mark.parametrize(
+    ("parser", "reason", "said"),
+    [
+        (RAISES, "no_terminal_event", "without its closing event"),
+        (NONSENSE, "no_terminal_event", "without its closing event"),
+        (BAD_END, "adapter_failed", "failed on what the agent wrote: ZeroDivisionError: oops"),
+        pytest.param(LOOPS, "adapter_failed", "over 5 s of the processor", marks=pytest.mark.slow),
+    ],
+    ids=["raises", "nonsense", "raises at the end", "loops"],
+)
+def test_a_parser_that_fails_ends_its_lane_and_no_other(
+    toy: Hydra, parser: str, reason: str, said: str
+) -> None:
+    toy.agent("claude", [fakes.edit("b.txt", "x\n"), fakes.finish()])
+    parser = parser.replace("{{", "{").replace("}}", "}")
+    spec = broken(site(toy), "bad", "bad", parser=parser)
+    settings(toy, f'[agents.bad]\nadapter = "{spec}"\n')
+    done = toy.run("race", TASK, "--json", "-a", "bad", "-a", "claude", OPT_IN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lanes = {lane["lane"]: lane for lane in json.loads(done.stdout)["lanes"]}
+    assert lanes["claude"]["status"] == "completed"
+    bad = lanes["bad"]
+    assert bad["status"] == "failed"
+    assert (bad["error"]["kind"], bad["error"]["reason"]) == ("StreamParseError", reason)
+    assert said in bad["error"]["message"]
+    assert bad["patch"]["files"] == 1  # what the agent did is there all the same
+
+
+@pytest.mark.parametrize(
+    ("methods", "said"),
+    [
+        ("    def detect(self, binary, probes):\n        return 1 // 0", "detect()"),
+        ("    def detect(self, binary, probes):\n        return None", "gives no DetectResult"),
+        ("    def build_command(self, request, found):\n        return 1 // 0", "build_command()"),
+        ("    def build_command(self, request, found):\n        return 'toy'", "no BuiltCommand"),
+    ],
+)
+def test_other_methods_that_fail_keep_their_lane_from_starting(
+    toy: Hydra, methods: str, said: str
+) -> None:
+    toy.agent("claude", [fakes.edit("b.txt", "x\n"), fakes.finish()])
+    settings(toy, f'[agents.bad]\nadapter = "{broken(site(toy), "bad", "bad", methods=methods)}"\n')
+    race = toy.race("-a", "bad", "-a", "claude", OPT_IN)
+    assert race.code == 0, race.stderr
+    assert race.lane("claude")["status"] == "completed"
+    error = race.lane("bad")["error"]
+    assert (race.lane("bad")["status"], error["reason"]) == ("not_started", "adapter_failed")
+    assert said in error["message"]
+    assert "hydra conformance --adapter bad:ADAPTER" in error["hint"]
+
+
+class Made:
+    """A parser that gives what it was made with."""
+
+    def __init__(self, given: object) -> None:
+        self.given = given
+
+    def parse_line(self, line: bytes) -> list[AgentEvent]:
+        return self.given  # type: ignore[return-value]
+
+    parse_raw = parse_line
+
+    def end(self, exit: ExitStatus, files: object) -> list[AgentEvent]:
+        return self.given  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        "text",
+        [None],
+        [("message", "", {})],
+        iter([AgentEvent("message")]),
+        [AgentEvent("run_ended")],
+        [AgentEvent("message", None, {})],  # type: ignore[arg-type]
+        [AgentEvent("message", "", {"text": {1, 2}})],
+        [AgentEvent("message", "", {"text": float("nan")})],
+        [AgentEvent("message", "", {1: "x"})],  # type: ignore[dict-item]
+        [AgentEvent("failed", "", {"error": "Boom", "terminal": True})],
+        [AgentEvent("failed", "", {"error": "TimedOut", "numbers": {"limit": "x"}})],
+    ],
+    ids=str.split("none text null tuple iterator hydras sub set nan field-name error numbers"),
+)
+def test_what_is_no_event_never_gets_further(given: object) -> None:
+    parser: Parser = GuardedParser(Made(given), "the adapter")
+    for parse in (parser.parse_line, parser.parse_raw):
+        with pytest.raises((ValueError, TypeError)):
+            parse(b"x")
+    (ending,) = parser.end(ExitStatus(code=0), {})
+    assert (ending.kind, ending.data["error"]) == ("failed", "StreamParseError")
+
+
+def test_good_events_pass_through_untouched() -> None:
+    events = [AgentEvent("message", "", {"text": "hi"}), AgentEvent("completed")]
+    assert GuardedParser(Made(events), "x").parse_line(b"") == events
+
+
+def test_a_call_without_end_is_ended_even_in_a_regular_expression(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import re
+
+    monkeypatch.setattr("hydra.adapters.guarded.LONGEST", 0.05)
+    with pytest.raises(Overrun), limited():
+        re.fullmatch(r"(a|a)*b", "a" * 26)  # seconds, where nobody ends it
+    with limited():  # what is quick is not
+        re.fullmatch(r"a*b", "a" * 40)
+
+
+def test_after_an_overrun_the_parser_is_not_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hydra.adapters.guarded.LONGEST", 0.05)
+    calls: list[bytes] = []
+
+    class Loops(Made):
+        def parse_line(self, line: bytes) -> list[AgentEvent]:
+            calls.append(line)
+            for _ in range(100_000_000):  # seconds, where nobody ends it
+                pass
+            return []
+
+    parser = GuardedParser(Loops([]), "the adapter bad")
+    with pytest.raises(ValueError, match="of the processor"):
+        parser.parse_line(b"1")
+    assert parser.parse_line(b"2") == []
+    assert calls == [b"1"]
+    (ending,) = parser.end(ExitStatus(code=0), {})
+    assert "of the processor" in str(ending.data["message"])
+
+
+# --- it costs nothing where nobody asks for it -----------------------------------------------
+
+
+def test_a_race_of_hydras_own_looks_for_no_one_else(toy: Hydra) -> None:
+    toy.agent("claude", [fakes.finish()])
+    words = [sys.executable, "-X", "importtime", "-m", "hydra"]
+    for command in (("--help",), ("race", "x", "-a", "claude", "--dry-run")):
+        done = subprocess.run(
+            [*words, *command],
+            cwd=toy.repo,
+            env=toy.environ,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        assert "hydra.cli" in loaded
+        heavy = {"importlib.metadata", "hydra.adapters.guarded", "hydra.adapters.shape"}
+        assert not loaded & (heavy | {"toy_adapter"})
+
+
+# --- the example of docs/ ----------------------------------------------------------------------
+
+
+def example() -> Subject:
+    path = [str(EXAMPLE), *sys.path]
+    named = thirdparty.Named("toy", Origin("toy_adapter:ADAPTER"), "a test")
+    adapter = thirdparty.load(named, path)
+    return Subject(adapter, EXAMPLE / "toy_adapter" / "fixtures", third_party=True)
+
+
+def test_the_example_is_short_and_passes_the_suite_as_it_is() -> None:
+    lines = (EXAMPLE / "toy_adapter" / "__init__.py").read_text().splitlines()
+    assert len(lines) < 100
+    cases = list(suite.run(example(), races=False))
+    assert [(c.name, c.differences) for c in cases if c.verdict is Verdict.FAILED] == []
+    skipped = {case.name: case.reason for case in cases if case.verdict is Verdict.SKIPPED}
+    assert set(skipped) <= {"detect.sign_in"}
+    assert len(cases) > 25
+
+
+def test_the_guard_marks_the_example_and_changes_nothing_else() -> None:
+    adapter = example().adapter
+    origin = Origin("toy_adapter:ADAPTER", "toy-adapter", "1.0")
+    guarded = guard(adapter, origin)
+    assert guarded.descriptor.third_party == origin
+    assert guarded.descriptor.tier is Tier.EXPERIMENTAL
+    subject = Subject(guarded, example().recordings, third_party=True)
+    cases = suite.run(subject, races=False)
+    bad = [(c.name, c.differences) for c in cases if c.verdict is Verdict.FAILED]
+    assert [name for name, _ in bad] in ([], ["descriptor.as_written"])  # it is marked
+
+
+def test_its_recordings_are_what_its_agent_says(scratch: Path) -> None:
+    """Each was written by running it: the same tasks give the same lines today."""
+    folder = EXAMPLE / "toy_adapter" / "fixtures" / "toy" / "1.0.0"
+    agent = str(EXAMPLE / "agent" / "toy")
+    for name, task, words in (
+        ("edit", "write a.txt hello there\nIs this all?\n", ("--mode", "edit")),
+        ("denied", "delete a.txt\n", ("--mode", "look")),
+        (
+            "delete",
+            "write a.txt x\ndelete a.txt\ndelete b.txt\n",
+            ("--mode", "all", "--model", "toy-2"),
+        ),
+        ("empty", "", ("--mode", "edit")),
+    ):
+        place = scratch / name
+        place.mkdir()
+        done = subprocess.run(
+            [sys.executable, agent, "--json", *words],
+            cwd=place,
+            input=task,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == (folder / f"stream.{name}.jsonl").read_text()
+        assert json.loads((folder / "exits.json").read_text())[name] == done.returncode
+    for option in ("help", "version"):
+        done = subprocess.run(
+            [sys.executable, agent, f"--{option}"], capture_output=True, text=True, check=True
+        )
+        assert done.stdout == (folder / f"{option}.txt").read_text()
+
+
+@pytest.mark.slow
+def test_the_example_installs_with_pip_and_passes_by_its_entry_point(hydra: Hydra) -> None:
+    words = (
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--target",
+        str(site(hydra)),
+    )
+    done = subprocess.run((*words, str(EXAMPLE)), capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("pip cannot build here: it reaches no package index")
+    done = hydra.run("conformance", "toy", "--json", timeout=120)
+    told = json.loads(done.stdout)
+    failed = [case for case in told["cases"] if case["verdict"] == "failed"]
+    assert failed == []
+    assert done.returncode == 0, done.stderr
+    assert len(told["cases"]) > 30
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["", "toy", ":X", "a:", "a b:C", "a:B()", "a/b:C"])
+def test_what_names_no_adapter_on_a_command_line(spec: str) -> None:
+    with pytest.raises(UsageError, match="names no adapter") as error:
+        thirdparty.from_words(spec)
+    assert "my_pkg:ADAPTER" in error.value.hint
+
+
+def test_a_command_line_names_what_lies_in_the_current_folder(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    monkeypatch.chdir(scratch)
+    (scratch / "in_the_making.py").write_text("from toy_adapter import ADAPTER\n")
+    assert thirdparty.from_words("in_the_making:ADAPTER").key() == "toy"
+
+
+def test_what_an_agent_is_asked_for_by() -> None:
+    for text in ("toy", "2xtoy", "toy:m", "3xtoy:a:b", " toy "):
+        assert registry.key_of(text) == "toy"
