@@ -1,0 +1,98 @@
+"""A third party's adapter for Hydra: all that it has to know of the agent `toy`."""
+
+import re
+
+from hydra.adapters import said
+from hydra.adapters.contract import Descriptor, Probe
+from hydra.adapters.detecting import Identity, Reading, read
+from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.jsonlines import integer, mapping, objects, string
+from hydra.adapters.prompts import as_stdin
+from hydra.adapters.stream import JsonStream, Recent, unknown
+from hydra.model import BuiltCommand, Capability, CapabilitySet, Confidence, Permission, Tier
+
+SEEN = Capability(True, Confidence.OBSERVED, "1.0.0")
+DESCRIPTOR = Descriptor(
+    key="toy",
+    label="Toy",
+    homepage="https://example.com/toy",
+    tier=Tier.EXPERIMENTAL,
+    binaries=("toy",),
+    install_hint="put the file `toy` of the example on your PATH",
+    sign_in_hint="it needs none",
+    exit_codes={0: "it did what its task says", 1: "it failed, and its last line says why"},
+    capabilities=CapabilitySet(json_stream=SEEN, approval_controls=SEEN, emits_usage=SEEN),
+    probes=(Probe(name="version", args=("--version",)), Probe(name="help", args=("--help",))),
+)
+JSON = Flag("--json", "to read what it does", required=True, drops=("json_stream", "emits_usage"))
+MODE = Flag("--mode", "to say what it may do", required=True, drops=("approval_controls",))
+MODEL = Flag("--model", "to choose a model")
+TABLE = (JSON, MODE, MODEL)
+MODES = {Permission.PLAN: "look", Permission.EDIT: "edit"}
+
+
+class ToyStream(JsonStream):
+    label = "Toy"
+
+    def __init__(self):
+        super().__init__()
+        self.told, self.ending = Recent(), []
+
+    def take(self, line):
+        kind, id, text = string(line, "type"), string(line, "id"), string(line, "text")
+        if kind == "start":
+            return [said.session(version=string(line, "version"), permission=string(line, "mode"))]
+        if kind.startswith("tool") and f"{kind} {id}" in self.told:
+            return []  # said twice is done once
+        self.told.add(f"{kind} {id}")
+        if kind == "tool":
+            summary = f"{string(line, 'name')} {string(line, 'file')}"
+            return [said.tool_call(id, string(line, "name"), summary)]
+        if kind == "tool_done":
+            return [said.tool_result(id, line.get("ok") is True, text, line.get("refused") is True)]
+        if kind == "done":
+            names = [string(one, "name")[:80] for one in objects(line, "refused")[:100]]
+            self.ending = [said.completed(text, denials=names, failed_items=0)]
+            used = mapping(line, "tokens")
+            return said.usage(input_tokens=integer(used, "in"), output_tokens=integer(used, "out"))
+        if kind == "error":
+            self.ending = [said.failed("AgentFailed", "agent_error", text)]
+            return []
+        return said.message(text) if kind == "say" else unknown(line)
+
+    def finish(self, exit, files):
+        return self.ending
+
+
+class Toy:
+    descriptor = DESCRIPTOR
+    parser = ToyStream  # called for each attempt: a fresh one
+    identity = Identity(re.compile(r"^toy (\d+\.\d+\.\d+)$", re.M), re.compile(r"^Toy ", re.M))
+
+    def key(self):
+        return DESCRIPTOR.key
+
+    def detect(self, binary, probes):
+        fixed = {"descriptor": DESCRIPTOR, "identity": self.identity, "table": TABLE}
+        return read(Reading(**fixed, binary=binary, probes=probes))
+
+    def capabilities(self, flags):
+        return without_lost(DESCRIPTOR.capabilities, TABLE, flags)
+
+    def build_command(self, request, found):
+        line = Line(self.key(), DESCRIPTOR.label, found.flags, hint=DESCRIPTOR.install_hint)
+        line.add(JSON)
+        line.add_value(MODE, MODES.get(request.permission, "all"))
+        if request.model and not line.add(MODEL, MODEL.name, request.model):
+            raise line.gone(MODEL.name, MODEL.purpose)
+        return BuiltCommand(
+            program=str(found.binary),
+            args=(*line.args, *request.extra_args),
+            cwd=request.worktree,
+            stdin=as_stdin(request.prompt, adapter=self.key(), limit=1_000_000, unit="bytes"),
+            dropped=tuple(line.dropped),
+            warnings=tuple(line.warnings),
+        )
+
+
+ADAPTER = Toy()
