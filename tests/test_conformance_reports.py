@@ -82,6 +82,9 @@ def test_the_document_has_every_field_and_is_json() -> None:
     assert fields - {"exit_code"} == set(Report.__dataclass_fields__)
 
 
+QUIET = replace(REPORT, cases=(), changes=())
+
+
 @pytest.mark.parametrize(
     ("report", "code"),
     [
@@ -89,6 +92,9 @@ def test_the_document_has_every_field_and_is_json() -> None:
         (replace(REPORT, cases=(), changes=REPORT.changes[:1]), 0),
         (replace(REPORT, cases=(), changes=REPORT.changes[1:]), 1),
         (replace(REPORT, cases=(case("a"), case("b", SKIPPED)), changes=()), 0),
+        (replace(QUIET, network=Network(watched=True, packets=1)), 1),
+        (replace(QUIET, network=Network(watched=True, tried=("example.invalid (DNS)",))), 1),
+        (replace(QUIET, network=Network(watched=False, reason="no namespace")), 0),
     ],
 )
 def test_the_exit_code_is_that_of_the_record(report: Report, code: int) -> None:
@@ -155,7 +161,7 @@ def test_versions_between_which_nothing_has_changed_are_told_in_every_form() -> 
     markdown = conformance_markdown(told)
     assert "**claude 2\\.1.329 to 2\\.1.330: nothing has changed**" in markdown
     root = ElementTree.fromstring(conformance_junit(told))
-    assert [one.get("name") for one in root[-1].iter("testcase")] == ["nothing has changed"]
+    assert [one.get("name") for one in root[-2].iter("testcase")] == ["nothing has changed"]
 
 
 def test_what_was_recorded_is_a_line_for_each_folder() -> None:
@@ -257,10 +263,11 @@ def test_junit_has_only_what_readers_agree_on() -> None:
 def test_junit_is_read_back_as_it_was_meant() -> None:
     tests = read_junit(conformance_junit(document()))
     found = {one.id: one.status for one in tests.cases}
-    assert len(found) == len(REPORT.cases) + len(REPORT.changes)  # no two have one name
+    # No two have one name; the network is one more.
+    assert len(found) == len(REPORT.cases) + len(REPORT.changes) + 1
     assert tests.remarks == ()
     statuses = sorted(found.values())
-    assert statuses == ["failed"] * 2 + ["passed"] * 5 + ["skipped"] * 2
+    assert statuses == ["failed"] * 2 + ["passed"] * 6 + ["skipped"] * 2
     failing = {name.rpartition("::")[2] for name, status in found.items() if status == "failed"}
     assert failing == {"lines.lost_flags [2.1.330]", "help --json vanished"}
 
@@ -269,9 +276,10 @@ def test_junit_counts_and_tells() -> None:
     root = junit()
     suites = {suite.get("name"): suite for suite in root}
     assert list(suites) == [
-        *("claude contract", "claude live", "codex live", "toy contract", "codex drift")
+        *("claude contract", "claude live", "codex live", "toy contract", "codex drift"),
+        "network",
     ]
-    assert (root.get("tests"), root.get("failures")) == ("9", "2")
+    assert (root.get("tests"), root.get("failures")) == ("10", "2")
     assert suites["codex live"].get("skipped") == "2"
     assert suites["claude live"].get("timestamp") == "2026-11-18T11:06:40"
     told = {one.get("name"): one.get("value") for one in suites["codex drift"].iter("property")}
@@ -323,3 +331,18 @@ def test_progress_on_a_terminal_is_one_line_that_goes() -> None:
     assert all(width(piece.removeprefix("\r\x1b[K")) < 30 for piece in pieces)
     assert pieces[1].startswith("\r\x1b[Klive  1 of 12, 1 failed  cla")
     assert pieces[-1] == "\r\x1b[K"
+
+
+def test_what_left_the_machine_is_a_failed_test_of_its_own() -> None:
+    def network(told: Network) -> ElementTree.Element:
+        root = ElementTree.fromstring(conformance_junit(document(replace(QUIET, network=told))))
+        found = root.find("testsuite[@name='network']/testcase")
+        assert found is not None
+        return found
+
+    tried = network(Network(watched=True, packets=2, tried=("192.0.2.7:443 (TCP)",)))
+    failure = tried.find("failure")
+    assert failure is not None
+    assert "192.0.2.7:443" in ElementTree.tostring(failure, encoding="unicode")
+    assert network(Network(watched=False, reason="no namespace")).find("skipped") is not None
+    assert list(network(Network(watched=True))) == []

@@ -80,10 +80,12 @@ def test_a_faulty_stream_is_shrunk_to_the_line_that_has_the_fault() -> None:
 
 
 def test_memory_that_grows_and_lines_that_cost_more_are_faults() -> None:
-    storm = Storm(seed=1, lines=300_000, memory=[40.0, 60.0, 41.0], rates=[8_000, 7_000, 6_000])
+    storm = Storm(seed=1, lines=300_000)
+    storm.memory, storm.objects = [40.0, 60.0, 41.0], [100_000, 110_000, 101_000]
+    storm.rates = [8_000, 7_000, 6_000]
     assert list(storm._crept()) == []
-    storm.memory[1], storm.rates[2] = 70.0, 2_000
-    assert [fault.split()[0] for fault in storm._crept()] == ["memory", "2,000"]
+    storm.memory[1], storm.objects[2], storm.rates[2] = 70.0, 130_000, 2_000
+    assert [fault.split()[0] for fault in storm._crept()] == ["memory", "objects", "2,000"]
 
 
 # What it must find if one guard is gone: each breaks one thing, and names the fault.

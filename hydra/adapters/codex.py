@@ -47,10 +47,12 @@ DESCRIPTOR = Descriptor(
         2: "a bad command line",
         101: "it crashed (so it does when its output is closed)",
     },
-    minimum_version="0.169.0",
+    minimum_version="0.134.0",
     broken_versions={
         "<0.40.1": "`codex exec --json` writes an older format that has no closing event"
-        " (seen in 0.40.0)"
+        " (seen in 0.40.0)",
+        "<0.134.0": "its sandbox cannot be tried before a race: `codex sandbox -- COMMAND` is no"
+        " command of it (seen in 0.133.0)",
     },
     confines_itself=True,
     side_files=(ROLLOUT,),

@@ -92,8 +92,8 @@ _OF_LIVE = {"situations": "--situation", "keep": "--keep", "jobs": "--jobs"}
 def command(**options: Any) -> None:
     """Prove each agent's adapter, offline or against the real CLI.
 
-    Exit 0: all as expected; 1: a case failed, or something changed that Hydra minds; 4: --live, and
-    an agent is not installed. docs/conformance.md tells what is tried.
+    Exit 0: all as expected; 1: a case failed, something changed that Hydra minds, or a CLI sought
+    the network; 4: --live, and an agent is not installed. docs/conformance.md tells more.
     """
     _check(options)
     if options["live"]:

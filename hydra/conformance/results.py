@@ -68,6 +68,11 @@ class Network:
     packets: int = 0
     tried: tuple[str, ...] = ()
 
+    @property
+    def left(self) -> bool:
+        """Whether anything did."""
+        return bool(self.packets or self.tried)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
@@ -91,5 +96,7 @@ class Report:
 
     @property
     def differs(self) -> bool:
-        """Whether a case failed, or a change is one that Hydra minds."""
-        return bool(self.count(Verdict.FAILED)) or any(change.minds for change in self.changes)
+        """Whether a case failed, a change is one that Hydra minds, or a CLI sought the network."""
+        minded = any(change.minds for change in self.changes)
+        outside = self.network is not None and self.network.left
+        return bool(self.count(Verdict.FAILED)) or minded or outside

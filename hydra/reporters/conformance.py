@@ -180,6 +180,8 @@ def next_steps(document: Data) -> list[str]:
         )
     if any(minds(change) for change in records(document, "changes")):
         steps.append("what Hydra minds needs a change in the agent's adapter: docs/drift.md")
+    if record(document, "network").get("tried"):
+        steps.append("what a CLI tried may be a switch that its adapter lacks: docs/conformance.md")
     if folder := text(document, "folder"):
         steps.append(f"rm -rf {quote(folder)}   # what --keep left")
     return steps

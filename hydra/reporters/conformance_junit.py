@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hydra.reporters.conformance import network_sentence
 from hydra.reporters.conformance_document import drifts, groups, minds
 from hydra.reporters.fields import Data, number, record, strings, text
 from hydra.reporters.junit import JUnitCase, JUnitSuite, junit_xml
@@ -32,7 +33,23 @@ def conformance_junit(document: Data) -> bytes:
             properties={**_properties(document, agent), "old": old, "new": new},
         )
         suites.append(suite)
+    if record(document, "network"):
+        suites.append(_network(document, started))
     return junit_xml("hydra conformance", suites)
+
+
+def _network(document: Data, started: float) -> JUnitSuite:
+    """One test of all CLIs together: which of them it was cannot be told from a packet."""
+    told, said = record(document, "network"), network_sentence(document)
+    outside = bool(number(told, "packets")) or bool(strings(told, "tried"))
+    case = JUnitCase(
+        name="nothing leaves the machine",
+        group="hydra.conformance.live",
+        failure=(said,) if outside else (),
+        skipped="" if told.get("watched") is True else said,
+    )
+    properties = {"hydra": text(document, "hydra"), "platform": text(document, "platform")}
+    return JUnitSuite(name="network", cases=[case], started=started, properties=properties)
 
 
 def _properties(document: Data, agent: str) -> dict[str, str]:

@@ -42,6 +42,9 @@ EQUIVALENT: dict[str, str] = {
     "jsonlines.py:_brackets: at >= 0 and opened <= DEPTH: or": "goes on to the exact count, which"
     " is judged alike",
     "jsonlines.py:_brackets: opened <= DEPTH is opened > DEPTH (2)": "the same count, made twice",
+    "said.py:tool_result: False is True": "every caller says it",
+    "stream.py:JsonStream.parse_line: False is True": "events that end nothing pass `_once` as"
+    " they are",
     "codex_stream.py:_KINDS: 'update' is renamed": "a kind that is not in the table is shown as"
     " Edit as well",
 }

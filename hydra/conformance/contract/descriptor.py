@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from hydra.adapters.environment import matches, secret_values, select
+from hydra.adapters.signin import sign_in_state
 from hydra.adapters.versions import broken, older, parts
 from hydra.conformance import recorded
 from hydra.conformance.contract import snapshot
 from hydra.conformance.contract.subject import NO_RECORDINGS, Check, NotTried, Subject
-from hydra.model import CAPABILITIES, Confidence
+from hydra.model import CAPABILITIES, Confidence, SignIn
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
@@ -92,6 +93,10 @@ def environment(subject: Subject) -> Iterator[str]:
         secret = name.endswith(("KEY", "TOKEN", "SECRET"))
         if secret and f"made-up value of {name}" not in hidden:
             yield f"secret_environment: {name} signs in, and would not be redacted"
+    known = [sign_in_state(told, {name})[0] for name in told.sign_in_environment]
+    known.append(sign_in_state(told, files_present=True)[0])
+    if any(state is not SignIn.SEEMS_SO for state in known):
+        yield "sign_in_environment: a name that is set does not count as a sign-in"
     rivals = {"HYDRA_CONFORMANCE_TOKEN": "a rival's", "GIT_DIR": "/a", "SSH_AUTH_SOCK": "/b"}
     for name in select(told, rivals):
         yield f"environment: {name} would reach it, which is none of its own"

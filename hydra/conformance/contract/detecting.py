@@ -43,6 +43,11 @@ def situations(subject: Subject, recording: Recording) -> dict[str, DetectResult
             made[f"{probe}: answer {number}"] = {**good, probe: answer}
     for how, spoiled in _spoiled(version).items():
         made[f"version: {how}"] = {**good, "version": spoiled}
+    # Older than the oldest that was tried, whatever number its build has.
+    oldest = ".".join(subject.adapter.descriptor.minimum_version.split(".")[:2])
+    early = re.sub(r"\d+(?:\.\d+)+\S*", f"{oldest}-999", version.stdout, count=1)
+    if oldest:
+        made["version: an early build"] = {**good, "version": replace(version, stdout=early)}
     for probe, answer in good.items():
         if probe != "version":
             silent = replace(answer, stdout="", stderr="boom\n", exit_code=None, timed_out=True)
@@ -195,14 +200,11 @@ def on_answers_that_fail(subject: Subject, recording: Recording) -> Iterator[str
     for name, answer in good.items():
         for stdout in ("", "\x00\x1b[31m\ufffd" * 50, "[]", "-" * 5000, answer.stdout * 2):
             for code in (0, 1, None):
-                spoiled = replace(answer, stdout=stdout, exit_code=code)
-                yield from _sound(
-                    f"{name}: {stdout[:8]!r}, exit {code}",
-                    subject.detect({**good, name: spoiled}),
-                    subject,
-                )
-    bare = {**good, **{n: replace(good[n], stdout="", exit_code=None) for n in _helps(good)}}
-    if subject.detect(bare).ready:
+                told = {**good, name: replace(answer, stdout=stdout, exit_code=code)}
+                how = f"{name}: {stdout[:8]!r}, exit {code}"
+                yield from _sound(how, subject.detect(told), subject)
+    bare = {name: replace(good[name], stdout="", exit_code=None) for name in _helps(good)}
+    if subject.detect({**good, **bare}).ready:
         yield "help: without any help text it is said to be ready"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from hydra.conformance import racing
 from hydra.conformance.contract import posing
-from hydra.conformance.contract.outcomes import PROMPT, Race, differences, secret
+from hydra.conformance.contract.outcomes import PROMPT, Race, differences, secret, spoken
 from hydra.conformance.contract.subject import NotTried, Subject
 from hydra.conformance.results import Case, Verdict
 from hydra.errors import HydraError
@@ -141,7 +141,7 @@ def _prepare(
         prompt=PROMPT,
         options=("--allow-experimental-adapters", *race.options),
         environ=place.environ([folder / "bin"], **_made_up(subjects)),
-        when=_all_have_spoken({s.key for s in subjects}) if race.interrupts else None,
+        when=_all_have_spoken(subjects, parts) if race.interrupts else None,
         longest=60.0,
     )
 
@@ -160,15 +160,19 @@ def _made_up(subjects: Sequence[Subject]) -> dict[str, str]:
     return {name[0]: secret(name[0]) for name in names if name}
 
 
-def _all_have_spoken(keys: set[str]) -> Callable[[Mapping[str, Any]], bool]:
-    waiting = set(keys)
+def _all_have_spoken(
+    subjects: Sequence[Subject], parts: Mapping[str, posing.Part]
+) -> Callable[[Mapping[str, Any]], bool]:
+    """True once every agent has written all that it will."""
+    waiting = {s.key: len(spoken(s, parts[s.key])) for s in subjects}
 
-    def spoken(event: Mapping[str, Any]) -> bool:
-        if event.get("source") == "agent":
-            waiting.discard(str(event.get("lane")))
-        return not waiting
+    def all_spoken(event: Mapping[str, Any]) -> bool:
+        lane = str(event.get("lane"))
+        if event.get("source") == "agent" and lane in waiting:
+            waiting[lane] -= 1
+        return all(left <= 0 for left in waiting.values())
 
-    return spoken
+    return all_spoken
 
 
 def _case(
