@@ -8,7 +8,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.signin import sign_in_state
 from hydra.adapters.versions import broken, older
-from hydra.model import Confidence, DetectResult, ProbeOutput, SignIn, Tier
+from hydra.model import Confidence, DetectResult, ProbeOutput, SignIn
 from tests.adapter_recordings import FIXTURES
 from tests.test_adapter_lines import HELP
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from hydra.app.conformance_drift import find_old
-from hydra.app.conformance_subjects import chosen
+from hydra.app.conformance.drift import find_old
+from hydra.app.conformance.subjects import chosen
 from hydra.checks.junit import read_junit
 from hydra.conformance import recorded
 from hydra.errors import UsageError

@@ -12,11 +12,11 @@ from hypothesis import given
 
 from hydra.checks.junit import read_junit
 from hydra.conformance.results import Case, Change, Network, Report, Verdict
-from hydra.reporters.conformance import LISTED, conformance_text
-from hydra.reporters.conformance_document import conformance_document
-from hydra.reporters.conformance_junit import conformance_junit
-from hydra.reporters.conformance_markdown import LIMIT, conformance_markdown
-from hydra.reporters.conformance_progress import Progress
+from hydra.reporters.conformance.document import conformance_document
+from hydra.reporters.conformance.junit import conformance_junit
+from hydra.reporters.conformance.markdown import LIMIT, conformance_markdown
+from hydra.reporters.conformance.progress import Progress
+from hydra.reporters.conformance.terminal import LISTED, conformance_text
 from hydra.reporters.document import dump
 from hydra.reporters.text import clean, width
 from tests.test_compare_markdown import assert_inert, rendered

@@ -18,8 +18,7 @@ from hydra.errors import RecordError
 from hydra.model import CAPABILITIES, Capability, CapabilitySet, Confidence, DetectResult
 from hydra.reporters import text
 from hydra.reporters.agents_document import agent_document
-from hydra.reporters.listing import agent_text, agents_table
-from hydra.reporters.matrix import (
+from hydra.reporters.conformance.matrix import (
     GENERATE,
     MEANING,
     Cell,
@@ -27,6 +26,7 @@ from hydra.reporters.matrix import (
     matrix_markdown,
     matrix_text,
 )
+from hydra.reporters.listing import agent_text, agents_table
 from tests.support.sample_records import keep, proof, record
 
 CLAUDE = registry.get("claude")

@@ -15,7 +15,7 @@ from hydra.conformance.results import Case, Verdict
 from hydra.conformance.stages import CORE
 from hydra.model import Tier
 from hydra.reporters import text
-from hydra.reporters.promotion import (
+from hydra.reporters.conformance.promotion import (
     Promotion,
     Requirement,
     promotion_document,

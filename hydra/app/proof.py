@@ -33,7 +33,7 @@ def recordings_of(adapter: Adapter) -> Path:
     origin = adapter.descriptor.third_party
     if origin is None:
         return fixtures() / "adapters"
-    from hydra.app.conformance_subjects import beside
+    from hydra.app.conformance.subjects import beside
 
     return beside(origin.spec)
 

@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(
 
 def _contract(session: pytest.Session, spec: str, fixtures: str | None) -> Contract:
     from hydra.adapters.thirdparty import from_words
-    from hydra.app.conformance_subjects import beside
+    from hydra.app.conformance.subjects import beside
     from hydra.conformance.contract.subject import Subject
     from hydra.errors import HydraError
 

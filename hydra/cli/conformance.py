@@ -20,8 +20,8 @@ from hydra.cli.common import (
 from hydra.cli.display import cells
 
 if TYPE_CHECKING:
-    from hydra.app.conformance import ConformanceRequest, Conformed
-    from hydra.reporters.conformance_progress import Progress
+    from hydra.app.conformance.report import ConformanceRequest, Conformed
+    from hydra.reporters.conformance.progress import Progress
 
 _FACTS = {"listing": "--list", "matrix": "--matrix", "promotion": "--promotion"}
 _OF_LIVE = {"situations": "--situation", "keep": "--keep", "jobs": "--jobs"}
@@ -101,7 +101,7 @@ def command(**options: Any) -> None:
     if named := [name for name in _FACTS if options[name]]:
         _show_facts(named[0], options)
         return
-    from hydra.app.conformance import conformance
+    from hydra.app.conformance.report import conformance
 
     progress = _progress()
     try:
@@ -149,7 +149,7 @@ def _check_live(options: dict[str, Any], fact: str) -> None:
 
 
 def _request(options: dict[str, Any]) -> ConformanceRequest:
-    from hydra.app.conformance import ConformanceRequest
+    from hydra.app.conformance.report import ConformanceRequest
 
     return ConformanceRequest(
         agents=options["agents"],
@@ -168,7 +168,7 @@ def _request(options: dict[str, Any]) -> ConformanceRequest:
 def _progress() -> Progress:
     import os
 
-    from hydra.reporters.conformance_progress import Progress
+    from hydra.reporters.conformance.progress import Progress
     from hydra.reporters.style import wants_live
 
     def write(text: str) -> None:
@@ -182,7 +182,7 @@ def _progress() -> Progress:
 def _show(done: Conformed, options: dict[str, Any]) -> None:
     document = done.document()
     if options["junit"] is not None:
-        from hydra.app.conformance_facts import write_junit
+        from hydra.app.conformance.facts import write_junit
 
         write_junit(options["junit"], document)
     if options["as_json"]:
@@ -190,11 +190,11 @@ def _show(done: Conformed, options: dict[str, Any]) -> None:
 
         sys.stdout.write(dump(document))
     elif options["markdown"]:
-        from hydra.reporters.conformance_markdown import conformance_markdown
+        from hydra.reporters.conformance.markdown import conformance_markdown
 
         sys.stdout.write(conformance_markdown(document))
     else:
-        from hydra.reporters.conformance import conformance_text
+        from hydra.reporters.conformance.terminal import conformance_text
 
         columns, color = cells(sys.stdout), use_color(sys.stdout)
         sys.stdout.write(conformance_text(document, width=columns, color=color))
@@ -202,7 +202,7 @@ def _show(done: Conformed, options: dict[str, Any]) -> None:
 
 def _show_facts(name: str, options: dict[str, Any]) -> None:
     """`--list`, `--matrix` or `--promotion`."""
-    from hydra.app import conformance_facts as facts
+    from hydra.app.conformance import facts as facts
     from hydra.reporters.document import dump
 
     asked = facts.FactsRequest(

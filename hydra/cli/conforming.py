@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 def agents(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Keys of adapters."""
-    from hydra.app.conformance_subjects import keys
+    from hydra.app.conformance.subjects import keys
 
     return _items(keys(), begun)
 
 
 def situations(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Situations of --live."""
-    from hydra.app.conformance_live import situation_names
+    from hydra.app.conformance.live import situation_names
 
     return _items(situation_names(), begun)
 
 
 def cases(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Cases of the contract."""
-    from hydra.app.conformance_facts import case_names
+    from hydra.app.conformance.facts import case_names
 
     return _items(case_names(), begun)
 
 
 def versions(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Recorded versions."""
-    from hydra.app.conformance_drift import words
+    from hydra.app.conformance.drift import words
 
     return _items(words(), begun)
 

@@ -14,7 +14,7 @@ from hydra.conformance import earned, notes, records
 from hydra.conformance.recorded import Recording, recordings
 from hydra.conformance.records import PLATFORMS, Record
 from hydra.model import Confidence
-from hydra.reporters.matrix import Cell, Matrix, Row
+from hydra.reporters.conformance.matrix import Cell, Matrix, Row
 
 COLUMNS = (*earned.DIMENSIONS, *PLATFORMS)
 

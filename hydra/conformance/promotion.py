@@ -18,7 +18,7 @@ from hydra.conformance.records import Record
 from hydra.conformance.results import Case
 from hydra.conformance.stages import live, of_cases, offline, reached, stages
 from hydra.model import Tier
-from hydra.reporters.promotion import Promotion, Requirement
+from hydra.reporters.conformance.promotion import Promotion, Requirement
 
 CYCLES = 2
 """Consecutive minor releases of Hydra in which the probe suite has to pass on each platform."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from hydra.conformance.earned import TRY_IT, standing
 from hydra.conformance.facts import DETECTION, LINES, PARSER, Facts
 from hydra.conformance.notes import HEADINGS, NOTE
-from hydra.reporters.promotion import Requirement
+from hydra.reporters.conformance.promotion import Requirement
 
 CORE = ("headless", "stream", "edit", "errors", "limits", "interrupt")
 """What has to be verified live before clients may count on an agent (stage 6)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hydra.reporters.conformance import network_sentence
-from hydra.reporters.conformance_document import drifts, groups, minds
+from hydra.reporters.conformance.document import drifts, groups, minds
+from hydra.reporters.conformance.terminal import network_sentence
 from hydra.reporters.fields import Data, number, record, strings, text
 from hydra.reporters.junit import JUnitCase, JUnitSuite, junit_xml
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hydra import paths
 from hydra.app import settings
-from hydra.app.conformance_installed import Installed, installed
+from hydra.app.conformance.installed import Installed, installed
 from hydra.conformance.live.reach import reaches
 from hydra.conformance.live.run import case, observe
 from hydra.conformance.live.situation import SITUATIONS
@@ -22,7 +22,7 @@ from hydra.space import under_floor
 from hydra.workspace.tree import remove
 
 if TYPE_CHECKING:
-    from hydra.app.conformance import ConformanceRequest
+    from hydra.app.conformance.report import ConformanceRequest
     from hydra.conformance.contract.subject import Subject
     from hydra.conformance.live.observed import Observed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hydra.reporters.conformance import took
+from hydra.reporters.conformance.terminal import took
 from hydra.reporters.text import clean, cut, plural
 
 

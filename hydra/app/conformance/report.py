@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra import __version__
-from hydra.app.conformance_contract import Watcher, contract_cases, tell
-from hydra.app.conformance_subjects import chosen
+from hydra.app.conformance.contract import Watcher, contract_cases, tell
+from hydra.app.conformance.subjects import chosen
 from hydra.conformance.results import Case, Change, Network, Report
 from hydra.errors import EXIT_TERMINATED
 
 if TYPE_CHECKING:
-    from hydra.app.conformance_drift import Pair
+    from hydra.app.conformance.drift import Pair
     from hydra.conformance.contract.subject import Subject
 
 
@@ -60,7 +60,7 @@ class Conformed:
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints."""
-        from hydra.reporters.conformance_document import conformance_document
+        from hydra.reporters.conformance.document import conformance_document
 
         folder = None if self.folder is None else str(self.folder)
         return conformance_document(self.report, folder=folder, compared=self.compared)
@@ -81,7 +81,7 @@ class _Found:
 
     def compare(self, pairs: Sequence[Pair]) -> None:
         """Adds what changed in each pair of versions."""
-        from hydra.app.conformance_drift import changes
+        from hydra.app.conformance.drift import changes
 
         self.compared += [(subject.key, old.name, new.name) for subject, old, new in pairs]
         self.changes += changes(pairs)
@@ -131,7 +131,7 @@ def _offline(
     request: ConformanceRequest, subjects: Sequence[Subject], watcher: Watcher, found: _Found
 ) -> None:
     """The contract, and what changed between two recorded versions."""
-    from hydra.app import conformance_drift as drift
+    from hydra.app.conformance import drift as drift
 
     pairs = list(drift.recorded_pairs(request.drift, subjects)) if request.drift else []
     _contract(request, subjects, watcher, found)
@@ -146,9 +146,9 @@ def _with_clis(
     from hydra.conformance.live import network
 
     watch = network.enter()
-    from hydra.app import conformance_kept as kept
-    from hydra.app import conformance_live as live
-    from hydra.app.conformance_drift import find_old
+    from hydra.app.conformance import kept as kept
+    from hydra.app.conformance import live as live
+    from hydra.app.conformance.drift import find_old
 
     old = find_old(request.drift, subjects) if request.drift else None
     with live.scratch(request.environ, keep=request.keep) as folder:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hydra.reporters.conformance import network_sentence, next_steps, took
-from hydra.reporters.conformance_document import (
+from hydra.reporters.conformance.document import (
     VERDICTS,
     drifts,
     ended,
@@ -17,6 +16,7 @@ from hydra.reporters.conformance_document import (
     minds,
     version_of,
 )
+from hydra.reporters.conformance.terminal import network_sentence, next_steps, took
 from hydra.reporters.fields import Data, number, records, strings, text
 from hydra.reporters.inert import code, inert, plain
 from hydra.reporters.text import plural

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hydra.app.conformance_contract import Watcher, contract_cases
-from hydra.app.conformance_subjects import Chosen, chosen
+from hydra.app.conformance.contract import Watcher, contract_cases
+from hydra.app.conformance.subjects import Chosen, chosen
 from hydra.conformance import recorded
 from hydra.errors import Refused
 
@@ -47,7 +47,7 @@ def facts(name: str, request: FactsRequest, watcher: Watcher) -> Told:
 def _listing(found: Chosen) -> Told:
     from hydra.conformance.contract import suite
     from hydra.conformance.live.situation import load_all
-    from hydra.reporters.conformance_names import Names, names_document, names_markdown, names_text
+    from hydra.reporters.conformance.names import Names, names_document, names_markdown, names_text
 
     told = Names(
         cases={subject.key: suite.names(subject) for subject in found.subjects},
@@ -64,7 +64,7 @@ def _listing(found: Chosen) -> Told:
 
 def _matrix(found: Chosen) -> Told:
     from hydra.conformance.matrix import matrix
-    from hydra.reporters.matrix import matrix_document, matrix_markdown, matrix_text
+    from hydra.reporters.conformance.matrix import matrix_document, matrix_markdown, matrix_text
 
     told = matrix(
         recorded.root(),
@@ -81,7 +81,11 @@ def _matrix(found: Chosen) -> Told:
 
 def _promotion(found: Chosen, watcher: Watcher) -> Told:
     from hydra.conformance.promotion import promotion
-    from hydra.reporters.promotion import promotion_document, promotion_markdown, promotion_text
+    from hydra.reporters.conformance.promotion import (
+        promotion_document,
+        promotion_markdown,
+        promotion_text,
+    )
 
     told = promotion(
         recorded.root(),
@@ -118,7 +122,7 @@ def case_names() -> list[str]:
 
 def write_junit(file: Path, document: Mapping[str, Any]) -> None:
     """Writes the file whole, over one that is there. Raises `Refused` where that cannot be."""
-    from hydra.reporters.conformance_junit import conformance_junit
+    from hydra.reporters.conformance.junit import conformance_junit
 
     data = conformance_junit(document)
     try:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         def differs(self) -> bool:
             """Whether anything is other than expected."""
 
+
 SCHEMA = 1
 """Version of this document. A field may be added under it; none changes its meaning or goes."""
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hydra
-from hydra.app.conformance_drift import Old, Pair
-from hydra.app.conformance_installed import installed
-from hydra.app.conformance_live import UNKNOWN, Live, Run, observed
+from hydra.app.conformance.drift import Old, Pair
+from hydra.app.conformance.installed import installed
+from hydra.app.conformance.live import UNKNOWN, Live, Run, observed
 from hydra.conformance import recorded, recording
 from hydra.conformance.results import Case
 from hydra.errors import Refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from hydra.reporters.conformance_document import drifts, ended, groups, minds, version_of
+from hydra.reporters.conformance.document import drifts, ended, groups, minds, version_of
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
