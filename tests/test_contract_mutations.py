@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -39,14 +38,18 @@ def test_a_sample_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.slow
 def test_a_change_that_nothing_shows_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not every change fails: one that leaves the code as it was survives, and is named."""
-    same = mutation_sites.Mutation("flags.py: nothing", "flags.py", 0, 0)
-    monkeypatch.setattr(
-        mutation_sites.Mutation,
-        "text",
-        lambda self: Path(mutation_sites.ADAPTERS / self.file).read_text(),
-    )
-    monkeypatch.setattr(adapter_mutations, "every", lambda: [same])
+    monkeypatch.setattr(adapter_mutations, "every", lambda: [mutation_sites.NOTHING])
     assert adapter_mutations.main(["--count", "1"]) == 1
+
+
+@pytest.mark.slow
+def test_a_suite_that_fails_anyway_notices_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = next(m for m in mutation_sites.mutations("flags.py") if "True" in m.name)
+    monkeypatch.setattr(adapter_mutations, "NOTHING", broken)
+    assert adapter_mutations.main(["--count", "1"]) == 2
+    assert "fails on unchanged code" in capsys.readouterr().out
 
 
 def test_the_command_lists_what_it_would_do() -> None:

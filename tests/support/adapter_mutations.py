@@ -6,7 +6,8 @@ A site is found mechanically: every text in the adapters' code that is a name (a
 event, a field, a mode) or a pattern, every comparison, `not`, `and`, `or`, every True and False,
 every mode of an enumeration, every argument of a flag that says what its loss means. COUNT of
 them are drawn by SEED, each is changed in a scratch copy of the package, and the suite is run
-over that copy by a program of its own. Exit 1 where one survived that is not named below.
+over that copy by a program of its own. Exit 1 where one survived that is not named below,
+2 where the suite fails on unchanged code.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.mutation_sites import ROOT, Mutation, every
+from tests.support.mutation_sites import NOTHING, ROOT, Mutation, every
 
 EQUIVALENT: dict[str, str] = {
     **{
@@ -196,6 +197,8 @@ def main(words: list[str]) -> int:
     if told.list:
         print("\n".join(mutation.name for mutation in chosen))
         return 0
+    if not _passes():
+        return 2
     survived, equivalent, began = [], [], time.monotonic()
     for verdict in run(chosen, told.jobs):
         name = verdict.mutation.name
@@ -213,7 +216,17 @@ def main(words: list[str]) -> int:
         f" {len(equivalent)} change nothing, {len(survived)} survived;"
         f" {time.monotonic() - began:.0f} s"
     )
+    if not _passes():
+        return 2
     return 1 if survived else 0
+
+
+def _passes() -> bool:
+    """Whether the suite passes on the code as it is: else it would notice anything at all."""
+    (verdict,) = run([NOTHING], 1)
+    if verdict.killed:
+        print(f"the suite fails on unchanged code: {verdict.by}")
+    return not verdict.killed
 
 
 if __name__ == "__main__":

@@ -55,7 +55,9 @@ class Mutation:
     way: int
 
     def text(self) -> str:
-        """The file's text with the change."""
+        """The file's text with the change; as it is for a site below 0."""
+        if self.site < 0:
+            return _source(self.file)
         tree = ast.parse(_source(self.file))
         _, node = list(_sites(tree))[self.site]
         next(itertools.islice(_change(node), self.way, None))
@@ -172,6 +174,10 @@ def _change(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.UnaryOp):
         node.operand = ast.UnaryOp(ast.Not(), node.operand)
         yield f"{short}: without not"
+
+
+NOTHING = Mutation("nothing is changed", "said.py", -1, 0)
+"""What no suite may fail on: it goes before and after the others."""
 
 
 def every() -> list[Mutation]:

@@ -76,7 +76,7 @@ def _changed(change: Callable[[Random, list[Place]], None]) -> Callable[[Random,
 
 def _collect(level: list[Any], places: list[Place]) -> None:
     while level:
-        below = []
+        below: list[Any] = []
         for holder in level:
             if isinstance(holder, dict):
                 places += [(holder, key) for key in holder]

@@ -1,1 +1,1 @@
-"""`hydra conformance`: its parts put together in `report.py`; what each of them needs, beside it."""
+"""`hydra conformance`: put together in `report.py`; what its parts need stands beside it."""
