@@ -1,10 +1,9 @@
-"""Recordings of the real CLIs: scrubbing fresh ones, and what they are expected to parse to.
+"""Recordings of the real CLIs for tests; and those made by hand, scrubbed into fixtures/:
 
-    python -m tests.adapter_recordings scrub FOLDER AGENT VERSION WORKTREES   # raw -> fixtures/
-    python -m tests.adapter_recordings expect                                # review the diff!
+    python -m tests.adapter_recordings FOLDER AGENT VERSION WORKTREES
 
 FOLDER holds `NAME.out`, `NAME.err` and `exits.json` ({NAME: exit code}); each was run in
-WORKTREES/NAME. An expectation is generated and then read line by line by a person.
+WORKTREES/NAME. What they parse to is written by `python -m hydra.conformance.contract.snapshot`.
 """
 
 from __future__ import annotations
@@ -14,9 +13,10 @@ import sys
 from pathlib import Path
 
 from hydra.adapters import registry
+from hydra.conformance import recorded
+from hydra.conformance.recorded import Recording
 from hydra.conformance.scrub import WORKTREE, scrub
 from hydra.events import AgentEvent
-from hydra.model import ExitStatus
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "adapters"
 
@@ -28,32 +28,14 @@ def recordings() -> list[Path]:
 
 def parse(path: Path) -> list[AgentEvent]:
     """The events of one recording, its exit and stderr included."""
-    parser = registry.get(path.parent.parent.name).parser()
     name = path.name.removeprefix("stream.").removesuffix(".jsonl")
-    events: list[AgentEvent] = []
-    for line in path.read_bytes().split(b"\n"):
-        events += parser.parse_line(line)
-    stderr = path.with_name(f"stream.{name}.stderr.txt")
-    files = {"stderr": stderr.read_bytes()} if stderr.exists() else {}
-    code = json.loads((path.parent / "exits.json").read_text())[name]
-    ended = ExitStatus(code=code) if code >= 0 else ExitStatus(signal=-code)
-    return events + parser.end(ended, files)
-
-
-def as_data(events: list[AgentEvent]) -> list[object]:
-    """Events as the expectation files hold them."""
-    return [{"kind": e.kind, "sub": e.sub, "data": dict(e.data)} for e in events]
+    (stream,) = (one for one in Recording(path.parent).streams() if one.name == name)
+    return recorded.parse(registry.get(path.parent.parent.name), stream)
 
 
 def expectation(path: Path) -> Path:
     """Where the expected events of a recording stand."""
     return path.with_suffix(".expected.json")
-
-
-def _expect() -> None:
-    for path in recordings():
-        lines = ",\n".join(json.dumps(event) for event in as_data(parse(path)))
-        expectation(path).write_text(f"[\n{lines}\n]\n")
 
 
 def _scrub(source: Path, agent: str, version: str, worktrees: str) -> None:
@@ -71,7 +53,4 @@ def _scrub(source: Path, agent: str, version: str, worktrees: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["expect"]:
-        _expect()
-    else:
-        _scrub(Path(sys.argv[2]), *sys.argv[3:6])
+    _scrub(Path(sys.argv[1]), *sys.argv[2:5])

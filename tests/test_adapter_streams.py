@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hydra.adapters import registry
 from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
+from hydra.conformance.recorded import documents
 from hydra.errors import KINDS
 from hydra.events import AGENT_KINDS, AgentEvent, Event, encode
 from hydra.model import ExitStatus
@@ -66,7 +67,7 @@ def test_recordings_are_there() -> None:
 @pytest.mark.parametrize("path", REAL, ids=lambda p: f"{p.parent.parent.name}-{p.stem}")
 def test_a_real_recording_gives_the_expected_events(path: Path) -> None:
     expected = json.loads(recordings.expectation(path).read_text())
-    assert recordings.as_data(recordings.parse(path)) == expected
+    assert documents(recordings.parse(path)) == expected
 
 
 @pytest.mark.parametrize(

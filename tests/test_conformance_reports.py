@@ -145,6 +145,13 @@ def test_a_live_failure_is_tried_again_alone_and_a_kept_folder_is_named() -> Non
     assert """next: rm -rf '/var/tmp/it'"'"'s'""" in said
 
 
+def test_a_cli_that_cannot_be_run_sends_nobody_to_a_situation_that_is_none() -> None:
+    one = case("detect", FAILED, suite="live", differences=("it did not answer",))
+    said = text(replace(REPORT, cases=(one,)))
+    assert "next: hydra doctor" in said
+    assert "--situation detect" not in said
+
+
 def test_many_changes_are_counted() -> None:
     many = tuple(change(f"--option-{n}") for n in range(LISTED + 7))
     said = text(replace(REPORT, changes=many))

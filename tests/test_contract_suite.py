@@ -223,6 +223,7 @@ def test_differences_name_the_event_and_the_field(scratch: Path) -> None:
         ({"environment": ("PATH",)}, "CODEX_API_KEY is named as a secret"),
         ({"side_files": ("../*",)}, "does not stay inside"),
         ({"exit_codes": {}}, "exit_codes does not say what 0 means"),
+        ({"key": "2xcodex"}, "key '2xcodex' is not of a-z"),
     ],
 )
 def test_a_descriptor_that_is_not_whole_is_found(change: dict[str, Any], named: str) -> None:
@@ -279,8 +280,8 @@ def test_a_third_partys_recordings_need_no_code(scratch: Path) -> None:
 
 
 def test_versions_are_in_the_order_of_their_numbers(scratch: Path) -> None:
-    for version in ("2.10.0", "2.9.1", "10.0.0"):
+    for version in ("2.10.0", "2.9.1", "10.0.0", "2.10.0-beta.2"):
         (scratch / "toy" / version).mkdir(parents=True)
     (scratch / "toy" / "descriptor.expected.json").write_text("{}")
-    assert recorded.versions(scratch, "toy") == ["2.9.1", "2.10.0", "10.0.0"]
+    assert recorded.versions(scratch, "toy") == ["2.9.1", "2.10.0-beta.2", "2.10.0", "10.0.0"]
     assert recorded.versions(scratch, "nobody") == []

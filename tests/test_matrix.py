@@ -12,7 +12,6 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Origin
 from hydra.app import proof as shown
 from hydra.conformance import earned, recorded, records
-from hydra.conformance.live import situation
 from hydra.conformance.matrix import COLUMNS, matrix
 from hydra.errors import RecordError
 from hydra.model import CAPABILITIES, Capability, CapabilitySet, Confidence, DetectResult
@@ -177,9 +176,8 @@ def test_a_damaged_record_is_said(tmp_path: Path) -> None:
 
 
 def test_every_dimension_has_one_name_and_a_meaning() -> None:
-    assert situation.DIMENSIONS == earned.DIMENSIONS
     assert set(earned.BEHIND) == set(CAPABILITIES)
-    assert {name for names in earned.BEHIND.values() for name in names} <= set(earned.DIMENSIONS)
+    assert {name for names in earned.BEHIND.values() for name in names} <= set(records.DIMENSIONS)
     assert set(MEANING) == set(COLUMNS)
 
 
@@ -255,8 +253,8 @@ def test_the_installed_version_s_own_record_counts_before_a_newer_one() -> None:
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where Hydra looks for its own records, for this test."""
-    monkeypatch.setattr(shown, "fixtures", lambda: tmp_path)
-    return tmp_path / "adapters"
+    monkeypatch.setattr(shown, "recordings_of", lambda adapter: tmp_path)
+    return tmp_path
 
 
 def test_hydra_agents_shows_what_the_records_prove(own: Path) -> None:

@@ -74,6 +74,18 @@ def test_a_difference_is_the_text_of_the_failure_and_k_chooses(scratch: Path) ->
     assert "Traceback" not in done.stdout
 
 
+def test_what_an_adapter_raises_moves_no_cursor(scratch: Path) -> None:
+    raising = "    def detect(self, binary, probes):\n        raise ValueError('\\x1b[2Jgone')"
+    broken(scratch, "bad", "bad", methods=raising)
+    (scratch / "fixtures").mkdir()
+    (scratch / "fixtures" / "bad").symlink_to(EXAMPLE / "toy_adapter" / "fixtures" / "toy")
+    fixtures = f"--hydra-fixtures={scratch / 'fixtures'}"
+    done = run(scratch, "--hydra-adapter", "bad:ADAPTER", fixtures, "-k", "detect.recorded")
+    assert "it raises ValueError" in done.stdout
+    assert "gone" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("spec", "said"),
     [("nowhere:ADAPTER", "there is no module nowhere"), ("toy_adapter", "names no adapter")],

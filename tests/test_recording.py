@@ -15,6 +15,7 @@ from hydra.conformance.live.observed import Observed
 from hydra.conformance.recording import LONGEST, record
 from hydra.conformance.results import Case, Verdict
 from hydra.conformance.scrub import scrub
+from hydra.errors import RecordError
 from hydra.model import ProbeOutput
 from tests.adapter_recordings import FIXTURES
 
@@ -165,6 +166,26 @@ def test_a_stream_is_read_back_with_its_exit_and_its_events(scratch: Path) -> No
     assert edit.expected is not None
     assert [event["kind"] for event in edit.expected] == ["progress", "progress", "completed"]
     assert b"/home/user" in edit.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("exits.json", ""),
+        ("exits.json", "[1]"),
+        ("made.json", '"x"'),
+        ("stream.a.expected.json", '[{"kin'),
+    ],
+)
+def test_a_damaged_recording_is_an_error_that_names_the_file(
+    scratch: Path, name: str, text: str
+) -> None:
+    folder = scratch / "claude" / "1.0"
+    folder.mkdir(parents=True)
+    (folder / "stream.a.jsonl").write_text("{}\n")
+    (folder / name).write_text(text)
+    with pytest.raises(RecordError, match=rf"claude/1\.0/{name} cannot be read"):
+        recorded.Recording(folder).streams()
 
 
 def test_a_stream_that_is_too_long_is_left_out(scratch: Path) -> None:

@@ -13,11 +13,13 @@ from hydra.adapters import registry
 from hydra.conformance import script
 from hydra.conformance.live.expect import differences
 from hydra.conformance.live.expectation import Expectation, expectation, like
+from hydra.conformance.live.meeting import UNREACHED
 from hydra.conformance.live.observed import Observed
 from hydra.conformance.live.reach import Reach, reaches
-from hydra.conformance.live.run import UNREACHED, case, observe
+from hydra.conformance.live.run import case, observe
 from hydra.conformance.live.seen import Seen
-from hydra.conformance.live.situation import DIMENSIONS, load, load_all, situation
+from hydra.conformance.live.situation import load, load_all, situation
+from hydra.conformance.records import DIMENSIONS
 from hydra.conformance.request_log import Request
 from hydra.conformance.results import Verdict
 from hydra.errors import ConfigError
@@ -282,6 +284,15 @@ def test_as_expected_there_is_nothing_to_say() -> None:
                 "usage: cost_usd is 0.5, expected unknown",
             ),
         ),
+        (
+            lane(usage={"input_tokens": 10, "output_tokens": 0, "cost_usd": None}),
+            ("usage: output_tokens is 0, expected more",),
+        ),
+        (
+            lane(exit={"code": None, "signal": signal.SIGKILL}),
+            ("process: it did not end when it was told to, and was killed (SIGKILL)",),
+        ),
+        (lane(exit={"code": None, "signal": signal.SIGTERM}), ()),
         (replace(GOOD, patch={}), ("patch: M shop/a.txt expected, nothing changed",)),
         (
             replace(GOOD, patch={"shop/a.txt": "M", "b": "A"}),
@@ -325,6 +336,21 @@ def test_as_expected_there_is_nothing_to_say() -> None:
 )
 def test_a_difference_names_the_field_or_the_event(seen: Seen, sentences: tuple[str, ...]) -> None:
     assert told(seen) == sentences
+
+
+SAID = event("message", text="Done.")
+
+
+def test_a_message_that_comes_twice_in_a_row_is_told_but_not_after_a_fault() -> None:
+    wanted = expectation({}, "wanted")
+    clean = [asked(0.0, "turn")]
+    notice = event("progress/notice", text="in between")
+    twice = Seen(lane=LANE, events=[EVENTS[0], EVENTS[3], SAID, notice, SAID], requests=clean)
+    again = "events: message (text='Done.') comes twice"
+    assert again in told(twice, wanted)
+    assert again not in told(replace(twice, requests=GOOD.requests), wanted)
+    apart = [SAID, EVENTS[1], SAID, event("message", text="More."), event("tool_call", id="2")]
+    assert again not in told(replace(twice, events=apart), wanted)
 
 
 def test_a_line_that_is_no_json_is_shown_from_what_was_kept(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from hydra.conformance.contract.subject import Subject
 from hydra.conformance.results import Verdict
 from hydra.errors import UsageError
 from hydra.events import AgentEvent
-from hydra.model import ExitStatus, Tier
+from hydra.model import Capability, CapabilitySet, DetectResult, ExitStatus, Tier
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.thirdparties import EXAMPLE, broken, install, install_toy
@@ -429,6 +431,52 @@ def test_what_is_no_event_never_gets_further(given: object) -> None:
             parse(b"x")
     (ending,) = parser.end(ExitStatus(code=0), {})
     assert (ending.kind, ending.data["error"]) == ("failed", "StreamParseError")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("sign_in", "yes"),
+        ("sign_in_detail", None),
+        ("flags", ["--json"]),
+        ("capabilities", None),
+        ("capabilities", CapabilitySet(json_stream=True)),  # type: ignore[arg-type]
+        ("capabilities", CapabilitySet(plain_text=Capability(True, "seen"))),  # type: ignore[arg-type]
+    ],
+)
+def test_a_result_that_nobody_could_show_is_the_adapters_failure(field: str, value: object) -> None:
+    class Odd:
+        descriptor = example().adapter.descriptor
+
+        def detect(self, binary: str, probes: object) -> DetectResult:
+            given: dict[str, Any] = {field: value}
+            return DetectResult(adapter="toy", binary=Path(binary), **given)
+
+        def capabilities(self, flags: object) -> object:
+            return value
+
+    guarded = guard(Odd(), Origin("odd:ADAPTER"))  # type: ignore[arg-type]
+    found = guarded.detect("/bin/toy", {})
+    assert found.error is not None
+    assert (found.error.reason, found.sign_in.value) == ("adapter_failed", "unknown")
+    assert guarded.capabilities(frozenset()) == Odd.descriptor.capabilities
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("minimum_version", 2), ("capabilities", CapabilitySet(json_stream=True))],  # type: ignore[arg-type]
+)
+def test_a_descriptor_that_nobody_could_show_is_refused(field: str, value: object) -> None:
+    class Odd:
+        descriptor = replace(example().adapter.descriptor, **{field: value})  # type: ignore[arg-type]
+
+        def key(self) -> str:
+            return "toy"
+
+        detect = capabilities = build_command = parser = key
+
+    with pytest.raises(UsageError, match=f"descriptor: {field}"):
+        thirdparty.checked(Odd(), thirdparty.Named("toy", Origin("odd:ADAPTER"), "a test"))
 
 
 def test_good_events_pass_through_untouched() -> None:

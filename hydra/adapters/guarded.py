@@ -17,6 +17,7 @@ from typing import Any
 
 from hydra.adapters import said
 from hydra.adapters.contract import Adapter, Descriptor, Origin, Parser
+from hydra.adapters.shape import capable
 from hydra.errors import KINDS, AgentError, Failure
 from hydra.events import AGENT_KINDS, AgentEvent
 from hydra.model import (
@@ -25,6 +26,7 @@ from hydra.model import (
     DetectResult,
     ExitStatus,
     ProbeOutput,
+    SignIn,
     SpawnRequest,
     Tier,
 )
@@ -57,6 +59,10 @@ class ThirdParty:
             _texts(result.warnings, "warnings")
             _expect(isinstance(result.version, str), "its version is no text")
             _expect(isinstance(result.error, Failure | None), "its error is no Failure")
+            _expect(isinstance(result.flags, frozenset), "its flags are no frozenset")
+            _expect(isinstance(result.sign_in, SignIn), "its sign_in is no SignIn")
+            _expect(isinstance(result.sign_in_detail, str), "its sign_in_detail is no text")
+            _expect(capable(result.capabilities), "its capabilities are no CapabilitySet")
         except (Exception, Overrun) as bug:
             failure = self._broken("detect()", bug).failure
             return DetectResult(adapter=self.key(), binary=Path(binary), error=failure)
@@ -69,7 +75,7 @@ class ThirdParty:
                 held = self.inner.capabilities(flags)
         except (Exception, Overrun):
             return self.descriptor.capabilities
-        return held if isinstance(held, CapabilitySet) else self.descriptor.capabilities
+        return held if capable(held) else self.descriptor.capabilities
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """Its line. Raises `AgentError`, also where what it gives is no line."""

@@ -12,10 +12,18 @@ from typing import Any
 
 from hydra.adapters.contract import ConfigFolder, Descriptor, Probe
 from hydra.adapters.thirdparty import KEY
-from hydra.model import CapabilitySet, Tier
+from hydra.model import Capability, CapabilitySet, Confidence, Tier
 
 _CALLED = ("key", "detect", "capabilities", "build_command", "parser")
-_WORDS = ("label", "homepage", "protocol", "stream_format", "install_hint", "sign_in_hint")
+_WORDS = (
+    "label",
+    "homepage",
+    "protocol",
+    "stream_format",
+    "install_hint",
+    "sign_in_hint",
+    "minimum_version",
+)
 _LISTS = (
     "binaries",
     "generic_binaries",
@@ -48,7 +56,7 @@ def problem(found: Any, key: str) -> str:
 
 def _wrong(told: Any) -> Iterator[str]:
     if not (isinstance(told.key, str) and KEY.fullmatch(told.key)):
-        yield f"its key {told.key!r} is not of a-z, 0-9 and -, at most 40 characters"
+        yield f"its key {told.key!r} is not of a-z, 0-9 and -, at most 40, or begins like `2x`"
     for name in _WORDS:
         if not isinstance(getattr(told, name), str):
             yield f"descriptor: {name} is no text"
@@ -58,14 +66,25 @@ def _wrong(told: Any) -> Iterator[str]:
             yield f"descriptor: {name} is no tuple of texts"
     if not isinstance(told.tier, Tier) or told.sandbox not in ("hard", "soft"):
         yield "descriptor: tier is no Tier, or sandbox neither hard nor soft"
-    if not isinstance(told.capabilities, CapabilitySet):
-        yield "descriptor: capabilities is no CapabilitySet"
+    if not capable(told.capabilities):
+        yield "descriptor: capabilities is no CapabilitySet of Capability"
     yield from _programs(told)
     yield from _probes(told)
     yield from _environment(told)
     yield from _tables(told)
     if told.config is not None:
         yield from _config(told.config)
+
+
+def capable(held: Any) -> bool:
+    """Whether it is a whole set of capabilities, which can be shown."""
+    return isinstance(held, CapabilitySet) and all(
+        isinstance(one, Capability)
+        and isinstance(one.confidence, Confidence)
+        and isinstance(one.seen_in, str)
+        and isinstance(one.note, str)
+        for _, one in held.items()
+    )
 
 
 def _programs(told: Any) -> Iterator[str]:

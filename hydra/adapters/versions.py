@@ -15,6 +15,11 @@ def parts(version: str) -> tuple[int, ...]:
     )
 
 
+def order(version: str) -> tuple[tuple[int, ...], bool, str]:
+    """What sorts versions: numbers as numbers, a beta before its release."""
+    return parts(version), "-" not in version, version
+
+
 def older(version: str, than: str) -> bool:
     """Whether `version` comes before `than`; an empty one on either side never does."""
     left, right = parts(version), parts(than)

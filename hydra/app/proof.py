@@ -10,9 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
-from hydra.conformance import earned, records
+from hydra.conformance import earned, recorded, records
 from hydra.conformance.records import Record
-from hydra.demo.shims import fixtures
 from hydra.errors import RecordError
 from hydra.model import DetectResult
 from hydra.reporters.listing import AgentRow
@@ -32,7 +31,7 @@ def recordings_of(adapter: Adapter) -> Path:
     """Where an adapter's recordings and records lie: with Hydra's own, or beside its module."""
     origin = adapter.descriptor.third_party
     if origin is None:
-        return fixtures() / "adapters"
+        return recorded.root()
     from hydra.app.conformance.subjects import beside
 
     return beside(origin.spec)

@@ -48,17 +48,14 @@ def pytest_collection_modifyitems(
 
 
 def _contract(session: pytest.Session, spec: str, fixtures: str | None) -> Contract:
-    from hydra.adapters.thirdparty import from_words
-    from hydra.app.conformance.subjects import beside
-    from hydra.conformance.contract.subject import Subject
+    from hydra.app.conformance.subjects import named
     from hydra.errors import HydraError
+    from hydra.reporters.text import clean
 
     try:
-        adapter = from_words(spec)
+        subject = named(spec, Path(fixtures).absolute() if fixtures else None)
     except HydraError as error:
-        raise pytest.UsageError(f"{error.message} ({error.hint})") from error
-    folder = Path(fixtures).absolute() if fixtures else beside(spec)
-    subject = Subject(adapter, folder, spec=spec, third_party=True)
+        raise pytest.UsageError(clean(f"{error.message} ({error.hint})")) from error
     made: Contract = Contract.from_parent(session, name=spec, nodeid=f"hydra::{subject.key}")
     made.subject = subject
     return made
@@ -108,7 +105,9 @@ class CaseItem(pytest.Item):
             raise Differs("\n".join(told))
         reasons = [case.reason for case in cases if case.reason]
         if not cases or len(reasons) == len(cases):
-            pytest.skip("; ".join(dict.fromkeys(reasons)) or "it was not tried")
+            from hydra.reporters.text import clean
+
+            pytest.skip(clean("; ".join(dict.fromkeys(reasons))) or "it was not tried")
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         """The differences alone, a line each: no traceback of Hydra's."""
@@ -123,4 +122,6 @@ class CaseItem(pytest.Item):
 
 
 def _told(case: Case, difference: str) -> str:
-    return f"{case.version}: {difference}" if case.version else difference
+    from hydra.reporters.text import clean  # it may hold what the adapter or its CLI made up
+
+    return clean(f"{case.version}: {difference}" if case.version else difference)

@@ -20,7 +20,7 @@ from hydra.cli.common import (
 from hydra.cli.display import cells
 
 if TYPE_CHECKING:
-    from hydra.app.conformance.report import ConformanceRequest, Conformed
+    from hydra.app.conformance.report import ConformanceRequest
     from hydra.reporters.conformance.progress import Progress
 
 _FACTS = {"listing": "--list", "matrix": "--matrix", "promotion": "--promotion"}
@@ -108,9 +108,10 @@ def command(**options: Any) -> None:
         done = conformance(_request(options), progress)
     finally:
         progress.close()
-    _show(done, options)
+    document = done.document()
+    _show(document, options)
     sys.stdout.flush()
-    sys.exit(done.document()["exit_code"])
+    sys.exit(_write_junit(document, options["junit"]) or document["exit_code"])
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -122,7 +123,14 @@ def _check(options: dict[str, Any]) -> None:
     facts = [word for name, word in _FACTS.items() if options[name]]
     if len(facts) > 1:
         raise UsageError(f"{' and '.join(facts)} were both given", hint="give one")
+    if options["drift"] == "":  # an empty variable in CI is no wish to compare nothing
+        raise UsageError("--drift names nothing", hint="`hydra conformance --drift recorded`")
     _check_live(options, facts[0] if facts else "")
+    fixtures = options["fixtures"]
+    if fixtures is not None and not options["record"] and not fixtures.is_dir():
+        raise UsageError(
+            f"--fixtures: there is no folder {fixtures}", hint="--live --record makes one"
+        )
     junit = options["junit"]
     if junit is not None and not junit.absolute().parent.is_dir():
         raise UsageError(
@@ -135,7 +143,7 @@ def _check_live(options: dict[str, Any], fact: str) -> None:
 
     runs = ("live", "record", "cases", "drift", "junit")
     if fact and (named := [f"--{n.rstrip('s')}" for n in runs if options[n]]):
-        raise UsageError(f"{fact} runs nothing, and {named[0]} was given", hint="give one of them")
+        raise UsageError(f"{fact} takes no {named[0]}", hint="give one of them")
     of_live = [word for name, word in _OF_LIVE.items() if options[name]]
     if of_live and not options["live"]:
         raise UsageError(
@@ -179,12 +187,23 @@ def _progress() -> Progress:
     return Progress(write, (lambda: terminal_width(sys.stderr)) if live else None)
 
 
-def _show(done: Conformed, options: dict[str, Any]) -> None:
-    document = done.document()
-    if options["junit"] is not None:
-        from hydra.app.conformance.facts import write_junit
+def _write_junit(document: dict[str, Any], file: Path | None) -> int:
+    """What it must exit with, 0 where all is well. The report is out already: only a file that
+    cannot be written is not to cost a run of minutes."""
+    from hydra.app.conformance.facts import write_junit
+    from hydra.errors import Refused
+    from hydra.reporters.errors import error_text
 
-        write_junit(options["junit"], document)
+    if file is not None:
+        try:
+            write_junit(file, document)
+        except Refused as error:
+            sys.stderr.write(error_text(error, color=use_color(sys.stderr)))
+            return error.exit_code
+    return 0
+
+
+def _show(document: dict[str, Any], options: dict[str, Any]) -> None:
     if options["as_json"]:
         from hydra.reporters.document import dump
 

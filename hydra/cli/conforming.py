@@ -19,9 +19,9 @@ def agents(ctx: click.Context, param: click.Parameter, begun: str) -> list[Compl
 
 def situations(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Situations of --live."""
-    from hydra.app.conformance.live import situation_names
+    from hydra.conformance.live.situation import names
 
-    return _items(situation_names(), begun)
+    return _items(names(), begun)
 
 
 def cases(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:

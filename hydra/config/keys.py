@@ -549,7 +549,7 @@ _AGENT_KEYS = (
         default=None,
         shown="Hydra's own, or one that is installed",
         example='"my_pkg:ADAPTER"',
-        meaning="A third party's adapter, for an agent that Hydra itself has none for.",
+        meaning="A third party's adapter, in the table of an agent that Hydra has none for.",
         repository=NO,
     ),
 )

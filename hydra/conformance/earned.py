@@ -15,27 +15,6 @@ from hydra.adapters.contract import Adapter
 from hydra.conformance.records import Proof, Record
 from hydra.model import Capability, CapabilitySet, Confidence, Status
 
-DIMENSIONS = (
-    "headless",
-    "stream",
-    "edit",
-    "create",
-    "delete",
-    "plan",
-    "denials",
-    "thinking",
-    "usage",
-    "resume",
-    "errors",
-    "retries",
-    "limits",
-    "interrupt",
-    "sandbox",
-    "prompt",
-    "network_off",
-)
-"""What a situation can prove of an agent, in the order in which it is shown."""
-
 BEHIND: Mapping[str, tuple[str, ...]] = {
     "json_stream": ("stream",),
     "plain_text": ("headless",),

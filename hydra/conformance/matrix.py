@@ -12,11 +12,11 @@ from pathlib import Path
 from hydra.adapters.contract import Adapter
 from hydra.conformance import earned, notes, records
 from hydra.conformance.recorded import Recording, recordings
-from hydra.conformance.records import PLATFORMS, Record
+from hydra.conformance.records import DIMENSIONS, PLATFORMS, Record
 from hydra.model import Confidence
 from hydra.reporters.conformance.matrix import Cell, Matrix, Row
 
-COLUMNS = (*earned.DIMENSIONS, *PLATFORMS)
+COLUMNS = (*DIMENSIONS, *PLATFORMS)
 
 
 def matrix(
@@ -52,7 +52,7 @@ def row(
 ) -> Row:
     """One agent's row. `known` as `read_all` gives them, `recorded` the oldest version first."""
     seen = observed(adapter, recorded[-1]) if recorded else {}
-    cells = [_dimension(known, name, seen.get(name, Cell())) for name in earned.DIMENSIONS]
+    cells = [_dimension(known, name, seen.get(name, Cell())) for name in DIMENSIONS]
     return Row(
         agent=adapter.key(),
         label=adapter.descriptor.label,

@@ -14,9 +14,10 @@ from hydra.adapters import versions
 from hydra.adapters.contract import Adapter
 from hydra.conformance.earned import standing
 from hydra.conformance.facts import LIMITS, PARSER, Facts, gather
+from hydra.conformance.notes import ISSUES
 from hydra.conformance.records import Record
 from hydra.conformance.results import Case
-from hydra.conformance.stages import live, of_cases, offline, reached, stages
+from hydra.conformance.stages import beside, live, of_cases, offline, reached, stages
 from hydra.model import Tier
 from hydra.reporters.conformance.promotion import Promotion, Requirement
 
@@ -172,7 +173,7 @@ def _timeouts(facts: Facts) -> Requirement:
 
 
 def _issues(facts: Facts) -> Requirement:
-    place = f"fixtures/adapters/{facts.key}/issues.toml"
+    place = beside(facts, ISSUES)
     grave = [one for one in facts.issues or () if one.priority in GRAVE]
     met = facts.issues is not None and not grave
     if facts.issues is None:

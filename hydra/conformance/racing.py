@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ class Place:
         for name, text in files.items():
             path = self.repo / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            path.write_text(text, encoding="utf-8")
         for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "Base")):
             self.git(*words)
 
@@ -102,7 +103,7 @@ class Place:
             env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.home), **_GIT},
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
         if done.returncode:
@@ -169,17 +170,35 @@ def race(place: Place, order: Order) -> Said:
     if _no_more.is_set():
         process.send_signal(signal.SIGTERM)
     hung = threading.Event()
-    clock = threading.Timer(order.longest, _end, (process, hung))
+    events, stderr = _followed(process, order, hung)
+    folder = next(iter(sorted(place.state.glob("*/runs/*/events.jsonl"))), None)
+    return Said(
+        exit_code=process.returncode,
+        events=tuple(events),
+        result=_result(folder.parent) if folder else None,
+        stderr=stderr.decode("utf-8", "replace"),
+        seconds=time.monotonic() - began,
+        folder=folder.parent if folder else None,
+        hung=hung.is_set(),
+    )
+
+
+def _followed(
+    process: subprocess.Popen[bytes], order: Order, hung: threading.Event
+) -> tuple[list[Mapping[str, Any]], bytes]:
+    """Every event and all of stderr, once the process has ended, or was ended for its time."""
+    assert process.stderr is not None
+    clock, read = threading.Timer(order.longest, _end, (process, hung)), process.stderr.read
     clock.start()
     stderr: list[bytes] = []
     threads = [
         threading.Thread(target=_write, args=(process, order.prompt.encode()), daemon=True),
-        threading.Thread(target=lambda: stderr.append(_all(process.stderr)), daemon=True),
+        threading.Thread(target=lambda: stderr.append(read()), daemon=True),
     ]
     for thread in threads:
         thread.start()
     events = _events(process, order)
-    code = process.wait()
+    process.wait()
     _running.discard(process)
     clock.cancel()
     for thread in threads:
@@ -187,16 +206,7 @@ def race(place: Place, order: Order) -> Said:
     for stream in (process.stdout, process.stderr if not threads[1].is_alive() else None):
         if stream is not None:
             stream.close()
-    folder = next(iter(sorted(place.state.glob("*/runs/*/events.jsonl"))), None)
-    return Said(
-        exit_code=code,
-        events=tuple(events),
-        result=_result(folder.parent) if folder else None,
-        stderr=b"".join(stderr).decode("utf-8", "replace"),
-        seconds=time.monotonic() - began,
-        folder=folder.parent if folder else None,
-        hung=hung.is_set(),
-    )
+    return events, b"".join(stderr)
 
 
 def _events(process: subprocess.Popen[bytes], order: Order) -> list[Mapping[str, Any]]:
@@ -217,16 +227,9 @@ def _events(process: subprocess.Popen[bytes], order: Order) -> list[Mapping[str,
 
 def _write(process: subprocess.Popen[bytes], prompt: bytes) -> None:
     assert process.stdin is not None
-    try:
+    with suppress(OSError):  # refused before it has read: its exit code tells
         process.stdin.write(prompt)
         process.stdin.close()
-    except OSError:  # refused before it has read: its exit code tells
-        return
-
-
-def _all(stream: Any) -> bytes:
-    data: bytes = stream.read()
-    return data
 
 
 def _end(process: subprocess.Popen[bytes], hung: threading.Event) -> None:
@@ -235,10 +238,8 @@ def _end(process: subprocess.Popen[bytes], hung: threading.Event) -> None:
     for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
         if process.poll() is None:
             process.send_signal(number)
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=10 if number == signal.SIGTERM else None)
-            except subprocess.TimeoutExpired:
-                continue
 
 
 def _result(folder: Path) -> Mapping[str, Any] | None:

@@ -20,14 +20,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hydra.adapters.contract import Probe
-from hydra.adapters.versions import parts
+from hydra.adapters.contract import Adapter, Probe
+from hydra.adapters.versions import order
 from hydra.demo.shims import fixtures
+from hydra.errors import RecordError
+from hydra.events import AgentEvent
 from hydra.model import ExitStatus, ProbeOutput
 
 _GOOD = ("", "ok", "key", "in")
@@ -86,16 +88,25 @@ class Recording:
 
     def streams(self) -> list[Stream]:
         """Every recorded run, by name; those written by hand come last."""
-        exits = self.document("exits.json") or {}
+        exits = self._named("exits.json")
         found = [self._stream(path, exits) for path in sorted(self.folder.glob("stream.*.jsonl"))]
-        expected = self.document("made.expected.json") or {}
-        made = self.document("made.json") or {}
+        expected = self._named("made.expected.json")
+        made = self._named("made.json")
         return [*found, *(_made(name, told, expected.get(name)) for name, told in made.items())]
 
     def document(self, name: str) -> Any:
-        """A JSON file of the folder; None where it is not there."""
+        """A JSON file of the folder; None where it is not there. Raises `RecordError`."""
         path = self.folder / name
-        return json.loads(path.read_bytes()) if path.is_file() else None
+        try:
+            return json.loads(path.read_bytes()) if path.is_file() else None
+        except (OSError, ValueError, RecursionError) as error:
+            raise _damaged(path, str(error)) from error
+
+    def _named(self, name: str) -> Mapping[str, Any]:
+        found = self.document(name) or {}
+        if not isinstance(found, dict):
+            raise _damaged(self.folder / name, "it holds no names")
+        return found
 
     def _files(self, probe: Probe) -> list[Path]:
         words = [word for word in probe.args if not word.startswith("-")]
@@ -139,6 +150,13 @@ class Recording:
         return _read(path) if path.is_file() else ""
 
 
+def _damaged(path: Path, why: str) -> RecordError:
+    return RecordError(
+        f"the recording {'/'.join(path.parts[-3:])} cannot be read: {why}",
+        hint="correct the file, or put back the one that was recorded",
+    )
+
+
 def root() -> Path:
     """Where the recordings of the built-in agents lie."""
     return fixtures() / "adapters"
@@ -150,12 +168,40 @@ def versions(root: Path, agent: str) -> list[str]:
     if not folder.is_dir():
         return []
     found = [path.name for path in folder.iterdir() if path.is_dir()]
-    return sorted(found, key=lambda name: (parts(name), name))
+    return sorted(found, key=order)
 
 
 def recordings(root: Path, agent: str) -> list[Recording]:
     """The same, as recordings."""
     return [Recording(root / agent / version) for version in versions(root, agent)]
+
+
+def parse(
+    adapter: Adapter, stream: Stream, lines: Sequence[bytes] | None = None
+) -> list[AgentEvent]:
+    """What a fresh parser of the adapter makes of a stream, or of other lines in its place."""
+    parser = adapter.parser()
+    events = [
+        event
+        for line in (stream.lines if lines is None else lines)
+        for event in parser.parse_line(line)
+    ]
+    names = adapter.descriptor.side_files
+    files = {names[n]: data for n, data in stream.files.items() if n < len(names)}
+    return [*events, *parser.end(stream.exit, {**files, "stderr": stream.stderr})]
+
+
+def documents(events: Iterable[AgentEvent]) -> list[dict[str, Any]]:
+    """Events as the expectation files hold them."""
+    return [
+        {"kind": e.kind, "sub": e.sub, "data": json.loads(json.dumps(dict(e.data)))} for e in events
+    ]
+
+
+def expectation(events: Iterable[AgentEvent]) -> str:
+    """The text of an `.expected.json`: an event a line, so that a diff shows what changed."""
+    rows = ",\n".join(json.dumps(event) for event in documents(events))
+    return f"[\n{rows}\n]\n"
 
 
 def _made(name: str, told: Mapping[str, Any], expected: Any) -> Stream:
@@ -178,8 +224,7 @@ def _exit(code: int) -> ExitStatus:
 def _asked_of(agent: str) -> Sequence[Probe]:
     from hydra.adapters import registry
 
-    known = {adapter.key(): adapter for adapter in registry.ADAPTERS}
-    return known[agent].descriptor.probes if agent in known else ()
+    return registry.OWN[agent].descriptor.probes if agent in registry.OWN else ()
 
 
 def _probe_name(stem: str) -> str:

@@ -17,11 +17,10 @@ from hydra.adapters.contract import Adapter
 from hydra.conformance import records
 from hydra.conformance.live.observed import Observed
 from hydra.conformance.proving import fresh_record, proof
-from hydra.conformance.recorded import Recording, Stream
+from hydra.conformance.recorded import Recording, Stream, expectation, parse
 from hydra.conformance.results import Case
 from hydra.conformance.scrub import scrub
 from hydra.errors import AuthMissing
-from hydra.events import AgentEvent
 from hydra.model import ExitStatus, ProbeOutput
 
 LONGEST = 64 * 1024
@@ -70,24 +69,6 @@ def record(
             elif found and (found.error is None or found.error.kind == AuthMissing.kind):
                 written += _suite_alone(folder, key, version, cases)
     return written
-
-
-def parse(adapter: Adapter, stream: Stream, lines: list[bytes] | None = None) -> list[AgentEvent]:
-    """The adapter's events of a recorded stream, or of other lines in its place."""
-    parser = adapter.parser()
-    events: list[AgentEvent] = []
-    for line in stream.lines if lines is None else lines:
-        events += parser.parse_line(line)
-    names = adapter.descriptor.side_files
-    files = {names[n]: data for n, data in stream.files.items() if n < len(names)}
-    return events + parser.end(stream.exit, {**files, "stderr": stream.stderr})
-
-
-def expected(events: Iterable[AgentEvent]) -> str:
-    """Events as the text of an `.expected.json`."""
-    shown = ({"kind": e.kind, "sub": e.sub, "data": dict(e.data)} for e in events)
-    lines = ",\n".join(json.dumps(event) for event in shown)
-    return f"[\n{lines}\n]\n"
 
 
 # answers to probes
@@ -173,7 +154,7 @@ class _Folder:
             stderr=_bytes(stderr),
             exit=ExitStatus(code=code) if isinstance(code, int) else ExitStatus(signal=number),
         )
-        texts = {".jsonl": stdout, ".expected.json": expected(parse(self._adapter, held))}
+        texts = {".jsonl": stdout, ".expected.json": expectation(parse(self._adapter, held))}
         if stderr:
             texts[".stderr.txt"] = stderr
         return [_write(self._folder / f"stream.{name}{end}", text) for end, text in texts.items()]

@@ -24,6 +24,27 @@ SCHEMA = 1
 
 PLATFORMS = ("linux", "macos", "windows")
 
+DIMENSIONS = (
+    "headless",
+    "stream",
+    "edit",
+    "create",
+    "delete",
+    "plan",
+    "denials",
+    "thinking",
+    "usage",
+    "resume",
+    "errors",
+    "retries",
+    "limits",
+    "interrupt",
+    "sandbox",
+    "prompt",
+    "network_off",
+)
+"""What a situation can prove of an agent, in the order in which the matrix shows it."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,99}")
 _T = TypeVar("_T")
 
@@ -113,13 +134,9 @@ def read_all(root: Path, agent: str) -> list[Record]:
     Versions are ordered as numbers, a beta before its release; those of one version by Hydra
     release, then by day. Raises `RecordError` for one that is damaged or from a newer Hydra.
     """
-    found = [read(path) for path in sorted((root / agent).glob("*/record.*.json"))]
-    return sorted(found, key=lambda record: (*order(record.version), *_age(record)))
-
-
-def order(version: str) -> tuple[tuple[int, ...], bool, str]:
-    """What sorts versions: numbers as numbers, a beta before its release."""
-    return versions.parts(version), "-" not in version, version
+    paths = sorted((root / agent).glob("*/record.*.json"))
+    found = [read(path) for path in paths if path.is_file()]
+    return sorted(found, key=lambda record: (*versions.order(record.version), *_age(record)))
 
 
 def _age(record: Record) -> tuple[tuple[int, ...], str, str]:
@@ -129,6 +146,8 @@ def _age(record: Record) -> tuple[tuple[int, ...], str, str]:
 def read(path: Path) -> Record:
     """One record. Raises `RecordError` where it is damaged, misplaced or from a newer Hydra."""
     try:
+        if path.stat().st_size > _LARGEST:
+            raise ValueError(f"it has more than {_LARGEST:,} bytes")
         told = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(told, dict) or not isinstance(told.get("schema"), int):
             raise ValueError("it is no record")
@@ -148,6 +167,9 @@ def read(path: Path) -> Record:
         )
     return record
 
+
+_LARGEST = 4_000_000
+"""Bytes of a record: thirty situations take a hundredth of that."""
 
 _AGAIN = "take the file away, or make it anew: hydra conformance --live --record"
 

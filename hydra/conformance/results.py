@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-SUITES = ("contract", "live", "drift")
-"""Where a case belongs: the adapter by itself, the installed CLI, two versions of it."""
-
 
 class Verdict(StrEnum):
     """How one case ended. A case that could not be tried is never one that passed."""
@@ -22,6 +19,7 @@ class Verdict(StrEnum):
 class Case:
     """One thing that was tried on one agent.
 
+    `suite` is `contract` (the adapter by itself) or `live` (the installed CLI).
     `differences` are sentences, each of which names the flag, the field or the event; `reason` is
     why it was skipped; `evidence` a file or folder that shows it, or "".
     """
@@ -89,6 +87,8 @@ class Report:
     network: Network | None = None
     recorded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The words of a command line by which each agent is named again."""
 
     def count(self, verdict: Verdict) -> int:
         """How many cases ended so."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hydra.conformance.earned import TRY_IT, standing
+from hydra.conformance.earned import standing
 from hydra.conformance.facts import DETECTION, LINES, PARSER, Facts
 from hydra.conformance.notes import HEADINGS, NOTE
 from hydra.reporters.conformance.promotion import Requirement
@@ -50,13 +50,18 @@ def offline(facts: Facts) -> str:
     return f"hydra conformance {facts.key}"
 
 
+def beside(facts: Facts, name: str) -> str:
+    """Where a file about the agent lies: a third party's beside its module."""
+    return f"fixtures/{'' if facts.third_party else 'adapters/'}{facts.key}/{name}"
+
+
 def live(facts: Facts) -> str:
     """The command that tries the installed CLI and keeps what came of it."""
-    return f"{TRY_IT.replace('--live', facts.key)} --live --record"
+    return f"{offline(facts)} --live --record"
 
 
 def _research(facts: Facts) -> Requirement:
-    place = f"fixtures/adapters/{facts.key}/{NOTE}"
+    place = beside(facts, NOTE)
     wanted = " and ".join(heading.removeprefix("## ") for heading in HEADINGS)
     return Requirement(
         name="research",

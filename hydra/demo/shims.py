@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from hydra.adapters import versions
 from hydra.demo.script import Step, check
 from hydra.demo.wires.base import USAGE
 
@@ -130,7 +130,7 @@ def fixtures() -> Path:
 def newest_version(agent: str) -> str:
     """The newest version of `agent` whose help text is recorded."""
     found = [path.name for path in (fixtures() / "adapters" / agent).iterdir() if path.is_dir()]
-    return max(found, key=lambda name: [int(part) for part in re.findall(r"\d+", name)[:3]])
+    return max(found, key=versions.order)
 
 
 def _help_files(

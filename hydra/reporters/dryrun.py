@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hydra.config.units import format_duration
-from hydra.model import LanePlan, Limits, RacePlan, Tier
+from hydra.model import LanePlan, Limits, RacePlan
 from hydra.reporters.errors import failure_details, labelled
+from hydra.reporters.listing import TIERS
 from hydra.reporters.style import paint
 from hydra.reporters.summary import bullets
 from hydra.reporters.text import clean, command_line, duration, plural, quote, size, wrap
@@ -110,7 +111,7 @@ def _retention(limits: Limits) -> str:
 
 def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
     head = f"{lane.lane.id}: {' '.join((clean(lane.label), clean(lane.version))).strip()}"
-    traits = ["tier 1" if lane.tier is Tier.TIER1 else "experimental"]
+    traits = [TIERS[lane.tier]]
     if lane.third_party:
         traits.append(f"third party: {clean(str(lane.third_party))}")
     traits.append("! soft sandbox" if lane.soft_sandbox else "hard sandbox")

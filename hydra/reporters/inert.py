@@ -8,6 +8,7 @@ characters stops the second.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 
 from hydra.reporters.text import clean
@@ -42,6 +43,12 @@ def code(text: str, longest: int = LONGEST) -> str:
         return ""
     told = "".join(one if one.isalnum() or one == " " else f"&#{ord(one)};" for one in kept)
     return f"<code>{_split_at(told)}</code>"
+
+
+def rows_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that are inert already; an empty one keeps its place."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell or ' ' for cell in line)} |" for line in lines)
 
 
 def _short(text: str, longest: int) -> str:

@@ -17,7 +17,8 @@ from hydra.reporters.text import clean, command_line, gist, size, wrap
 WIDE = 96
 """Cells from which on the list of agents has a column for the version that was tried live."""
 
-_TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
+TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
+"""A tier as people read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class RunRow:
 
 def tier_words(descriptor: Descriptor) -> str:
     """`tier 1`, `experimental`, or `third party`, which is experimental too."""
-    return "third party" if descriptor.third_party else _TIERS[descriptor.tier]
+    return "third party" if descriptor.third_party else TIERS[descriptor.tier]
 
 
 def sandbox_mark(descriptor: Descriptor) -> str:
@@ -120,7 +121,7 @@ def agent_text(
     facts = [
         ("label", one.label),
         ("homepage", one.homepage),
-        ("tier", _TIERS[one.tier]),
+        ("tier", TIERS[one.tier]),
         ("third party", _origin(one)),
         ("sandbox", sandbox_mark(one)),
         (

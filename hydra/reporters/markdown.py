@@ -12,7 +12,7 @@ from hydra.reporters import checks, ranking
 from hydra.reporters.compare import points
 from hydra.reporters.crosstests import weighty_first
 from hydra.reporters.fields import Data, number, record, records, strings, text
-from hydra.reporters.inert import code, inert, plain
+from hydra.reporters.inert import code, inert, plain, rows_table
 from hydra.reporters.text import cost, duration, plural
 from hydra.reporters.words import plus_minus
 
@@ -79,7 +79,7 @@ def _ranks(verdict: Data) -> Iterator[str]:
     titles = [inert(name, 60) for name in known] if len(known) <= checks.COLUMNS else ["checks"]
     head = ["rank", "lane", "verdict", *titles, "+/-", "cost", "time", "why"]
     rows = [_row(lane, lanes) for lane in lanes[:ROWS]]
-    yield _table(head, rows)
+    yield rows_table(head, rows)
     if len(lanes) > ROWS:
         yield f"and {plural(len(lanes) - ROWS, 'more lane')}"
 
@@ -148,7 +148,7 @@ def _cross(verdict: Data) -> str:
     if not rows or not lanes:
         return ""
     head = ["test", "by", "base", *(code(lane, 60) for lane in lanes), ""]
-    table = _table(head, [_cross_row(row, lanes) for row in rows[:ROWS]])
+    table = rows_table(head, [_cross_row(row, lanes) for row in rows[:ROWS]])
     more = f"\n\nand {plural(len(rows) - ROWS, 'more test')}" if len(rows) > ROWS else ""
     return _details("Each lane's new tests on every patch", table + more)
 
@@ -201,11 +201,6 @@ def _details(title: str, body: str) -> str:
     if not body:
         return ""
     return f"<details>\n<summary>{plain(title)}</summary>\n\n{body}\n\n</details>"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cell or ' ' for cell in line)} |" for line in lines)
 
 
 def _last(verdict: Data) -> str:

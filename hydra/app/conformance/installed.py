@@ -35,6 +35,13 @@ class Installed:
     hint: str = ""
     answers: Mapping[str, ProbeOutput] = field(default_factory=dict)
 
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """What is not as it should be: the problem, else each probe that had to be ended."""
+        late = (one for one in self.answers.values() if one.timed_out)
+        told = (f"`{' '.join(one.argv)}` did not answer in {one.seconds:.0f} s" for one in late)
+        return (self.problem,) if self.problem else tuple(told)
+
 
 def installed(
     adapters: Sequence[Adapter],

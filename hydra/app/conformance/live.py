@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from hydra import paths
 from hydra.app import settings
 from hydra.app.conformance.installed import Installed, installed
+from hydra.conformance.live.meeting import UNREACHED
 from hydra.conformance.live.reach import reaches
 from hydra.conformance.live.run import case, observe
-from hydra.conformance.live.situation import SITUATIONS
+from hydra.conformance.live.situation import names
 from hydra.conformance.results import Case, Verdict
 from hydra.errors import NoAgentReady, Refused, UsageError
 from hydra.space import under_floor
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 UNKNOWN = "unknown"
 """What a version is called whose text nobody understands, where two are compared."""
-
-NO_WAY = "nothing here says how its CLI finds the model server (agents.toml)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,13 +116,8 @@ def ready(subjects: Sequence[Subject], run: Run) -> Live:
     )
 
 
-def situation_names() -> list[str]:
-    """Every situation, by its file: none is read."""
-    return sorted(path.stem for path in SITUATIONS.glob("*.toml"))
-
-
 def _situations(asked: Sequence[str]) -> tuple[str, ...]:
-    known = situation_names()
+    known = names()
     for name in asked:
         if name not in known:
             from difflib import get_close_matches
@@ -137,7 +131,7 @@ def _situations(asked: Sequence[str]) -> tuple[str, ...]:
 
 
 def _not_there(keys: Sequence[str], found: Mapping[str, Installed]) -> NoAgentReady:
-    told = [one.problem if (one := found.get(key)) else f"{key}: {NO_WAY}" for key in keys]
+    told = [one.problem if (one := found.get(key)) else f"{key}: {UNREACHED}" for key in keys]
     hints = [one.hint for key in keys if (one := found.get(key)) and one.hint]
     able = f"these can be run live: {', '.join(reaches())}"
     return NoAgentReady("; ".join(told), hint=hints[0] if hints else able)
@@ -146,15 +140,15 @@ def _not_there(keys: Sequence[str], found: Mapping[str, Installed]) -> NoAgentRe
 def _not_run(key: str, one: Installed | None) -> Case:
     """Whether its CLI can be raced at all: the first case of an agent."""
     if one is None or one.program is None:
-        reason = one.problem if one else NO_WAY
+        reason = one.problem if one else UNREACHED
         return Case(suite="live", agent=key, name="detect", verdict=Verdict.SKIPPED, reason=reason)
     return Case(
         suite="live",
         agent=key,
         name="detect",
         version=one.version,
-        verdict=Verdict.FAILED if one.problem else Verdict.PASSED,
-        differences=(one.problem,) if one.problem else (),
+        verdict=Verdict.FAILED if one.differences else Verdict.PASSED,
+        differences=one.differences,
     )
 
 

@@ -114,8 +114,15 @@ def conformance(request: ConformanceRequest, watcher: Watcher) -> Conformed:
         network=found.network,
         recorded=tuple(found.recorded),
         warnings=tuple(found.warnings),
+        named={subject.key: _named(subject, request) for subject in picked.subjects},
     )
     return Conformed(report, found.folder, tuple(found.compared))
+
+
+def _named(subject: Subject, request: ConformanceRequest) -> tuple[str, ...]:
+    by_spec = subject.spec in request.adapters
+    fixtures = () if request.fixtures is None else ("--fixtures", str(request.fixtures))
+    return (*(("--adapter", subject.spec) if by_spec else (subject.key,)), *fixtures)
 
 
 def _contract(

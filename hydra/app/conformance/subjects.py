@@ -47,7 +47,7 @@ def chosen(
         problems = everyone.problems
         found = {key: _subject(one, fixtures) for key, one in everyone.adapters.items()}
     for spec in specs:
-        subject = _named(spec, fixtures)
+        subject = named(spec, fixtures)
         if subject.key in registry.OWN:
             raise UsageError(
                 f"--adapter {spec} is called {subject.key}, as an adapter of Hydra's own is",
@@ -73,7 +73,8 @@ def _subject(adapter: Adapter, fixtures: Path | None) -> Subject:
     return Subject(inner, place, spec=origin.spec, third_party=True)
 
 
-def _named(spec: str, fixtures: Path | None) -> Subject:
+def named(spec: str, fixtures: Path | None) -> Subject:
+    """The adapter that `module:NAME` is, with its recordings. Raises `UsageError`."""
     from hydra.adapters.thirdparty import from_words
 
     adapter = from_words(spec)

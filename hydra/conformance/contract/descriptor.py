@@ -8,13 +8,13 @@ from pathlib import PurePath
 
 from hydra.adapters.environment import matches, secret_values, select
 from hydra.adapters.signin import sign_in_state
+from hydra.adapters.thirdparty import KEY
 from hydra.adapters.versions import broken, older, parts
 from hydra.conformance import recorded
 from hydra.conformance.contract import snapshot
 from hydra.conformance.contract.subject import NO_RECORDINGS, Check, NotTried, Subject
 from hydra.model import CAPABILITIES, Confidence, SignIn
 
-_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 _LONGEST_PROBE = 60.0
 
@@ -22,8 +22,8 @@ _LONGEST_PROBE = 60.0
 def names(subject: Subject) -> Iterator[str]:
     """The key is safe as a ref and a file name; what a person reads is there."""
     told = subject.adapter.descriptor
-    if not _KEY.fullmatch(told.key):
-        yield f"key {told.key!r} is not of a-z, 0-9 and -, at most 40 characters"
+    if not KEY.fullmatch(told.key):
+        yield f"key {told.key!r} is not of a-z, 0-9 and -, at most 40, or begins like `2x`"
     if subject.adapter.key() != told.key:
         yield f"key() gives {subject.adapter.key()!r} and the descriptor {told.key!r}"
     for field in ("label", "homepage", "install_hint", "sign_in_hint", "protocol", "stream_format"):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from hydra.adapters.detecting import Probes
 from hydra.adapters.helptext import options
 from hydra.adapters.versions import parts
 from hydra.conformance.contract import snapshot
@@ -14,8 +15,6 @@ from hydra.conformance.contract.subject import Check, NotTried, Subject
 from hydra.conformance.recorded import Recording
 from hydra.errors import KINDS
 from hydra.model import DetectResult, ProbeOutput, SignIn
-
-Probes = Mapping[str, ProbeOutput]
 
 FOREIGN = ProbeOutput(
     name="version", argv=("x", "--version"), exit_code=0, stdout="another program 9.5\n"

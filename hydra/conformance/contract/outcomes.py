@@ -11,7 +11,7 @@ from typing import Any
 from hydra.conformance import racing
 from hydra.conformance.contract import posing
 from hydra.conformance.contract.prompts import LONG, MARK
-from hydra.conformance.contract.sound import documents, endings, read
+from hydra.conformance.contract.sound import endings, read
 from hydra.conformance.contract.subject import Subject
 from hydra.errors import HydraError
 
@@ -69,7 +69,7 @@ def spoken(subject: Subject, part: posing.Part) -> list[tuple[str, str]]:
     """Kind and sub of every event that the program's output gives before it hangs or exits."""
     seen = read(subject, part.lines, part.stream.exit, {"stderr": part.stream.stderr})
     closing = {id(event) for event in endings(seen)} if part.hangs else set()
-    return [(e["kind"], e["sub"]) for e in documents(e for e in seen if id(e) not in closing)]
+    return [(event.kind, event.sub) for event in seen if id(event) not in closing]
 
 
 def _spoken(race: Race, subject: Subject, part: posing.Part, said: racing.Said) -> Iterator[str]:

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from hydra.adapters.contract import Descriptor
-from hydra.conformance.contract.subject import NotTried
+from hydra.adapters.thirdparty import from_words
+from hydra.conformance import recorded
+from hydra.conformance.contract.subject import NotTried, Subject
 
 DESCRIPTOR, LINES, DETECT = (
     "descriptor.expected.json",
@@ -108,17 +110,14 @@ def write_all(subject: Any) -> list[Path]:
 
 
 def _write_streams(subject: Any, recording: Any) -> Iterator[Path]:
-    from hydra.conformance.contract import streams
-
     by_hand = {}
     for stream in recording.streams():
-        told = streams.events(subject, stream)
+        events = recorded.parse(subject.adapter, stream)
         if stream.made:
-            by_hand[stream.name.removeprefix("made ")] = told
+            by_hand[stream.name.removeprefix("made ")] = recorded.documents(events)
             continue
-        rows = ",\n".join(json.dumps(event) for event in told)
         path = recording.folder / f"stream.{stream.name}.expected.json"
-        path.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+        path.write_text(recorded.expectation(events), encoding="utf-8")
         yield path
     if by_hand:
         path = recording.folder / "made.expected.json"
@@ -133,8 +132,13 @@ def _write_streams(subject: Any, recording: Any) -> Iterator[Path]:
 def _main(words: list[str]) -> None:
     from hydra.conformance.contract import suite
 
-    named = suite.third_party(words[0], Path(words[1])) if len(words) == 2 else None
-    for subject in (named,) if named else suite.built_in():
+    if len(words) not in (0, 2):
+        sys.exit("give MODULE:NAME and RECORDINGS, or neither for Hydra's own")
+    subjects = suite.built_in()
+    if words:
+        adapter = from_words(words[0])
+        subjects = [Subject(adapter, Path(words[1]), spec=words[0], third_party=True)]
+    for subject in subjects:
         for path in write_all(subject):
             sys.stdout.write(f"{path}\n")
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from hydra.conformance.contract.subject import Subject
 from hydra.errors import KINDS
@@ -38,13 +36,6 @@ def read(
     parser = subject.adapter.parser()
     events = [event for line in lines for event in parser.parse_line(line)]
     return [*events, *parser.end(exit, files)]
-
-
-def documents(events: Iterable[AgentEvent]) -> list[dict[str, Any]]:
-    """Events as the expectation files hold them."""
-    return [
-        {"kind": e.kind, "sub": e.sub, "data": json.loads(json.dumps(dict(e.data)))} for e in events
-    ]
 
 
 def endings(events: Iterable[AgentEvent]) -> list[AgentEvent]:

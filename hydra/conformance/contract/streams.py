@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from hydra.conformance.contract.sound import documents, endings, read, sound
+from hydra.conformance.contract.sound import endings, read, sound
 from hydra.conformance.contract.subject import Check, NotTried, Subject
-from hydra.conformance.recorded import Recording, Stream
+from hydra.conformance.recorded import Recording, Stream, documents, parse
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
 
@@ -23,18 +23,10 @@ _MANY = 10_001
 _TOTALS = ("input_tokens", "output_tokens", "cached_tokens", "cost_usd")
 
 
-def events(subject: Subject, stream: Stream) -> list[dict[str, Any]]:
-    """The events of a recorded run, as documents."""
-    return documents(_read(subject, stream))
-
-
 def _read(
     subject: Subject, stream: Stream, lines: Sequence[bytes] | None = None
 ) -> list[AgentEvent]:
-    told = subject.adapter.descriptor.side_files
-    files = {told[number]: data for number, data in stream.files.items() if number < len(told)}
-    files["stderr"] = stream.stderr
-    return read(subject, stream.lines if lines is None else lines, stream.exit, files)
+    return parse(subject.adapter, stream, lines)
 
 
 def _streams(recording: Recording) -> list[Stream]:

@@ -3,7 +3,6 @@ an adapter does; an exception of its is a difference."""
 
 from __future__ import annotations
 
-import importlib
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +10,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from hydra.adapters import registry
-from hydra.adapters.contract import Adapter
 from hydra.conformance import recorded
 from hydra.conformance.contract import (
     descriptor,
@@ -44,13 +42,6 @@ CHECKS: tuple[Check, ...] = (
 def built_in() -> list[Subject]:
     """Hydra's own adapters with their recordings."""
     return [Subject(adapter, recorded.root()) for adapter in registry.ADAPTERS]
-
-
-def third_party(spec: str, recordings: Path) -> Subject:
-    """The adapter that `module:NAME` is. Raises what importing it raises, and `AttributeError`."""
-    module, _, name = spec.partition(":")
-    adapter: Adapter = getattr(importlib.import_module(module), name or "ADAPTER")
-    return Subject(adapter, recordings, spec=spec, third_party=True)
 
 
 def names(subject: Subject) -> list[str]:

@@ -19,8 +19,3 @@ def compare(adapter: Adapter, old: Path, new: Path) -> list[Change]:
     made = [*helps.changes(was, now), *streams.changes(was, now), *outcomes.changes(was, now)]
     once = list(dict.fromkeys(made))
     return sorted(once, key=lambda change: not change.minds)
-
-
-def line(change: Change) -> str:
-    """A change as one line: what it is, and what Hydra loses by it."""
-    return f"{change.text}. Hydra minds: {change.minds}" if change.minds else change.text

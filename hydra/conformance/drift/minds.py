@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hydra.adapters.jsonlines import Malformed, Object, decode
 from hydra.conformance.drift import schemas
 from hydra.conformance.drift.sides import Side, shared
-from hydra.conformance.recording import parse
+from hydra.conformance.recorded import parse
 from hydra.events import AgentEvent
 
 Told = dict[str, object]

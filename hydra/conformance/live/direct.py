@@ -203,6 +203,6 @@ def _patch(place: Place) -> dict[str, str]:
 
 def _content(path: Path) -> str | None:
     try:
-        return path.read_text()
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None

@@ -6,8 +6,10 @@ Pure: the same sentences come of a race, of a direct call and of a test's own da
 from __future__ import annotations
 
 import re
+import signal
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from hydra.conformance.live.expectation import Expectation, Wanted, brief
@@ -23,11 +25,7 @@ def differences(expected: Expectation, seen: Seen, reach: Reach) -> tuple[str, .
         return (f"race: {seen.trouble}",)
     if not seen.lane:
         return tuple(_refused(expected, seen))
-    return tuple(
-        sentence
-        for find in (_outcome, _unknown, _session, _events, _usage, _patch, _asked, _said, _left)
-        for sentence in find(expected, seen, reach)
-    )
+    return tuple(sentence for find in _ALWAYS for sentence in find(expected, seen, reach))
 
 
 def _refused(expected: Expectation, seen: Seen) -> Iterator[str]:
@@ -104,6 +102,17 @@ def _events(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
             yield f"events: {unwanted} {_times(len(met))}, expected none"
 
 
+def _again(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+    """What is said twice in a row. An answer that a fault cut off may be told again."""
+    if any(request.answer.startswith("fault") for request in seen.requests):
+        return
+    told = [e for e in seen.events if e["kind"] in ("message", "tool_call", "tool_result")]
+    for before, event in pairwise(told):
+        text = event["data"].get("text")
+        if event["kind"] == before["kind"] == "message" and text == before["data"].get("text"):
+            yield f"events: message (text={brief(text)}) comes twice"
+
+
 def _find(wanted: Wanted, events: Sequence[Mapping[str, Any]]) -> tuple[int | None, str]:
     """Where the event comes next; else None, and what is wrong with the nearest of its name."""
     wrong = ""
@@ -125,6 +134,8 @@ def _usage(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
                 yield f"usage: {name} is {found}, expected unknown"
         elif found is None:
             yield f"usage: {name} is missing"
+        elif wanted is True and not found:
+            yield f"usage: {name} is {found}, expected more"
         elif wanted is not True and found != wanted:
             yield f"usage: {name} is {found}, expected {wanted}"
 
@@ -178,8 +189,25 @@ def _said(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
 
 def _left(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
     yield from seen.wrong
+    # Each recorded CLI ends by itself when it is told to, in every situation.
+    if (seen.lane.get("exit") or {}).get("signal") == signal.SIGKILL:
+        yield "process: it did not end when it was told to, and was killed (SIGKILL)"
     for process in seen.left:
         yield f"process: still running: {_line(process)}"
+
+
+_ALWAYS = (
+    _outcome,
+    _unknown,
+    _session,
+    _events,
+    _again,
+    _usage,
+    _patch,
+    _asked,
+    _said,
+    _left,
+)
 
 
 def _times(count: int) -> str:

@@ -19,6 +19,7 @@ from hydra.conformance.live.seen import Seen
 from hydra.conformance.live.situation import Situation, Stop
 from hydra.conformance.racing import Order, Place, Said, race
 from hydra.conformance.script import fill
+from hydra.conformance.scrub import WORKTREE
 from hydra.conformance.server import ModelServer, serve
 from hydra.errors import EXIT_NO_AGENT, HydraError
 
@@ -81,7 +82,8 @@ def _race(
     environ: Mapping[str, str],
 ) -> Seen:
     given = fill(situation.settings, {"url": server.url})
-    place.settings.write_text(tomli_w.dumps(_settings(given, agent, program)))
+    settings = tomli_w.dumps(_settings(given, agent, program))
+    place.settings.write_text(settings, encoding="utf-8")
     said = race(
         place,
         Order(
@@ -154,7 +156,7 @@ def _there(folder: Path | None, name: str) -> Path | None:
 def _places(place: Place, program: Path, server: ModelServer, worktree: str) -> dict[str, str]:
     """What this run's own paths and address are called where it is recorded, longest first."""
     named = {
-        worktree: "/work/shop",
+        worktree: WORKTREE,
         str(place.repo): "/repository",
         str(place.home): "/home/user",
         str(place.state): "/state",

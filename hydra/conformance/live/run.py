@@ -16,14 +16,12 @@ from pathlib import Path
 import trio
 
 from hydra.adapters.contract import Adapter
-from hydra.conformance.live.meeting import UNREACHED, meet
+from hydra.conformance.live.meeting import meet
 from hydra.conformance.live.observed import Observed
 from hydra.conformance.live.situation import Situation, load, load_all
 from hydra.conformance.racing import end_all
 from hydra.conformance.results import Case, Verdict
 from hydra.probe import try_confinement
-
-__all__ = ["UNREACHED", "case", "observe"]
 
 Progress = Callable[[Observed], None]
 Pair = tuple[Adapter, Situation]

@@ -16,32 +16,12 @@ from typing import Any
 from hydra.conformance.live.data import mapping, one, only, texts, words
 from hydra.conformance.live.expectation import Expectation, expectation
 from hydra.conformance.live.reach import reaches
+from hydra.conformance.records import DIMENSIONS
 from hydra.conformance.script import Script, fill, parse
 from hydra.conformance.script import load as load_script
 from hydra.errors import ConfigError
 
 SITUATIONS = Path(__file__).parent / "situations"
-
-DIMENSIONS = (
-    "headless",
-    "stream",
-    "edit",
-    "create",
-    "delete",
-    "plan",
-    "denials",
-    "thinking",
-    "usage",
-    "resume",
-    "errors",
-    "retries",
-    "limits",
-    "interrupt",
-    "sandbox",
-    "prompt",
-    "network_off",
-)
-"""What a situation may prove: the columns of the confidence matrix."""
 
 FILES = {"README.md": "# Shop\n\nA small shop.\n", "src/pager.py": "def pages(n): return n\n"}
 """The repository of a situation that names none."""
@@ -96,11 +76,15 @@ def load_all(folder: Path = SITUATIONS) -> list[Situation]:
     return [_read(path) for path in sorted(folder.glob("*.toml"))]
 
 
+def names() -> list[str]:
+    """Every situation, by its file: none is read."""
+    return sorted(path.stem for path in SITUATIONS.glob("*.toml"))
+
+
 def load(name: str) -> Situation:
     """One situation. Raises `ConfigError` with the known names."""
-    names = sorted(path.stem for path in SITUATIONS.glob("*.toml"))
-    if name not in names:
-        raise ConfigError(f"no situation {name}", hint=f"known: {', '.join(names)}")
+    if name not in (known := names()):
+        raise ConfigError(f"no situation {name}", hint=f"known: {', '.join(known)}")
     return _read(SITUATIONS / f"{name}.toml")
 
 

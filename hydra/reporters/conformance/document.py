@@ -61,6 +61,7 @@ def conformance_document(
         "folder": folder,
         "exit_code": EXIT_NO_USABLE_LANE if report.differs else EXIT_OK,
         "warnings": list(told["warnings"]),
+        "named": {agent: list(words) for agent, words in told["named"].items()},
     }
 
 

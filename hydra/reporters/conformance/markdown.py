@@ -18,7 +18,7 @@ from hydra.reporters.conformance.document import (
 )
 from hydra.reporters.conformance.terminal import network_sentence, next_steps, took
 from hydra.reporters.fields import Data, number, records, strings, text
-from hydra.reporters.inert import code, inert, plain
+from hydra.reporters.inert import code, inert, plain, rows_table
 from hydra.reporters.text import plural
 
 LIMIT = 65_536
@@ -59,7 +59,8 @@ def headline(document: Data) -> str:
 
 def _cases(document: Data) -> str:
     head = ["agent", "version", "suite", *VERDICTS, "summed"]
-    return _table(head, [_row(document, *group) for group in groups(document)])
+    rows = [_row(document, *group) for group in groups(document)]
+    return rows_table(head, rows) if rows else ""
 
 
 def _row(document: Data, agent: str, suite: str, cases: list[Data]) -> list[str]:
@@ -113,13 +114,6 @@ def _listed(sentences: Sequence[str]) -> str:
     if len(sentences) > ROWS:
         lines.append(f"- and {len(sentences) - ROWS} more")
     return "\n".join(lines)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return ""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cell or ' ' for cell in line)} |" for line in lines)
 
 
 def _capped(blocks: Sequence[str], last: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from hydra.model import Confidence, Tier
 from hydra.reporters import table as tables
 from hydra.reporters.document import SCHEMA, Document
-from hydra.reporters.inert import code, inert
+from hydra.reporters.inert import code, inert, rows_table
+from hydra.reporters.listing import TIERS
 from hydra.reporters.table import Column, Styled
 
 GENERATE = "hydra conformance --matrix --markdown > docs/agents.md"
@@ -42,7 +42,6 @@ MEANING = {
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _STYLES = {Confidence.VERIFIED: "good", Confidence.OBSERVED: "", Confidence.UNKNOWN: "dim"}
-_TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
 
 _HEAD = """\
 # What is proved of each agent
@@ -153,14 +152,14 @@ def matrix_markdown(matrix: Matrix) -> str:
     first = [
         [
             code(row.agent),
-            _tier(row),
+            tier_named(row.tier, row.third_party),
             *(_word(row.cells[matrix.columns.index(name)]) for name in shown),
         ]
         for row in matrix.rows
     ]
     blocks = [
         _HEAD.format(generate=GENERATE).rstrip("\n"),
-        _table(["Agent", "Tier", *(_title(name) for name in shown)], first),
+        rows_table(["Agent", "Tier", *(_title(name) for name in shown)], first),
         *(block for row in matrix.rows for block in _agent(matrix, row)),
     ]
     return "\n\n".join(blocks) + "\n"
@@ -179,11 +178,13 @@ def _agent(matrix: Matrix, row: Row) -> list[str]:
         for name, cell in zip(matrix.columns, row.cells, strict=True)
     ]
     head = ["What", "It means", "", "Version", "Date", "Evidence"]
-    return [f"## {inert(row.label)} ({code(row.agent)}, {_tier(row)})", _table(head, lines)]
+    tier = tier_named(row.tier, row.third_party)
+    return [f"## {inert(row.label)} ({code(row.agent)}, {tier})", rows_table(head, lines)]
 
 
-def _tier(row: Row) -> str:
-    return f"{_TIERS[row.tier]}, third party" if row.third_party else _TIERS[row.tier]
+def tier_named(tier: Tier, third_party: bool) -> str:
+    """`tier 1`, or `experimental, third party`."""
+    return f"{TIERS[tier]}, third party" if third_party else TIERS[tier]
 
 
 def _word(cell: Cell) -> str:
@@ -203,8 +204,3 @@ def _title(name: str) -> str:
     return {"macos": "macOS", "linux": "Linux", "windows": "Windows"}.get(
         name, name.replace("_", " ")
     )
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cell or ' ' for cell in line)} |" for line in lines)

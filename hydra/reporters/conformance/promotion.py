@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from hydra.model import Tier
+from hydra.reporters.conformance.matrix import tier_named
 from hydra.reporters.document import SCHEMA, Document
-from hydra.reporters.inert import code, inert
+from hydra.reporters.inert import code, inert, rows_table
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean, wrap
-
-_TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +60,7 @@ def promotion_text(found: Sequence[Promotion], *, width: int | None, color: bool
 
 
 def _agent(one: Promotion, width: int | None, color: bool) -> Iterator[str]:
-    yield f"{paint(clean(one.agent), 'bold', color)}  {_tier(one)}"
+    yield f"{paint(clean(one.agent), 'bold', color)}  {tier_named(one.tier, one.third_party)}"
     yield from _wrapped(one.says, width, 2)
     yield ""
     yield "  rules for tier 1"
@@ -94,7 +93,7 @@ def promotion_markdown(found: Sequence[Promotion]) -> str:
 
 
 def _section(one: Promotion) -> Iterator[str]:
-    yield f"## {inert(one.label)} ({code(one.agent)}, {_tier(one)})"
+    yield f"## {inert(one.label)} ({code(one.agent)}, {tier_named(one.tier, one.third_party)})"
     yield inert(one.says)
     yield _table("Rule for tier 1", one.rules)
     yield f"Stage {one.stage} of {len(one.stages)} is reached."
@@ -108,13 +107,9 @@ def _table(title: str, all: Sequence[Requirement]) -> str:
             inert(one.text),
             "met" if one.met else "**missing**",
             inert(one.says, 1000),
-            code(one.command) or " ",
+            code(one.command),
         )
         for number, one in enumerate(all, 1)
     ]
-    lines = [("", title, "", "Evidence, or what is missing", "What would provide it"), ("---",) * 5]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (*lines, *rows))
-
-
-def _tier(one: Promotion) -> str:
-    return f"{_TIERS[one.tier]}, third party" if one.third_party else _TIERS[one.tier]
+    head = ("", title, "", "Evidence, or what is missing", "What would provide it")
+    return rows_table(head, rows)

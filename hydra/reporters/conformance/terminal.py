@@ -171,13 +171,7 @@ def next_steps(document: Data) -> list[str]:
     """What a person does now; [] where all is as expected and nothing is kept."""
     steps: list[str] = []
     if failed := ended(document, "failed"):
-        first = failed[0]
-        live = text(first, "suite") == "live"
-        how = "--live --keep --situation" if live else "--case"
-        steps.append(
-            f"hydra conformance {how} {quote(text(first, 'name'))} {quote(text(first, 'agent'))}"
-            "   # that case alone"
-        )
+        steps.append(_alone(failed[0], record(document, "named")))
     if any(minds(change) for change in records(document, "changes")):
         steps.append("what Hydra minds needs a change in the agent's adapter: docs/drift.md")
     if record(document, "network").get("tried"):
@@ -185,6 +179,16 @@ def next_steps(document: Data) -> list[str]:
     if folder := text(document, "folder"):
         steps.append(f"rm -rf {quote(folder)}   # what --keep left")
     return steps
+
+
+def _alone(case: Data, named: Data) -> str:
+    name, live = text(case, "name"), text(case, "suite") == "live"
+    if live and name == "detect":  # no situation: it comes before all of them
+        return "hydra doctor   # what is found of that agent"
+    how = "--live --keep --situation" if live else "--case"
+    words = strings(named, text(case, "agent")) or (text(case, "agent"),)
+    again = " ".join(quote(word) for word in ("hydra", "conformance", *how.split(), name, *words))
+    return f"{again}   # that case alone"
 
 
 def hanging(label: str, said: str, width: int | None, *, indent: int = 0) -> list[str]:
