@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -285,3 +286,12 @@ def test_versions_are_in_the_order_of_their_numbers(scratch: Path) -> None:
     (scratch / "toy" / "descriptor.expected.json").write_text("{}")
     assert recorded.versions(scratch, "toy") == ["2.9.1", "2.10.0-beta.2", "2.10.0", "10.0.0"]
     assert recorded.versions(scratch, "nobody") == []
+
+
+def test_streams_of_which_nobody_said_what_they_give_have_not_passed(scratch: Path) -> None:
+    folder = scratch / "codex" / "1.0.0"
+    shutil.copytree(recorded.root() / "codex" / "0.169.0", folder)
+    for expected in folder.glob("*.expected.json"):
+        expected.unlink()
+    (case,) = suite.run(Subject(registry.get("codex"), scratch), only=("streams.known",))
+    assert (case.verdict, "expected.json" in case.reason) == (Verdict.SKIPPED, True)

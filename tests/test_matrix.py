@@ -159,6 +159,8 @@ class Toy:
 def test_a_third_party_has_a_row_where_it_has_records(tmp_path: Path) -> None:
     toy, place = Toy(), tmp_path / "elsewhere"
     assert matrix(tmp_path, [toy]).rows == ()
+    (asked,) = matrix(tmp_path, [toy], all=True).rows  # by name: that nothing is proved
+    assert {cell.confidence for cell in asked.cells} == {Confidence.UNKNOWN}
     keep(place, record(agent="toy"))
     table = matrix(tmp_path, [*registry.ADAPTERS, toy], elsewhere={"toy": place})
     assert [row.agent for row in table.rows if row.third_party] == ["toy"]

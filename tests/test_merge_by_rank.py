@@ -253,7 +253,8 @@ def test_the_command_says_what_it_lands_and_the_run_shows_why(shelf: Shelf) -> N
     assert done.stderr.startswith(f"warning: codex is not mergeable: {GATE}\n")
     assert "overriding the verdict: late <CSI 2J><U+202E> night" in done.stdout
     shown = shelf.command("runs", "show").stdout
-    assert "overriding the verdict: late <CSI 2J><U+202E> night" in shown
+    words = " ".join(shown.split())  # wherever its lines are broken
+    assert "overriding the verdict: late <CSI 2J><U+202E> night" in words
     assert "not mergeable" in shown
     told = json.loads(shelf.command("runs", "show", "--json").stdout)
     assert [one["override"] for one in told["landings"]] == [evil]

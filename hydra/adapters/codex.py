@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -9,6 +10,7 @@ from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detecting import Identity, Reading, read
 from hydra.adapters.flags import Flag, Line, without_lost
 from hydra.adapters.prompts import as_session, as_stdin
+from hydra.adapters.versions import older
 from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
 from hydra.model import (
     BuiltCommand,
@@ -131,6 +133,12 @@ MODES: Mapping[Permission, str] = {
     Permission.UNRESTRICTED: "danger-full-access",
 }
 
+TRUSTS_NOBODY = "0.169.0"
+"""Before it (0.134.0 to 0.165.0 were tried) Codex starts the MCP servers of a repository that the
+user never trusted. Told not to trust it, 0.165.0 leaves AGENTS.md out as well; 0.134.0 does not."""
+
+UNTRUSTED = '{trust_level="untrusted"}'
+
 SETTINGS = (
     "analytics.enabled=false",
     "check_for_update_on_startup=false",
@@ -192,7 +200,7 @@ class Codex:
         line.add(CD, CD.name, str(request.worktree))
         line.add(DISABLE, DISABLE.name, "plugins")
         self._permission(line, request)
-        self._settings(line, request)
+        self._settings(line, request, found)
         if request.model and not line.add(MODEL, MODEL.name, request.model):
             raise line.gone(MODEL.name, MODEL.purpose)
         words = [*line.args, *request.extra_args]
@@ -228,11 +236,17 @@ class Codex:
             raise line.gone(SANDBOX.name, SANDBOX.purpose)
         line.add_value(SANDBOX, MODES[request.permission])
 
-    def _settings(self, line: Line, request: SpawnRequest) -> None:
+    def _settings(self, line: Line, request: SpawnRequest, found: DetectResult) -> None:
         settings = list(SETTINGS)
         if request.permission is not Permission.UNRESTRICTED:
             settings.insert(0, "approval_policy=never")
         settings += self._network_settings(line, request)
+        if older(found.version, TRUSTS_NOBODY):
+            settings.append(f"projects={{{json.dumps(str(request.worktree))}={UNTRUSTED}}}")
+            line.warnings.append(
+                f"OpenAI Codex {found.version} would run the repository's own MCP commands; told"
+                " not to trust it, it may leave AGENTS.md out: update it"
+            )
         if CONFIG.name not in line.found and request.network is not None:
             raise line.gone(CONFIG.name, "to turn its tools' network on or off")
         line.add(CONFIG, *(word for setting in settings for word in ("-c", setting)))

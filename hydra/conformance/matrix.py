@@ -25,8 +25,9 @@ def matrix(
     *,
     elsewhere: Mapping[str, Path] | None = None,
     third_party: Collection[str] = (),
+    all: bool = False,
 ) -> Matrix:
-    """A row for each adapter, in their order; one of a third party only where it has records.
+    """A row for each adapter, in their order; one of a third party without records only if `all`.
 
     `elsewhere` are the roots of those whose recordings do not lie in `root`, by key; `third_party`
     names others' adapters that do not say so themselves. Raises `RecordError` for a record that is
@@ -37,7 +38,7 @@ def matrix(
         place = (elsewhere or {}).get(adapter.key(), root)
         known = records.read_all(place, adapter.key())
         theirs = adapter.key() in third_party or adapter.descriptor.third_party is not None
-        if known or not theirs:
+        if known or all or not theirs:
             real = [one for one in recordings(place, adapter.key()) if notes.is_real(one.folder)]
             rows.append(row(adapter, known, real, third_party=theirs))
     return Matrix(columns=COLUMNS, rows=tuple(rows))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from hydra.conformance.earned import standing
 from hydra.conformance.facts import DETECTION, LINES, PARSER, Facts
+from hydra.conformance.live.reach import AGENTS, reaches
 from hydra.conformance.notes import HEADINGS, NOTE
 from hydra.reporters.conformance.promotion import Requirement
 
@@ -56,8 +57,11 @@ def beside(facts: Facts, name: str) -> str:
 
 
 def live(facts: Facts) -> str:
-    """The command that tries the installed CLI and keeps what came of it."""
-    return f"{offline(facts)} --live --record"
+    """What tries the installed CLI and keeps what came of it; first of all Hydra has to know how
+    the CLI finds its model server."""
+    known = facts.key in reaches()
+    place = f"hydra/conformance/live/{AGENTS.name}"
+    return f"{offline(facts)} --live --record" if known else f"$EDITOR {place}"
 
 
 def _research(facts: Facts) -> Requirement:

@@ -41,7 +41,8 @@ def facts(name: str, request: FactsRequest, watcher: Watcher) -> Told:
     found = chosen(request.agents, request.adapters, request.fixtures, request.environ)
     if name == "promotion":
         return _promotion(found, watcher)
-    return _matrix(found) if name == "matrix" else _listing(found)
+    named = bool(request.agents or request.adapters)
+    return _matrix(found, named) if name == "matrix" else _listing(found)
 
 
 def _listing(found: Chosen) -> Told:
@@ -62,7 +63,7 @@ def _listing(found: Chosen) -> Told:
     )
 
 
-def _matrix(found: Chosen) -> Told:
+def _matrix(found: Chosen, named: bool) -> Told:
     from hydra.conformance.matrix import matrix
     from hydra.reporters.conformance.matrix import matrix_document, matrix_markdown, matrix_text
 
@@ -71,6 +72,7 @@ def _matrix(found: Chosen) -> Told:
         [subject.adapter for subject in found.subjects],
         elsewhere=_elsewhere(found),
         third_party=_third_party(found),
+        all=named,
     )
     return Told(
         matrix_document(told),
