@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import py_compile
 import select
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -254,7 +255,10 @@ def test_the_environment_is_exactly_what_was_given(keep: Keep, mode: str) -> Non
 def test_no_signal_is_ignored_or_blocked(keep: Keep, mode: str) -> None:
     status = keep(mode, ("cat", "/proc/self/status")).output().decode()
     fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
-    assert int(fields["SigIgn"], 16) == int(fields["SigBlk"], 16) == 0
+    # Not those that the C library keeps for itself: who was started by its posix_spawn, as Python
+    # 3.13 starts programs, has one of them ignored, and nobody can set it.
+    settable = sum(1 << (number - 1) for number in signal.valid_signals())
+    assert int(fields["SigIgn"], 16) & settable == int(fields["SigBlk"], 16) & settable == 0
 
 
 @pytest.mark.parametrize("mode", MODES)
