@@ -88,8 +88,6 @@ def _clean_worktree(place: Place) -> list[Result]:
             ground=top,
             patches=bare,
             home=place.folder / "home",
-            config=None,
-            config_env=None,
             confined=True,
             copies=(),
             limits=Limits(),

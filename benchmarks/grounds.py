@@ -134,8 +134,6 @@ def _ground(place: Place, root: Path, files: int) -> Ground:
         ground=run / "ground",
         patches=run / "patches.git",
         home=place.folder / "home",
-        config=None,
-        config_env=None,
         confined=True,
         copies=(),
         limits=Limits(),

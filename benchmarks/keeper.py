@@ -96,7 +96,7 @@ def spec_for(
         writable=(here,),
         objects=(place.folder,),
         visible=visible_paths(env, [argv[0]]),
-        masks=default_masks(home, home / ".claude"),
+        masks=default_masks(home, [home / ".claude"]),
     )
     return Spec(
         argv=argv,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -249,6 +250,8 @@ async def _supervise(bench: Bench, handle: Handle, reader: Reader, emit: Emit) -
     try:
         bench.prompt_file.touch(mode=0o600)
         bench.prompt_file.write_bytes(bench.command.stdin or b"")
+        for path, data in bench.command.files:
+            _write_once(path, data)
     except OSError as error:
         raise CannotStart(f"its prompt could not be written: {error}") from error
     spec = Spec(
@@ -292,6 +295,13 @@ async def _supervise(bench: Bench, handle: Handle, reader: Reader, emit: Emit) -
     if isinstance(ended, CannotStart):
         raise ended
     return ended
+
+
+def _write_once(path: Path, data: bytes) -> None:
+    """Makes a file of the lane's home: a set-up command has been there, so no link is followed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(data)
 
 
 async def _tend(bench: Bench) -> None:

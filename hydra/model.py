@@ -36,6 +36,19 @@ class Permission(StrEnum):
     EDIT = "edit"
     FULL_AUTO = "full-auto"
     UNRESTRICTED = "unrestricted"
+    DEFAULT = "default"
+    """As the CLI does by itself: no word of Hydra's, and none of the user's own settings."""
+    CONFIG = "config"
+    """As the user's own settings of that CLI say."""
+
+
+class Effort(StrEnum):
+    """How hard a model is to think; each adapter maps it to its CLI's own words."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    MAX = "max"
 
 
 class Status(StrEnum):
@@ -102,6 +115,22 @@ class Lane:
     adapter: str
     model: str | None = None
     copy: int = 1
+    effort: Effort | None = None
+    profile: str = ""
+    """The name under which hydra.toml has it, "" where the agent itself was named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What one lane may use up; None is no limit. `cost_usd` is in dollars, `seconds` on the clock.
+
+    A turn is one answer of the model.
+    """
+
+    turns: int | None = None
+    cost_usd: float | None = None
+    seconds: float | None = None
+    tool_calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +264,11 @@ class SpawnRequest:
     `confined`: Hydra's own confinement holds around the command. `network`: None leaves the
     agent's tools as the CLI itself has them. `instructions`: the repository's own instruction
     files at the base, relative to the worktree, for CLIs that must be told of them. `resume` is
-    the id of a session of the CLI's own to go on with, as its stream named it; "" begins one.
+    the id of a session of the CLI's own to go on with, as its stream named it; "" begins one;
+    `fork` goes on with a copy of it. `home` is the lane's own folder beside its worktree: files
+    that the CLI is to read or write lie there. `preface` stands before every prompt, by the CLI's
+    own flag where it has one. What an adapter's descriptor maps nothing for is refused before it
+    is asked.
     """
 
     prompt: str
@@ -248,12 +281,21 @@ class SpawnRequest:
     instructions: tuple[str, ...] = ()
     extra_args: tuple[str, ...] = ()
     resume: str = ""
+    fork: bool = False
+    home: Path | None = None
+    effort: Effort | None = None
+    preface: str = ""
+    budget: Budget = Budget()
+    service_tier: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltCommand:
     """The exact line that an adapter wants run. The prompt travels as `stdin`, never in `args`.
 
+    Where the CLI reads no stdin it travels in one of `files`: (path in the lane's home, bytes),
+    written for its user alone before the start. In a conversation (`Descriptor.converses`) `stdin`
+    is the prompt that the conversation sends, and `dialogue` what else it has to know.
     `env` holds only what the adapter sets itself; `dropped` names the flags that were left out
     because the CLI's help no longer shows them, `warnings` say it in sentences. `expects` is what
     the CLI's session event should then say it applied, as (`permission` or `sandbox`, value).
@@ -264,6 +306,8 @@ class BuiltCommand:
     env: tuple[tuple[str, str], ...] = ()
     cwd: Path
     stdin: bytes | None = None
+    files: tuple[tuple[Path, bytes], ...] = ()
+    dialogue: tuple[tuple[str, str], ...] = ()
     dropped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     expects: tuple[tuple[str, str], ...] = ()

@@ -26,7 +26,7 @@ from hydra.model import (
     Tier,
 )
 from hydra.paths import ground_dir
-from hydra.workspace import worktree_name
+from hydra.workspace import LANE_HOME, worktree_name
 
 SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""
@@ -187,6 +187,8 @@ def _lane(known: Known, lane: Lane, permission: Permission) -> LanePlan:
         as_root=known.as_root,
         instructions=known.instructions.get(lane.adapter, ()),
         extra_args=settings.args,
+        home=ground / LANE_HOME,
+        effort=lane.effort,
     )
     try:
         command = known.adapters[lane.adapter].build_command(request, found)

@@ -21,6 +21,7 @@ import trio
 from hydra import __version__
 from hydra.adapters.contract import Adapter, Descriptor, Probe
 from hydra.adapters.environment import select
+from hydra.adapters.folders import folders_of, place_of
 from hydra.errors import BinaryMissing, Failure
 from hydra.model import Confinement, DetectResult, ProbeOutput, SignIn
 from hydra.paths import make_private
@@ -168,20 +169,12 @@ def _seems_signed_in(descriptor: Descriptor, around: Surroundings) -> tuple[bool
     for name in (*descriptor.sign_in_environment, *own):
         if around.environ.get(name):
             return True, f"{name} is set"
-    folder = config_folder(descriptor, around.environ, around.home)
-    if folder is not None and descriptor.config is not None:
-        for name in descriptor.config.credentials:
-            if (folder / name).is_file():
-                return True, f"{folder / name} is there"
+    for folder in folders_of(descriptor):
+        place = place_of(folder, around.environ, around.home)
+        for name in folder.credentials:
+            if (place / name).is_file():
+                return True, f"{place / name} is there"
     return False, ""
-
-
-def config_folder(descriptor: Descriptor, environ: Mapping[str, str], home: Path) -> Path | None:
-    """The agent's own settings folder: where its variable says, else under HOME."""
-    if descriptor.config is None:
-        return None
-    named = environ.get(descriptor.config.variable)
-    return Path(named) if named else home / descriptor.config.default
 
 
 async def _run_probe(

@@ -167,10 +167,11 @@ def _reason(stderr: str) -> str:
     return f"bwrap does not work here ({said})"
 
 
-def default_masks(home: Path, own: Path | None) -> tuple[Path, ...]:
-    """Places in `home` to hide from an agent whose own settings folder is `own`."""
+def default_masks(home: Path, own: Iterable[Path] = ()) -> tuple[Path, ...]:
+    """Places in `home` to hide from an agent whose own settings folders are `own`."""
+    folders = tuple(own)
     rivals = [home / place for place in AGENT_PLACES]
-    mine = [place for place in rivals if own and _belongs(place, own)]
+    mine = [place for place in rivals if any(_belongs(place, folder) for folder in folders)]
     return (
         *(home / place for place in SECRET_PLACES),
         *(place for place in rivals if place not in mine),

@@ -43,7 +43,7 @@ def walls(scratch: Path) -> Walls:
         writable=(lane,),
         binds=((lane / "home", home / ".claude"),),
         visible=visible_paths(os.environ),
-        masks=default_masks(home, home / ".claude"),
+        masks=default_masks(home, [home / ".claude"]),
     )
 
 
@@ -114,10 +114,10 @@ def test_nothing_confines_nothing(walls: Walls) -> None:
 
 def test_masks_spare_ones_own_settings_and_hide_the_rivals() -> None:
     home = Path("/home/ada")
-    masks = set(default_masks(home, home / ".claude"))
+    masks = set(default_masks(home, [home / ".claude"]))
     assert {home / ".codex", home / ".ssh", home / ".config/gh", home / ".netrc"} <= masks
     assert not {home / ".claude", home / ".claude.json"} & masks
-    assert {home / ".claude", home / ".claude.json"} <= set(default_masks(home, None))
+    assert {home / ".claude", home / ".claude.json"} <= set(default_masks(home))
 
 
 def test_visible_are_path_certificates_and_the_programs_whole_installation(scratch: Path) -> None:
@@ -243,7 +243,7 @@ def test_home_under_a_hidden_place(walls: Walls, tmp_path: Path) -> None:
         walls,
         home=tmp_path,
         binds=((walls.writable[0] / "home", tmp_path / ".claude"),),
-        masks=default_masks(tmp_path, None),
+        masks=default_masks(tmp_path),
     )
     assert said(hidden, f"ls -A {tmp_path}; cat {tmp_path}/.claude/*") == ".claude\ncopied"
 

@@ -299,7 +299,7 @@ def test_the_agents_settings_are_a_copy(race: Race, home: Path) -> None:
     assert stat.S_IMODE((copy / "skills" / "one" / "run.sh").stat().st_mode) == 0o700
     assert any("a link out of the home folder" in note for note in ground.notes)
     assert ground.binds == ((copy, own), (copy.parent / ".claude.json", home / ".claude.json"))
-    assert ground.config_variable == ("CLAUDE_CONFIG_DIR", str(copy))
+    assert ground.config_variables == {"CLAUDE_CONFIG_DIR": str(copy)}
     (copy / "settings.json").write_text('{"hooks": "evil"}')
     (copy.parent / ".claude.json").write_text("evil")
     ground.give_back()
@@ -318,9 +318,7 @@ def test_a_settings_folder_that_is_elsewhere_or_missing(race: Race, home: Path) 
     empty.mkdir()
     bare = race.opened("b", config=CLAUDE, home=empty)
     assert bare.binds == ()
-    variable = bare.config_variable
-    assert variable is not None
-    assert list(Path(variable[1]).iterdir()) == []
+    assert list(Path(bare.config_variables["CLAUDE_CONFIG_DIR"]).iterdir()) == []
     bare.give_back()
     bare.take_in()
     assert list(empty.iterdir()) == []

@@ -7,9 +7,9 @@ its line, `attempt.py` feeds its parser.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from hydra.events import AgentEvent
 from hydra.model import (
@@ -17,8 +17,10 @@ from hydra.model import (
     Capability,
     CapabilitySet,
     DetectResult,
+    Effort,
     ExitStatus,
     Origin,
+    Permission,
     ProbeOutput,
     SpawnRequest,
     Tier,
@@ -53,6 +55,42 @@ class ConfigFolder:
     credentials: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    parent: bool = False
+    """Whether the variable names the folder that `default` lies in (GEMINI_CLI_HOME)."""
+
+
+class Install(NamedTuple):
+    """One way to install a CLI: on `all`, `linux`, `macos` or `windows`."""
+
+    platform: str
+    kind: str
+    """npm, pip, brew, script, nix ..."""
+    command: str
+
+
+class Sessions(NamedTuple):
+    """Where a CLI keeps its sessions: metadata only, a run's own id stands beside the CLI's."""
+
+    place: str
+    """From HOME, as `.claude/projects`."""
+    format: str
+    """jsonl, json, sqlite, markdown ..."""
+    resume: bool = False
+    fork: bool = False
+
+
+class Extensions(NamedTuple):
+    """What may be added to a CLI, as facts; Hydra installs none of it."""
+
+    formats: tuple[str, ...] = ()
+    """mcp-server, skill-directory, npm-package, extension ..."""
+    registry: str = ""
+    mcp: str = ""
+    """How its MCP servers are configured, and what keeps a repository's own from starting."""
+
+
+BUDGETS = ("turns", "cost_usd", "seconds", "tool_calls")
+"""The parts of a `Budget`, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +133,33 @@ class Descriptor:
     probes: tuple[Probe, ...] = ()
     instructions: tuple[str, ...] = ()
     """Repository files that its line must name, or they would not be read."""
+    folders: tuple[ConfigFolder, ...] = ()
+    """Further folders of its own, each handled as `config` is: sessions, data, caches."""
+    modes: Mapping[Permission, str] = field(default_factory=dict)
+    """Permissions in the CLI's own words; one that is not here is refused by name."""
+    efforts: Mapping[Effort, str] = field(default_factory=dict)
+    """Thinking efforts in the CLI's own words; none here: asking for one is refused by name."""
+    budgets: tuple[str, ...] = ()
+    """The parts of a `Budget` that the CLI keeps itself; Hydra watches over the others."""
+    service_tiers: Mapping[str, str] = field(default_factory=dict)
+    own_preface: bool = False
+    """Whether its line carries the preface by an own flag; else it stands before the prompt."""
+    families: tuple[str, ...] = ()
+    """Families of models that it takes (hydra/models); () for any: the provider is in the name."""
+    local_models: bool = False
+    """Whether it can be led to a model server on this machine."""
+    pty: bool = False
+    """Whether it refuses to run without a terminal. Its output is stripped of VT sequences."""
+    converses: bool = False
+    """Whether it is driven by a conversation: `conversation()` instead of a prompt on stdin."""
+    unrunnable: str = ""
+    """Why Hydra does not run it at all (it needs a login that no run here could have)."""
+    tagline: str = ""
+    installs: tuple[Install, ...] = ()
+    sessions: Sessions | None = None
+    extensions: Extensions = field(default_factory=Extensions)
+    platforms: Mapping[str, str] = field(default_factory=dict)
+    """linux, macos, windows, each to a note; "" where there is nothing to note."""
     third_party: Origin | None = None
     """Set by Hydra alone, on what others have written; such an adapter is experimental."""
 
@@ -113,6 +178,48 @@ class Parser(Protocol):
 
         After it exactly one `completed` or terminal `failed` event has been given for the stream.
         """
+
+
+class Write(NamedTuple):
+    """Bytes for the agent's stdin."""
+
+    data: bytes
+
+
+class CloseInput(NamedTuple):
+    """Its stdin ends: there is nothing more to say."""
+
+
+class Call(NamedTuple):
+    """One HTTP request to the agent's own server on loopback.
+
+    The answer comes back as a line of the stream: `{"hydra":"http","id":ID,"status":200,"body":
+    ...}`, and where `events` is set each server-sent event as `{"hydra":"sse","id":ID,"data":...}`
+    and the end of them as `{"hydra":"sse_end","id":ID}`. A connection that fails is
+    `{"hydra":"http_failed","id":ID,"text":...}`.
+    """
+
+    id: str
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    events: bool = False
+
+
+class Finish(NamedTuple):
+    """The agent's work is done and it would not end by itself: Hydra ends it, in good order."""
+
+
+Act = Write | CloseInput | Call | Finish
+
+
+class Conversation(Parser, Protocol):
+    """A parser that answers, for agents that are talked to (ACP, rpc, HTTP). Sans-I/O as well:
+    `acts` is asked once before the first line, and again after every line."""
+
+    def acts(self) -> Sequence[Act]:
+        """What is to be done since it was last asked, in order."""
 
 
 class Adapter(Protocol):
@@ -138,15 +245,33 @@ class Adapter(Protocol):
         """A fresh parser for one attempt."""
 
 
+class Talker(Adapter, Protocol):
+    """An adapter whose descriptor says `converses`. Its `parser()` reads a recorded stream."""
+
+    def conversation(self, command: BuiltCommand) -> Conversation:
+        """A fresh conversation for one attempt, by what `build_command` gave."""
+
+
 __all__ = [
+    "BUDGETS",
+    "Act",
     "Adapter",
     "AgentEvent",
     "BuiltCommand",
+    "Call",
     "Capability",
     "CapabilitySet",
+    "CloseInput",
     "ConfigFolder",
+    "Conversation",
     "Descriptor",
+    "Extensions",
+    "Finish",
+    "Install",
     "Origin",
     "Parser",
     "Probe",
+    "Sessions",
+    "Talker",
+    "Write",
 ]

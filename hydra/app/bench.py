@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import secret_values
+from hydra.adapters.folders import folders_of, places
 from hydra.attempt import Bench
 from hydra.config import Config
 from hydra.git.repository import Repository
@@ -16,7 +17,6 @@ from hydra.git.runner import OWNER, owner
 from hydra.model import LanePlan, Outcome, RacePlan
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
-from hydra.probe import config_folder
 from hydra.sandbox import Walls, default_masks, visible_paths
 from hydra.secrets import Redactor, looks_secret
 from hydra.store import RunStore
@@ -72,7 +72,7 @@ class Shop:
 
     def _ground(self, lane: LanePlan, adapter: Adapter) -> Ground:
         descriptor = adapter.descriptor
-        named = self.environ.get(descriptor.config.variable) if descriptor.config else None
+        own = [(f, self.environ.get(f.variable)) for f in folders_of(descriptor)]
         return private_ground(
             repository=self.repository,
             base=self.plan.task.base,
@@ -81,20 +81,21 @@ class Shop:
             ground=ground_dir(self.state, self.plan.run, lane.lane.id),
             patches=self.patches or self.store.patches,
             home=self.home,
-            config=descriptor.config,
-            config_env=named,
+            folders=own,
             confined=self.plan.confinement.holds,
             copies=self.plan.copies,
             limits=self.plan.limits,
         )
 
     def _walls(self, ground: Ground, adapter: Adapter, program: str) -> Walls:
-        own = config_folder(adapter.descriptor, self.environ, self.home)
+        own = places(adapter.descriptor, self.environ, self.home)
         # A rival's settings may lie outside HOME, where its own variable says.
         rivals = (
-            config_folder(rival.descriptor, self.environ, self.home)
+            place
             for rival in self.adapters.values()
             if rival is not adapter
+            for place in places(rival.descriptor, self.environ, self.home)
+            if place not in own
         )
         return Walls(
             state=self.state,
@@ -103,7 +104,7 @@ class Shop:
             home=self.home,
             objects=self.repository.objects,
             visible=visible_paths(self.environ, [program]),
-            masks=(*default_masks(self.home, own), *(folder for folder in rivals if folder)),
+            masks=(*default_masks(self.home, own), *rivals),
             cwd=ground.worktree,
             unrestricted=self.plan.permission == "unrestricted",
         )

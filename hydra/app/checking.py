@@ -13,13 +13,13 @@ import trio
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import SHARED, matches, secret_values
+from hydra.adapters.folders import places
 from hydra.attempt import Emit, Handle
 from hydra.checks.kit import Kit, Tell
 from hydra.checks.record import CheckResult, document
 from hydra.checks.round import Round, held_back, new_folder
 from hydra.model import Outcome, Permission, RacePlan
 from hydra.paths import ground_dir
-from hydra.probe import config_folder
 from hydra.secrets import Redactor, looks_secret
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> 
     """
     environ = around.environ
     adapters = around.adapters
-    own = [config_folder(adapter.descriptor, environ, around.home) for adapter in adapters]
+    own = [place for a in adapters for place in places(a.descriptor, environ, around.home)]
     named = [value for it in adapters for value in secret_values(it.descriptor, environ)]
     guessed = [value for name, value in environ.items() if value and looks_secret(name)]
     wanted = (*SHARED, *around.extra)
@@ -69,7 +69,7 @@ def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> 
         redactor=Redactor((*named, *guessed)),
         confinement=plan.confinement,
         limits=plan.limits,
-        masks=tuple(folder for folder in own if folder),
+        masks=tuple(own),
         unrestricted=plan.permission is Permission.UNRESTRICTED,
         network=plan.checks_network,
     )

@@ -42,9 +42,9 @@ class Ground:
         return self._ground.binds
 
     @property
-    def config_variable(self) -> tuple[str, str] | None:
-        """The variable that names it."""
-        return self._ground.config_variable
+    def config_variables(self) -> Mapping[str, str]:
+        """The variables that name it."""
+        return self._ground.config_variables
 
     @property
     def environment(self) -> Mapping[str, str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hydra.conformance.dialect import Asked, Dialect
+from hydra.conformance.offered import harmless
 from hydra.conformance.script import IN_STREAM, Fault, Meetings, Script, Turn
 
 _JSON = "application/json"
@@ -47,20 +48,30 @@ def answer(
     body: Mapping[str, Any],
     headers: Mapping[str, str],
     meetings: Meetings,
+    agent: str = "",
 ) -> Answer:
-    """The script's answer to a request for a model's turn. Counts a fault as met."""
+    """The script's answer to a request for a model's turn. Counts a fault as met.
+
+    `agent` is who asks, where the request's path says so; else it is the dialect's own.
+    """
+    agent = agent or dialect.agent
     asked = dialect.read(body, headers)
     if asked.side:
-        return _reply("side", dialect, _SIDE, asked, -1)
+        return _reply("side", dialect, _side(asked), asked, -1)
     if asked.unfinished:
         return _reply("wait", dialect, Turn(tools=(asked.unfinished,)), asked, asked.answered)
-    words = {"agent": dialect.agent, "cwd": asked.cwd}
-    mine = script.for_agent(dialect.agent, words)
-    place, turn = mine.turn(asked.answered, spent=meetings.spent(asked.conversation))
+    conversation = f"{agent} {asked.conversation}"
+    mine = script.for_agent(agent, {"agent": agent, "cwd": asked.cwd})
+    place, turn = mine.turn(asked.answered, spent=meetings.spent(conversation))
     if turn.fault is None:
         return _reply("turn", dialect, turn, asked, place)
-    meetings.met(asked.conversation, place)
+    meetings.met(conversation, place)
     return _faulty(dialect, turn, turn.fault, asked, place)
+
+
+def _side(asked: Asked) -> Turn:
+    # Who wants JSON asks again and again until it is some.
+    return replace(_SIDE, say=json.dumps(harmless(asked.wants))) if asked.wants else _SIDE
 
 
 def _reply(label: str, dialect: Dialect, turn: Turn, asked: Asked, place: int) -> Answer:

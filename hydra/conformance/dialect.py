@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hydra.conformance.script import Fault, Tool, Turn
@@ -20,6 +20,8 @@ class Asked:
     `answered` is the place of the last turn whose tool results the conversation holds, -1 for
     none. `side` marks a request beside the task (a title, a quota check). `unfinished` is the
     call that asks again for a tool that is still running, where the CLI hands such a thing back.
+    `schemas` is what is offered with the JSON schema of each; `wants` the schema of the JSON that
+    is to be answered, where it is not text.
     """
 
     conversation: str = ""
@@ -31,14 +33,16 @@ class Asked:
     side: bool = False
     offered: Mapping[str, frozenset[str]] | None = None
     unfinished: Tool | None = None
+    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    wants: Mapping[str, Any] | None = None
 
 
 class Dialect(Protocol):
-    """One service's wire format. A new one is a new file and a row in `server.DIALECTS`."""
+    """One service's wire format. A new one is a new file and a row in `routes.DIALECTS`."""
 
     @property
     def agent(self) -> str:
-        """The agent that speaks it, as scripts name it."""
+        """The agent that speaks it, as scripts name it, where the path names none."""
 
     def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
         """What a request's body and headers ask for. Header names are in lower case."""

@@ -22,21 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from hydra.conformance.answer import Answer, answer, document
-from hydra.conformance.anthropic_messages import AnthropicMessages
 from hydra.conformance.dialect import Dialect
-from hydra.conformance.openai_responses import OpenAIResponses
 from hydra.conformance.request_log import Request, RequestLog
+from hydra.conformance.routes import Route, models, route
 from hydra.conformance.script import Meetings, Script, load, names
 from hydra.errors import HydraError
 
-DIALECTS: Mapping[str, Dialect] = {
-    "/v1/messages": AnthropicMessages(),
-    "/v1/responses": OpenAIResponses(),
-}
-"""The paths that ask for a model's turn, and who speaks there."""
-
 _LONGEST_BODY = 64 * 1024**2
-_MODELS = {"object": "list", "data": [], "models": []}
 _NOT_FOUND = {
     "error": {"type": "not_found_error", "message": "the scripted server has no such path"}
 }
@@ -118,11 +110,10 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("content-length") or 0)
         body = self.rfile.read(min(length, _LONGEST_BODY))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        path = self.path.partition("?")[0].rstrip("/")
-        dialect = DIALECTS.get(path.removesuffix("/count_tokens"))
-        chosen = self._choose(path, dialect, body, headers)
+        where = route(self.path)
+        chosen = self._choose(where, body, headers)
         self.server.log.add(
-            agent=dialect.agent if dialect else "",
+            agent=where.agent,
             method=self.command,
             path=self.path,
             headers=headers,
@@ -132,30 +123,30 @@ class _Handler(BaseHTTPRequestHandler):
         )
         self._play(chosen)
 
-    def _choose(
-        self, path: str, dialect: Dialect | None, body: bytes, headers: Mapping[str, str]
-    ) -> Answer:
+    def _choose(self, where: Route, body: bytes, headers: Mapping[str, str]) -> Answer:
         if headers.get("upgrade", "").lower() == "websocket":
             # Codex takes 426 for "this service has no websocket" and goes on over HTTP at once.
             return document("no websocket", _NOT_FOUND, status=426)
-        if self.command == "POST" and dialect:
-            return self._model_answer(path, dialect, body, headers)
-        if self.command in ("GET", "HEAD") and path == "/v1/models":
-            return document("models", _MODELS)
-        if self.command == "HEAD" or path == "/api/hello":
+        if self.command == "POST" and where.dialect:
+            return self._model_answer(where, where.dialect, body, headers)
+        if self.command in ("GET", "HEAD") and where.path.startswith("/models"):
+            return document("models", models(where.path))
+        if self.command == "HEAD" or where.path == "/api/hello":
             return document("probe", {})
         return document("not found", _NOT_FOUND, status=404)
 
     def _model_answer(
-        self, path: str, dialect: Dialect, body: bytes, headers: Mapping[str, str]
+        self, where: Route, dialect: Dialect, body: bytes, headers: Mapping[str, str]
     ) -> Answer:
         try:
-            asked = json.loads(body)
-        except ValueError:
+            asked = {**json.loads(body), **where.given}
+        except (TypeError, ValueError):
             return document("no json", {"error": {"message": "not JSON"}}, status=400)
-        if path.endswith("/count_tokens"):
-            return document("count", {"input_tokens": max(1, len(body) // 4)})
-        return answer(self.server.script, dialect, asked, headers, self.server.meetings)
+        if where.counts:
+            tokens = max(1, len(body) // 4)
+            return document("count", {"input_tokens": tokens, "totalTokens": tokens})
+        server = self.server
+        return answer(server.script, dialect, asked, headers, server.meetings, where.agent)
 
     def _play(self, chosen: Answer) -> None:
         if chosen.wait and self.server.stopping.wait(chosen.wait):

@@ -7,6 +7,7 @@ with a worktree. A layered one comes later, so nothing outside this room may ass
 from hydra.git.lost import WorktreeLost
 from hydra.workspace.contract import Ground
 from hydra.workspace.private import (
+    LANE_HOME,
     PrivateGround,
     give_back_standing,
     private_ground,
@@ -15,6 +16,7 @@ from hydra.workspace.private import (
 )
 
 __all__ = [
+    "LANE_HOME",
     "Ground",
     "PrivateGround",
     "WorktreeLost",

@@ -25,8 +25,8 @@ class Ground(Protocol):
         """(copy, original place) of the agent's settings, for confinement to lay over."""
 
     @property
-    def config_variable(self) -> tuple[str, str] | None:
-        """The variable that names the settings' copy, for where nothing can be laid over."""
+    def config_variables(self) -> Mapping[str, str]:
+        """The variables that name the settings' copies, for where nothing can be laid over."""
 
     @property
     def environment(self) -> Mapping[str, str]:

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hydra.adapters.contract import ConfigFolder
+from hydra.adapters.folders import named_place
 from hydra.workspace.copying import copy_bounded
 
 _LIMIT = 1024 * 1024
@@ -37,7 +38,8 @@ class ConfigCopy:
         """`named` is the value of the folder's own variable, if set; the copy lies in `place`."""
         self.variable = folder.variable
         self.copy = place / Path(folder.default).name
-        self.source = Path(named) if named else home / folder.default
+        self.value = self.copy.parent if folder.parent else self.copy
+        self.source = named_place(folder, named, home)
         self.notes: tuple[str, ...] = ()
         self._folder = folder
         self._home = home

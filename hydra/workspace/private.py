@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hydra.adapters.contract import ConfigFolder
 from hydra.errors import Refused
 from hydra.git import lane as lane_git
 from hydra.git import patches as patch_git
@@ -18,7 +17,7 @@ from hydra.git.runner import GitFailed
 from hydra.model import Limits, Patch
 from hydra.workspace import sidefile, tree
 from hydra.workspace.copying import copy_exact
-from hydra.workspace.credentials import ConfigCopy, give_back_left
+from hydra.workspace.settings import Named, Settings, give_back_all
 
 if TYPE_CHECKING:
     from hydra.git.hidden import Kept
@@ -27,7 +26,10 @@ if TYPE_CHECKING:
 _RECORD = "ground.json"
 """Beside the index: what is needed to take the patch should Hydra not live to do so."""
 
-_TAKEN = frozenset(("repo.git", "home", "tmp"))
+LANE_HOME = "home"
+"""A lane's folder for its agent's settings, caches and files, beside its worktree."""
+
+_TAKEN = frozenset(("repo.git", LANE_HOME, "tmp"))
 
 
 class PrivateGround:
@@ -44,7 +46,7 @@ class PrivateGround:
         ground: Path,
         patches: Path,
         limits: Limits,
-        config: ConfigCopy | None,
+        settings: Settings,
         confined: bool,
         copies: Sequence[str],
         of_a_lane: bool = False,
@@ -57,13 +59,13 @@ class PrivateGround:
         self._lane = lane
         self._ground = ground
         self._git_dir = ground / "repo.git"
-        self._home = ground / "home"
+        self._home = ground / LANE_HOME
         self._temporary = ground / "tmp"
         self._patches = patches
         self._index = run_folder / "lanes" / lane / "index"
         self._record = run_folder / "lanes" / lane / _RECORD
         self._limits = limits
-        self._config = config
+        self._settings = settings
         self._confined = confined
         self._copies = tuple(copies)
         self._of_a_lane = of_a_lane
@@ -77,12 +79,12 @@ class PrivateGround:
     @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
         """Where the copied settings belong, if confinement can lay them there."""
-        return self._config.binds if self._config else ()
+        return self._settings.binds
 
     @property
-    def config_variable(self) -> tuple[str, str] | None:
-        """The agent's own variable for its settings, and the copy's path."""
-        return (self._config.variable, str(self._config.copy)) if self._config else None
+    def config_variables(self) -> Mapping[str, str]:
+        """The agent's own variables for its settings, each with its copy's path."""
+        return self._settings.variables
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -102,9 +104,8 @@ class PrivateGround:
             held["CARGO_HOME"] = str(cache / "cargo")
             held["GOMODCACHE"] = str(cache / "go-mod")
             held["GOFLAGS"] = "-modcacherw"
-        if self._config and not (self._confined and self._config.source.exists()):
-            # Nothing can be laid over a folder that is not there, or where nothing confines.
-            held[self._config.variable] = str(self._config.copy)
+        # Nothing can be laid over a folder that is not there, or where nothing confines.
+        held |= self._settings.missing() if self._confined else self._settings.variables
         return held
 
     def open(self) -> None:
@@ -155,24 +156,22 @@ class PrivateGround:
         )
 
     def side_file(self, pattern: str) -> bytes:
-        """From the settings' copy."""
-        return sidefile.newest(self._config.copy, pattern) if self._config else b""
+        """From the settings' copies, else from the lane's own folder beside the worktree."""
+        return self._settings.side_file(pattern) or sidefile.newest(self._home, pattern)
 
     def credentials_changed(self) -> bool:
         """A look at the copies' inode, size and mtime."""
-        return self._config is not None and self._config.changed()
+        return self._settings.changed()
 
     def give_back(self) -> None:
         """Refreshed credentials to the user's folder."""
-        if self._config:
-            self._config.give_back()
-            self._note()
+        self._settings.give_back()
+        self._note()
 
     def take_in(self) -> None:
         """The user's credentials, moved since, into this lane."""
-        if self._config:
-            self._config.take_in()
-            self._note()
+        self._settings.take_in()
+        self._note()
 
     def was_opened(self) -> bool:
         """Whether somebody may have stood in it, whatever the events tell: its own note is there,
@@ -184,8 +183,7 @@ class PrivateGround:
         tree.remove(self._ground)
 
     def _note(self) -> None:
-        lent = self._config.lent() if self._config else {}
-        text = json.dumps({"copies": self._copies, "config": lent})
+        text = json.dumps({"copies": self._copies, "config": self._settings.lent()})
         if text != self._noted:
             half = self._record.with_suffix(".new")
             half.touch(mode=0o600)
@@ -206,9 +204,8 @@ class PrivateGround:
         )
         copy_index(index, self._index)
         empty = lane_git.fill_submodules(self._git_dir, self.worktree, index, self._repository)
-        if self._config:
-            self._config.make()
-            self.notes += self._config.notes
+        self._settings.make()
+        self.notes += self._settings.notes
         if empty:
             self.notes += (f"submodules that are not initialised stay empty: {', '.join(empty)}",)
         self._note()
@@ -282,21 +279,19 @@ def private_ground(
     ground: Path,
     patches: Path,
     home: Path,
-    config: ConfigFolder | None,
-    config_env: str | None,
     confined: bool,
     copies: Sequence[str],
     limits: Limits,
     of_a_lane: bool = False,
+    folders: Sequence[Named] = (),
 ) -> PrivateGround:
-    """A lane's ground, not yet opened. `config_env` is the value of the config folder's variable.
+    """A lane's ground, not yet opened. `folders` are the agent's own, each with the value of its
+    variable.
 
     `copies` are paths from the repository's root (`check_copies` has passed them); what the
     user's .worktreeinclude names comes along. `of_a_lane`: `base` is what an agent made, so that
     only those content filters run which patches.git holds.
     """
-    place = ground / "home"
-    copied = ConfigCopy(config, home=home, named=config_env, place=place) if config else None
     return PrivateGround(
         repository=repository,
         worktree=ground / worktree_name(repository.root),
@@ -306,7 +301,7 @@ def private_ground(
         ground=ground,
         patches=patches,
         limits=limits,
-        config=copied,
+        settings=Settings(folders, home=home, place=ground / LANE_HOME),
         confined=confined,
         copies=tuple(dict.fromkeys((*copies, *included(repository)))),
         of_a_lane=of_a_lane,
@@ -334,7 +329,7 @@ def standing_ground(
         ground=ground,
         patches=patches,
         limits=limits,
-        config=None,
+        settings=Settings((), home=ground, place=ground),
         confined=True,
         copies=copies if isinstance(copies, list) else (),
     )
@@ -342,9 +337,7 @@ def standing_ground(
 
 def give_back_standing(run_folder: Path, lane: str) -> None:
     """What `give_back` would have done for that ground. Raises `OSError`."""
-    lent = _recorded(run_folder, lane).get("config")
-    if isinstance(lent, dict):
-        give_back_left(lent)
+    give_back_all(_recorded(run_folder, lane).get("config"))
 
 
 def _recorded(run_folder: Path, lane: str) -> dict[str, object]:

@@ -17,8 +17,8 @@ PROMPT = "Fix the pager"
 SESSION = "00000000-0000-4000-8000-00000000000a"
 EXTRA = ("--made-up-extra", "made up value")
 
-PERMISSIONS = tuple(Permission)
-"""From the narrowest to the widest."""
+PERMISSIONS = (Permission.PLAN, Permission.EDIT, Permission.FULL_AUTO, Permission.UNRESTRICTED)
+"""From the narrowest to the widest; `default` and `config` grant what the CLI's own settings do."""
 
 REQUESTS: Mapping[str, Mapping[str, Any]] = {
     **{str(permission): {"permission": permission} for permission in PERMISSIONS},

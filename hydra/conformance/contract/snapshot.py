@@ -20,13 +20,38 @@ from hydra.adapters.contract import Descriptor
 from hydra.adapters.thirdparty import from_words
 from hydra.conformance import recorded
 from hydra.conformance.contract.subject import NotTried, Subject
+from hydra.model import Tier
 
 DESCRIPTOR, LINES, DETECT = (
     "descriptor.expected.json",
     "lines.expected.json",
     "detect.expected.json",
 )
-_NOT_HELD = ("label", "install_hint", "sign_in_hint", "third_party")
+_NOT_HELD = (
+    "label",
+    "tagline",
+    "install_hint",
+    "installs",
+    "sign_in_hint",
+    "third_party",
+    "platforms",
+)
+_LATER = (
+    "folders",
+    "modes",
+    "efforts",
+    "budgets",
+    "service_tiers",
+    "own_preface",
+    "families",
+    "local_models",
+    "pty",
+    "converses",
+    "unrunnable",
+    "sessions",
+    "extensions",
+)
+_EMPTY = Descriptor(key="", label="", homepage="", tier=Tier.EXPERIMENTAL, binaries=())
 
 
 def descriptor(told: Descriptor) -> Mapping[str, Any]:
@@ -38,7 +63,16 @@ def descriptor(told: Descriptor) -> Mapping[str, Any]:
         name: [claim.present, claim.confidence, claim.seen_in, claim.note]
         for name, claim in told.capabilities.items()
     }
-    kept = {name: value for name, value in data.items() if name not in _NOT_HELD}
+    empty = plain(dataclasses.asdict(_EMPTY))
+    kept = {
+        name: value
+        for name, value in data.items()
+        # A field that came later says nothing where it was left as it is.
+        if name not in _NOT_HELD and not (name in _LATER and value == empty[name])
+    }
+    for folder in filter(None, (kept.get("config"), *kept.get("folders", ()))):
+        if not folder["parent"]:
+            del folder["parent"]
     held: Mapping[str, Any] = plain(kept)
     return held
 

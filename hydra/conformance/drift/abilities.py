@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
+from hydra.conformance.contract.requests import PERMISSIONS
 from hydra.errors import AgentError
-from hydra.model import DetectResult, Permission, ProbeOutput, SignIn, SpawnRequest
+from hydra.model import DetectResult, ProbeOutput, SignIn, SpawnRequest
 
 _WORKTREE = Path("/lane/shop")
 _ASKED: Mapping[str, Mapping[str, object]] = {
-    **{f"--permission {mode.value}": {"permission": mode} for mode in Permission},
+    **{f"--permission {mode.value}": {"permission": mode} for mode in PERMISSIONS},
     "a model": {"model": "a-model"},
     "--network": {"network": True},
     "--no-network": {"network": False},

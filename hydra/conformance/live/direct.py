@@ -16,6 +16,7 @@ from typing import Any
 import trio
 
 from hydra.adapters.contract import Adapter
+from hydra.adapters.folders import places
 from hydra.conformance.live.left import left
 from hydra.conformance.live.seen import Seen
 from hydra.conformance.racing import Place
@@ -23,7 +24,7 @@ from hydra.conformance.server import ModelServer
 from hydra.events import AgentEvent
 from hydra.model import DetectResult, ExitStatus, Permission, SpawnRequest
 from hydra.outcome import Story
-from hydra.probe import Surroundings, config_folder, detect_all
+from hydra.probe import Surroundings, detect_all
 from hydra.sandbox import judge
 
 LONGEST = 60.0
@@ -158,9 +159,10 @@ def _events(
     for line in stdout.read_bytes().split(b"\n"):
         events += parser.parse_line(line) if line else []
     files = {"stderr": stderr.read_bytes()}
-    folder = config_folder(adapter.descriptor, environ, place.home) or place.home
+    folders = places(adapter.descriptor, environ, place.home)
     for pattern in adapter.descriptor.side_files:
-        newest = max(folder.glob(pattern), key=lambda path: path.stat().st_mtime, default=None)
+        found = (path for folder in folders for path in folder.glob(pattern))
+        newest = max(found, key=lambda path: path.stat().st_mtime, default=None)
         if newest is not None:
             files[pattern] = newest.read_bytes()
     return [*events, *parser.end(exit, files)]

@@ -76,8 +76,8 @@ class Expectation:
     this. `served` is what the model server must have answered, in this order. `waited` is the
     least time in seconds between the first fault and the request after it. `warnings` are patterns
     of the lane's that must be there, `may_warn` of those that may. `session` are the fields of its
-    session event, None for those in `agents.toml`. `refused` is in what Hydra says where it starts
-    no race at all. Texts may have `{agent}` in them.
+    session event, None for those in `agents/<key>.toml`. `refused` is in what Hydra says where it
+    starts no race at all. Texts may have `{agent}` in them.
     """
 
     status: str = Status.COMPLETED.value

@@ -10,7 +10,7 @@ from typing import Any
 
 import tomli_w
 
-from hydra.adapters.contract import Adapter
+from hydra.adapters.contract import Adapter, Descriptor
 from hydra.conformance.live.expect import differences
 from hydra.conformance.live.left import left
 from hydra.conformance.live.observed import Observed
@@ -22,11 +22,13 @@ from hydra.conformance.script import fill
 from hydra.conformance.scrub import WORKTREE
 from hydra.conformance.server import ModelServer, serve
 from hydra.errors import EXIT_NO_AGENT, HydraError
+from hydra.model import Tier
+from hydra.plan import EXPERIMENTAL_FLAG
 
 LONGEST = 120.0
 """Seconds after which a race that does not end is ended, and said to have hung."""
 
-UNREACHED = "nothing here says how its CLI finds the model server (agents.toml)"
+UNREACHED = "nothing here says how its CLI finds the model server (conformance/live/agents/)"
 
 
 def meet(
@@ -39,7 +41,7 @@ def meet(
     """
     key = adapter.key()
     reach = reaches().get(key)
-    reason = (situation.skip.get(key, "") or unconfined) if reach else UNREACHED
+    reason = _left_out(reach, situation, key) or unconfined if reach else UNREACHED
     blank = Observed(situation=situation.name, agent=key, version="", proves=situation.proves)
     if reach is None or reason:
         return replace(blank, reason=reason)
@@ -53,6 +55,10 @@ def meet(
         differences=differences(situation.expected[key], seen, reach),
         seconds=time.monotonic() - began,
     )
+
+
+def _left_out(reach: Reach, situation: Situation, key: str) -> str:
+    return situation.skip.get(key, "") or reach.left_out(situation.name)
 
 
 def _run(adapter: Adapter, program: Path, situation: Situation, reach: Reach, root: Path) -> Seen:
@@ -70,17 +76,19 @@ def _run(adapter: Adapter, program: Path, situation: Situation, reach: Reach, ro
             prompts = (situation.task, situation.resume)
             seen = resumed(adapter, program, place, server, environ, prompts)
             return replace(seen, places=_places(place, program, server, ""))
-        return _race(adapter.key(), program, situation, place, server, environ)
+        return _race(adapter.descriptor, program, situation, place, server, environ, reach)
 
 
 def _race(
-    agent: str,
+    told: Descriptor,
     program: Path,
     situation: Situation,
     place: Place,
     server: ModelServer,
     environ: Mapping[str, str],
+    reach: Reach,
 ) -> Seen:
+    agent = told.key
     given = fill(situation.settings, {"url": server.url})
     settings = tomli_w.dumps(_settings(given, agent, program))
     place.settings.write_text(settings, encoding="utf-8")
@@ -89,7 +97,7 @@ def _race(
         Order(
             agents=[agent],
             prompt=situation.task,
-            options=situation.options,
+            options=(*_allowed(told), *reach.options, *situation.options),
             environ=environ,
             signal=situation.stop.number if situation.stop else 0,
             when=_when(situation.stop, agent, place) if situation.stop else None,
@@ -113,6 +121,10 @@ def _race(
         raw_stderr=_there(run, "stderr.txt"),
         places=_places(place, program, server, lane.get("worktree", "")),
     )
+
+
+def _allowed(told: Descriptor) -> tuple[str, ...]:
+    return () if told.tier is Tier.TIER1 else (EXPERIMENTAL_FLAG,)
 
 
 def _settings(given: Mapping[str, Any], agent: str, program: Path) -> dict[str, Any]:

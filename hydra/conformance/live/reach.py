@@ -1,4 +1,8 @@
-"""How each CLI finds the scripted model server: a row of `agents.toml` for each, by key."""
+"""What is particular to one CLI in live runs: `agents/<key>.toml` for each, by its key.
+
+How it finds the scripted model server, which situations it is run in, and what comes of those
+where that is other than for all.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from hydra.conformance.live.data import mapping, only, texts, words
 from hydra.errors import ConfigError
 
-AGENTS = Path(__file__).parent / "agents.toml"
+AGENTS = Path(__file__).parent / "agents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +24,18 @@ class Reach:
     """One agent's way to the server. `files` are relative to its HOME; `{url}` is the server's.
 
     `session` are the fields that its session event is known to have; `may_warn` patterns of
-    warnings that come and go.
+    warnings that come and go. `options` are words of `hydra race` that every situation gets.
+    `situations` are those it is run in, () for all. `expect` is, by situation, what goes over that
+    situation's own `[expect]`, key by key.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     session: tuple[str, ...] = ()
     may_warn: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    situations: tuple[str, ...] = ()
+    expect: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def prepare(self, home: Path, url: str) -> dict[str, str]:
         """Writes the files, and gives the environment."""
@@ -35,22 +45,35 @@ class Reach:
             path.write_text(text.replace("{url}", url) + "\n", encoding="utf-8")
         return {name: value.replace("{url}", url) for name, value in self.environ.items()}
 
+    def left_out(self, situation: str) -> str:
+        """Why it is not run in that situation; "" where it is."""
+        if self.situations and situation not in self.situations:
+            return "not among the situations that this agent is run in"
+        return ""
+
 
 @cache
 def reaches() -> Mapping[str, Reach]:
-    """Every row. Raises `ConfigError` for a key it does not know."""
+    """Every agent's. Raises `ConfigError` for a key it does not know."""
+    return {path.stem: _read(path) for path in sorted(AGENTS.glob("*.toml"))}
+
+
+def _read(path: Path) -> Reach:
     try:
-        data = tomllib.loads(AGENTS.read_text(encoding="utf-8"))
+        return _reach(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
     except ValueError as damage:
-        raise ConfigError(f"{AGENTS}: {damage}") from damage
-    return {agent: _row(agent, mapping(row, agent)) for agent, row in data.items()}
+        raise ConfigError(f"{path}: {damage}") from damage
 
 
-def _row(agent: str, row: Mapping[str, object]) -> Reach:
-    only(row, Reach.__dataclass_fields__, f"{AGENTS.name}: {agent}")
+def _reach(agent: str, row: Mapping[str, object]) -> Reach:
+    only(row, Reach.__dataclass_fields__, f"{agent}.toml")
+    expect = mapping(row.get("expect", {}), f"{agent}: expect")
     return Reach(
         environ=texts(row.get("environ", {}), f"{agent}: environ"),
         files=texts(row.get("files", {}), f"{agent}: files"),
         session=words(row.get("session", ()), f"{agent}: session"),
         may_warn=words(row.get("may_warn", ()), f"{agent}: may_warn"),
+        options=words(row.get("options", ()), f"{agent}: options"),
+        situations=words(row.get("situations", ()), f"{agent}: situations"),
+        expect={name: mapping(data, f"{agent}: expect.{name}") for name, data in expect.items()},
     )

@@ -149,11 +149,12 @@ def _stop(data: Mapping[str, Any], name: str) -> Stop:
 
 
 def _expected(name: str, data: Mapping[str, Any]) -> dict[str, Expectation]:
-    """What all share, and over it what an agent has for itself, key by key."""
+    """What all share, and over it what an agent has for itself (here, or in its own file), key by
+    key."""
     shared = {key: value for key, value in data.items() if key not in reaches()}
     made = {}
-    for agent in reaches():
+    for agent, reach in reaches().items():
         where = f"{name}: expect.{agent}"
-        own = shared | dict(mapping(data.get(agent, {}), where))
+        own = shared | dict(mapping(data.get(agent, {}), where)) | dict(reach.expect.get(name, {}))
         made[agent] = expectation(fill(own, {"agent": agent}), where)
     return made

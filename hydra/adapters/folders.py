@@ -1,0 +1,31 @@
+"""Where an agent's own settings folders are: by their variables, else under HOME. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from hydra.adapters.contract import ConfigFolder, Descriptor
+
+
+def folders_of(descriptor: Descriptor) -> tuple[ConfigFolder, ...]:
+    """Every folder of an agent's, its configuration first."""
+    own = (descriptor.config,) if descriptor.config else ()
+    return (*own, *descriptor.folders)
+
+
+def place_of(folder: ConfigFolder, environ: Mapping[str, str], home: Path) -> Path:
+    """Where the user's own is."""
+    return named_place(folder, environ.get(folder.variable), home)
+
+
+def named_place(folder: ConfigFolder, named: str | None, home: Path) -> Path:
+    """The same by the value of its variable; None or "" for one that is not set."""
+    if not named:
+        return home / folder.default
+    return Path(named) / Path(folder.default).name if folder.parent else Path(named)
+
+
+def places(descriptor: Descriptor, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Where all of them are, its configuration first."""
+    return tuple(place_of(folder, environ, home) for folder in folders_of(descriptor))

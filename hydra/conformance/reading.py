@@ -1,0 +1,41 @@
+"""What any agent's request says in its texts: the folder that it works in, and who asks."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+_FOLDERS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?i)current(?:ly)? working (?:directory|in the directory)(?: is)?:? ?[`\"]?(/[^\s`\"<]+)",
+        r"(?i)(?:primary )?working directory(?: is)?:? ?[`\"]?(/[^\s`\"<]+)",
+        r"(?i)workspace director(?:y|ies):?\**\s+-? ?[`\"]?(/[^\s`\"<]+)",
+        r"<cwd>(/[^<]+)</cwd>",
+    )
+)
+"""How the CLIs name the folder, the plainest first."""
+
+
+def folder(text: str) -> str:
+    """The agent's working folder as its request names it; "" where it does not."""
+    found = next((found for pattern in _FOLDERS if (found := pattern.search(text))), None)
+    return found[1].rstrip("/.,") if found else ""
+
+
+def texts(content: Any) -> Iterator[str]:
+    """Every text of a message's content: a text itself, or parts that hold one."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, Iterable):
+        for part in content:
+            said = part.get("text") if isinstance(part, dict) else part
+            if isinstance(said, str):
+                yield said
+
+
+def conversation(*marks: str) -> str:
+    """A conversation's name where the request has none: made from what stays the same in it."""
+    return hashlib.sha256("\0".join(marks).encode()).hexdigest()[:16]
