@@ -27,10 +27,11 @@ from hydra.config import (
     size,
     template,
 )
-from hydra.config.keys import AGENT, CHECK, FIXED, LOWER, NO
-from hydra.config.records import CheckSettings
+from hydra.config.key import LOWER, NO, Key
+from hydra.config.keys import AGENT, CHECK, FIXED, PROFILE
+from hydra.config.records import CheckSettings, Profile
 from hydra.errors import ConfigError
-from hydra.model import Check, Limits, Permission, Weights
+from hydra.model import Budget, Check, Limits, Permission, Weights
 
 ROOT = Path(__file__).parent.parent
 AGENTS = ("claude", "codex", "cursor-agent")
@@ -196,6 +197,7 @@ _ENVIRONMENT: dict[str, tuple[str, object]] = {
 
 _ENVIRONMENT |= {
     "race.check": ("pytest -q\nlint=ruff check .", ("pytest -q", "ruff check .")),
+    "race.effort": ("high", "high"),
     "checks.tree": ("lane", "lane"),
     "checks.network": ("private", "private"),
     "checks.environment": ("DATABASE_URL,ACME_*", ("DATABASE_URL", "ACME_*")),
@@ -331,15 +333,21 @@ def test_what_no_file_may_say(name: str) -> None:
 # --- the repository's file -----------------------------------------------------------------
 
 
+def _key(name: str) -> Key:
+    tables = {"checks": CHECK, "agents": AGENT, "profiles": PROFILE}
+    return FIXED.get(name) or tables[name.partition(".")[0]][name.rpartition(".")[2]]
+
+
 def _shown(name: str) -> str:
-    key = FIXED.get(name) or (CHECK if "<name>" in name else AGENT)[name.rpartition(".")[2]]
-    section = key.section.replace("<key>", "claude")
+    key = _key(name)
+    section = key.section.replace("<key>", "claude").replace("<name>", "reviewer")
     return f"[{section}]\n{key.leaf} = {key.example or default_text(key)}"
 
 
 @pytest.mark.parametrize("name", [key.name for key in KEYS if key.file and key.repository == NO])
 def test_what_a_repository_may_not_set_is_told_where_it_belongs(name: str) -> None:
-    user(_shown(name), environ={"HOME": "/home/ada"})  # in one's own file it is right
+    more = '\nagent = "claude"' if name.startswith("profiles.") else ""
+    user(_shown(name) + more, environ={"HOME": "/home/ada"})  # in one's own file it is right
     error = refusal(_shown(name), "")
     assert "shop/hydra.toml, line 2" in error.message
     assert "may not be set by a repository's hydra.toml" in error.message
@@ -492,6 +500,9 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
     held["judge"] = {it.name for it in fields(JudgeSettings)} - {"weights"}
     held["judge.weights"] = {it.name for it in fields(Weights)}
     held["checks"] = set(CheckSettings._fields) - {"checks", "trusted"}
+    held["budget"] = {it.name for it in fields(Budget)}
+    own = {it.name for it in fields(Profile)} - {"budget", "source"}
+    held["profiles.<name>"] = own | held["budget"]
     held["checks.<name>"] = set(Check._fields) - {"name"}
     for section, names in held.items():
         told = {key.field for key in KEYS if key.section == section}
@@ -562,7 +573,9 @@ def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
     assert user(text) == Config()
     config = user(uncommented(text), environ={"HOME": "/home/ada"})
     told = {
-        name.replace("agents.claude", "agents.<key>").replace("checks.unit", "checks.<name>")
+        name.replace("agents.claude", "agents.<key>")
+        .replace("checks.unit", "checks.<name>")
+        .replace("profiles.reviewer", "profiles.<name>")
         for name in _set_by_file(config)
     }
     assert told == {key.name for key in KEYS if key.file}
@@ -589,7 +602,7 @@ def test_the_docs_have_a_row_for_every_key() -> None:
 
 
 def _row(name: str) -> str:
-    key = FIXED.get(name) or (CHECK if "<name>" in name else AGENT)[name.rpartition(".")[2]]
+    key = _key(name)
     default = key.shown or f"`{default_text(key)}`"
     told = {"yes": "yes", LOWER: "may lower it", NO: "no"}[key.repository]
     may = told if key.file else "no file may"

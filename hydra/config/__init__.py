@@ -5,7 +5,8 @@ file is a stranger's and may say less (docs/architecture.md, decision 14; docs/c
 the table).
 """
 
-from hydra.config.keys import KEYS, Key
+from hydra.config.key import Key
+from hydra.config.keys import KEYS
 from hydra.config.load import DEFAULT, load
 from hydra.config.records import AgentSettings, Config, JudgeSettings, RaceSettings
 from hydra.config.toml import read_file

@@ -1,10 +1,10 @@
 """Every key of `hydra.toml`, in one table that the loader, the docs and `hydra init` all read."""
 
 import re
-from dataclasses import dataclass
-from typing import Any
 
+from hydra.config.agent_keys import AGENT_KEYS, BUDGET_KEYS, EFFORT, PERMISSION, PROFILE_KEYS
 from hydra.config.checks import KINDS, check_command, check_spec, report_path
+from hydra.config.key import LOWER, NO, YES, Key, inside, lane_spec, plain, variable
 from hydra.config.kinds import (
     BOOLEAN,
     Kind,
@@ -16,97 +16,10 @@ from hydra.config.kinds import (
     text,
     word,
 )
-from hydra.errors import ConfigError
 from hydra.model import Limits, TrialCap, Weights
-
-YES, LOWER, NO = "yes", "only lower", "no"
-"""Whether a repository's own hydra.toml may set a key (docs/architecture.md, decision 14)."""
 
 KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
 _HOUR, _DAY = 3600, 86400
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """One key. `name` is dotted (`race.agents`, `agents.<key>.path`), `field` the record's own.
-
-    `repository` is YES, LOWER or NO. `file` is False for what no file may say at all; `environment`
-    and `flag` are "" where there is none. `shown` stands in the docs where the default is not a
-    value; `example` is what `hydra.toml.example` shows, as TOML.
-    """
-
-    name: str
-    field: str
-    kind: Kind
-    default: Any
-    meaning: str
-    repository: str = YES
-    environment: str = ""
-    flag: str = ""
-    file: bool = True
-    shown: str = ""
-    example: str = ""
-
-    @property
-    def section(self) -> str:
-        """`race`, `limits`, `judge.weights`, or `agents.<key>`."""
-        return self.name.rpartition(".")[0]
-
-    @property
-    def leaf(self) -> str:
-        """The last part of the name."""
-        return self.name.rpartition(".")[2]
-
-
-def _plain(item: str) -> str:
-    if not item.strip() or any(ord(char) < 32 or ord(char) == 127 for char in item):
-        raise ConfigError("an entry is empty or has a control character")
-    return item
-
-
-def _inside(path: str) -> str:
-    parts = _plain(path).split("/")
-    if path.startswith(("/", "~")) or ".." in parts or ".git" in path.lower().split("/"):
-        raise ConfigError(f'"{path}" is not a path inside the repository')
-    return path
-
-
-_MODEL = r"[A-Za-z0-9][\w.:/@\[\]+-]*"
-
-
-def _lane(item: str) -> str:
-    if not re.fullmatch(rf"[A-Za-z0-9][\w.-]*(:{_MODEL})?", item):
-        raise ConfigError(f'"{item}" is not an agent: write claude, 2xclaude or claude:opus')
-    return item
-
-
-def _model(name: str) -> str:
-    # A model that starts with a dash would be read by the CLI as one more option.
-    if not re.fullmatch(_MODEL, name):
-        raise ConfigError(f'"{name}" is not the name of a model')
-    return name
-
-
-def _variable(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?", name):
-        raise ConfigError(f'"{name}" is not the name of an environment variable (a * may end it)')
-    if name.upper().startswith("GIT_"):
-        raise ConfigError(
-            f'"{name}" would lead git out of the lane: git\'s own names stay with git'
-        )
-    return name
-
-
-def _program(path: str) -> str:
-    if not _plain(path).startswith(("/", "~/")):
-        raise ConfigError(f'takes an absolute path, not "{path}"')
-    return path
-
-
-def _object(spec: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", spec, re.ASCII):
-        raise ConfigError(f'"{spec}" is not the name of an adapter: write my_pkg:ADAPTER')
-    return spec
 
 
 _LIMITS = Limits()
@@ -116,7 +29,7 @@ _RACE = (
     Key(
         name="race.agents",
         field="agents",
-        kind=strings(_lane, separator=","),
+        kind=strings(lane_spec, separator=","),
         default=(),
         shown="every ready Tier-1 agent",
         example='["claude", "2xcodex", "claude:opus"]',
@@ -127,16 +40,26 @@ _RACE = (
     Key(
         name="race.permission",
         field="permission",
-        kind=word(
-            "plan", "edit", "full-auto", elsewhere=f"all of the machine is given by {_UNSAFE} alone"
-        ),
+        kind=PERMISSION,
         default=None,
         shown="full-auto where confined, else edit",
         example='"edit"',
-        meaning="What an agent may do without asking: `plan`, `edit` or `full-auto`.",
+        meaning="What an agent may do without asking: `plan`, `edit` or `full-auto`; `default` is "
+        "what its CLI does by itself, `config` what your settings of that CLI say.",
         repository=LOWER,
         environment="HYDRA_PERMISSION",
         flag="--permission",
+    ),
+    Key(
+        name="race.effort",
+        field="effort",
+        kind=EFFORT,
+        default=None,
+        shown="the agent's",
+        example='"high"',
+        meaning="How hard the models are to think: `low`, `medium`, `high` or `max`.",
+        environment="HYDRA_EFFORT",
+        flag="--effort",
     ),
     Key(
         name="race.unsafe_full_access",
@@ -183,7 +106,7 @@ _RACE = (
     Key(
         name="race.copy",
         field="copies",
-        kind=strings(_inside, separator=":"),
+        kind=strings(inside, separator=":"),
         default=(),
         shown="none",
         example='[".env"]',
@@ -194,7 +117,7 @@ _RACE = (
     Key(
         name="race.setup",
         field="setup",
-        kind=strings(_plain, separator="\n"),
+        kind=strings(plain, separator="\n"),
         default=(),
         shown="none",
         example='["npm ci"]',
@@ -235,7 +158,7 @@ _RACE = (
     Key(
         name="race.allow_filter",
         field="allow_filters",
-        kind=strings(_plain, separator=","),
+        kind=strings(plain, separator=","),
         default=(),
         shown="none",
         example='["nbstripout"]',
@@ -401,7 +324,7 @@ _CHECK_KEYS = (
     Key(
         name="checks.environment",
         field="environment",
-        kind=strings(_variable, separator=","),
+        kind=strings(variable, separator=","),
         default=(),
         shown="none",
         example='["DATABASE_URL", "ACME_*"]',
@@ -486,7 +409,7 @@ _JUDGE_KEYS = (
     Key(
         name="judge.protected_paths",
         field="protected_paths",
-        kind=strings(_inside, separator=":"),
+        kind=strings(inside, separator=":"),
         default=(),
         shown="none",
         example='["migrations/", "*.lock"]',
@@ -500,75 +423,26 @@ _JUDGE_KEYS = (
     _weight("speed", "What the agent's time weighs in it."),
 )
 
-_AGENT_KEYS = (
-    Key(
-        name="agents.<key>.path",
-        field="path",
-        kind=text(_program),
-        default=None,
-        shown="found on PATH",
-        example='"~/bin/claude"',
-        meaning="The program to run for this agent.",
-        repository=NO,
-        environment="HYDRA_<KEY>_PATH",
-    ),
-    Key(
-        name="agents.<key>.model",
-        field="model",
-        kind=text(_model),
-        default=None,
-        shown="the CLI's own",
-        example='"opus"',
-        meaning="The model of lanes that name none.",
-        environment="HYDRA_<KEY>_MODEL",
-    ),
-    Key(
-        name="agents.<key>.args",
-        field="args",
-        kind=strings(_plain, separator="\n"),
-        default=(),
-        shown="none",
-        example='["--fallback-model", "sonnet"]',
-        meaning="Further arguments for this agent's command line.",
-        repository=NO,
-    ),
-    Key(
-        name="agents.<key>.environment",
-        field="environment",
-        kind=strings(_variable, separator=","),
-        default=(),
-        shown="none",
-        example='["ACME_PROXY_TOKEN", "ACME_*"]',
-        meaning="Names of further environment variables that this agent is given.",
-        repository=NO,
-    ),
-    Key(
-        name="agents.<key>.adapter",
-        field="adapter",
-        kind=text(_object),
-        default=None,
-        shown="Hydra's own, or one that is installed",
-        example='"my_pkg:ADAPTER"',
-        meaning="A third party's adapter, in the table of an agent that Hydra has none for.",
-        repository=NO,
-    ),
-)
-
 KEYS: tuple[Key, ...] = (
     *_RACE,
     *_LIMIT_KEYS,
     *_CHECK_KEYS,
     *_ONE_CHECK_KEYS,
     *_JUDGE_KEYS,
-    *_AGENT_KEYS,
+    *BUDGET_KEYS,
+    *AGENT_KEYS,
+    *PROFILE_KEYS,
 )
 """Every key, in the order in which the docs show them."""
 
 FIXED = {key.name: key for key in KEYS if "<" not in key.name}
 """The keys with a fixed name, by it."""
 
-AGENT = {key.leaf: key for key in _AGENT_KEYS}
+AGENT = {key.leaf: key for key in AGENT_KEYS}
 """What each `[agents.<key>]` table may hold, by its last part."""
+
+PROFILE = {key.leaf: key for key in PROFILE_KEYS}
+"""The same for each `[profiles.<name>]`."""
 
 CHECK = {key.leaf: key for key in _ONE_CHECK_KEYS}
 """The same for each `[checks.<name>]`."""
@@ -581,6 +455,8 @@ def key_of(parts: tuple[str, ...]) -> Key | None:
     """The key at a path in a document; ("agents", "claude", "path") is `agents.<key>.path`."""
     if parts[0] == "agents":
         return AGENT.get(parts[2]) if len(parts) == 3 else None
+    if parts[0] == "profiles":
+        return PROFILE.get(parts[2]) if len(parts) == 3 else None
     if parts[0] == "checks" and len(parts) == 3:
         return CHECK.get(parts[2])
     return FIXED.get(".".join(parts))

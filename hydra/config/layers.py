@@ -8,14 +8,23 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hydra.config.checks import check_name
-from hydra.config.keys import AGENT, FIXED, KEYS, NO, RESERVED, Key, key_of, variable_of
+from hydra.config.key import NAME, NO, Key
+from hydra.config.keys import AGENT, FIXED, KEYS, RESERVED, key_of, variable_of
 from hydra.config.toml import entries, line_of, parse
 from hydra.errors import ConfigError
 from hydra.model import Permission
 
 OWN_FILE = "your own hydra.toml ($HYDRA_CONFIG, else ~/.config/hydra/hydra.toml)"
-_SECTIONS = ("race", "limits", "checks", "judge", "judge.weights", "agents")
-_AGENT_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_SECTIONS = (
+    "race",
+    "limits",
+    "checks",
+    "judge",
+    "judge.weights",
+    "budget",
+    "agents",
+    "profiles",
+)
 
 
 class Found(NamedTuple):
@@ -41,7 +50,7 @@ class AgentKeys:
         self._further = further
         self._rest: tuple[str, ...] | None = None
 
-    def __contains__(self, agent: str) -> bool:
+    def __contains__(self, agent: object) -> bool:
         return not self.known or agent in self.known or agent in self.rest()
 
     def rest(self) -> tuple[str, ...]:
@@ -76,7 +85,7 @@ def from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Laye
 
 def _is_empty_section(parts: tuple[str, ...], value: object) -> bool:
     # A table whose lines are all commented out: nobody has filled it in yet.
-    named = parts[0] in ("agents", "checks") and len(parts) == 2
+    named = parts[0] in ("agents", "checks", "profiles") and len(parts) == 2
     return value == {} and (named or ".".join(parts) in _SECTIONS)
 
 
@@ -88,7 +97,7 @@ def _known_agent(parts: tuple[str, ...], where: str, agents: AgentKeys) -> None:
     if parts[0] != "agents" or len(parts) < 2:
         return
     agent = parts[1]
-    if not _AGENT_KEY.fullmatch(agent) or agent not in agents:
+    if not NAME.fullmatch(agent) or agent not in agents:
         near = _nearest(agent, (*agents.known, *agents.rest()))
         raise ConfigError(
             f'{where}: there is no agent "{agent}"',

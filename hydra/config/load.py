@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from hydra.config.checks import from_tables, named
-from hydra.config.keys import AGENT, CHECK, FIXED, LOWER, Key
+from hydra.config.key import LOWER, Key
+from hydra.config.keys import AGENT, CHECK, FIXED
 from hydra.config.layers import (
     OWN_FILE,
     AgentKeys,
@@ -14,6 +15,7 @@ from hydra.config.layers import (
     from_file,
     from_flags,
 )
+from hydra.config.profiles import check_once, profiles
 from hydra.config.records import (
     AgentSettings,
     CheckSettings,
@@ -22,7 +24,7 @@ from hydra.config.records import (
     RaceSettings,
 )
 from hydra.errors import ConfigError
-from hydra.model import Limits, Permission, Weights
+from hydra.model import Budget, Effort, Limits, Permission, Weights
 
 DEFAULT = "default"
 """The source of what nobody set."""
@@ -50,10 +52,12 @@ def load(
     own = from_file(*user, agents, trusted=True) if user else {}
     theirs = from_file(*repository, agents, trusted=False) if repository else {}
     variables, options = from_environment(environ or {}, agents), from_flags(flags or {})
+    check_once(own, theirs)
     _only_highest(own, theirs, variables, options)
     above = variables | options
     lowered = _only_lowered(theirs, own, overridden=above)
-    return _config({**own, **lowered, **_joined(own, theirs), **above}, environ or {})
+    values = {**own, **lowered, **_joined(own, theirs), **above}
+    return _config(values, environ or {}, agents)
 
 
 _JOINED = "judge.protected_paths"
@@ -128,15 +132,16 @@ def _toml(key: Key, value: object) -> str:
     return f'"{written}"' if isinstance(written, str) else f"{written}".lower()
 
 
-def _config(values: Layer, environ: Mapping[str, str]) -> Config:
+def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Config:
     race = _section(values, "race")
     race.pop("unsafe_full_access", None)  # it has become the permission
     race.pop("check", None)
-    permission = race.pop("permission", None)
+    permission, effort = race.pop("permission", None), race.pop("effort", None)
     setup = values.get("race.setup")
     return Config(
         race=RaceSettings(
             permission=Permission(permission) if permission else None,
+            effort=Effort(effort) if effort else None,
             setup_trusted=setup is None or setup.trusted,
             **race,
         ),
@@ -145,7 +150,9 @@ def _config(values: Layer, environ: Mapping[str, str]) -> Config:
         judge=JudgeSettings(
             **_section(values, "judge"), weights=Weights(**_section(values, "judge.weights"))
         ),
+        budget=Budget(**_section(values, "budget")),
         agents=_agents(values, environ),
+        profiles=profiles(values, agents, agents.known),
         sources=dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()},
     )
 
@@ -180,6 +187,7 @@ def _agents(values: Layer, environ: Mapping[str, str]) -> dict[str, AgentSetting
         if name.startswith("agents."):
             _, agent, leaf = name.split(".")
             value = _at_home(found, environ) if leaf == "path" else found.value
+            value = Effort(value) if leaf == "effort" else value
             fields.setdefault(agent, {})[AGENT[leaf].field] = value
     return {agent: AgentSettings(**fields[agent]) for agent in sorted(fields)}
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hydra.model import Check, Limits, Permission, TrialCap, Weights
+from hydra.model import Budget, Check, Effort, Limits, Permission, TrialCap, Weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,7 @@ class RaceSettings:
 
     agents: tuple[str, ...] = ()
     permission: Permission | None = None
+    effort: Effort | None = None
     network: bool | None = None
     allow_experimental: bool = False
     max_parallel: int = 4
@@ -70,6 +71,25 @@ class AgentSettings:
     args: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     adapter: str | None = None
+    effort: Effort | None = None
+    service_tier: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """`[profiles.<name>]`: an agent under a name of its own. None and "" leave it as the race, or
+    the agent's own table, has it. `preface_file` is not read yet; `source` is where it stands."""
+
+    agent: str
+    model: str | None = None
+    effort: Effort | None = None
+    permission: Permission | None = None
+    preface: str = ""
+    preface_file: str = ""
+    environment: tuple[str, ...] = ()
+    service_tier: str = ""
+    budget: Budget = field(default_factory=Budget)
+    source: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +104,10 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     checks: CheckSettings = field(default_factory=CheckSettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
+    budget: Budget = field(default_factory=Budget)
+    """Of every lane."""
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def agent(self, key: str) -> AgentSettings:

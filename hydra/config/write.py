@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
-from hydra.config.keys import KEYS, LOWER, NO, Key
-from hydra.config.records import Config
-from hydra.model import Permission
+from hydra.config.key import LOWER, NO, Key
+from hydra.config.keys import KEYS
+from hydra.config.records import Config, Profile
+from hydra.model import Budget, Permission
 
 _INTROS = {
     "race": "How a race runs when the command line does not say it.",
@@ -17,7 +18,15 @@ _INTROS = {
     "judge": "The verdict, and what it may try beyond the checks: the base's tests on each patch, "
     "each lane's new tests on the others.",
     "judge.weights": "The score beside the verdict; the rank does not follow it.",
+    "budget": "What one lane may use up, whichever agent it is. Its patch is kept at the limit.",
     "agents.<key>": "One table for each agent that `hydra agents` lists.",
+    "profiles.<name>": "An agent under a name of your own: `-a reviewer`.",
+}
+
+_EXAMPLES = {
+    "agents.<key>": "agents.claude",
+    "checks.<name>": "checks.unit",
+    "profiles.<name>": "profiles.reviewer",
 }
 
 _REPOSITORY_NOTES = {
@@ -43,17 +52,31 @@ def dumps(config: Config) -> str:
     document["checks"] = checks
     judge = _table(config.judge, "judge")
     document["judge"] = {**judge, "weights": _table(config.judge.weights, "judge.weights")}
+    document["budget"] = _table(config.budget, "budget")
     agents = {agent: _table(it, "agents.<key>") for agent, it in config.agents.items()}
     if agents:
         document["agents"] = agents
+    if config.profiles:
+        document["profiles"] = {name: _profile(it) for name, it in config.profiles.items()}
     return tomli_w.dumps(document)
 
 
-def _table(record: object, section: str) -> dict[str, object]:
+def _profile(profile: Profile) -> dict[str, object]:
+    return _table(profile, "profiles.<name>", _table_of(profile.budget))
+
+
+def _table_of(budget: Budget) -> dict[str, object]:
+    return {field: getattr(budget, field) for field in Budget.__dataclass_fields__}
+
+
+def _table(
+    record: object, section: str, more: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """`more` are fields that the record holds in a record of its own."""
     table = {}
     for key in KEYS:
         if key.section == section and key.file and key.name != "race.check":
-            value = getattr(record, key.field)
+            value = (more or {}).get(key.field, getattr(record, key.field, None))
             if value not in (None, "") and value is not Permission.UNRESTRICTED:
                 table[key.leaf] = key.kind.write(value)
     return table
@@ -75,9 +98,7 @@ def template(
     for section, words in _INTROS.items():
         keys = [key for key in KEYS if key.section == section and key.file]
         shown = [key for key in keys if not (repository and key.repository == NO)]
-        parts.append(
-            f"{_prose(words)}\n[{section.replace('<key>', 'claude').replace('<name>', 'unit')}]"
-        )
+        parts.append(f"{_prose(words)}\n[{_EXAMPLES.get(section, section)}]")
         parts += [_setting(key, (guesses or {}).get(key.name)) for key in shown]
     return "\n\n".join(parts) + "\n"
 

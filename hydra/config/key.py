@@ -1,0 +1,104 @@
+"""One key of `hydra.toml` as a record, and what the texts in it may look like."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.config.kinds import Kind
+from hydra.errors import ConfigError
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+"""What an agent, or a profile, may be called."""
+
+YES, LOWER, NO = "yes", "only lower", "no"
+"""Whether a repository's own hydra.toml may set a key (docs/architecture.md, decision 14)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One key. `name` is dotted (`race.agents`, `agents.<key>.path`), `field` the record's own.
+
+    `repository` is YES, LOWER or NO. `file` is False for what no file may say at all; `environment`
+    and `flag` are "" where there is none. `shown` stands in the docs where the default is not a
+    value; `example` is what `hydra.toml.example` shows, as TOML.
+    """
+
+    name: str
+    field: str
+    kind: Kind
+    default: Any
+    meaning: str
+    repository: str = YES
+    environment: str = ""
+    flag: str = ""
+    file: bool = True
+    shown: str = ""
+    example: str = ""
+
+    @property
+    def section(self) -> str:
+        """`race`, `limits`, `judge.weights`, or `agents.<key>`."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def leaf(self) -> str:
+        """The last part of the name."""
+        return self.name.rpartition(".")[2]
+
+
+def plain(item: str) -> str:
+    """Any text of one line."""
+    if not item.strip() or any(ord(char) < 32 or ord(char) == 127 for char in item):
+        raise ConfigError("an entry is empty or has a control character")
+    return item
+
+
+def inside(path: str) -> str:
+    """A path inside the repository."""
+    parts = plain(path).split("/")
+    if path.startswith(("/", "~")) or ".." in parts or ".git" in path.lower().split("/"):
+        raise ConfigError(f'"{path}" is not a path inside the repository')
+    return path
+
+
+MODEL = r"[A-Za-z0-9][\w.:/@\[\]+-]*"
+
+
+def lane_spec(item: str) -> str:
+    """An agent or a profile, with copies, a model, an effort."""
+    if not re.fullmatch(rf"[A-Za-z0-9][\w.-]*(@(low|medium|high|max)|:{MODEL})?", item):
+        raise ConfigError(f'"{item}" is not an agent: write claude, 2xclaude or claude:opus@high')
+    return item
+
+
+def model_name(name: str) -> str:
+    """A model's name."""
+    # A model that starts with a dash would be read by the CLI as one more option.
+    if not re.fullmatch(MODEL, name):
+        raise ConfigError(f'"{name}" is not the name of a model')
+    return name
+
+
+def variable(name: str) -> str:
+    """The name of an environment variable, none of git's."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?", name):
+        raise ConfigError(f'"{name}" is not the name of an environment variable (a * may end it)')
+    if name.upper().startswith("GIT_"):
+        raise ConfigError(
+            f'"{name}" would lead git out of the lane: git\'s own names stay with git'
+        )
+    return name
+
+
+def program(path: str) -> str:
+    """An absolute path, or one below HOME."""
+    if not plain(path).startswith(("/", "~/")):
+        raise ConfigError(f'takes an absolute path, not "{path}"')
+    return path
+
+
+def object_spec(spec: str) -> str:
+    """`my_pkg:ADAPTER`."""
+    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", spec, re.ASCII):
+        raise ConfigError(f'"{spec}" is not the name of an adapter: write my_pkg:ADAPTER')
+    return spec

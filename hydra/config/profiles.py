@@ -1,0 +1,76 @@
+"""`[profiles.<name>]` to records: an agent under a name of its own, with all that goes with it."""
+
+from collections.abc import Collection, Container, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from hydra.config.key import NAME
+from hydra.config.keys import PROFILE
+from hydra.config.layers import Found, Layer
+from hydra.config.records import Profile
+from hydra.errors import ConfigError
+from hydra.model import Budget, Effort, Permission
+
+_BUDGET = frozenset(Budget.__dataclass_fields__)
+
+
+def tables(layer: Layer) -> dict[str, dict[str, Found]]:
+    """What each profile of a layer says, by its key's last part."""
+    found: dict[str, dict[str, Found]] = {}
+    for name, value in layer.items():
+        if name.startswith("profiles."):
+            _, profile, leaf = name.split(".")
+            found.setdefault(profile, {})[leaf] = value
+    return found
+
+
+def check_once(own: Layer, theirs: Layer) -> None:
+    """Raises where both files have a profile of one name: half of each would be neither."""
+    mine, other = tables(own), tables(theirs)
+    for name in sorted(mine.keys() & other.keys()):
+        places = [next(iter(table[name].values())).where for table in (mine, other)]
+        raise ConfigError(
+            f"two profiles are called {name}: {' and '.join(places)}",
+            hint="give one of them another name",
+        )
+
+
+def profiles(layer: Layer, agents: Container[str], known: Collection[str]) -> dict[str, Profile]:
+    """Every profile. `agents` are the keys that an agent may have, `known` those to name.
+
+    Raises `ConfigError` for one without an agent, of an agent that nobody knows, or by the name of
+    an agent.
+    """
+    return {
+        name: _profile(name, table, agents, known) for name, table in sorted(tables(layer).items())
+    }
+
+
+def _profile(
+    name: str, table: Mapping[str, Found], agents: Container[str], known: Collection[str]
+) -> Profile:
+    first = next(iter(table.values()))
+    if not NAME.fullmatch(name) or name in known:
+        why = "an agent is called so" if name in known else "a name is of a-z, 0-9 and -"
+        raise ConfigError(f'{first.where}: no profile can be called "{name}": {why}')
+    if "agent" not in table:
+        hint = f'add agent = "claude" to [profiles.{name}]'
+        raise ConfigError(f"{first.where}: the profile {name} names no agent", hint=hint)
+    agent = table["agent"]
+    if known and agent.value not in agents:
+        near = next(iter(get_close_matches(agent.value, known, 1, 0.6)), None)
+        hint = f"the nearest is {near}" if near else "`hydra agents` lists them"
+        raise ConfigError(f'{agent.where}: there is no agent "{agent.value}"', hint=hint)
+    return _record({PROFILE[leaf].field: found.value for leaf, found in table.items()}, first)
+
+
+def _record(said: dict[str, Any], first: Found) -> Profile:
+    budget = Budget(**{field: said.pop(field) for field in _BUDGET & said.keys()})
+    effort, permission = said.pop("effort", None), said.pop("permission", None)
+    return Profile(
+        **said,
+        effort=Effort(effort) if effort else None,
+        permission=Permission(permission) if permission else None,
+        budget=budget,
+        source=first.where,
+    )
