@@ -285,7 +285,7 @@ class SpawnRequest:
     home: Path | None = None
     effort: Effort | None = None
     preface: str = ""
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
     service_tier: str = ""
 
 
@@ -446,6 +446,7 @@ class LanePlan:
     worktree: Path
     permission: Permission
     command: BuiltCommand | None = None
+    budget: Budget = field(default_factory=Budget)
     env_names: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     failure: Failure | None = None

@@ -26,6 +26,7 @@ from hydra.model import (
     Tier,
 )
 from hydra.paths import ground_dir
+from hydra.wanted import check_mapped, wanted
 from hydra.workspace import LANE_HOME, worktree_name
 
 SUBJECT, BODY = 72, 4000
@@ -60,7 +61,7 @@ def make(known: Known) -> RacePlan:
     """
     race = known.config.race
     permission = race.permission or Permission.FULL_AUTO
-    lanes = tuple(_lane(known, lane, permission) for lane in known.lanes)
+    lanes = tuple(_lane(known, lane) for lane in known.lanes)
     if all(lane.failure is not None for lane in lanes):
         raise NoAgentReady(_why_none(lanes), hint="`hydra doctor` shows what each agent needs")
     plan = RacePlan(
@@ -155,23 +156,23 @@ def check_experimental(
             )
 
 
-def _lane(known: Known, lane: Lane, permission: Permission) -> LanePlan:
+def _lane(known: Known, lane: Lane) -> LanePlan:
     descriptor = known.adapters[lane.adapter].descriptor
     found = known.found.get(lane.adapter)
-    settings = known.config.agent(lane.adapter)
-    model = lane.model or settings.model
-    effective = _permission(known, lane.adapter, permission)
+    asked = wanted(known.config, lane)
+    effective = _permission(known, lane.adapter, asked.permission)
     ground = ground_dir(known.state, known.run, lane.id)
     worktree = ground / worktree_name(known.task.repository)
     planned = LanePlan(
-        lane=replace(lane, model=model),
+        lane=replace(lane, model=asked.model, effort=asked.effort),
         label=descriptor.label,
         tier=descriptor.tier,
         soft_sandbox=descriptor.sandbox == "soft",
         version=found.version if found else "",
         worktree=worktree,
         permission=effective,
-        env_names=tuple(sorted(names(descriptor, known.environment_names, settings.environment))),
+        budget=asked.budget,
+        env_names=tuple(sorted(names(descriptor, known.environment_names, asked.environment))),
         warnings=found.warnings if found else (),
         third_party=descriptor.third_party,
     )
@@ -181,29 +182,34 @@ def _lane(known: Known, lane: Lane, permission: Permission) -> LanePlan:
         prompt=known.task.prompt,
         worktree=worktree,
         permission=effective,
-        model=model,
+        model=asked.model,
         network=known.config.race.network,
         confined=known.confinement.holds,
         as_root=known.as_root,
         instructions=known.instructions.get(lane.adapter, ()),
-        extra_args=settings.args,
+        extra_args=known.config.agent(lane.adapter).args,
         home=ground / LANE_HOME,
-        effort=lane.effort,
+        effort=asked.effort,
+        preface=asked.preface,
+        budget=asked.budget,
+        service_tier=asked.service_tier,
     )
     try:
+        check_mapped(descriptor, request)
         command = known.adapters[lane.adapter].build_command(request, found)
     except AgentError as error:
         return replace(planned, failure=error.failure)
     return replace(planned, command=command)
 
 
-def _permission(known: Known, key: str, permission: Permission) -> Permission:
+def _permission(known: Known, key: str, asked: Permission | None) -> Permission:
     """Full-auto stands where something confines the agent: Hydra, or the agent's own sandbox."""
+    permission = asked or Permission.FULL_AUTO
     if permission is not Permission.FULL_AUTO or known.confinement.holds:
         return permission
     if known.adapters[key].descriptor.confines_itself:
         return permission
-    if known.config.race.permission is not None:
+    if asked is not None:
         raise Refused(
             f"{key} cannot run full-auto here: nothing confines it ({known.confinement.reason})",
             hint="install bubblewrap, or race with --permission edit",

@@ -5,16 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    Install,
+    Parser,
+    Probe,
+    Sessions,
+)
 from hydra.adapters.detecting import Identity, Reading, read
 from hydra.adapters.flags import Flag, Line, without_lost
-from hydra.adapters.prompts import as_stdin
+from hydra.adapters.prompts import as_stdin, prefaced
 from hydra.errors import UnsupportedFlag
 from hydra.model import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
+    Effort,
     Permission,
     ProbeOutput,
     SpawnRequest,
@@ -26,6 +35,15 @@ def _claims(note: str = "") -> Capability:
     # How sure it is, records say (hydra/conformance/earned.py), never a descriptor.
     return Capability(True, note=note)
 
+
+MODES: Mapping[Permission, str] = {
+    Permission.PLAN: "plan",
+    Permission.EDIT: "acceptEdits",
+    Permission.FULL_AUTO: "bypassPermissions",
+    Permission.UNRESTRICTED: "bypassPermissions",
+    Permission.DEFAULT: "default",
+    Permission.CONFIG: "as its settings say",
+}
 
 DESCRIPTOR = Descriptor(
     key="claude",
@@ -109,6 +127,21 @@ DESCRIPTOR = Descriptor(
         Probe(name="help", args=("--help",)),
         Probe(name="sign_in", args=("auth", "status")),
     ),
+    modes=MODES,
+    efforts={effort: effort.value for effort in Effort},
+    budgets=("turns", "cost_usd"),
+    families=("claude",),
+    tagline="Anthropic's coding agent",
+    installs=(
+        Install("all", "npm", "npm install -g @anthropic-ai/claude-code"),
+        Install("macos", "brew", "brew install --cask claude-code"),
+    ),
+    sessions=Sessions(".claude/projects", "jsonl", resume=True, fork=True),
+    extensions=Extensions(
+        formats=("skill-directory", "mcp-server", "plugin"),
+        mcp="--mcp-config and settings; a repository's own are kept out by --strict-mcp-config",
+    ),
+    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
     # Only one can be sent (the last --append-system-prompt-file wins), so the first that exists.
     instructions=("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"),
 )
@@ -157,6 +190,13 @@ INSTRUCTIONS = Flag(
 )
 MODEL = Flag(name="--model", purpose="to choose a model")
 RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
+FORK = Flag(name="--fork-session", purpose="to go on with a copy of a session")
+EFFORT = Flag(name="--effort", purpose="to say how hard it thinks")
+COST = Flag(
+    name="--max-budget-usd",
+    purpose="to keep the budget",
+    loss="Hydra alone watches over what it costs",
+)
 
 TABLE = (
     PRINT,
@@ -170,14 +210,13 @@ TABLE = (
     INSTRUCTIONS,
     MODEL,
     RESUME,
+    FORK,
+    EFFORT,
+    COST,
 )
 
-MODES: Mapping[Permission, str] = {
-    Permission.PLAN: "plan",
-    Permission.EDIT: "acceptEdits",
-    Permission.FULL_AUTO: "bypassPermissions",
-    Permission.UNRESTRICTED: "bypassPermissions",
-}
+MANUAL = "manual"
+"""What 2.1.330's help calls `default`; its stream still says `default`."""
 
 TOOLS_DENIED = "EnterWorktree,ExitWorktree,CronCreate,ScheduleWakeup,SendMessage"
 """Tools that leave the worktree, or the race."""
@@ -244,17 +283,16 @@ class Claude:
         self._instructions(line, request.instructions)
         if request.model:
             self._model(line, request.model)
-        if request.resume:
-            line.add_session(RESUME, request.resume)
+        self._further(line, request)
         return BuiltCommand(
             program=str(found.binary),
             args=(*line.args, *request.extra_args),
             env=(*ENVIRONMENT, *((("IS_SANDBOX", "1"),) if _needs_consent(request) else ())),
             cwd=request.worktree,
-            stdin=self._prompt(request.prompt),
+            stdin=self._prompt(prefaced(request.preface, request.prompt)),
             dropped=tuple(line.dropped),
             warnings=tuple(line.warnings),
-            expects=(("permission", mode),),
+            expects=() if mode is None else (("permission", mode),),
         )
 
     def parser(self) -> Parser:
@@ -279,9 +317,26 @@ class Claude:
                 reason="root",
             )
 
-    def _permission(self, line: Line, permission: Permission) -> str:
+    def _further(self, line: Line, request: SpawnRequest) -> None:
+        if request.effort and not line.add(EFFORT, EFFORT.name, request.effort):
+            raise line.gone(EFFORT.name, EFFORT.purpose)
+        if request.budget.turns:
+            # Not in its help, and kept all the same (2.1.197, 2.1.330).
+            line.args += ("--max-turns", str(request.budget.turns))
+        if request.budget.cost_usd:
+            line.add(COST, COST.name, f"{request.budget.cost_usd:g}")
+        if request.resume:
+            line.add_session(RESUME, request.resume)
+            if request.fork and not line.add(FORK):
+                raise line.gone(FORK.name, FORK.purpose)
+
+    def _permission(self, line: Line, permission: Permission) -> str | None:
+        if permission is Permission.CONFIG:
+            return None
         mode = MODES[permission]
-        if MODE.name in line.found:
+        if mode == "default" and f"{MODE.name}={MANUAL}" in line.found:
+            line.add_value(MODE, MANUAL)
+        elif MODE.name in line.found:
             line.add_value(MODE, mode)
         elif mode == "bypassPermissions" and line.add(BYPASS):
             line.dropped.append(MODE.name)

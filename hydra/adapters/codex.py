@@ -6,10 +6,18 @@ import json
 import re
 from collections.abc import Mapping
 
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    Install,
+    Parser,
+    Probe,
+    Sessions,
+)
 from hydra.adapters.detecting import Identity, Reading, read
 from hydra.adapters.flags import Flag, Line, without_lost
-from hydra.adapters.prompts import as_session, as_stdin
+from hydra.adapters.prompts import as_session, as_stdin, prefaced
 from hydra.adapters.versions import older
 from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
 from hydra.model import (
@@ -17,6 +25,7 @@ from hydra.model import (
     Capability,
     CapabilitySet,
     DetectResult,
+    Effort,
     Permission,
     ProbeOutput,
     SpawnRequest,
@@ -31,6 +40,23 @@ def _claims(note: str = "") -> Capability:
     # How sure it is, records say (hydra/conformance/earned.py), never a descriptor.
     return Capability(True, note=note)
 
+
+MODES: Mapping[Permission, str] = {
+    Permission.PLAN: "read-only",
+    Permission.EDIT: "workspace-write",
+    Permission.FULL_AUTO: "workspace-write",
+    Permission.UNRESTRICTED: "danger-full-access",
+    Permission.DEFAULT: "read-only",
+    Permission.CONFIG: "as its settings say",
+}
+
+EFFORTS: Mapping[Effort, str] = {
+    Effort.LOW: "low",
+    Effort.MEDIUM: "medium",
+    Effort.HIGH: "high",
+    Effort.MAX: "xhigh",
+}
+"""Sent to the service as they are; which of them a model takes, the service says."""
 
 DESCRIPTOR = Descriptor(
     key="codex",
@@ -92,6 +118,22 @@ DESCRIPTOR = Descriptor(
         Probe(name="sign_in", args=("login", "status")),
         Probe(name="sandbox", args=("sandbox", "--", "true"), timeout=15, confined=True),
     ),
+    modes=MODES,
+    efforts=EFFORTS,
+    service_tiers={"fast": "fast", "flex": "flex"},
+    families=("gpt",),
+    local_models=True,
+    tagline="OpenAI's coding agent",
+    installs=(
+        Install("all", "npm", "npm install -g @openai/codex"),
+        Install("macos", "brew", "brew install --cask codex"),
+    ),
+    sessions=Sessions(".codex/sessions", "jsonl", resume=True),
+    extensions=Extensions(
+        formats=("mcp-server", "skill-directory", "plugin"),
+        mcp="config.toml; a repository's own start only in a trusted folder (from 0.169.0)",
+    ),
+    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
 )
 
 JSON = Flag(
@@ -125,13 +167,6 @@ DISABLE = Flag(
 MODEL = Flag(name="--model", purpose="to choose a model")
 
 TABLE = (JSON, SANDBOX, BYPASS, CONFIG, COLOR, CD, REPO_CHECK, DISABLE, MODEL)
-
-MODES: Mapping[Permission, str] = {
-    Permission.PLAN: "read-only",
-    Permission.EDIT: "workspace-write",
-    Permission.FULL_AUTO: "workspace-write",
-    Permission.UNRESTRICTED: "danger-full-access",
-}
 
 TRUSTS_NOBODY = "0.169.0"
 """Before it (0.134.0 to 0.165.0 were tried) Codex starts the MCP servers of a repository that the
@@ -204,6 +239,13 @@ class Codex:
         if request.model and not line.add(MODEL, MODEL.name, request.model):
             raise line.gone(MODEL.name, MODEL.purpose)
         words = [*line.args, *request.extra_args]
+        if request.fork:
+            raise UnsupportedFlag(
+                "codex exec cannot go on with a copy of a session",
+                adapter=self.key(),
+                hint="go on with the session itself, or begin a new one",
+                reason="capability",
+            )
         if request.resume:
             # Last: after `resume` it refuses --sandbox, and would fall back to read-only (0.169.0).
             words += ["resume", as_session(request.resume, adapter=self.key())]
@@ -212,11 +254,14 @@ class Codex:
             args=(*words, "-"),
             cwd=request.worktree,
             stdin=as_stdin(
-                request.prompt, adapter=self.key(), limit=PROMPT_CHARACTERS, unit="characters"
+                prefaced(request.preface, request.prompt),
+                adapter=self.key(),
+                limit=PROMPT_CHARACTERS,
+                unit="characters",
             ),
             dropped=tuple(line.dropped),
             warnings=tuple(line.warnings),
-            expects=(("sandbox", MODES[request.permission]),),
+            expects=_expected(request.permission),
         )
 
     def parser(self) -> Parser:
@@ -232,14 +277,20 @@ class Codex:
             if not line.add(BYPASS):
                 raise line.gone(BYPASS.name, BYPASS.purpose)
             return
+        if request.permission is Permission.CONFIG:
+            return
         if SANDBOX.name not in line.found:
             raise line.gone(SANDBOX.name, SANDBOX.purpose)
         line.add_value(SANDBOX, MODES[request.permission])
 
     def _settings(self, line: Line, request: SpawnRequest, found: DetectResult) -> None:
         settings = list(SETTINGS)
-        if request.permission is not Permission.UNRESTRICTED:
+        if request.permission not in (Permission.UNRESTRICTED, Permission.CONFIG):
             settings.insert(0, "approval_policy=never")
+        if request.effort:
+            settings.append(f"model_reasoning_effort={EFFORTS[request.effort]}")
+        if request.service_tier:
+            settings.append(f"service_tier={self.descriptor.service_tiers[request.service_tier]}")
         settings += self._network_settings(line, request)
         if older(found.version, TRUSTS_NOBODY):
             settings.append(f"projects={{{json.dumps(str(request.worktree))}={UNTRUSTED}}}")
@@ -249,6 +300,8 @@ class Codex:
             )
         if CONFIG.name not in line.found and request.network is not None:
             raise line.gone(CONFIG.name, "to turn its tools' network on or off")
+        if CONFIG.name not in line.found and (request.effort or request.service_tier):
+            raise line.gone(CONFIG.name, "to say how hard it thinks, or its service tier")
         line.add(CONFIG, *(word for setting in settings for word in ("-c", setting)))
 
     def _network_settings(self, line: Line, request: SpawnRequest) -> list[str]:
@@ -281,6 +334,10 @@ class Codex:
             hint="allow unprivileged user namespaces here; `codex sandbox -- true` must exit 0",
             reason="sandbox_broken",
         )
+
+
+def _expected(permission: Permission) -> tuple[tuple[str, str], ...]:
+    return () if permission is Permission.CONFIG else (("sandbox", MODES[permission]),)
 
 
 ADAPTER = Codex()

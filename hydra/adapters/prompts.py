@@ -27,6 +27,12 @@ def as_stdin(prompt: str, *, adapter: str, limit: int, unit: str) -> bytes:
     return data
 
 
+def prefaced(preface: str, prompt: str) -> str:
+    """The prompt with the preface at its head: for CLIs that have no option for one, or one by
+    which every user of the machine could read it."""
+    return f"{preface.strip()}\n\n{prompt}" if preface.strip() else prompt
+
+
 def as_session(session: str, *, adapter: str) -> str:
     """A session's id as one word of a line. Raises `AgentError` for what could be an option."""
     if not _SESSION.fullmatch(session):

@@ -82,7 +82,7 @@ def ready(place: Place, asker: Asker) -> Ready:
 
 def _named(agent: str, config: Config) -> tuple[Lane, Adapter]:
     adapters = roster.of_race(config, (agent,)).adapters
-    lanes = registry.lanes((agent,), adapters)
+    lanes = registry.lanes((agent,), adapters, config.agents_of_profiles)
     if len(lanes) > 1:
         raise UsageError(f"{agent!r}: one agent is asked, once", hint=f"say {lanes[0].adapter}")
     (lane,) = lanes

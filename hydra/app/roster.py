@@ -33,7 +33,9 @@ def of_race(config: Config, asked: Iterable[str]) -> Roster:
     Raises `UsageError` for an agent that nobody knows, one that was not allowed, and one that
     cannot be used. What was not asked for and cannot be used is a problem and no error.
     """
-    wanted = {key for spec in asked if (key := registry.key_of(spec)) not in registry.OWN}
+    profiles = config.agents_of_profiles
+    named = (registry.key_of(spec) for spec in asked)
+    wanted = {key for name in named if (key := profiles.get(name, name)) not in registry.OWN}
     allowed = config.race.allow_experimental
     further = _declared(config) if wanted or allowed else ()
     if not wanted and not further:

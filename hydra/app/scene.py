@@ -67,7 +67,8 @@ def look_around(request: RaceRequest) -> Scene:
     check_room(state, paths.runs_dir(state, found.root), config.limits.disk_floor)
     known = roster.of_race(config, config.race.agents)
     adapters = known.adapters
-    asked = registry.lanes(config.race.agents, adapters)
+    asked = registry.lanes(config.race.agents, adapters, config.agents_of_profiles)
+    config = settings.with_prefaces(config, asked, found.root)
     plan.check_experimental(asked, adapters, config.race.allow_experimental)
     base = repository.resolve(found, request.base)
     repository.check_copies(found, config.race.copies)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from hydra import config, paths
 from hydra.adapters import registry
 from hydra.config import Config
+from hydra.config.records import Profile
+from hydra.errors import ConfigError
+from hydra.model import Lane
 
 
 def _further() -> list[str]:
@@ -31,6 +35,48 @@ def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, obje
 
         roster.check_names(found)
     return found
+
+
+LONGEST_PREFACE = 64 * 1024
+"""Bytes of a preface file."""
+
+
+def with_prefaces(settings: Config, lanes: Iterable[Lane], root: Path) -> Config:
+    """The same settings, with the preface files of these lanes' profiles read; a relative one is of
+    the repository at `root`. Raises `ConfigError`."""
+    wanted = {lane.profile for lane in lanes}
+    read = {
+        name: replace(profile, preface=_joined(name, profile, root), preface_file="")
+        if name in wanted and profile.preface_file
+        else profile
+        for name, profile in settings.profiles.items()
+    }
+    return replace(settings, profiles=read)
+
+
+def _joined(name: str, profile: Profile, root: Path) -> str:
+    told = profile.preface_file
+    path = Path(told).expanduser() if told.startswith(("/", "~/")) else root / told
+    inside = not told.startswith(("/", "~/"))
+    where = f"{profile.source}: the preface of {name}"
+    try:
+        real = path.resolve(strict=True)
+        if inside and not real.is_relative_to(root.resolve()):
+            raise ConfigError(f"{where} lies outside the repository: {told}")
+        if not real.is_file():
+            raise ConfigError(f"{where} is no file: {told}")
+        with real.open("rb") as file:
+            data = file.read(LONGEST_PREFACE + 1)
+        if len(data) > LONGEST_PREFACE:
+            raise ConfigError(f"{where} is over 64 KiB: {told}", hint="make it shorter")
+        text = data.decode()
+    except (OSError, UnicodeDecodeError) as problem:
+        why = "no UTF-8" if isinstance(problem, UnicodeDecodeError) else problem.strerror
+        raise ConfigError(
+            f"{where} cannot be read: {told} ({why})",
+            hint="name a file in the repository, or one by its whole path",
+        ) from problem
+    return "\n\n".join(filter(None, (profile.preface.strip(), text.strip())))
 
 
 def programs(settings: Config) -> dict[str, str]:

@@ -64,7 +64,8 @@ class Race(Command):
     "agents",
     multiple=True,
     metavar="AGENT",
-    help="claude, codex:MODEL, 2xclaude ... (repeatable). Default: every ready Tier-1 agent.",
+    help="claude, codex:MODEL@high, 2xclaude, a profile ... (repeatable). Default: every ready"
+    " Tier-1 agent.",
 )
 @click.option("--base", default="HEAD", metavar="REF", help="Race from this commit, not HEAD.")
 @click.option("--include-dirty", is_flag=True, default=None, help="Take uncommitted changes along.")
@@ -79,8 +80,13 @@ class Race(Command):
 @click.option("--max-parallel", type=click.IntRange(1, 64), help="Lanes at once (4).")
 @click.option(
     "--permission",
-    type=click.Choice(["plan", "edit", "full-auto"]),
+    type=click.Choice(["plan", "edit", "full-auto", "default", "config"]),
     help="What agents may do without asking (full-auto inside the confinement).",
+)
+@click.option(
+    "--effort",
+    type=click.Choice(["low", "medium", "high", "max"]),
+    help="How hard the models are to think; for one lane: AGENT@high.",
 )
 @click.option("--unsafe-full-access", is_flag=True, help="No confinement: the whole machine.")
 @click.option("--network/--no-network", default=None, help="For the agents' tools.")
@@ -150,6 +156,7 @@ def _flags(options: Mapping[str, Any]) -> dict[str, object]:
     return {
         "race.agents": options["agents"],
         "race.permission": options["permission"],
+        "race.effort": options["effort"],
         "race.unsafe_full_access": options["unsafe_full_access"],
         "race.allow_experimental_adapters": options["experimental"],
         "race.network": options["network"],

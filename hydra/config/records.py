@@ -110,6 +110,11 @@ class Config:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
+    @property
+    def agents_of_profiles(self) -> Mapping[str, str]:
+        """Every profile's name, to its agent's key."""
+        return {name: profile.agent for name, profile in self.profiles.items()}
+
     def agent(self, key: str) -> AgentSettings:
         """The settings of one agent; all unset where nobody set any."""
         return self.agents.get(key, AgentSettings())

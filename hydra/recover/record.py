@@ -12,6 +12,8 @@ from typing import Any
 from hydra.errors import Failure, RecordError
 from hydra.events import AGENT_KINDS, AgentEvent, Event, decode
 from hydra.model import (
+    Budget,
+    Effort,
     BuiltCommand,
     Check,
     Confinement,
@@ -184,7 +186,13 @@ def bare_plan(folder: Path) -> RacePlan:
 def _lane(told: Mapping[str, Any]) -> LanePlan:
     command, error = told["command"], told["error"]
     return LanePlan(
-        lane=Lane(id=told["lane"], adapter=told["adapter"], model=told["model"]),
+        lane=Lane(
+            id=told["lane"],
+            adapter=told["adapter"],
+            model=told["model"],
+            effort=Effort(told["effort"]) if told.get("effort") else None,
+            profile=told.get("profile") or "",
+        ),
         label=told["label"],
         tier=Tier(told["tier"]),
         soft_sandbox=told["sandbox"] == "soft",
@@ -192,6 +200,7 @@ def _lane(told: Mapping[str, Any]) -> LanePlan:
         worktree=Path(told["worktree"]),
         permission=Permission(told["permission"]),
         command=None if command is None else _command(command),
+        budget=Budget(**told.get("budget", {})),
         env_names=tuple(told["environment_passed"]),
         warnings=tuple(told["warnings"]),
         failure=None if error is None else failure(error),

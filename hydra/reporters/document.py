@@ -137,6 +137,8 @@ def _lane(plan: LanePlan) -> Document:
         "adapter": plan.lane.adapter,
         "label": plan.label,
         "model": plan.lane.model,
+        "effort": plan.lane.effort,
+        "profile": plan.lane.profile or None,
         "version": plan.version,
         "tier": plan.tier.value,
         "third_party": plan.third_party is not None,
@@ -161,6 +163,7 @@ def origin_document(origin: Origin | None) -> Document | None:
 def _planned_lane(plan: LanePlan) -> Document:
     return {
         **_lane(plan),
+        "budget": asdict(plan.budget),
         "command": None if plan.command is None else _command(plan.command),
         "environment_passed": sorted(plan.env_names),
         "error": None if plan.failure is None else _failure(plan.failure),
@@ -173,6 +176,7 @@ def _command(command: BuiltCommand) -> Document:
         "argv": list(command.argv),
         "cwd": str(command.cwd),
         "stdin": command.stdin is not None,
+        "files": [str(path) for path, _ in command.files],
         "environment_set": sorted(name for name, _ in command.env),
         "dropped": list(command.dropped),
         "warnings": list(command.warnings),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydra.config.units import format_duration
-from hydra.model import LanePlan, Limits, RacePlan
+from hydra.model import Budget, LanePlan, Limits, RacePlan
 from hydra.reporters.errors import failure_details, labelled
 from hydra.reporters.listing import TIERS
 from hydra.reporters.style import paint
@@ -118,6 +118,8 @@ def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
     traits.append(f"permission {lane.permission.value}")
     if lane.lane.model:
         traits.append(f"model {clean(lane.lane.model)}")
+    traits += [f"effort {lane.lane.effort}"] if lane.lane.effort else []
+    traits += [f"budget {_budget(lane.budget)}"] if lane.budget != Budget() else []
     lines = [f"{paint(head, 'bold', color)}  ({', '.join(traits)})"]
     if lane.failure is not None:
         failure = lane.failure.as_dict()
@@ -131,6 +133,16 @@ def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
         lines += _fact("left out", ", ".join(lane.command.dropped), width)
     warned = (*lane.warnings, *(lane.command.warnings if lane.command else ()))
     return lines + bullets([clean(warning) for warning in warned], width)
+
+
+def _budget(budget: Budget) -> str:
+    parts = (
+        plural(budget.turns, "turn") if budget.turns else "",
+        f"${budget.cost_usd:g}" if budget.cost_usd else "",
+        format_duration(budget.seconds) if budget.seconds else "",
+        plural(budget.tool_calls, "tool call") if budget.tool_calls else "",
+    )
+    return ", ".join(filter(None, parts))
 
 
 def _shown(lane: LanePlan) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 from hydra.adapters.contract import Adapter
 from hydra.errors import AgentError
-from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
+from hydra.model import Budget, BuiltCommand, DetectResult, Effort, Permission, SpawnRequest
+from hydra.wanted import check_mapped
 
 WORKTREE = Path("/lane/shop")
 PROMPT = "Fix the pager"
@@ -39,6 +40,12 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
     "a prompt with a slash": {"prompt": "/clear"},
     "a prompt with a dash": {"prompt": "--version"},
     **{f"{p}, resumed": {"permission": p, "resume": SESSION} for p in PERMISSIONS},
+    **{f"{p}": {"permission": p} for p in (Permission.DEFAULT, Permission.CONFIG)},
+    **{f"effort {effort}": {"effort": effort} for effort in Effort},
+    "a preface": {"preface": "Mind the tests.\nAll of them."},
+    "forked": {"resume": SESSION, "fork": True},
+    "a budget": {"budget": Budget(turns=7, cost_usd=1.25, seconds=90.0, tool_calls=11)},
+    "a service tier": {"service_tier": "fast"},
     "a session that could be an option": {"resume": "--made-up"},
     "a session of two words": {"resume": "made up"},
     "everything": {
@@ -100,6 +107,11 @@ def _fields(built: BuiltCommand) -> dict[str, Any]:
         "warnings": list(built.warnings),
         "expects": [list(pair) for pair in built.expects],
         "stdin": repr(built.stdin),
+        **(
+            {"files": [[str(path), repr(data)] for path, data in built.files]}
+            if built.files
+            else {}
+        ),
     }
 
 
@@ -117,6 +129,7 @@ def _changes(before: list[str], after: list[str]) -> list[str]:
 def ask(adapter: Adapter, found: DetectResult, wanted: SpawnRequest) -> Answer:
     """The line for one request. Anything but an `AgentError` goes through to the caller."""
     try:
+        check_mapped(adapter.descriptor, wanted)  # as a plan does
         return Answer(command=adapter.build_command(wanted, found))
     except AgentError as refused:
         return Answer(refused=refused)

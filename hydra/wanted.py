@@ -1,0 +1,94 @@
+"""What one lane asks for, from its `-a`, its profile, its agent's settings and the race's flags.
+
+The nearer word wins: `-a codex:gpt-5.5@high`, then the profile, then the race, then the agent's own
+table. What an adapter maps nothing for is refused by name before anything is spawned. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from hydra.adapters.contract import Descriptor
+from hydra.config import Config
+from hydra.config.records import Profile
+from hydra.errors import UnsupportedFlag
+from hydra.model import Budget, Effort, Lane, Permission, SpawnRequest
+
+_NO_PROFILE = Profile(agent="")
+_GRANTS = (Permission.PLAN, Permission.EDIT, Permission.FULL_AUTO, Permission.UNRESTRICTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """One lane's wishes. `permission` None: nobody named one."""
+
+    model: str | None
+    effort: Effort | None
+    permission: Permission | None
+    preface: str
+    budget: Budget
+    service_tier: str
+    environment: tuple[str, ...]
+
+
+def wanted(config: Config, lane: Lane) -> Wanted:
+    """What this lane asks for."""
+    profile = config.profiles.get(lane.profile, _NO_PROFILE)
+    agent = config.agent(lane.adapter)
+    return Wanted(
+        model=lane.model or profile.model or agent.model,
+        effort=lane.effort or profile.effort or config.race.effort or agent.effort,
+        permission=_lower(config.race.permission, profile.permission),
+        preface=profile.preface,
+        budget=smaller(config.budget, profile.budget),
+        service_tier=profile.service_tier or agent.service_tier,
+        environment=(*agent.environment, *profile.environment),
+    )
+
+
+def _lower(race: Permission | None, profile: Permission | None) -> Permission | None:
+    """A profile's permission holds, but no further than the race's where one was asked for."""
+    if race is None or profile is None:
+        return profile or race
+    if race in _GRANTS and profile in _GRANTS:
+        return min(race, profile, key=_GRANTS.index)
+    return profile
+
+
+def smaller(one: Budget, other: Budget) -> Budget:
+    """The smaller of each part."""
+    kept = {}
+    for field in fields(Budget):
+        known = [v for b in (one, other) if (v := getattr(b, field.name)) is not None]
+        kept[field.name] = min(known, default=None)
+    return Budget(**kept)
+
+
+def check_mapped(told: Descriptor, request: SpawnRequest) -> None:
+    """Raises `UnsupportedFlag` for what this agent's CLI has no way to do."""
+    if request.effort is not None and request.effort not in told.efforts:
+        known = ", ".join(told.efforts)
+        raise _refused(
+            told,
+            f"{told.label} has no option for effort {request.effort}"
+            + (f" (it has {known})" if known else ": how hard it thinks cannot be asked for"),
+            f"leave @{request.effort} (or --effort) out for {told.key}",
+        )
+    if told.modes and request.permission not in told.modes:
+        known = ", ".join(told.modes)
+        raise _refused(
+            told,
+            f"{told.label} has nothing like permission {request.permission} (it has {known})",
+            f"race {told.key} with one of those",
+        )
+    if request.service_tier and request.service_tier not in told.service_tiers:
+        known = ", ".join(told.service_tiers) or "none"
+        raise _refused(
+            told,
+            f"{told.label} has no service tier {request.service_tier!r} (it has {known})",
+            f"take service_tier out of [agents.{told.key}], or of the profile",
+        )
+
+
+def _refused(told: Descriptor, message: str, hint: str) -> UnsupportedFlag:
+    return UnsupportedFlag(message, adapter=told.key, hint=hint, reason="capability")
