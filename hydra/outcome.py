@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from hydra.adapters.contract import Descriptor
 from hydra.errors import STDERR_EXCERPT, Failure
 from hydra.events import AgentEvent
-from hydra.model import ExitStatus, Limits, Outcome, Patch, Status, Usage
+from hydra.model import Budget, ExitStatus, Limits, Outcome, Patch, Status, Usage
+from hydra.process import FINISHED
 from hydra.reading import Counts
+from hydra.spending import COST, TOOL_CALLS, TURNS
 
 
 @dataclass
@@ -80,6 +82,7 @@ class Evidence:
     counts: Counts
     limits: Limits
     patch_reason: str = "patch_lost"
+    budget: Budget = field(default_factory=Budget)
     warnings: tuple[str, ...] = ()
 
 
@@ -117,7 +120,7 @@ def _verdict(seen: Evidence) -> tuple[Status, Failure | None]:
         return Status.FAILED, _no_patch(seen)
     if seen.story.completed is None:
         return Status.FAILED, _unfinished(seen)
-    if _ended_badly(seen.exit) and not seen.patch.empty:
+    if _ended_badly(seen) and not seen.patch.empty:
         return Status.FAILED, _exit_failure(seen)
     if seen.patch.empty:
         return _nothing_changed(seen)
@@ -142,11 +145,28 @@ _STOPPED = {
     "disk_floor": ("Interrupted", Status.INTERRUPTED),
     "sign_in": ("AuthMissing", Status.FAILED),
     "stdout_closed": ("StreamParseError", Status.FAILED),
+    TURNS: ("AgentFailed", Status.FAILED),
+    COST: ("AgentFailed", Status.FAILED),
+    TOOL_CALLS: ("AgentFailed", Status.FAILED),
 }
+
+_BUDGETS = {
+    TURNS: ("max_turns", "turns", "it has used its budget of {:g} turns"),
+    COST: ("budget", "cost_usd", "it has used its budget of ${:g}"),
+    TOOL_CALLS: ("budget", "tool_calls", "it has used its budget of {:g} tool calls"),
+}
+"""By why a lane was ended: the reason of its failure, the budget's part, the sentence."""
 
 
 def _stopped(seen: Evidence) -> tuple[Status, Failure]:
     kind, status = _STOPPED[seen.stopped]
+    if seen.stopped in _BUDGETS:
+        reason, part, sentence = _BUDGETS[seen.stopped]
+        limit = float(getattr(seen.budget, part) or 0)
+        hint = f"raise {part.removesuffix('_usd')} in [budget] of hydra.toml; its patch is kept"
+        return status, _failure(
+            seen, kind, reason, sentence.format(limit), hint=hint, numbers={"limit": limit}
+        )
     if seen.stopped == "sign_in" and seen.story.failed is not None:
         return status, _agents_own(seen, seen.story.failed)
     limit = {
@@ -234,8 +254,10 @@ def _no_patch(seen: Evidence) -> Failure:
     return _failure(seen, "AgentFailed", seen.patch_reason, sentence)
 
 
-def _ended_badly(exit: ExitStatus) -> bool:
-    return exit.code not in (0, None) or exit.signal is not None
+def _ended_badly(seen: Evidence) -> bool:
+    # How one goes whose work was done says nothing of that: Hydra sent it away.
+    badly = seen.exit.code not in (0, None) or seen.exit.signal is not None
+    return badly and seen.stopped != FINISHED
 
 
 def _exit_failure(seen: Evidence) -> Failure:
@@ -255,7 +277,7 @@ def _nothing_changed(seen: Evidence) -> tuple[Status, Failure | None]:
         return Status.FAILED, _failure(
             seen, "AgentFailed", "patch_incomplete", f"its patch is {seen.patch.incomplete}"
         )
-    if _ended_badly(seen.exit):
+    if _ended_badly(seen):
         return Status.FAILED, _exit_failure(seen)
     if seen.story.failed_items:
         return Status.FAILED, _failure(
