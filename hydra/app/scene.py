@@ -13,6 +13,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
 from hydra.app.room import check_room
+from hydra.app.title import title
 from hydra.config import Config
 from hydra.errors import Refused, UsageError
 from hydra.git import repository
@@ -21,8 +22,6 @@ from hydra.git.runner import require_git
 from hydra.git.tree import regular_files
 from hydra.model import Lane, Task
 from hydra.reporters.text import plural
-
-TITLE = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +77,7 @@ def look_around(request: RaceRequest) -> Scene:
         repository=found.root,
         base=base,
         base_name=request.base if request.base != "HEAD" else (found.branch or "HEAD"),
-        title=request.prompt.strip().splitlines()[0][:TITLE],
+        title=title(request.prompt),
     )
     return Scene(
         request=request,
