@@ -133,6 +133,22 @@ class Budget:
     tool_calls: int | None = None
 
 
+RETRY_REASONS = ("rate_limit", "overloaded", "network", "crash")
+"""What a lane can be tried again after, by the words of hydra.toml."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """`[retry]`: further tries of a lane at most, after which failures, seconds before the first
+    (doubled for each further one) and at the longest, and whether a patch is no reason against."""
+
+    times: int = 0
+    on: tuple[str, ...] = ("rate_limit", "overloaded", "crash")
+    wait: float = 10.0
+    longest: float = 300.0
+    with_patch: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Every limit of a race: seconds or bytes. Defaults are those of docs/configuration.md."""
@@ -295,7 +311,8 @@ class BuiltCommand:
 
     Where the CLI reads no stdin it travels in one of `files`: (path in the lane's home, bytes),
     written for its user alone before the start. In a conversation (`Descriptor.converses`) `stdin`
-    is the prompt that the conversation sends, and `dialogue` what else it has to know.
+    is the prompt that the conversation sends, and `dialogue` what else it has to know; `fresh`
+    names variables that Hydra gives a secret of this attempt alone, which then stands in both.
     `env` holds only what the adapter sets itself; `dropped` names the flags that were left out
     because the CLI's help no longer shows them, `warnings` say it in sentences. `expects` is what
     the CLI's session event should then say it applied, as (`permission` or `sandbox`, value).
@@ -308,6 +325,7 @@ class BuiltCommand:
     stdin: bytes | None = None
     files: tuple[tuple[Path, bytes], ...] = ()
     dialogue: tuple[tuple[str, str], ...] = ()
+    fresh: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     expects: tuple[tuple[str, str], ...] = ()
@@ -415,6 +433,8 @@ class Outcome:
     """What came of each check, as docs/json.md has it."""
     held_back: tuple[str, ...] = ()
     """Why a required check keeps it from being usable, a sentence each."""
+    others: tuple[Outcome, ...] = ()
+    """The lane's other attempts, where it was tried more than once."""
 
     @property
     def usable(self) -> bool:

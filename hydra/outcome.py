@@ -161,12 +161,7 @@ _BUDGETS = {
 def _stopped(seen: Evidence) -> tuple[Status, Failure]:
     kind, status = _STOPPED[seen.stopped]
     if seen.stopped in _BUDGETS:
-        reason, part, sentence = _BUDGETS[seen.stopped]
-        limit = float(getattr(seen.budget, part) or 0)
-        hint = f"raise {part.removesuffix('_usd')} in [budget] of hydra.toml; its patch is kept"
-        return status, _failure(
-            seen, kind, reason, sentence.format(limit), hint=hint, numbers={"limit": limit}
-        )
+        return status, _over_budget(seen)
     if seen.stopped == "sign_in" and seen.story.failed is not None:
         return status, _agents_own(seen, seen.story.failed)
     limit = {
@@ -195,6 +190,14 @@ def _stopped(seen: Evidence) -> tuple[Status, Failure]:
     }[seen.stopped]
     numbers = {"limit": limit} if limit else {}
     return status, _failure(seen, kind, seen.stopped, sentence, hint=hint, numbers=numbers)
+
+
+def _over_budget(seen: Evidence) -> Failure:
+    reason, part, sentence = _BUDGETS[seen.stopped]
+    limit = float(getattr(seen.budget, part) or 0)
+    hint = f"raise {part.removesuffix('_usd')} in [budget] of hydra.toml; its patch is kept"
+    said = sentence.format(limit)
+    return _failure(seen, "AgentFailed", reason, said, hint=hint, numbers={"limit": limit})
 
 
 def _agents_own(seen: Evidence, event: AgentEvent) -> Failure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,9 +15,11 @@ from hydra import referee
 from hydra.attempt import Emit, Handle
 from hydra.errors import Failure
 from hydra.events import Event, Raw
-from hydra.model import LanePlan, Outcome, RacePlan, RaceResult, Status
+from hydra.model import LanePlan, Outcome, RacePlan, RaceResult, Retry, Status
 from hydra.outcome import EARLY, MORE_ROOM
+from hydra.retrying import reason_of, wait_before
 from hydra.space import Low
+from hydra.spending import counted
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -36,8 +39,9 @@ async def _as_it_is(_lane: LanePlan, _handle: Handle, _emit: Emit, outcome: Outc
     return outcome
 
 
-RunAttempt = Callable[[LanePlan, Handle, Emit], Awaitable[Outcome]]
-"""Runs one lane's attempt to its outcome; the app puts it together from the lower rooms."""
+RunAttempt = Callable[[LanePlan, Handle, Emit, int], Awaitable[Outcome]]
+"""Runs one lane's attempt, by its number, to its outcome; the app puts it together from the lower
+rooms."""
 
 
 @dataclass
@@ -55,6 +59,7 @@ class Race:
     finish: Finish = _as_it_is
     beside: Callable[[Emit], Awaitable[None]] | None = None
     after: After | None = None
+    retry: Retry = field(default_factory=Retry)
     checkpoint: Callable[[], None] = lambda: None
     room: Callable[[], Low | None] = lambda: None
     _state: referee.State = field(default_factory=referee.State)
@@ -78,6 +83,8 @@ class Race:
         """Runs every lane to its outcome. A lane's failure never stops its neighbours."""
         self._started = trio.current_time()
         self._handles = {lane.lane.id: Handle() for lane in self.plan.lanes}
+        budgets = {lane.lane.id: lane.budget for lane in self.plan.lanes if counted(lane.budget)}
+        self._state = referee.State(budgets=budgets)
         self.emit("run_started", data=_headline(self.plan))
         for warning in self.plan.warnings:
             self.emit("run_warning", data={"text": warning})
@@ -126,19 +133,48 @@ class Race:
             self._after_seconds = trio.current_time() - began
 
     async def _run_lane(self, lane: LanePlan, places: trio.Semaphore) -> None:
-        handle = self._handles[lane.lane.id]
-        emit = partial(self.emit, lane=lane.lane.id, attempt=1)
         try:
-            if handle.stopped:
-                self._ended(_not_started(lane, _interrupted(lane, handle.stopped)))
+            if stopped := self._handles[lane.lane.id].stopped:
+                self._ended(_not_started(lane, _interrupted(lane, stopped)))
                 return
-            outcome = self._taken[lane.lane.id] = await self.run_attempt(lane, handle, emit)
+            outcome = self._taken[lane.lane.id] = await self._tries(lane)
         except Exception as bug:
             # A lane's failure never stops its neighbours, not even Hydra's own.
             self._ended(_not_started(lane, _broken(lane, bug)))
             return
         finally:
             places.release()
+        await self._finish(lane, outcome)
+
+    async def _tries(self, lane: LanePlan) -> Outcome:
+        """Its attempts, until one is not to be tried again. It keeps its place meanwhile."""
+        id = lane.lane.id
+        earlier: list[Outcome] = []
+        while True:
+            number = len(earlier) + 1
+            emit = partial(self.emit, lane=id, attempt=number)
+            outcome = await self.run_attempt(lane, self._handles[id], emit, number)
+            wait = wait_before(self.retry, outcome, random.random())  # noqa: S311  no secret
+            if wait is None or not await self._waited(id, outcome, wait, emit):
+                return _chosen([*earlier, outcome])
+            earlier.append(outcome)
+
+    async def _waited(self, lane: str, outcome: Outcome, wait: float, emit: Emit) -> bool:
+        """Whether the lane may be tried again, once it has waited: nobody has stopped it."""
+        if self._handles[lane].stopped in EARLY:
+            return False
+        self._taken[lane] = outcome
+        emit("attempt_ended", data=_told(outcome))
+        told = {"after": reason_of(outcome), "seconds": round(wait, 3)}
+        emit("lane_retrying", data={**told, "attempt": outcome.attempt + 1})
+        handle = self._handles[lane] = Handle()
+        with handle.waiting:
+            await trio.sleep(wait)
+        return not handle.stopped
+
+    async def _finish(self, lane: LanePlan, outcome: Outcome) -> None:
+        handle = self._handles[lane.lane.id]
+        emit = partial(self.emit, lane=lane.lane.id, attempt=outcome.attempt)
         try:
             self._ended(await self.finish(lane, handle, emit, outcome))
         except Exception as bug:
@@ -147,21 +183,18 @@ class Race:
 
     def _ended(self, outcome: Outcome) -> None:
         self._outcomes[outcome.lane] = outcome
-        failure = outcome.failure
         self.emit(
             "lane_ended",
             lane=outcome.lane,
             attempt=outcome.attempt,
             data={
-                "status": outcome.status.value,
+                **_told(outcome),
                 "usable": outcome.usable,
                 "held_back": list(outcome.held_back),
                 "checks": [
                     {name: check.get(name) for name in ("check", "status", "says")}
                     for check in outcome.checks
                 ],
-                "error": failure.as_dict() if failure else None,
-                "seconds": round(outcome.seconds, 3),
             },
         )
 
@@ -287,6 +320,21 @@ def _headline(plan: RacePlan) -> dict[str, object]:
             "total": plan.limits.total,
         },
     }
+
+
+def _told(outcome: Outcome) -> dict[str, object]:
+    return {
+        "status": outcome.status.value,
+        "error": outcome.failure.as_dict() if outcome.failure else None,
+        "seconds": round(outcome.seconds, 3),
+    }
+
+
+def _chosen(attempts: Sequence[Outcome]) -> Outcome:
+    """A lane's result: its last attempt with a patch, else its last; the others beside it."""
+    worked = [one for one in attempts if one.patch is not None and not one.patch.empty]
+    result = (worked or attempts)[-1]
+    return replace(result, others=tuple(one for one in attempts if one is not result))
 
 
 def _not_started(lane: LanePlan, failure: Failure) -> Outcome:

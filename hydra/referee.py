@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from hydra.events import Event
+from hydra.model import Budget
+from hydra.spending import Spent, over, spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,12 @@ when a disk is at its floor: until they end, the agents go on filling it."""
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the referee remembers: how often the race was interrupted."""
+    """What the referee remembers: how often the race was interrupted, what lanes have used up."""
 
     interrupts: int = 0
+    budgets: Mapping[str, Budget] = field(default_factory=dict)
+    """Of the lanes that have one."""
+    spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
 def step(state: State, event: Event) -> tuple[State, tuple[Action, ...]]:
@@ -57,7 +63,19 @@ def step(state: State, event: Event) -> tuple[State, tuple[Action, ...]]:
         return state, (StopAll("disk_floor", HURRIED),)
     if _refused_sign_in(event):
         return state, (StopLane(event.lane, "sign_in"),)
-    return state, ()
+    return _spending(state, event) if event.lane in state.budgets else (state, ())
+
+
+def _spending(state: State, event: Event) -> tuple[State, tuple[Action, ...]]:
+    """A lane with a budget: each try has the whole of it."""
+    if event.kind == "lane_opening":
+        return replace(state, spent={**state.spent, event.lane: Spent()}), ()
+    if event.source != "agent":
+        return state, ()
+    now = spend(state.spent.get(event.lane, Spent()), event)
+    state = replace(state, spent={**state.spent, event.lane: now})
+    why = over(now, state.budgets[event.lane])
+    return state, ((StopLane(event.lane, why),) if why else ())
 
 
 def _refused_sign_in(event: Event) -> bool:

@@ -6,46 +6,55 @@ is unknown and never counted; the clock's part of a budget is the lane's total l
 
 from __future__ import annotations
 
-from hydra.events import AgentEvent
+from dataclasses import dataclass, replace
+
+from hydra.events import Event
 from hydra.model import Budget
 
 TURNS, COST, TOOL_CALLS = "budget_turns", "budget_cost", "budget_tool_calls"
-"""Why a lane was ended, as `Handle.stop` takes it."""
+"""Why a lane was ended, as the referee says it."""
 
 _SPOKEN = ("message", "tool_call")
 
 
-class Spending:
-    """One attempt's."""
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """One attempt's. A turn lasts from the model's first word until a tool has answered."""
 
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
-        self.turns = 0
-        self.tool_calls = 0
-        self.cost_usd: float | None = None
-        self._answering = False
-        """Whether the model speaks: a turn lasts until a tool has answered."""
+    turns: int = 0
+    tool_calls: int = 0
+    cost_usd: float | None = None
+    answering: bool = False
 
-    def add(self, event: AgentEvent) -> str:
-        """Takes one event in; why the lane has to end now, "" for not."""
-        if event.kind in _SPOKEN:
-            self.turns += not self._answering
-            self._answering = True
-            self.tool_calls += event.kind == "tool_call"
-        elif event.kind == "tool_result":
-            self._answering = False
-        elif event.kind == "usage":
-            cost = event.data.get("cost_usd")
-            if isinstance(cost, int | float) and not isinstance(cost, bool):
-                self.cost_usd = float(cost)
-        return self._over()
 
-    def _over(self) -> str:
-        held = self._budget
-        if held.turns is not None and self.turns > held.turns:
-            return TURNS
-        if held.tool_calls is not None and self.tool_calls > held.tool_calls:
-            return TOOL_CALLS
-        if held.cost_usd is not None and self.cost_usd is not None:
-            return COST if self.cost_usd >= held.cost_usd else ""
-        return ""
+def counted(budget: Budget) -> bool:
+    """Whether there is anything in it that Hydra counts."""
+    return (budget.turns, budget.tool_calls, budget.cost_usd) != (None, None, None)
+
+
+def spend(spent: Spent, event: Event) -> Spent:
+    """With one event of the agent's more."""
+    if event.kind in _SPOKEN:
+        return replace(
+            spent,
+            turns=spent.turns + (not spent.answering),
+            tool_calls=spent.tool_calls + (event.kind == "tool_call"),
+            answering=True,
+        )
+    if event.kind == "tool_result":
+        return replace(spent, answering=False)
+    cost = event.data.get("cost_usd") if event.kind == "usage" else None
+    if isinstance(cost, int | float) and not isinstance(cost, bool):
+        return replace(spent, cost_usd=float(cost))
+    return spent
+
+
+def over(spent: Spent, budget: Budget) -> str:
+    """Why the lane has to end now, "" for not."""
+    if budget.turns is not None and spent.turns > budget.turns:
+        return TURNS
+    if budget.tool_calls is not None and spent.tool_calls > budget.tool_calls:
+        return TOOL_CALLS
+    if budget.cost_usd is not None and spent.cost_usd is not None:
+        return COST if spent.cost_usd >= budget.cost_usd else ""
+    return ""

@@ -64,7 +64,7 @@ async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
     began: list[str] = []
     together, most = 0, 0
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         nonlocal together, most
         began.append(planned.lane.id)
         together += 1
@@ -87,7 +87,7 @@ async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
 
 
 async def test_a_lane_that_breaks_does_not_stop_its_neighbour() -> None:
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         if planned.lane.id == "bad":
             raise RuntimeError("oh no")
         await trio.testing.wait_all_tasks_blocked()
@@ -106,7 +106,7 @@ async def test_a_lane_that_breaks_does_not_stop_its_neighbour() -> None:
 async def test_a_lane_known_not_to_start_is_never_attempted() -> None:
     failure = Failure(kind="BinaryMissing", message="gone", adapter="claude")
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         assert planned.lane.id == "here"
         return outcome(planned)
 
@@ -123,7 +123,7 @@ async def test_a_lane_known_not_to_start_is_never_attempted() -> None:
 async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting() -> None:
     started: list[str] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         started.append(planned.lane.id)
         os.kill(os.getpid(), signal.SIGINT)
         while not handle.stopped:
@@ -142,7 +142,7 @@ async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting
 
 
 async def test_the_second_ctrl_c_ends_even_a_lane_that_does_not_listen() -> None:
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         os.kill(os.getpid(), signal.SIGINT)
         while not handle.stopped:
             await trio.lowlevel.checkpoint()
@@ -158,7 +158,7 @@ async def test_the_second_ctrl_c_ends_even_a_lane_that_does_not_listen() -> None
 async def test_a_terminal_that_goes_is_no_second_ctrl_c() -> None:
     events: list[Event] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         for _ in range(3):
             race.interrupt(signal.SIGHUP)
         assert not handle.taking_patch.cancel_called
@@ -173,7 +173,7 @@ async def test_a_terminal_that_goes_is_no_second_ctrl_c() -> None:
 
 
 async def test_a_disk_that_fails_a_lane_is_no_bug() -> None:
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         raise OSError(28, "No space left on device")
 
     race = Race(plan=plan(lane("one")), run_attempt=attempt, record=lambda event: None)
@@ -186,7 +186,7 @@ async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:
     second = trio.Event()
     order: list[str] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         order.append(f"{planned.lane.id} runs")
         if planned.lane.id == "two":
             second.set()
@@ -210,7 +210,7 @@ async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:
 
 
 async def test_an_outcome_survives_a_failure_of_its_checks() -> None:
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         return outcome(planned)
 
     async def finish(planned: LanePlan, handle: Handle, emit: Emit, ended: Outcome) -> Outcome:
@@ -229,7 +229,7 @@ async def test_what_goes_on_beside_waits_for_the_first_agents_and_ends_with_the_
     began, ended = trio.Event(), False
     running: list[str] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         assert not began.is_set() or len(running) == 2
         running.append(planned.lane.id)
         emit("agent_started")

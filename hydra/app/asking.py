@@ -221,7 +221,7 @@ async def _ask(
     benches: list[Bench] = []
     wrote: list[str] = []
 
-    async def one(lane: LanePlan, handle: Handle, emit: Emit) -> Outcome:
+    async def one(lane: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
         bench = await trio.to_thread.run_sync(shop.bench, lane)
         assert isinstance(bench.ground, PrivateGround)
         ground = Ground(bench.ground, run.base)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets as keys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
@@ -14,12 +15,12 @@ from hydra.attempt import Bench
 from hydra.config import Config
 from hydra.git.repository import Repository
 from hydra.git.runner import OWNER, owner
-from hydra.model import LanePlan, Outcome, RacePlan
+from hydra.model import Budget, BuiltCommand, LanePlan, Limits, Outcome, RacePlan
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
 from hydra.sandbox import Walls, default_masks, visible_paths
 from hydra.secrets import Redactor, looks_secret
-from hydra.store import RunStore
+from hydra.store import RawSink, RunStore
 from hydra.workspace import Ground, private_ground
 
 __all__ = ["Bench", "Shop"]
@@ -40,19 +41,21 @@ class Shop:
     patches: Path | None = None
     """Where the base is, if not in the record's own patches.git: no patch is taken then."""
 
-    def bench(self, lane: LanePlan) -> Bench:
-        """One lane's bench. Its ground is not opened yet."""
+    def bench(self, lane: LanePlan, attempt: int = 1) -> Bench:
+        """One lane's bench for an attempt. Its ground is not opened yet."""
         assert lane.command is not None
         adapter = self.adapters[lane.lane.adapter]
         ground = self._ground(lane, adapter)
-        limits = self.plan.limits
-        secrets = self._secrets(lane, adapter)
+        limits = _with_budget(self.plan.limits, lane.budget)
+        command = _with_fresh(lane.command)
+        fresh = dict(command.dialogue[len(lane.command.dialogue) :])
+        secrets = (*self._secrets(lane, adapter), *fresh.values())
         redactor = Redactor(secrets)
-        environment = self._environment(lane, ground)
+        environment = self._environment(lane, ground) | fresh
         return Bench(
             plan=lane,
             adapter=adapter,
-            command=lane.command,
+            command=command,
             ground=ground,
             confinement=self.plan.confinement,
             walls=self._walls(ground, adapter, lane.command.program),
@@ -62,13 +65,20 @@ class Shop:
                 name: value for name, value in environment.items() if value not in secrets
             },
             redactor=redactor,
-            stdout=self.store.raw_sink(lane.lane.id, 1, "stdout", limits.raw_bytes),
-            stderr=self.store.raw_sink(lane.lane.id, 1, "stderr", limits.stderr_bytes),
+            stdout=self.store.raw_sink(lane.lane.id, attempt, "stdout", limits.raw_bytes),
+            stderr=self.store.raw_sink(lane.lane.id, attempt, "stderr", limits.stderr_bytes),
+            sent=self._sent(lane, adapter, attempt),
             together=self.store.together,
             prompt_file=self.store.lane_folder(lane.lane.id) / "prompt.txt",
             setup=self.plan.setup,
             message=redactor.text(patch_message(self.plan, lane)),
+            attempt=attempt,
         )
+
+    def _sent(self, lane: LanePlan, adapter: Adapter, attempt: int) -> RawSink | None:
+        if not adapter.descriptor.converses:
+            return None
+        return self.store.raw_sink(lane.lane.id, attempt, "sent", self.plan.limits.stderr_bytes)
 
     def _ground(self, lane: LanePlan, adapter: Adapter) -> Ground:
         descriptor = adapter.descriptor
@@ -84,6 +94,7 @@ class Shop:
             folders=own,
             confined=self.plan.confinement.holds,
             copies=self.plan.copies,
+            litter=descriptor.litter,
             limits=self.plan.limits,
         )
 
@@ -137,3 +148,16 @@ class Shop:
             # The last lane's ground takes the race's own folder along.
             ground_dir(self.state, self.plan.run, bench.plan.lane.id).parent.rmdir()
         return ""
+
+
+def _with_budget(limits: Limits, budget: Budget) -> Limits:
+    """The clock's part of a budget is one more total limit."""
+    if budget.seconds is None:
+        return limits
+    return replace(limits, total=min(limits.total, budget.seconds))
+
+
+def _with_fresh(command: BuiltCommand) -> BuiltCommand:
+    """`command` with a secret of this attempt alone for each name in its `fresh`."""
+    made = tuple((name, keys.token_urlsafe(24)) for name in command.fresh)
+    return replace(command, dialogue=(*command.dialogue, *made))

@@ -280,8 +280,11 @@ async def _run(
     benches: dict[str, Bench] = {}
     checks = Checks(scene, planned, store)
 
-    async def one(lane: LanePlan, handle: Handle, emit: Emit) -> Outcome:
-        bench = benches[lane.lane.id] = shop.bench(lane)
+    async def one(lane: LanePlan, handle: Handle, emit: Emit, number: int) -> Outcome:
+        if number > 1:
+            # What the attempt before has left is in its patch; the next one begins from the base.
+            await trio.to_thread.run_sync(benches[lane.lane.id].ground.remove)
+        bench = benches[lane.lane.id] = shop.bench(lane, number)
         return await attempt(bench, handle, emit)
 
     async def finish(lane: LanePlan, handle: Handle, emit: Emit, outcome: Outcome) -> Outcome:
@@ -299,6 +302,7 @@ async def _run(
         finish=finish,
         beside=checks.baseline if planned.checks else None,
         after=checks.trials if planned.checks else None,
+        retry=scene.config.retry,
         record=record,
         checkpoint=store.sync,
         room=partial(under_floor, fills, planned.limits.disk_floor),

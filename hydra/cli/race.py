@@ -77,6 +77,7 @@ class Race(Command):
 @click.option("--setup", "setup", multiple=True, metavar="CMD", help="Run in each lane first.")
 @click.option("--timeout", "total", type=DURATION, help="Total limit of a lane (60m).")
 @click.option("--idle-timeout", "idle", type=DURATION, help="Limit without any progress (10m).")
+@click.option("--retry", type=click.IntRange(0, 10), help="Tries more, after [retry] failures (0).")
 @click.option("--max-parallel", type=click.IntRange(1, 64), help="Lanes at once (4).")
 @click.option(
     "--permission",
@@ -157,6 +158,7 @@ def _flags(options: Mapping[str, Any]) -> dict[str, object]:
         "race.agents": options["agents"],
         "race.permission": options["permission"],
         "race.effort": options["effort"],
+        "retry.times": options["retry"],
         "race.unsafe_full_access": options["unsafe_full_access"],
         "race.allow_experimental_adapters": options["experimental"],
         "race.network": options["network"],

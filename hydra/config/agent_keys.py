@@ -12,9 +12,9 @@ from hydra.config.key import (
     program,
     variable,
 )
-from hydra.config.kinds import count, points, seconds, strings, text, word
+from hydra.config.kinds import BOOLEAN, count, points, seconds, strings, text, word
 from hydra.errors import ConfigError
-from hydra.model import Effort
+from hydra.model import RETRY_REASONS, Effort, Retry
 
 EFFORT = word(*(effort.value for effort in Effort))
 PERMISSIONS = ("plan", "edit", "full-auto", "default", "config")
@@ -92,6 +92,58 @@ def budget(table: str, what: str, repository: str) -> tuple[Key, ...]:
         ),
     )
 
+
+def retry_reason(item: str) -> str:
+    """One of the failures after which a lane can be tried again."""
+    if item not in RETRY_REASONS:
+        raise ConfigError(f'"{item}" is none of {", ".join(RETRY_REASONS)}')
+    return item
+
+
+RETRY_KEYS = (
+    Key(
+        name="retry.times",
+        field="times",
+        kind=count(0, 10),
+        default=0,
+        meaning="How often a lane is tried again after a failure of `on`.",
+        repository=NO,
+        environment="HYDRA_RETRY",
+        flag="--retry",
+    ),
+    Key(
+        name="retry.on",
+        field="on",
+        kind=strings(retry_reason, separator=","),
+        default=Retry().on,
+        meaning="After which failures: `rate_limit`, `overloaded`, `network`, `crash`.",
+        repository=NO,
+    ),
+    Key(
+        name="retry.wait",
+        field="wait",
+        kind=seconds(0, 3600),
+        default=Retry().wait,
+        meaning="How long it waits before the first, give or take; twice as long for each further.",
+        repository=NO,
+    ),
+    Key(
+        name="retry.longest",
+        field="longest",
+        kind=seconds(0, 86400),
+        default=Retry().longest,
+        meaning="The longest that it waits.",
+        repository=NO,
+    ),
+    Key(
+        name="retry.with_patch",
+        field="with_patch",
+        kind=BOOLEAN,
+        default=False,
+        meaning="Whether it is tried again although it has changed something.",
+        repository=NO,
+    ),
+)
 
 BUDGET_KEYS = budget("budget", "one lane", NO)
 

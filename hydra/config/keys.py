@@ -2,7 +2,14 @@
 
 import re
 
-from hydra.config.agent_keys import AGENT_KEYS, BUDGET_KEYS, EFFORT, PERMISSION, PROFILE_KEYS
+from hydra.config.agent_keys import (
+    AGENT_KEYS,
+    BUDGET_KEYS,
+    EFFORT,
+    PERMISSION,
+    PROFILE_KEYS,
+    RETRY_KEYS,
+)
 from hydra.config.checks import KINDS, check_command, check_spec, report_path
 from hydra.config.key import LOWER, NO, YES, Key, inside, lane_spec, plain, variable
 from hydra.config.kinds import (
@@ -429,6 +436,7 @@ KEYS: tuple[Key, ...] = (
     *_CHECK_KEYS,
     *_ONE_CHECK_KEYS,
     *_JUDGE_KEYS,
+    *RETRY_KEYS,
     *BUDGET_KEYS,
     *AGENT_KEYS,
     *PROFILE_KEYS,

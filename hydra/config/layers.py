@@ -21,6 +21,7 @@ _SECTIONS = (
     "checks",
     "judge",
     "judge.weights",
+    "retry",
     "budget",
     "agents",
     "profiles",

@@ -24,7 +24,7 @@ from hydra.config.records import (
     RaceSettings,
 )
 from hydra.errors import ConfigError
-from hydra.model import Budget, Effort, Limits, Permission, Weights
+from hydra.model import Budget, Effort, Limits, Permission, Retry, Weights
 
 DEFAULT = "default"
 """The source of what nobody set."""
@@ -151,6 +151,7 @@ def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Con
             **_section(values, "judge"), weights=Weights(**_section(values, "judge.weights"))
         ),
         budget=Budget(**_section(values, "budget")),
+        retry=Retry(**_section(values, "retry")),
         agents=_agents(values, environ),
         profiles=profiles(values, agents, agents.known),
         sources=dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()},

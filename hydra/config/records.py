@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hydra.model import Budget, Check, Effort, Limits, Permission, TrialCap, Weights
+from hydra.model import Budget, Check, Effort, Limits, Permission, Retry, TrialCap, Weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +106,7 @@ class Config:
     judge: JudgeSettings = field(default_factory=JudgeSettings)
     budget: Budget = field(default_factory=Budget)
     """Of every lane."""
+    retry: Retry = field(default_factory=Retry)
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)

@@ -10,6 +10,7 @@ from typing import Any
 from hydra.conformance.dialect import Asked, Dialect
 from hydra.conformance.offered import harmless
 from hydra.conformance.script import IN_STREAM, Fault, Meetings, Script, Turn
+from hydra.conformance.text_edits import as_text
 
 _JSON = "application/json"
 _EVENTS = "text/event-stream"
@@ -62,6 +63,9 @@ def answer(
         return _reply("wait", dialect, Turn(tools=(asked.unfinished,)), asked, asked.answered)
     conversation = f"{agent} {asked.conversation}"
     mine = script.for_agent(agent, {"agent": agent, "cwd": asked.cwd})
+    if asked.prose:
+        mine, said = as_text(mine, asked.prose)
+        asked = replace(asked, answered=said)
     place, turn = mine.turn(asked.answered, spent=meetings.spent(conversation))
     if turn.fault is None:
         return _reply("turn", dialect, turn, asked, place)

@@ -11,6 +11,7 @@ from hydra.conformance import reading
 from hydra.conformance.dialect import Asked, call_id, pieces, place_of
 from hydra.conformance.offered import own_call
 from hydra.conformance.script import Fault, Turn
+from hydra.conformance.text_edits import prose
 
 _ERRORS = {
     400: ("invalid_request_error", "invalid_request", "The request is not valid."),
@@ -24,6 +25,9 @@ _TOO_LONG = (
     "This model's maximum context length is 128000 tokens. However, your messages resulted in "
     "213462 tokens. Please reduce the length of the messages."
 )
+_BESIDE = ("memory extraction subagent",)
+"""Words of the instructions whose request is beside the task though it offers tools (qwen)."""
+
 _numbers = itertools.count(1)
 
 
@@ -33,23 +37,28 @@ class ChatCompletions:
     agent = "chat"
 
     def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
-        """A request without tools is a side request."""
+        """A request without tools is a side request, unless it wants its edits as text."""
         messages = [item for item in body.get("messages", ()) if isinstance(item, Mapping)]
         results = [item for item in messages if item.get("role") == "tool"]
         spoken = [text for item in messages for text in reading.texts(item.get("content"))]
-        task = next((_text(item) for item in messages if item.get("role") == "user"), "")
+        tasks = [_text(item) for item in messages if item.get("role") == "user"] or [""]
+        said = tuple(_text(item) for item in messages if item.get("role") == "assistant")
         cwd = reading.folder("\n".join(spoken))
         schemas = dict(_schema(tool) for tool in body.get("tools") or ())
+        # aider's first messages are examples, and its task is the last.
+        wanted = prose(spoken[0], "\n".join(tasks), said) if spoken and not schemas else None
         return Asked(
-            conversation=reading.conversation(cwd, task),
+            conversation=reading.conversation(cwd, tasks[-1 if wanted else 0]),
             model=str(body.get("model", "")),
             cwd=cwd,
             answered=max((place_of(str(item.get("tool_call_id"))) for item in results), default=-1),
             results=len(results),
             stream=bool(body.get("stream")),
-            side=not schemas,
+            side=not (schemas or wanted) or any(words in "".join(spoken[:1]) for words in _BESIDE),
             schemas=schemas,
             wants=_wanted(body.get("response_format")),
+            spoken="\n".join(spoken),
+            prose=wanted,
         )
 
     def events(self, turn: Turn, asked: Asked, place: int) -> list[bytes]:
@@ -137,7 +146,7 @@ def _wanted(form: Any) -> Mapping[str, Any] | None:
 def _calls(turn: Turn, asked: Asked, place: int) -> list[dict[str, Any]]:
     calls = []
     for number, tool in enumerate(turn.tools):
-        name, given = own_call(tool, asked)
+        name, given = own_call(tool, asked.schemas, asked.cwd, asked.spoken)
         function = {"name": name, "arguments": json.dumps(given)}
         identifier = call_id("call_", place, number)
         calls.append({"id": identifier, "type": "function", "function": function})

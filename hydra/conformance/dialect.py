@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hydra.conformance.script import Fault, Tool, Turn
+from hydra.conformance.text_edits import Prose
 
-_CALL_ID = re.compile(r"hydra_(\d+)_\d+$")
+_CALL_ID = re.compile(r"hydra_?(\d+)n\d+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,8 @@ class Asked:
     none. `side` marks a request beside the task (a title, a quota check). `unfinished` is the
     call that asks again for a tool that is still running, where the CLI hands such a thing back.
     `schemas` is what is offered with the JSON schema of each; `wants` the schema of the JSON that
-    is to be answered, where it is not text.
+    is to be answered, where it is not text. `spoken` is every text of the conversation. `prose` is
+    what an agent wants that offers no tools, and reads its edits from what is said.
     """
 
     conversation: str = ""
@@ -35,6 +37,8 @@ class Asked:
     unfinished: Tool | None = None
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     wants: Mapping[str, Any] | None = None
+    spoken: str = ""
+    prose: Prose | None = None
 
 
 class Dialect(Protocol):
@@ -64,8 +68,11 @@ class Dialect(Protocol):
 
 
 def call_id(prefix: str, place: int, number: int) -> str:
-    """A tool use's id that says which turn it belongs to: results carry it back."""
-    return f"{prefix}hydra_{place}_{number}"
+    """A tool use's id that says which turn it belongs to: results carry it back.
+
+    Some agents keep letters and digits only (openclaw), others put words before it (gemini).
+    """
+    return f"{prefix}hydra_{place}n{number}"
 
 
 def place_of(identifier: str) -> int:

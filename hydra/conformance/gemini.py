@@ -73,7 +73,7 @@ class Gemini:
         if turn.say or not (turn.think or turn.tools):
             parts.append({"text": turn.say})
         for number, tool in enumerate(turn.tools):
-            name, given = own_call(tool, asked)
+            name, given = own_call(tool, asked.schemas, asked.cwd)
             call = {"id": call_id("", place, number), "name": name, "args": given}
             parts.append({"functionCall": call})
         return {

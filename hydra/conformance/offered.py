@@ -14,33 +14,37 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from hydra.conformance.dialect import Asked
+from hydra.conformance.anchored import anchored
 from hydra.conformance.script import Tool
 
 Schemas = Mapping[str, Mapping[str, Any]]
 """Names of the tools that are offered, to the JSON schema of what each takes."""
 
-_WORD = re.compile(r"\{(command|path|text|old|new)\}")
+_WORD = re.compile(r"\{(command|path|text|old|new|anchored)\}")
 _EDIT = (
     "import sys; _, path, old, new = sys.argv; text = open(path).read(); "
     "assert text.count(old) == 1; open(path, 'w').write(text.replace(old, new))"
 )
+_SHELL: Mapping[str, Any] = {"name": "bash", "input": {"command": "{command}"}}
 _HARMLESS: Mapping[str, Any] = {"integer": 1, "number": 1, "boolean": False, "array": []}
 
 
-def own_call(tool: Tool, asked: Asked) -> tuple[str, dict[str, Any]]:
-    """The offered tool for a neutral one: its name, and its input with all that it requires."""
+def own_call(
+    tool: Tool, schemas: Schemas, cwd: str, spoken: str = ""
+) -> tuple[str, dict[str, Any]]:
+    """The offered tool for a neutral one: its name, and its input with all that it requires.
+
+    `spoken` is what the conversation says so far: one agent's edits depend on what it has read.
+    """
     if tool.kind == "call":
         return tool["name"], dict(tool.arguments["input"])
-    found = _found(tool.kind, asked.schemas)
+    words = _words(tool, cwd, spoken)
+    found = _found(tool.kind, schemas, words)
     if found is None:
-        tool = Tool(kind="shell", arguments={"command": shell_command(tool)})
-        found = _found("shell", asked.schemas) or {
-            "name": "bash",
-            "input": {"command": "{command}"},
-        }
-    schema = asked.schemas.get(found["name"], {})
-    given = _filled(found["input"], _words(tool, asked.cwd))
+        words = {"command": shell_command(tool)}
+        found = _found("shell", schemas, words) or _SHELL
+    schema = schemas.get(found["name"], {})
+    given = _filled(found["input"], words)
     takes = schema.get("properties", given)
     return found["name"], _required(schema) | {key: given[key] for key in given if key in takes}
 
@@ -85,20 +89,25 @@ def _table() -> Mapping[str, list[Mapping[str, Any]]]:
     return tomllib.loads((Path(__file__).parent / "own_tools.toml").read_text(encoding="utf-8"))
 
 
-def _found(kind: str, schemas: Schemas) -> Mapping[str, Any] | None:
-    """The first known tool that is offered and takes what is to be said to it."""
+def _found(kind: str, schemas: Schemas, words: Mapping[str, str]) -> Mapping[str, Any] | None:
+    """The first known tool that is offered and takes what there is to be said to it."""
     for known in _table().get(kind, ()):
+        asks = {key: set(_WORD.findall(str(value))) for key, value in known["input"].items()}
+        needs = {key for key, wanted in asks.items() if wanted} | set(known.get("has", ()))
         takes = schemas.get(known["name"], {}).get("properties", {})
-        needs = {key for key, value in known["input"].items() if _WORD.search(str(value))}
-        if known["name"] in schemas and needs <= set(takes):
+        told = all(wanted <= words.keys() for wanted in asks.values())
+        if known["name"] in schemas and needs <= set(takes) and told:
             return known
     return None
 
 
-def _words(tool: Tool, cwd: str) -> dict[str, str]:
+def _words(tool: Tool, cwd: str, spoken: str) -> dict[str, str]:
     words = {key: str(value) for key, value in tool.arguments.items()}
     if "path" in words and cwd:
         words["path"] = str(PurePosixPath(cwd) / words["path"])
+    if tool.kind == "edit_file":
+        patch = anchored(words["path"], tool["old"], tool["new"], spoken)
+        words |= {"anchored": patch} if patch else {}
     return words
 
 

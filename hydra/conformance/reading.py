@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+_PATH = r"[`\"']?(/[^\n\r`\"'<]+)"
 _FOLDERS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"(?i)current(?:ly)? working (?:directory|in the directory)(?: is)?:? ?[`\"]?(/[^\s`\"<]+)",
-        r"(?i)(?:primary )?working directory(?: is)?:? ?[`\"]?(/[^\s`\"<]+)",
-        r"(?i)workspace director(?:y|ies):?\**\s+-? ?[`\"]?(/[^\s`\"<]+)",
-        r"<cwd>(/[^<]+)</cwd>",
+    re.compile(before + _PATH)
+    for before in (
+        r"(?i)current(?:ly)? working (?:directory|in the directory)(?: is)?:? ?",
+        r"(?i)working directory(?: is)?:? ?",
+        r"(?i)workspace director(?:y|ies):?\**\s+-? ?",
+        r"<cwd>",
+        r"% pwd\n",
     )
 )
 """How the CLIs name the folder, the plainest first."""
@@ -22,7 +24,7 @@ _FOLDERS = tuple(
 def folder(text: str) -> str:
     """The agent's working folder as its request names it; "" where it does not."""
     found = next((found for pattern in _FOLDERS if (found := pattern.search(text))), None)
-    return found[1].rstrip("/.,") if found else ""
+    return found[1].rstrip("/., ") if found else ""
 
 
 def texts(content: Any) -> Iterator[str]:

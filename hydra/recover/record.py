@@ -13,10 +13,10 @@ from hydra.errors import Failure, RecordError
 from hydra.events import AGENT_KINDS, AgentEvent, Event, decode
 from hydra.model import (
     Budget,
-    Effort,
     BuiltCommand,
     Check,
     Confinement,
+    Effort,
     Lane,
     LanePlan,
     Limits,
@@ -51,7 +51,9 @@ class Past:
 
     def add(self, event: Event) -> None:
         """Takes one event in."""
-        self.attempt = max(self.attempt, event.attempt)
+        if event.attempt > self.attempt:
+            # Another try, in a ground of its own.
+            self.__init__(attempt=event.attempt)  # type: ignore[misc]
         self.first = event.mono if self.first is None else self.first
         self.last = event.mono
         match event.kind:

@@ -187,6 +187,7 @@ def _result_lane(plan: LanePlan, outcome: Outcome) -> Document:
     return {
         **_lane(plan),
         "attempt": outcome.attempt,
+        "attempts": [_attempt(one) for one in _attempts(outcome)],
         "status": outcome.status.value,
         "usable": outcome.usable,
         "held_back": list(outcome.held_back),
@@ -199,6 +200,21 @@ def _result_lane(plan: LanePlan, outcome: Outcome) -> Document:
         "message": outcome.message,
         "exit": None if outcome.exit is None else _exit(outcome.exit),
         "warnings": list(outcome.warnings),
+    }
+
+
+def _attempts(outcome: Outcome) -> list[Outcome]:
+    return sorted((*outcome.others, outcome), key=lambda one: one.attempt)
+
+
+def _attempt(one: Outcome) -> Document:
+    return {
+        "attempt": one.attempt,
+        "status": one.status.value,
+        "error": None if one.failure is None else _failure(one.failure),
+        "commit": None if one.patch is None else one.patch.commit,
+        "usage": {name: _known(value) for name, value in asdict(one.usage).items()},
+        "seconds": round(one.seconds, 3),
     }
 
 

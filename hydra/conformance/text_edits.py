@@ -1,0 +1,125 @@
+"""Turns as text, for an agent that offers no tools and reads its edits from what is said.
+
+That is aider, whose instructions name one of two formats: `diff` (SEARCH/REPLACE blocks) and
+`whole` (a listing of the whole file). It asks once a task, so turns that follow one another are
+said at once. It runs no command and removes no file for a reply: such a tool becomes a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hydra.conformance.offered import shell_command
+from hydra.conformance.script import Script, Tool, Turn
+
+_FENCE = re.compile(r"(?:opening |eg: )(`{3,}|<\w+>)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prose:
+    """What a request says about the edits that it wants as text.
+
+    `whole` is the format: a listing of the file, else SEARCH/REPLACE blocks. `fence` opens a
+    block, `files` are the files in the chat, `said` what the model said so far.
+    """
+
+    whole: bool
+    fence: str
+    files: Mapping[str, str]
+    said: tuple[str, ...] = ()
+
+
+def prose(instructions: str, spoken: str, said: tuple[str, ...]) -> Prose | None:
+    """The wanted format, if the instructions name one. `spoken` is what the user said."""
+    whole = "*file listing*" in instructions
+    if not whole and "SEARCH/REPLACE" not in instructions:
+        return None
+    fence = found[1] if (found := _FENCE.search(instructions)) else "```"
+    listing = re.compile(
+        rf"^(\S+)\n{re.escape(fence)}\w*\n(.*?)^{re.escape(_end(fence))}$", re.M | re.S
+    )
+    return Prose(whole=whole, fence=fence, files=dict(listing.findall(spoken)), said=said)
+
+
+def as_text(script: Script, wanted: Prose) -> tuple[Script, int]:
+    """The script with every tool said, and the place of the last turn that was said already."""
+    files = dict(wanted.files)
+    turns: list[Turn] = []
+    marks: list[set[str]] = []
+    open_at = -1  # the turn that what follows is added to, up to the next fault
+    for place, turn in enumerate(script.turns):
+        told = _told(turn, wanted, files)
+        joins = open_at >= 0 and not turn.fault and not told.empty
+        turns.append(Turn() if joins else told)
+        marks.append(set() if joins else _marks(turn))
+        if joins:
+            turns[open_at] = _joined(turns[open_at], told)
+            marks[open_at] |= _marks(turn)
+        elif turn.fault or not told.empty:
+            open_at = -1 if turn.fault else place
+    done = [place for place, mark in enumerate(marks) if mark and _was_said(mark, wanted.said)]
+    return replace(script, turns=tuple(turns)), max(done, default=-1)
+
+
+def _marks(turn: Turn) -> set[str]:
+    """What a turn's reply holds whatever the files hold: they may have changed since."""
+    words = {"write_file": "path", "edit_file": "path", "shell": "command"}
+    marks = {tool[words[tool.kind]] for tool in turn.tools if tool.kind in words}
+    return marks | ({turn.say.strip()} if turn.say else set())
+
+
+def _was_said(marks: set[str], said: tuple[str, ...]) -> bool:
+    return any(all(mark in text for mark in marks) for text in said)
+
+
+def _joined(first: Turn, then: Turn) -> Turn:
+    say = "\n\n".join(text for text in (first.say, then.say) if text)
+    think = "\n".join(text for text in (first.think, then.think) if text)
+    return replace(first, say=say, think=think, wait=first.wait + then.wait)
+
+
+def _told(turn: Turn, wanted: Prose, files: dict[str, str]) -> Turn:
+    blocks = [turn.say, *(_block(tool, wanted, files) for tool in turn.tools)]
+    return replace(turn, say="\n\n".join(text for text in blocks if text), tools=())
+
+
+def _block(tool: Tool, wanted: Prose, files: dict[str, str]) -> str:
+    if tool.kind in ("read_file", "call"):
+        return ""
+    if tool.kind not in ("write_file", "edit_file"):
+        return f"Please run this: {shell_command(tool)}"
+    path = tool["path"]
+    had = files.get(path, "")
+    old, new = _lines(tool, had)
+    if wanted.whole and old not in had:
+        return f"I cannot edit {path}: the chat does not have that text."
+    files[path] = had.replace(old, new, 1) if old else new
+    body = files[path]
+    if not wanted.whole:
+        body = f"<<<<<<< SEARCH\n{_ended(old)}=======\n{_ended(new)}>>>>>>> REPLACE\n"
+    return f"{path}\n{wanted.fence}\n{_ended(body)}{_end(wanted.fence)}"
+
+
+def _lines(tool: Tool, had: str) -> tuple[str, str]:
+    """What is replaced and by what, in whole lines, as both formats have it."""
+    if tool.kind == "write_file":
+        return had, tool["text"]
+    old, new = tool["old"], tool["new"]
+    at = had.find(old)
+    if at < 0:
+        return old, new
+    start = had.rfind("\n", 0, at) + 1
+    end = had.find("\n", at + len(old) - old.endswith("\n"))
+    end = len(had) if end < 0 else end + 1
+    whole = had[start:end]
+    return whole, whole.replace(old, new, 1)
+
+
+def _ended(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def _end(fence: str) -> str:
+    return fence.replace("<", "</")
