@@ -29,7 +29,7 @@ from hydra.config import (
 )
 from hydra.config.key import LOWER, NO, Key
 from hydra.config.keys import AGENT, CHECK, FIXED, PROFILE
-from hydra.config.records import CheckSettings, Profile
+from hydra.config.records import CheckSettings, HookSettings, Profile
 from hydra.errors import ConfigError
 from hydra.model import Budget, Check, Limits, Permission, Retry, Weights
 
@@ -500,6 +500,7 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
     held["judge"] = {it.name for it in fields(JudgeSettings)} - {"weights"}
     held["judge.weights"] = {it.name for it in fields(Weights)}
     held["checks"] = set(CheckSettings._fields) - {"checks", "trusted"}
+    held["hooks"] = set(HookSettings._fields)
     held["retry"] = {it.name for it in fields(Retry)}
     held["budget"] = {it.name for it in fields(Budget)}
     own = {it.name for it in fields(Profile)} - {"budget", "source"}

@@ -56,7 +56,7 @@ Fifo = fakes.Fifo
 
 
 def test_a_lane_that_fell_over_is_tried_again_from_the_base(hydra: Hydra) -> None:
-    broken = [fakes.think("..."), fakes.fail(1)]
+    broken = [fakes.think("..."), fakes.signal_self(11)]
     fifo = in_turn(hydra, broken, [fakes.edit("a.txt", "new\n"), fakes.finish("done")])
     race = hydra.race("-a", "claude", "--retry", "1")
     fifo.close()
@@ -83,7 +83,7 @@ def test_a_lane_that_fell_over_is_tried_again_from_the_base(hydra: Hydra) -> Non
 def test_what_was_changed_is_never_raced_over(
     hydra: Hydra, options: tuple[str, ...], tries: int
 ) -> None:
-    fifo = in_turn(hydra, [fakes.edit("a.txt", "half\n"), fakes.fail(1)], [fakes.finish("no")])
+    fifo = in_turn(hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.finish("no")])
     race = hydra.race("-a", "claude", *options)
     fifo.close()
     assert "lanes" in race.document, race.document
@@ -94,7 +94,7 @@ def test_what_was_changed_is_never_raced_over(
 
 
 def test_an_earlier_patch_is_the_result_where_the_last_try_has_none(hydra: Hydra) -> None:
-    fifo = in_turn(hydra, [fakes.edit("a.txt", "half\n"), fakes.fail(1)], [fakes.fail(1)])
+    fifo = in_turn(hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.fail(1)])
     with (hydra.home / "hydra.toml").open("a") as settings:
         settings.write("with_patch = true\n")
     race = hydra.race("-a", "claude", "--retry", "1")

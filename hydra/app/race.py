@@ -20,6 +20,7 @@ from hydra.app import settings
 from hydra.app.bench import Bench, Shop
 from hydra.app.checks import Checks
 from hydra.app.follow import Follower, Watcher
+from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
 from hydra.app.room import places
 from hydra.app.scene import Scene
@@ -72,6 +73,8 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     await _check_network(planned, scene.request.environ)
     if scene.request.dry_run:
         return RaceReport(plan=planned)
+    hooks = Hooks(scene, confinement)
+    await hooks.before(plan_document(planned))
     store, planned = await trio.to_thread.run_sync(_open_record, scene, planned)
     follower = Follower(store.events_file, watcher) if watcher else None
     keeping = Housekeeping(scene.state, store.folder.parent, planned.limits)
@@ -79,11 +82,17 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     try:
         # What the race no longer answers waits until its record says that it has ended.
         with trio.open_signal_receiver(*SIGNALS):
-            result, at_once = await _run(scene, planned, store, follower, keeping)
+            result, at_once = await _run(scene, planned, store, follower, keeping, hooks)
             result = replace(result, folder=store.folder)
             if not (at_once and _left_standing(planned, result)):
                 result = await trio.to_thread.run_sync(_close_record, scene, store, planned, result)
-        return RaceReport(plan=planned, result=result, hint=keeping.hint)
+        with trio.CancelScope() as insisted:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_cancelled_by_signal, insisted)
+                await hooks.after(result_document(planned, result))
+                nursery.cancel_scope.cancel()
+        hint = "; ".join(filter(None, (*hooks.problems, keeping.hint)))
+        return RaceReport(plan=planned, result=result, hint=hint)
     finally:
         # Only a race that was ended at once has left any git running.
         kill_all()
@@ -258,6 +267,7 @@ async def _run(
     store: RunStore,
     follower: Follower | None,
     keeping: Housekeeping,
+    hooks: Hooks,
 ) -> tuple[RaceResult, bool]:
     """The result, and whether a second signal ended it at once."""
     at_once = False
@@ -276,6 +286,8 @@ async def _run(
         nonlocal at_once
         at_once = at_once or (event.kind == "run_interrupted" and event.data.get("times") != 1)
         store.append(event)
+        if hooks.wants(event):
+            hooking.start_soon(hooks.failed, event)
 
     benches: dict[str, Bench] = {}
     checks = Checks(scene, planned, store)
@@ -311,11 +323,14 @@ async def _run(
         store.on_written = follower.poke
         gone = partial(race.interrupt, signal.SIGHUP)
         follower.start(partial(trio.lowlevel.current_trio_token().run_sync_soon, gone))
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(keeping.run)
-        result = await race.run()
-        keeping.end()
-        nursery.cancel_scope.cancel()
+    async with trio.open_nursery() as hooking:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keeping.run)
+            result = await race.run()
+            keeping.end()
+            nursery.cancel_scope.cancel()
+        if result.interrupted:
+            hooking.cancel_scope.cancel()
     return replace(result, baseline=checks.base_documents), at_once
 
 

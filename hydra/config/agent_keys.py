@@ -145,6 +145,46 @@ RETRY_KEYS = (
     ),
 )
 
+
+def _hook(leaf: str, meaning: str) -> Key:
+    return Key(
+        name=f"hooks.{leaf}",
+        field=leaf,
+        kind=strings(plain, separator="\n"),
+        default=(),
+        shown="none",
+        example='["notify-send Hydra"]',
+        meaning=meaning,
+        repository=NO,
+    )
+
+
+HOOK_KEYS = (
+    _hook(
+        "pre_run", "Commands before a race; one that does not end with 0 keeps it from beginning."
+    ),
+    _hook("post_run", "Commands after it, once its result stands."),
+    _hook("on_error", "Commands for each lane that ended with an error."),
+    Key(
+        name="hooks.timeout",
+        field="timeout",
+        kind=seconds(0.1, 3600),
+        default=60.0,
+        meaning="How long each of them may take.",
+        repository=NO,
+    ),
+    Key(
+        name="hooks.environment",
+        field="environment",
+        kind=strings(variable, separator=","),
+        default=(),
+        shown="none",
+        example='["SLACK_WEBHOOK"]',
+        meaning="Names of further environment variables that they are given.",
+        repository=NO,
+    ),
+)
+
 BUDGET_KEYS = budget("budget", "one lane", NO)
 
 AGENT_KEYS = (

@@ -22,6 +22,7 @@ _SECTIONS = (
     "judge",
     "judge.weights",
     "retry",
+    "hooks",
     "budget",
     "agents",
     "profiles",

@@ -20,6 +20,7 @@ from hydra.config.records import (
     AgentSettings,
     CheckSettings,
     Config,
+    HookSettings,
     JudgeSettings,
     RaceSettings,
 )
@@ -152,6 +153,7 @@ def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Con
         ),
         budget=Budget(**_section(values, "budget")),
         retry=Retry(**_section(values, "retry")),
+        hooks=HookSettings(**_section(values, "hooks")),
         agents=_agents(values, environ),
         profiles=profiles(values, agents, agents.known),
         sources=dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()},

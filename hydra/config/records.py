@@ -75,6 +75,16 @@ class AgentSettings:
     service_tier: str = ""
 
 
+class HookSettings(NamedTuple):
+    """`[hooks]`: commands of the user's own, which a repository may not set; seconds for each."""
+
+    pre_run: tuple[str, ...] = ()
+    post_run: tuple[str, ...] = ()
+    on_error: tuple[str, ...] = ()
+    timeout: float = 60.0
+    environment: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """`[profiles.<name>]`: an agent under a name of its own. None and "" leave it as the race, or
@@ -107,6 +117,7 @@ class Config:
     budget: Budget = field(default_factory=Budget)
     """Of every lane."""
     retry: Retry = field(default_factory=Retry)
+    hooks: HookSettings = field(default_factory=HookSettings)
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)

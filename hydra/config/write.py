@@ -18,8 +18,9 @@ _INTROS = {
     "judge": "The verdict, and what it may try beyond the checks: the base's tests on each patch, "
     "each lane's new tests on the others.",
     "judge.weights": "The score beside the verdict; the rank does not follow it.",
-    "retry": "A lane that failed by no fault of its own is tried again from the base, if it changed "
-    "nothing. Each try costs.",
+    "retry": "A lane that failed by no fault of its own is tried again from the base, if it has "
+    "changed nothing. Each try costs.",
+    "hooks": "Your own commands around a race; each gets a JSON document on its standard input.",
     "budget": "What one lane may use up, whichever agent it is. Its patch is kept at the limit.",
     "agents.<key>": "One table for each agent that `hydra agents` lists.",
     "profiles.<name>": "An agent under a name of your own: `-a reviewer`.",
@@ -54,6 +55,7 @@ def dumps(config: Config) -> str:
     document["checks"] = checks
     judge = _table(config.judge, "judge")
     document["judge"] = {**judge, "weights": _table(config.judge.weights, "judge.weights")}
+    document["hooks"] = _table(config.hooks, "hooks")
     document["retry"] = _table(config.retry, "retry")
     document["budget"] = _table(config.budget, "budget")
     agents = {agent: _table(it, "agents.<key>") for agent, it in config.agents.items()}

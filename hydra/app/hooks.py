@@ -1,0 +1,120 @@
+"""The user's own commands around a race: before it, after it, and for each lane that failed.
+
+Each gets what it is about as one JSON document on stdin (docs/configuration.md), runs confined as a
+check does and in the repository's folder, which it may read, and has a limit of time. Nothing of
+what it prints is taken but the end of its errors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import mkdtemp
+
+import trio
+
+from hydra.adapters.environment import SHARED, matches
+from hydra.adapters.folders import places
+from hydra.app.scene import Scene
+from hydra.errors import Refused
+from hydra.events import Event, encode
+from hydra.model import Confinement
+from hydra.paths import make_private
+from hydra.process import CannotStart, run
+from hydra.sandbox import Walls, confine, default_masks, visible_paths
+from hydra.workspace import tree
+
+_OUTPUT = 64 * 1024
+_TOLD = 300
+"""Characters of a hook's errors that are shown."""
+
+
+class Hooks:
+    """One race's hooks. `problems` are sentences on those that went wrong."""
+
+    def __init__(self, scene: Scene, confinement: Confinement) -> None:
+        self._scene = scene
+        self._settings = scene.config.hooks
+        self._confinement = confinement
+        self.problems: list[str] = []
+
+    async def before(self, plan: Mapping[str, object]) -> None:
+        """`pre_run`. Raises `Refused` where one of them does not end with 0: no race then."""
+        for command in self._settings.pre_run:
+            if problem := await self._run("pre_run", command, _document("pre_run", plan)):
+                raise Refused(
+                    f"no race was begun: {problem}",
+                    hint="mend the command, or take it out of [hooks] in your hydra.toml",
+                )
+
+    async def after(self, result: Mapping[str, object]) -> None:
+        """`post_run`, once the result stands."""
+        for command in self._settings.post_run:
+            self._note(await self._run("post_run", command, _document("post_run", result)))
+
+    def wants(self, event: Event) -> bool:
+        """Whether there is something to run for this event."""
+        failed = event.kind == "lane_ended" and event.data.get("error") is not None
+        return failed and bool(self._settings.on_error)
+
+    async def failed(self, event: Event) -> None:
+        """`on_error`, for the end of a lane that failed."""
+        for command in self._settings.on_error:
+            self._note(await self._run("on_error", command, encode(event)))
+
+    def _note(self, problem: str) -> None:
+        if problem:
+            self.problems.append(problem)
+
+    async def _run(self, hook: str, command: str, document: bytes) -> str:
+        """What went wrong, in a sentence; "" for nothing."""
+        grounds = self._scene.state / "g"
+        make_private(grounds)
+        folder = Path(mkdtemp(prefix="_hook-", dir=grounds))
+        try:
+            return await self._ran(hook, command, document, folder)
+        finally:
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(tree.remove, folder)
+
+    async def _ran(self, hook: str, command: str, document: bytes, folder: Path) -> str:
+        named = f"the {hook} hook `{command[:80]}`"
+        wanted = (*SHARED, *self._settings.environment)
+        environ = {n: v for n, v in self._scene.request.environ.items() if matches(n, wanted)}
+        try:
+            ran = await run(
+                ("/bin/sh", "-c", command),
+                env={**environ, "TMPDIR": str(folder), "HYDRA_HOOK": hook},
+                cwd=self._scene.repository.root,
+                timeout=self._settings.timeout,
+                stdin=document,
+                output_limit=_OUTPUT,
+                wrap=lambda argv: confine(self._confinement, self._walls(folder), argv),
+            )
+        except CannotStart as error:
+            return f"{named} could not be started: {error}"
+        if ran.exit_code == 0:
+            return ""
+        how = "took too long" if ran.timed_out else f"ended with {ran.exit_code}"
+        said = " ".join(ran.stderr.decode("utf-8", "replace").split())[-_TOLD:]
+        return f"{named} {how}" + (f": {said}" if said else "")
+
+    def _walls(self, folder: Path) -> Walls:
+        scene = self._scene
+        environ = scene.request.environ
+        own = [
+            p for a in scene.adapters.values() for p in places(a.descriptor, environ, scene.home)
+        ]
+        return Walls(
+            state=scene.state,
+            home=scene.home,
+            cwd=scene.repository.root,
+            writable=(folder,),
+            visible=visible_paths(environ),
+            masks=(*default_masks(scene.home), *own),
+        )
+
+
+def _document(hook: str, about: Mapping[str, object]) -> bytes:
+    return json.dumps({"hook": hook, **about}).encode() + b"\n"

@@ -1,0 +1,102 @@
+"""The user's own commands around a race, as real processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import fakes
+from tests.support.command import Hydra
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    yield Hydra(scratch, repo)
+    assert fakes.left(str(scratch)) == []
+    assert not list((scratch / "state" / "g").glob("_hook-*"))
+
+
+def settings(hydra: Hydra, text: str) -> None:
+    (hydra.home / "hydra.toml").write_text(f"[hooks]\n{text}\n")
+
+
+def heard(fifo: fakes.Fifo) -> list[dict[str, Any]]:
+    """Every document that hooks have passed on. They have ended: all of it is there."""
+    found = []
+    while (line := fifo.take(b"\n", 0.01)) is not None:
+        found.append(json.loads(line))
+    return found
+
+
+def test_each_hook_gets_what_it_is_about(hydra: Hydra) -> None:
+    fifo = fakes.Fifo(hydra.scratch / "told")
+    # A pipe holds 64 KiB and a document less; each is one line, so they do not mix.
+    pass_on = f"cat >{fifo.path}"
+    settings(
+        hydra,
+        f"pre_run = ['{pass_on}']\npost_run = ['{pass_on}']\non_error = ['{pass_on}']",
+    )
+    hydra.agent("claude", [fakes.edit("a.txt", "1\n"), fakes.finish("done")])
+    hydra.agent("codex", [fakes.signal_self(11)])
+    race = hydra.race("-a", "claude", "-a", "codex")
+    told = heard(fifo)
+    fifo.close()
+    assert race.code == 0, race.stderr
+    assert [one.get("hook") or one["kind"] for one in told] == ["pre_run", "lane_ended", "post_run"]
+    before, failed, after = told
+    assert [lane["lane"] for lane in before["lanes"]] == ["claude", "codex"]
+    assert (failed["lane"], failed["data"]["error"]["kind"]) == ("codex", "StreamParseError")
+    assert after["run"] == before["run"] == race.document["run"]
+    assert [lane["status"] for lane in after["lanes"]] == ["completed", "failed"]
+
+
+def test_a_pre_run_that_fails_keeps_the_race_from_beginning(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.finish("done")])
+    settings(hydra, "pre_run = ['echo no budget left >&2; exit 3']")
+    race = hydra.race("-a", "claude")
+    assert race.code == 3
+    assert "ended with 3: no budget left" in race.document["error"]["message"]
+    assert hydra.run("runs", "--json").stdout.count('"run"') == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("post_run = ['echo bad >&2; exit 1']", "ended with 1: bad"),
+        ("post_run = ['sleep 60']\ntimeout = '0.2s'", "took too long"),
+    ],
+)
+def test_a_later_one_that_fails_changes_nothing_and_is_told(
+    hydra: Hydra, text: str, said: str
+) -> None:
+    hydra.agent("claude", [fakes.edit("a.txt", "1\n"), fakes.finish("done")])
+    settings(hydra, text)
+    done = hydra.run("race", "Do it", "-a", "claude")
+    assert done.returncode == 0, done.stderr
+    assert said in done.stderr
+
+
+def test_a_hook_reads_the_repository_and_changes_nothing(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("a.txt", "1\n"), fakes.finish("done")])
+    hydra.extra["MINE"], hydra.extra["OTHER"] = "1", "2"
+    settings(
+        hydra,
+        "pre_run = ['test -f README.md || test -d .git', 'test \"$MINE$OTHER\" = 1',"
+        " 'test -z \"$ANTHROPIC_API_KEY\"', '! touch made-by-hook', 'touch \"$TMPDIR/x\"']\n"
+        "environment = ['MINE']",
+    )
+    race = hydra.race("-a", "claude")
+    assert race.code == 0, race.document
+    assert not (hydra.repo / "made-by-hook").exists()
+
+
+def test_a_repository_sets_no_hooks(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.finish("done")])
+    (hydra.repo / "hydra.toml").write_text("[hooks]\npre_run = ['true']\n")
+    race = hydra.race("-a", "claude")
+    assert race.code == 2
+    assert "may not be set by a repository" in race.document["error"]["message"]
