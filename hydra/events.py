@@ -48,7 +48,7 @@ HYDRA_KINDS: Mapping[str, str] = {
     "check_started": "a check runs, on the base where lane is empty: {check, kind, command, again}",
     "check_ended": "it ended: {check, status, says, reason, exit_code, seconds, passed, ...}",
     "attempt_ended": "an attempt that is tried again: {status, error, seconds}",
-    "lane_retrying": "the lane is tried again: {attempt, after, seconds until then}",
+    "lane_retrying": "the lane is tried again: {attempt, after, seconds}",
     "lane_ended": "the attempt's outcome: {status, error, seconds}",
     "trial_started": "a trial runs: {kind, on, author, check, configuration, again}",
     "trial_ended": "it ended: the same, and {status, says, seconds}",
