@@ -5,31 +5,36 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import trio
 
-from hydra.adapters.contract import Adapter
+from hydra.adapters.contract import Adapter, Parser, Talker
 from hydra.errors import STDERR_EXCERPT, Failure, HydraError
 from hydra.events import AgentEvent, Raw, clip
 from hydra.model import BuiltCommand, Confinement, LanePlan, Limits, Outcome, Patch, Status
 from hydra.outcome import EARLY, Evidence, Story, conclude
-from hydra.process import CannotStart, Control, End, Notice, Spec, run, supervise
+from hydra.process import (
+    FINISHED,
+    TERM,
+    CannotStart,
+    Control,
+    End,
+    Inlet,
+    Notice,
+    Spec,
+    run,
+    supervise,
+)
 from hydra.reading import Counts, Reader, Sink, ending
 from hydra.sandbox import Walls, confine
 from hydra.secrets import Redactor
+from hydra.talking import Sent, Talk
+from hydra.tending import give_back, side_files, tend
 from hydra.workspace import Ground, WorktreeLost
-
-SETTLE_AFTER = 1.5
-"""Seconds after opening before the collector's index is refreshed: git calls a file racy that was
-written within the index's own second."""
-CREDENTIAL_TICK = 2.0
-SIDE_FILES = 5.0
-"""Seconds for reading what an agent's own records tell."""
 
 
 class Emit(Protocol):
@@ -65,6 +70,8 @@ class Bench:
     stdout: Sink
     stderr: Sink
     prompt_file: Path
+    sent: Sink | None = None
+    """Of an agent that is talked to: what Hydra says to it."""
     together: Callable[[], AbstractContextManager[None]] = nullcontext
     """Within it the record may hold events back, to write them at once."""
     setup: tuple[str, ...] = ()
@@ -78,8 +85,9 @@ class Bench:
 
     def close(self) -> None:
         """Ends the raw files, which may take a copy of their tails: it blocks."""
-        self.stdout.close()
-        self.stderr.close()
+        for sink in (self.stdout, self.stderr, self.sent):
+            if sink is not None:
+                sink.close()
 
 
 @dataclass
@@ -91,6 +99,8 @@ class Handle:
     setting_up: trio.CancelScope = field(default_factory=trio.CancelScope)
     taking_patch: trio.CancelScope = field(default_factory=lambda: trio.CancelScope(shield=True))
     checking: trio.CancelScope = field(default_factory=trio.CancelScope)
+    waiting: trio.CancelScope = field(default_factory=trio.CancelScope)
+    """Of a lane that will be tried again."""
     patch_grace: float = math.inf
     """Seconds that a patch may take once the lane was told to stop."""
 
@@ -98,6 +108,7 @@ class Handle:
         """Ends the agent by the ladder INT, TERM, KILL, its checks at once; its patch is still
         taken."""
         self.stopped = self.stopped or reason
+        self.waiting.cancel()
         self.setting_up.cancel()
         self.checking.cancel()
         self.control.stop(reason, graces=graces)
@@ -112,6 +123,7 @@ class Handle:
     def kill(self, reason: str) -> None:
         """Ends it at once; its patch is left to recovery."""
         self.stopped = self.stopped or reason
+        self.waiting.cancel()
         self.setting_up.cancel()
         self.checking.cancel()
         self.taking_patch.cancel()
@@ -182,8 +194,14 @@ async def _set_up(bench: Bench, command: str, emit: Emit) -> Failure | None:
 
 async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outcome:
     story, counts = Story(), Counts()
-    parser = bench.adapter.parser()
     spotted: list[str] = []
+
+    def warn(text: str) -> None:
+        spotted.append(text)
+        emit("lane_warning", data={"text": text})
+
+    talk = _talk(bench, handle, warn)
+    parser: Parser = bench.adapter.parser() if talk is None else talk.conversation
 
     def take(event: AgentEvent, raw: Raw | None, recorded: bool = True) -> None:
         story.add(event)
@@ -191,8 +209,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
         if recorded:
             emit(event.kind, event.sub, event.data, source="agent", raw=raw)
         for difference in _differences(bench.command, event):
-            spotted.append(difference)
-            emit("lane_warning", data={"text": difference})
+            warn(difference)
 
     reader = Reader(
         parser=parser,
@@ -204,22 +221,24 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
         together=bench.together,
         counts=counts,
         on_fallback=lambda failures: emit("parse_fallback", data={"failures": failures}),
+        terminal=bench.adapter.descriptor.pty,
     )
     try:
-        end = await _supervise(bench, handle, reader, emit)
+        end = await _supervise(bench, handle, reader, emit, talk)
     except CannotStart as error:
         return _not_started(bench, _cannot_start(bench, error), started)
     finally:
         reader.close()
     stderr = reader.stderr_tail.decode("utf-8", "replace")
-    files = {"stderr": reader.stderr_tail, **await _side_files(bench)}
+    patterns = bench.adapter.descriptor.side_files
+    files = {"stderr": reader.stderr_tail, **await side_files(bench.ground, patterns)}
     for event in ending(parser, end.exit, files, bench.redactor):
         # An agent that Hydra ended has no closing event to miss.
-        if event.kind != "failed" or not end.stopped:
+        if event.kind != "failed" or end.stopped in ("", FINISHED):
             take(event, None)
     emit("agent_exited", data=_exit_data(end))
     patch, patch_reason, patch_error = await _take_patch(bench, handle, emit)
-    await _give_back(bench)
+    await give_back(bench.ground)
     told = (*bench.plan.warnings, *bench.command.warnings, *bench.ground.notes)
     outcome = conclude(
         Evidence(
@@ -229,8 +248,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
             command=bench.shown,
             story=story,
             exit=end.exit,
-            # One that had ended by itself is judged by what it did, unless its work is left.
-            stopped=end.stopped or (handle.stopped if patch is None else ""),
+            stopped=_why_stopped(end, handle, talk, patch),
             seconds=trio.current_time() - started,
             patch=patch,
             patch_reason=patch_reason,
@@ -238,6 +256,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
             stderr=stderr,
             counts=counts,
             limits=bench.limits,
+            budget=bench.plan.budget,
             warnings=(*told, *spotted),
         )
     )
@@ -246,24 +265,42 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
     return outcome
 
 
-async def _supervise(bench: Bench, handle: Handle, reader: Reader, emit: Emit) -> End:
+def _talk(bench: Bench, handle: Handle, warn: Callable[[str], None]) -> Talk | None:
+    if not bench.adapter.descriptor.converses:
+        return None
+    assert bench.sent is not None
+    return Talk(
+        cast(Talker, bench.adapter).conversation(bench.command),
+        control=handle.control,
+        limits=bench.limits,
+        sent=Sent(bench.sent, bench.redactor),
+        warn=warn,
+    )
+
+
+def _why_stopped(end: End, handle: Handle, talk: Talk | None, patch: Patch | None) -> str:
+    stopped = end.stopped or (FINISHED if talk is not None and talk.finished else "")
+    # One that had ended by itself is judged by what it did, unless its work is left.
+    left = handle.stopped if patch is None and stopped in ("", FINISHED) else ""
+    return left or stopped
+
+
+async def _supervise(
+    bench: Bench, handle: Handle, reader: Reader, emit: Emit, talk: Talk | None
+) -> End:
     try:
         bench.prompt_file.touch(mode=0o600)
         bench.prompt_file.write_bytes(bench.command.stdin or b"")
         for path, data in bench.command.files:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write_once(path, data)
     except OSError as error:
         raise CannotStart(f"its prompt could not be written: {error}") from error
-    spec = Spec(
-        argv=bench.command.argv,
-        env=bench.environment,
-        cwd=bench.command.cwd,
-        stdin=bench.prompt_file,
-        wrap=lambda argv: confine(bench.confinement, bench.walls, argv),
-        pid_namespace=bench.confinement.holds,
-    )
+    inlet = _inlet(bench, talk)
 
     def notice(note: Notice) -> None:
+        if note.kind == "signal" and talk is not None:
+            talk.hang_up()
         kind = {"started": "agent_started", "half": "limit_warning", "signal": "stopping"}
         data = dict(note.data)
         if note.kind == "started":
@@ -277,24 +314,55 @@ async def _supervise(bench: Bench, handle: Handle, reader: Reader, emit: Emit) -
 
     ended: End | CannotStart
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_tend, bench)
+        nursery.start_soon(tend, bench.ground)
+        if talk is not None:
+            talk.begin(nursery, reader)
         try:
             ended = await supervise(
-                spec,
+                _spec(bench, inlet),
                 control=handle.control,
                 limits=bench.limits,
                 on_stdout=reader.stdout,
                 on_stderr=reader.stderr,
                 changed_since=changed_since,
                 on_notice=notice,
+                inlet=inlet,
             )
         except CannotStart as error:
             # Raised below: a nursery would wrap it into an exception group.
             ended = error
+        if talk is not None:
+            await talk.rest()
         nursery.cancel_scope.cancel()
     if isinstance(ended, CannotStart):
         raise ended
     return ended
+
+
+def _inlet(bench: Bench, talk: Talk | None) -> Inlet | None:
+    """What says to the agent what its stdin is while it runs, where that is no sealed file."""
+    if talk is not None:
+        return talk.inlet
+    if not (bench.adapter.descriptor.pty or bench.adapter.descriptor.stdin_pipe):
+        return None
+    inlet = Inlet()
+    inlet.write(bench.command.stdin or b"")
+    inlet.close()
+    return inlet
+
+
+def _spec(bench: Bench, inlet: Inlet | None) -> Spec:
+    terminal = bench.adapter.descriptor.pty
+    kind = {"TERM": TERM, **dict(bench.command.env)}.get("TERM") if terminal else None
+    return Spec(
+        argv=bench.command.argv,
+        env={**bench.environment, **({"TERM": kind} if kind else {})},
+        cwd=bench.command.cwd,
+        stdin=bench.prompt_file if inlet is None else None,
+        wrap=lambda argv: confine(bench.confinement, bench.walls, argv),
+        pid_namespace=bench.confinement.holds,
+        terminal=terminal,
+    )
 
 
 def _write_once(path: Path, data: bytes) -> None:
@@ -302,36 +370,6 @@ def _write_once(path: Path, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
         file.write(data)
-
-
-async def _tend(bench: Bench) -> None:
-    """What is done for a lane while its agent thinks: a warm index, and fresh credentials."""
-    await trio.sleep(SETTLE_AFTER)
-    await trio.to_thread.run_sync(_quietly, bench.ground.settle)
-    while True:
-        await trio.sleep(CREDENTIAL_TICK)
-        if bench.ground.credentials_changed():
-            await trio.to_thread.run_sync(_quietly, bench.ground.give_back)
-        await trio.to_thread.run_sync(_quietly, bench.ground.take_in)
-
-
-def _quietly(work: Callable[[], None]) -> None:
-    # Conveniences that are done again (or not needed) at the end: no lane ends for them.
-    with suppress(Exception):
-        work()
-
-
-async def _side_files(bench: Bench) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-
-    def read(pattern: str) -> None:
-        found[pattern] = bench.ground.side_file(pattern)
-
-    # An agent can make that folder large, deep and odd: what cannot be read soon is not there.
-    with trio.move_on_after(SIDE_FILES, shield=True):
-        for pattern in bench.adapter.descriptor.side_files:
-            await trio.to_thread.run_sync(_quietly, partial(read, pattern), abandon_on_cancel=True)
-    return dict(found)
 
 
 async def _take_patch(bench: Bench, handle: Handle, emit: Emit) -> tuple[Patch | None, str, str]:
@@ -371,11 +409,6 @@ async def _take_patch(bench: Bench, handle: Handle, emit: Emit) -> tuple[Patch |
     else:
         why = f"taking it took over {bench.limits.grace_patch:g} s"
     return None, "patch_lost", f"{why} (the worktree is kept)"
-
-
-async def _give_back(bench: Bench) -> None:
-    with trio.CancelScope(shield=True):
-        await trio.to_thread.run_sync(_quietly, bench.ground.give_back)
 
 
 def _feed_clocks(control: Control, event: AgentEvent) -> None:

@@ -378,6 +378,27 @@ class Usage:
     cost_usd: float | None = None
 
 
+class Rates(NamedTuple):
+    """What a model's tokens cost, in dollars for a million. `cached` is of those read from a cache,
+    None where they cost as any other; prompts over `longest` tokens (None: none is) have other
+    prices. `read` is the day on which it was found in `source`, "" for unknown."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    longest: int | None = None
+    read: str = ""
+    source: str = ""
+
+
+class Estimate(NamedTuple):
+    """What an attempt's tokens would cost by `Rates`, where its agent tells no cost."""
+
+    cost_usd: float
+    prices_of: str | None
+    source: str
+
+
 @dataclass(frozen=True, slots=True)
 class Remark:
     """What a patch touches that deserves a look before it lands. `kind` is one of docs/landing.md;
@@ -472,6 +493,8 @@ class LanePlan:
     failure: Failure | None = None
     third_party: Origin | None = None
     """Where its adapter comes from, if it is none of Hydra's own."""
+    rates: Rates | None = None
+    """Of the model that was named, where Hydra knows them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

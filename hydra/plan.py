@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hydra.adapters.contract import Adapter
+from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.environment import names
 from hydra.config import Config
 from hydra.errors import AgentError, BinaryMissing, Failure, NoAgentReady, Refused, UsageError
@@ -21,12 +21,13 @@ from hydra.model import (
     LanePlan,
     Permission,
     RacePlan,
+    Rates,
     SpawnRequest,
     Task,
     Tier,
 )
 from hydra.paths import ground_dir
-from hydra.wanted import check_mapped, wanted
+from hydra.wanted import Wanted, check_mapped, wanted
 from hydra.workspace import LANE_HOME, worktree_name
 
 SUBJECT, BODY = 72, 4000
@@ -130,8 +131,8 @@ def choose_lanes(
         return asked
     ready = tuple(
         Lane(id=key, adapter=key)
-        for key, adapter in adapters.items()
-        if adapter.descriptor.tier is Tier.TIER1 and key in found and found[key].ready
+        for key in found
+        if found[key].ready and adapters[key].descriptor.tier is Tier.TIER1
     )
     if ready:
         return ready
@@ -147,8 +148,15 @@ def choose_lanes(
 def check_experimental(
     lanes: tuple[Lane, ...], adapters: Mapping[str, Adapter], allowed: bool
 ) -> None:
-    """Raises `UsageError` where a lane's adapter is experimental and that was not allowed."""
+    """Raises `UsageError` where a lane's adapter is one that Hydra does not run, or is experimental
+    and that was not allowed."""
     for lane in lanes:
+        told = adapters[lane.adapter].descriptor
+        if told.unrunnable:
+            raise UsageError(
+                f"Hydra does not run {lane.adapter}: {told.unrunnable}",
+                hint="race another agent: `hydra agents` lists them",
+            )
         if adapters[lane.adapter].descriptor.tier is Tier.EXPERIMENTAL and not allowed:
             raise UsageError(
                 f"{lane.adapter} is an experimental adapter",
@@ -160,6 +168,7 @@ def _lane(known: Known, lane: Lane) -> LanePlan:
     descriptor = known.adapters[lane.adapter].descriptor
     found = known.found.get(lane.adapter)
     asked = wanted(known.config, lane)
+    model, rates, remarks = _model(known, descriptor, asked)
     effective = _permission(known, lane.adapter, asked.permission)
     ground = ground_dir(known.state, known.run, lane.id)
     worktree = ground / worktree_name(known.task.repository)
@@ -173,8 +182,9 @@ def _lane(known: Known, lane: Lane) -> LanePlan:
         permission=effective,
         budget=asked.budget,
         env_names=tuple(sorted(names(descriptor, known.environment_names, asked.environment))),
-        warnings=found.warnings if found else (),
+        warnings=(*(found.warnings if found else ()), *remarks),
         third_party=descriptor.third_party,
+        rates=rates,
     )
     if found is None or not found.ready:
         return replace(planned, failure=_unready(lane, found))
@@ -182,7 +192,7 @@ def _lane(known: Known, lane: Lane) -> LanePlan:
         prompt=known.task.prompt,
         worktree=worktree,
         permission=effective,
-        model=asked.model,
+        model=model,
         network=known.config.race.network,
         confined=known.confinement.holds,
         as_root=known.as_root,
@@ -200,6 +210,22 @@ def _lane(known: Known, lane: Lane) -> LanePlan:
     except AgentError as error:
         return replace(planned, failure=error.failure)
     return replace(planned, command=command)
+
+
+def _model(
+    known: Known, told: Descriptor, asked: Wanted
+) -> tuple[str | None, Rates | None, tuple[str, ...]]:
+    """What the CLI is told of the model, its prices, and what deserves a word."""
+    if asked.model is None:
+        return None, None, ()
+    from hydra.models.catalog import with_own  # not before: most races name no model
+    from hydra.models.choosing import choose
+
+    catalog = with_own(known.config.models.items())
+    choice = choose(catalog, asked.model, agent=told.key, families=told.families)
+    # A service tier has prices of its own, which nobody here knows.
+    priced = choice.model if choice.priced and not asked.service_tier else None
+    return choice.word, priced.rates if priced else None, choice.remarks
 
 
 def _permission(known: Known, key: str, asked: Permission | None) -> Permission:

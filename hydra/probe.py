@@ -184,9 +184,15 @@ async def _run_probe(
     environ = select(descriptor, around.environ, around.extra_names.get(descriptor.key, ()))
     with tempfile.TemporaryDirectory(prefix="hydra-probe-", dir=_scratch(around)) as scratch:
         folder = Path(scratch)
-        if probe.confined and descriptor.config is not None:
+        if (probe.confined or probe.own_folder) and descriptor.config is not None:
             # Codex's sandbox helper links itself into its config folder, which must be writable.
             environ[descriptor.config.variable] = str(folder)
+        if around.confinement.holds:
+            # OpenCode makes its folders at every start, which a read-only HOME does not let it.
+            environ["XDG_CACHE_HOME"] = str(folder)
+            for own in folders_of(descriptor):
+                if not place_of(own, around.environ, around.home).exists():
+                    environ[own.variable] = str(folder)
         try:
             ran = await run(
                 argv,
@@ -200,12 +206,15 @@ async def _run_probe(
             return ProbeOutput(
                 name=probe.name, argv=argv, exit_code=126, stderr=f"{error}\n{error.stderr}"
             )
+    told, aside = (data.decode("utf-8", "replace") for data in (ran.stdout, ran.stderr))
+    if probe.stderr and not told.strip():
+        told, aside = aside, told
     return ProbeOutput(
         name=probe.name,
         argv=argv,
         exit_code=ran.exit_code,
-        stdout=ran.stdout.decode("utf-8", "replace"),
-        stderr=ran.stderr.decode("utf-8", "replace"),
+        stdout=told,
+        stderr=aside,
         timed_out=ran.timed_out,
         seconds=ran.seconds,
     )

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 from hydra.adapters.contract import Parser
 from hydra.events import AgentEvent, Raw, clip
 from hydra.model import ExitStatus
-from hydra.process import Block, LineFramer
+from hydra.process import Block, LineFramer, Stripper
 from hydra.secrets import Redactor
 
 PARSE_FAILURES = 20
@@ -28,6 +28,8 @@ STDERR_TAIL = 64 * 1024
 _STDERR_LINE = 64 * 1024
 _PIECE = 512 * 1024
 """Bytes of an overlong line that are redacted together: each look at them is a copy of them."""
+_WAITING = 1000
+"""Lines told that may wait for the end of an overlong one."""
 _PLAIN = 1500
 """Bytes of plain text that become one message; an event's text ends at 2000 characters."""
 _ENTRIES = 1000
@@ -84,13 +86,21 @@ class Reader:
     on_fallback: Callable[[int], None] = lambda failures: None
     together: Callable[[], AbstractContextManager[None]] = nullcontext
     """Held around all that one piece of output brings: the record may write it at once."""
+    after_line: Callable[[], None] = lambda: None
+    """Called once a line has been parsed and its events are told; may not read on by itself."""
+    terminal: bool = False
+    """Whether it comes from a terminal: its lines are stripped of VT sequences before parsing."""
 
     def __post_init__(self) -> None:
         self._stdout = _Redacted(self.line_limit, self.redactor)
         self._stderr = _Redacted(_STDERR_LINE, self.redactor)
         self._parse_line = self.parser.parse_line
+        self._vt = Stripper()
         self._failures_in_a_row = 0
         self._room = EVENT_BYTES
+        self._within_line = False
+        self._told: list[bytes] = []
+        self._told_redacted = 0
         self.stderr_tail = b""
 
     def stdout(self, chunk: bytes) -> None:
@@ -98,6 +108,16 @@ class Reader:
         with self.together():
             for block in self._stdout.feed(chunk):
                 self._take(block)
+
+    def told(self, line: bytes) -> None:
+        """Takes a whole line, without its newline, that did not come by stdout: an answer of the
+        agent's own server. It stands among those of stdout, which it never tears apart."""
+        if not self._within_line:
+            self._take_told([line])
+        elif len(self._told) < _WAITING:
+            self._told.append(line)
+        else:
+            self.counts.oversized += 1
 
     def stderr(self, chunk: bytes) -> None:
         """Takes what arrived on the agent's stderr: kept with a limit, never parsed."""
@@ -111,39 +131,58 @@ class Reader:
                 self._take(block)
         for block in self._stderr.close():
             self._keep_stderr(block)
-        self.counts.redacted = self._stdout.redacted + self._stderr.redacted
+        self.counts.redacted = self._stdout.redacted + self._stderr.redacted + self._told_redacted
         self.counts.unwritten = self.sink.failed + self.stderr_sink.failed
 
     def _take(self, block: Block) -> None:
         place = self.sink.write(block.data)
         if block.oversized:
             self.counts.oversized += block.last
+            self._within_line = not block.last
+            if block.last:
+                waiting, self._told = self._told, []
+                self._take_told(waiting)
             return
         lines = block.data.split(b"\n")
         if not lines[-1]:
             lines.pop()
         self._parse_all(lines, place)
 
+    def _take_told(self, lines: list[bytes]) -> None:
+        with self.together():
+            for line in lines:
+                clean, found = self.redactor.redact(line + b"\n")
+                self._told_redacted += found
+                self._take(Block(clean))
+
     def _parse_all(self, lines: list[bytes], place: Raw | None) -> None:
         """`place` is that of all the lines together."""
-        at, plain = 0, bytearray()
+        at, since, plain = 0, 0, bytearray()
 
         def tell_plain() -> None:
             events = _safely(self.parser.parse_raw, bytes(plain))
-            self._tell(events, _within(place, at - len(plain), len(plain)))
+            self._tell(events, _within(place, since, at - since))
             plain.clear()
 
-        for line in lines:
+        for raw in lines:
+            line = self._shown(raw) if self.terminal else raw
             aside = self.raw_mode and not line.startswith(b"{")
             if plain and (not aside or len(plain) > _PLAIN):
                 tell_plain()
             if aside:
+                since = since if plain else at
                 plain += line + b"\n"
-            elif line and (events := self._parse(line)):
-                self._tell(events, _within(place, at, len(line) + 1))
-            at += len(line) + 1
+            elif line:
+                if events := self._parse(line):
+                    self._tell(events, _within(place, at, len(raw) + 1))
+                self.after_line()
+            at += len(raw) + 1
         if plain:
             tell_plain()
+
+    def _shown(self, raw: bytes) -> bytes:
+        # A sequence within a secret had hidden it.
+        return self.redactor.redact(self._vt.line(raw))[0]
 
     def _parse(self, line: bytes) -> list[AgentEvent]:
         events = _safely(self._parse_line, line)

@@ -78,6 +78,8 @@ AGENT_PLACES = (
     ".copilot",
     ".config/opencode",
     ".local/share/opencode",
+    ".local/state/opencode",
+    ".aider",
     ".config/goose",
     ".local/share/goose",
     ".aider.conf.yml",

@@ -19,7 +19,9 @@ from hydra.model import ExitStatus
 from tests import adapter_recordings as recordings
 
 REAL = recordings.recordings()
-AGENTS = [adapter.key() for adapter in registry.ADAPTERS]
+# Of one that Hydra does not run there is nothing to read.
+AGENTS = [adapter.key() for adapter in registry.everyone() if not adapter.descriptor.unrunnable]
+OF_LINES = [a for a in AGENTS if registry.OWN[a].descriptor.stream_format not in ("text", "json")]
 
 
 def lines_of(agent: str) -> list[bytes]:
@@ -236,7 +238,7 @@ def test_plain_text_after_json_failed(agent: str) -> None:
     )
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", OF_LINES)
 def test_garbage_is_counted_and_unknown_types_are_tolerated(agent: str) -> None:
     parser = registry.get(agent).parser()
     assert [e.sub for e in parser.parse_line(b"oops {")] == ["malformed"]

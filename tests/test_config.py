@@ -28,8 +28,8 @@ from hydra.config import (
     template,
 )
 from hydra.config.key import LOWER, NO, Key
-from hydra.config.keys import AGENT, CHECK, FIXED, PROFILE
-from hydra.config.records import CheckSettings, HookSettings, Profile
+from hydra.config.keys import AGENT, CHECK, FIXED, MODEL, PROFILE
+from hydra.config.records import CheckSettings, HookSettings, OwnModel, Profile
 from hydra.errors import ConfigError
 from hydra.model import Budget, Check, Limits, Permission, Retry, Weights
 
@@ -334,7 +334,7 @@ def test_what_no_file_may_say(name: str) -> None:
 
 
 def _key(name: str) -> Key:
-    tables = {"checks": CHECK, "agents": AGENT, "profiles": PROFILE}
+    tables = {"checks": CHECK, "agents": AGENT, "profiles": PROFILE, "models": MODEL}
     return FIXED.get(name) or tables[name.partition(".")[0]][name.rpartition(".")[2]]
 
 
@@ -347,6 +347,10 @@ def _shown(name: str) -> str:
 @pytest.mark.parametrize("name", [key.name for key in KEYS if key.file and key.repository == NO])
 def test_what_a_repository_may_not_set_is_told_where_it_belongs(name: str) -> None:
     more = '\nagent = "claude"' if name.startswith("profiles.") else ""
+    if name.startswith("models."):
+        needed = ("id", "input_price", "output_price") if "_price" in name else ("id",)
+        shown = (_shown(f"models.<name>.{leaf}") for leaf in needed if not name.endswith(f".{leaf}"))
+        more = "".join(f"\n{text.partition(chr(10))[2]}" for text in shown)
     user(_shown(name) + more, environ={"HOME": "/home/ada"})  # in one's own file it is right
     error = refusal(_shown(name), "")
     assert "shop/hydra.toml, line 2" in error.message
@@ -505,6 +509,7 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
     held["budget"] = {it.name for it in fields(Budget)}
     own = {it.name for it in fields(Profile)} - {"budget", "source"}
     held["profiles.<name>"] = own | held["budget"]
+    held["models.<name>"] = set(OwnModel._fields)
     held["checks.<name>"] = set(Check._fields) - {"name"}
     for section, names in held.items():
         told = {key.field for key in KEYS if key.section == section}
@@ -578,6 +583,7 @@ def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
         name.replace("agents.claude", "agents.<key>")
         .replace("checks.unit", "checks.<name>")
         .replace("profiles.reviewer", "profiles.<name>")
+        .replace("models.large", "models.<name>")
         for name in _set_by_file(config)
     }
     assert told == {key.name for key in KEYS if key.file}

@@ -34,7 +34,7 @@ EDIT = "claude/2.1.330/stream.edit.jsonl"
 
 
 def cell(root: Path, column: str, agent: str = "claude") -> Cell:
-    return matrix(root, registry.ADAPTERS).cell(agent, column)
+    return matrix(root, registry.everyone()).cell(agent, column)
 
 
 def helps(root: Path, version: str = "2.1.330") -> Path:
@@ -47,7 +47,7 @@ def helps(root: Path, version: str = "2.1.330") -> Path:
 
 
 def test_nothing_is_known_without_a_record(tmp_path: Path) -> None:
-    table = matrix(tmp_path, registry.ADAPTERS)
+    table = matrix(tmp_path, registry.everyone())
     assert [row.agent for row in table.rows] == ["claude", "codex", "cursor-agent"]
     assert {cell for row in table.rows for cell in row.cells} == {Cell()}
     assert table.columns == COLUMNS
@@ -125,7 +125,7 @@ def test_a_help_text_that_nobody_recorded_shows_nothing(tmp_path: Path) -> None:
     note = helps(tmp_path) / "claude" / "2.1.330" / "NOTE.txt"
     note.write_text("Not recorded. Written from its documentation.\n")
     assert cell(tmp_path, "stream") == Cell()
-    assert matrix(recorded.root(), registry.ADAPTERS).cell("cursor-agent", "stream") == Cell()
+    assert matrix(recorded.root(), registry.everyone()).cell("cursor-agent", "stream") == Cell()
 
 
 def test_platforms_stand_on_their_own_records(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_third_party_has_a_row_where_it_has_records(tmp_path: Path) -> None:
     (asked,) = matrix(tmp_path, [toy], all=True).rows  # by name: that nothing is proved
     assert {cell.confidence for cell in asked.cells} == {Confidence.UNKNOWN}
     keep(place, record(agent="toy"))
-    table = matrix(tmp_path, [*registry.ADAPTERS, toy], elsewhere={"toy": place})
+    table = matrix(tmp_path, [*registry.everyone(), toy], elsewhere={"toy": place})
     assert [row.agent for row in table.rows if row.third_party] == ["toy"]
     assert table.cell("toy", "edit").confidence is Confidence.VERIFIED
     page = matrix_markdown(table)
@@ -174,7 +174,7 @@ def test_a_damaged_record_is_said(tmp_path: Path) -> None:
     keep(tmp_path, record())
     (tmp_path / "claude" / "2.1.330" / "record.linux.0.1.0.json").write_text("{")
     with pytest.raises(RecordError):
-        matrix(tmp_path, registry.ADAPTERS)
+        matrix(tmp_path, registry.everyone())
 
 
 def test_every_dimension_has_one_name_and_a_meaning() -> None:
@@ -312,15 +312,15 @@ def test_a_damaged_record_takes_no_list_of_agents_away(own: Path) -> None:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_table_keeps_to_the_width_and_names_what_failed(tmp_path: Path, width: int) -> None:
     keep(tmp_path, record(), record("2.1.400", {"edit": proof("edit", passed=False)}))
-    table = matrix_text(matrix(tmp_path, registry.ADAPTERS), width=width)
+    table = matrix_text(matrix(tmp_path, registry.everyone()), width=width)
     assert max(map(text.width, table.split("\n"))) <= width
-    whole = matrix_text(matrix(tmp_path, registry.ADAPTERS), width=None)
+    whole = matrix_text(matrix(tmp_path, registry.everyone()), width=None)
     assert re.search(r"^  edit +unknown \(edit failed in 2\.1\.400\) ", whole, re.MULTILINE)
 
 
 def test_the_document_has_every_cell(tmp_path: Path) -> None:
     keep(tmp_path, record())
-    told = json.loads(json.dumps(matrix_document(matrix(tmp_path, registry.ADAPTERS))))
+    told = json.loads(json.dumps(matrix_document(matrix(tmp_path, registry.everyone()))))
     assert (told["schema"], told["kind"]) == (1, "matrix")
     assert [list(agent["cells"]) for agent in told["agents"]] == [told["columns"]] * 3
     assert told["agents"][0]["cells"]["edit"] == {
@@ -335,13 +335,13 @@ def test_the_document_has_every_cell(tmp_path: Path) -> None:
 
 
 def test_the_page_in_docs_is_the_one_that_the_records_give() -> None:
-    made = matrix_markdown(matrix(recorded.root(), registry.ADAPTERS))
+    made = matrix_markdown(matrix(recorded.root(), registry.everyone()))
     held = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
     assert held == made, f"docs/agents.md is out of date; make it anew: {GENERATE}"
 
 
 def test_every_evidence_is_there_and_no_platform_but_linux_is_verified() -> None:
-    table = matrix(recorded.root(), registry.ADAPTERS)
+    table = matrix(recorded.root(), registry.everyone())
     for row in table.rows:
         for name, one in zip(table.columns, row.cells, strict=True):
             assert not one.evidence or (recorded.root() / one.evidence).exists(), one.evidence
@@ -352,7 +352,7 @@ def test_every_evidence_is_there_and_no_platform_but_linux_is_verified() -> None
 def test_a_name_in_a_record_stays_text_on_the_page(tmp_path: Path) -> None:
     evil = "x|<b>@ada"
     keep(tmp_path, record(situations={evil: proof("edit", passed=False)}))
-    page = matrix_markdown(matrix(tmp_path, registry.ADAPTERS))
+    page = matrix_markdown(matrix(tmp_path, registry.everyone()))
     line = next(line for line in page.split("\n") if line.startswith("| edit |"))
     assert "<b>" not in line
     assert "failed in" in line

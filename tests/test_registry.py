@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hydra.adapters import registry
+from hydra.adapters.folders import folders_of
 from hydra.adapters.registry import Asked, lanes, parse_agent
 from hydra.errors import UsageError
+from hydra.model import Tier
+from hydra.sandbox import default_masks
 
 SAFE = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
 
@@ -20,8 +26,37 @@ def ids(*specs: str) -> list[str]:
 
 
 def test_the_order_and_the_keys() -> None:
-    assert [a.key() for a in registry.ADAPTERS] == ["claude", "codex", "cursor-agent"]
+    keys = [adapter.key() for adapter in registry.everyone()]
+    assert keys == list(registry.OWN) == list(dict.fromkeys(keys))
+    assert keys[:3] == [*registry.TIER1, "cursor-agent"]
     assert registry.get("codex").descriptor.label == "OpenAI Codex"
+    tier1 = [a.key() for a in registry.everyone() if a.descriptor.tier is Tier.TIER1]
+    assert tuple(tier1) == registry.TIER1
+
+
+def test_an_adapter_is_loaded_when_it_is_asked_for_and_no_other() -> None:
+    program = (
+        "import sys\n"
+        "from hydra.adapters import registry\n"
+        "registry.lanes(['claude', '2xcodex:m@high'])\n"
+        "print(*(name for name in sys.modules if name.startswith('hydra.adapters.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    modules = {name.rpartition(".")[2] for name in done.stdout.split()}
+    assert {"claude", "codex"} <= modules
+    assert not modules & {"cursor", "gemini", "acp", "pi", "opencode"}
+
+
+def test_where_each_keeps_its_settings_is_known_without_loading_it() -> None:
+    folders = [one for a in registry.everyone() for one in folders_of(a.descriptor)]
+    assert {folder.variable for folder in folders} == set(registry.VARIABLES)
+    home = Path("/home/ada")
+    hidden = default_masks(home)
+    for folder in folders:
+        place = home / folder.default
+        assert any(place == mask or mask in place.parents for mask in hidden), folder.default
 
 
 @pytest.mark.parametrize(
@@ -37,7 +72,7 @@ def test_a_name_near_to_nothing_lists_what_there_is() -> None:
     with pytest.raises(UsageError) as error:
         registry.get("zzz")
     assert "did you mean" not in error.value.message
-    assert error.value.hint == "known: claude, codex, cursor-agent"
+    assert error.value.hint == f"known: {', '.join(registry.OWN)}"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +103,7 @@ def test_what_can_be_asked_for(text: str, expected: Asked) -> None:
         "claude:a b",
         "claude:a\nb",
         "xclaude",
-        "gemini",
+        "no-such-agent",
     ],
 )
 def test_what_cannot(text: str) -> None:

@@ -25,7 +25,7 @@ from hydra.conformance.results import Verdict
 from hydra.errors import ConfigError
 from hydra.model import Tier
 
-TIER1 = [a for a in registry.ADAPTERS if a.descriptor.tier is Tier.TIER1]
+TIER1 = [a for a in registry.everyone() if a.descriptor.tier is Tier.TIER1]
 SMALL: dict[str, Any] = {"about": "a test", "turn": [{"say": "Done."}]}
 
 
@@ -471,4 +471,4 @@ def test_a_program_that_is_no_agent_is_found_and_named(scratch: Path) -> None:
 
 
 def test_only_agents_with_a_program_are_tried(scratch: Path) -> None:
-    assert observe(registry.ADAPTERS, {}, folder=scratch) == []
+    assert observe(registry.everyone(), {}, folder=scratch) == []

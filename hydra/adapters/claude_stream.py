@@ -11,7 +11,6 @@ from hydra.adapters.stream import JsonStream, Recent, unknown
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
 
-_EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "description", "skill")
 _TASK_OVER = frozenset({"completed", "failed", "killed", "stopped", "cancelled"})
 _NOTICES = frozenset(
@@ -51,6 +50,8 @@ class ClaudeStream(JsonStream):
     """One attempt's stream. A `result` is held until the end: background tasks bring more."""
 
     label = "Claude Code"
+    edits = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+    """Its tools that change files."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -220,7 +221,7 @@ class ClaudeStream(JsonStream):
         name = self._calls.word(id)
         if denied and id not in self._denied:
             self._denied.add(id, name)
-        self._failed_edits += name in _EDITS and not ok and not denied
+        self._failed_edits += name in self.edits and not ok and not denied
         return [said.tool_result(id, ok, summary, denied)]
 
     # the end

@@ -31,13 +31,17 @@ from hydra.model import (
 class Probe:
     """One question to a CLI: arguments after the program, and a limit in seconds.
 
-    `confined` runs it inside the lanes' confinement (Codex's sandbox must nest there).
+    `confined` runs it inside the lanes' confinement (Codex's sandbox must nest there). `stderr`
+    says that the answer may stand there, where stdout is empty (pi 0.73.1); `own_folder` that it
+    writes to its settings folder even for that, and gets one of its own (droid 0.215.0).
     """
 
     name: str
     args: tuple[str, ...]
     timeout: float = 10.0
     confined: bool = False
+    stderr: bool = False
+    own_folder: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +97,11 @@ BUDGETS = ("turns", "cost_usd", "seconds", "tool_calls")
 """The parts of a `Budget`, by name."""
 
 
+PROTOCOLS = ("stdin", "file", "argv", "acp", "pi-rpc", "http")
+"""How a prompt reaches a CLI: on its stdin; in a file of `BuiltCommand.files` that its line names;
+as a word of its line, which every user of the machine can read; or in a conversation."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
     """One agent as data. `sandbox` is `hard` or `soft`; soft is marked wherever it is shown."""
@@ -106,7 +115,9 @@ class Descriptor:
     generic_binaries: tuple[str, ...] = ()
     """Names others use too: taken only when the version text proves what they are."""
     protocol: str = "stdin"
+    """One of `PROTOCOLS`."""
     stream_format: str = "json-lines"
+    """`text` is plain text, `json` one document at the end; any other is one JSON object a line."""
     sandbox: str = "soft"
     install_hint: str = ""
     sign_in_hint: str = ""
@@ -131,6 +142,8 @@ class Descriptor:
     """A name set here means "seems signed in"."""
     config: ConfigFolder | None = None
     probes: tuple[Probe, ...] = ()
+    litter: tuple[str, ...] = ()
+    """What it makes at the worktree's top for itself: not taken into a patch unless tracked."""
     instructions: tuple[str, ...] = ()
     """Repository files that its line must name, or they would not be read."""
     folders: tuple[ConfigFolder, ...] = ()
@@ -148,6 +161,11 @@ class Descriptor:
     """Families of models that it takes (hydra/models); () for any: the provider is in the name."""
     local_models: bool = False
     """Whether it can be led to a model server on this machine."""
+    own_places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Variables, each to places below HOME (`{version}` is the CLI's): a lane is told the first
+    that is there, where the user has not set the variable. It is read there, never written."""
+    stdin_pipe: bool = False
+    """Whether its stdin must be a pipe: of a file there it reads nothing (cline 3.0.65)."""
     pty: bool = False
     """Whether it refuses to run without a terminal. Its output is stripped of VT sequences."""
     converses: bool = False
@@ -191,12 +209,15 @@ class CloseInput(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One HTTP request to the agent's own server on loopback.
+    """One HTTP request to the agent's own server on loopback: `http://127.0.0.1:PORT/...`.
 
     The answer comes back as a line of the stream: `{"hydra":"http","id":ID,"status":200,"body":
-    ...}`, and where `events` is set each server-sent event as `{"hydra":"sse","id":ID,"data":...}`
-    and the end of them as `{"hydra":"sse_end","id":ID}`. A connection that fails is
-    `{"hydra":"http_failed","id":ID,"text":...}`.
+    ...}`, and where `events` is set (and the status is 2xx: its body is null then) each server-sent
+    event as `{"hydra":"sse","id":ID,"data":...}`, with `event` where it has a type, one that is too
+    long as `{"hydra":"sse_skipped","id":ID,"bytes":N}`, and the end of them as
+    `{"hydra":"sse_end","id":ID}`. What is JSON stands there as JSON, anything else as text. A
+    connection that fails or breaks off is `{"hydra":"http_failed","id":ID,"text":...}`. Calls do
+    not wait for each other.
     """
 
     id: str
@@ -208,7 +229,11 @@ class Call(NamedTuple):
 
 
 class Finish(NamedTuple):
-    """The agent's work is done and it would not end by itself: Hydra ends it, in good order."""
+    """The agent's work is done and it would not end by itself: Hydra ends it, in good order.
+
+    Connections are closed, then its stdin; one that was written to by that has two seconds to go,
+    then come INT, TERM and KILL. How it exits is no failure: what was said is the outcome.
+    """
 
 
 Act = Write | CloseInput | Call | Finish
@@ -254,6 +279,7 @@ class Talker(Adapter, Protocol):
 
 __all__ = [
     "BUDGETS",
+    "PROTOCOLS",
     "Act",
     "Adapter",
     "AgentEvent",

@@ -9,10 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    Install,
+    Parser,
+    Probe,
+    Sessions,
+)
 from hydra.adapters.detecting import Identity, Reading, read
 from hydra.adapters.flags import Flag, Line, without_lost
-from hydra.adapters.prompts import as_stdin
+from hydra.adapters.prompts import as_stdin, prefaced
 from hydra.errors import UnsupportedFlag
 from hydra.model import (
     BuiltCommand,
@@ -71,6 +79,25 @@ DESCRIPTOR = Descriptor(
         Probe(name="help", args=("--help",)),
         Probe(name="sign_in", args=("status",)),
     ),
+    modes={
+        Permission.PLAN: "plan",
+        Permission.EDIT: "--force",
+        Permission.FULL_AUTO: "--force",
+        Permission.UNRESTRICTED: "--force",
+        Permission.DEFAULT: "without --force: it proposes",
+        Permission.CONFIG: "without --force: as its settings allow",
+    },
+    tagline="the agent of the Cursor editor, in a terminal",
+    installs=(
+        Install("linux", "script", "curl https://cursor.com/install -fsS | bash"),
+        Install("macos", "script", "curl https://cursor.com/install -fsS | bash"),
+    ),
+    sessions=Sessions(".cursor/chats", "sqlite", resume=True),
+    extensions=Extensions(
+        formats=("mcp-server", "rule"),
+        mcp="~/.cursor/mcp.json; it has no flag for another file, nor against a repository's own",
+    ),
+    platforms={"linux": "read about", "macos": "read about", "windows": "read about"},
 )
 
 PRINT = Flag(
@@ -104,6 +131,8 @@ INFERRED = (
     "cursor-agent is driven by flags that were read about and never tried: its result may be"
     " incomplete, and it is known not to exit at times (the idle limit ends it then)"
 )
+
+NEW_CHAT = "Cursor Agent begins a new chat without a word where it does not know the session"
 
 PROMPT_BYTES = 1_000_000
 
@@ -144,11 +173,14 @@ class Cursor:
         where the network is to be off.
         """
         if request.network is False:
-            raise UnsupportedFlag(
+            raise self._refused(
                 "Cursor Agent has no known switch that keeps its tools off the network",
-                adapter=self.key(),
-                hint="race it without --no-network",
-                reason="capability",
+                "race it without --no-network",
+            )
+        if request.fork:
+            raise self._refused(
+                "Cursor Agent has no known way to go on with a copy of a session",
+                "go on with the session itself, or begin a new one",
             )
         line = Line(
             self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
@@ -159,21 +191,30 @@ class Cursor:
         if request.permission is Permission.PLAN:
             if not line.add(MODE, MODE.name, "plan"):
                 raise line.gone(f"{MODE.name} plan", MODE.purpose)
-        else:
+        elif request.permission not in (Permission.DEFAULT, Permission.CONFIG):
             line.add(FORCE)
         line.add(WORKSPACE, WORKSPACE.name, str(request.worktree))
         if request.model and not line.add(MODEL, MODEL.name, request.model):
             raise line.gone(MODEL.name, MODEL.purpose)
         if request.resume:
             line.add_session(RESUME, request.resume)
+            line.warnings.append(NEW_CHAT)
         return BuiltCommand(
             program=str(found.binary),
             args=(*line.args, *request.extra_args),
             cwd=request.worktree,
-            stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
+            stdin=as_stdin(
+                prefaced(request.preface, request.prompt),
+                adapter=self.key(),
+                limit=PROMPT_BYTES,
+                unit="bytes",
+            ),
             dropped=tuple(line.dropped),
             warnings=(INFERRED, *line.warnings),
         )
+
+    def _refused(self, message: str, hint: str) -> UnsupportedFlag:
+        return UnsupportedFlag(message, adapter=self.key(), hint=hint, reason="capability")
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""

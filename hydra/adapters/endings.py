@@ -22,6 +22,9 @@ _USAGE = (
     # clap (Codex 0.169.0)
     re.compile(r"error: unexpected argument '(?P<flag>[^']+)' found"),
     re.compile(r"error: invalid value '(?P<value>[^']*)' for '(?P<flag>--?[\w-]+)"),
+    # yargs (Gemini CLI 0.61.0, Qwen Code 0.24.4)
+    re.compile(r"^Unknown arguments?: (?P<flag>[\w-]+)", re.MULTILINE),
+    re.compile(r'^ *Argument: (?P<flag>[\w-]{1,80}), Given: "(?P<value>[^"]*)"', re.MULTILINE),
 )
 _SIGNED_OUT = re.compile(
     r"^.*(?:not logged in|please run /login|authentication required|please log ?in|sign in again"

@@ -9,14 +9,26 @@ from __future__ import annotations
 import json
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hydra.adapters import said
-from hydra.adapters.contract import Adapter, Descriptor, Origin, Parser
+from hydra.adapters.contract import (
+    Act,
+    Adapter,
+    Call,
+    CloseInput,
+    Conversation,
+    Descriptor,
+    Finish,
+    Origin,
+    Parser,
+    Talker,
+    Write,
+)
 from hydra.adapters.shape import capable
 from hydra.errors import KINDS, AgentError, Failure
 from hydra.events import AGENT_KINDS, AgentEvent
@@ -97,6 +109,15 @@ class ThirdParty:
         except (Exception, Overrun) as bug:
             return GuardedParser(None, self._name(), _why(bug))
 
+    def conversation(self, command: BuiltCommand) -> Conversation:
+        """A fresh conversation, guarded."""
+        try:
+            with limited():
+                inner = cast(Talker, self.inner).conversation(command)
+                return GuardedConversation(inner, self._name())
+        except (Exception, Overrun) as bug:
+            return GuardedConversation(None, self._name(), _why(bug))
+
     def _name(self) -> str:
         return f"the adapter {self.key()} (of a third party: {self.descriptor.third_party})"
 
@@ -157,6 +178,23 @@ class GuardedParser:
             raise ValueError(self._dead) from bug
 
 
+class GuardedConversation(GuardedParser):
+    """The same for one that answers."""
+
+    def acts(self) -> Sequence[Act]:
+        """What is to be done. Raises what it raises, and `ValueError` for what is no act."""
+        if self._inner is None:
+            return ()
+        try:
+            with limited():
+                wanted = tuple(cast(Conversation, self._inner).acts())
+                _check_acts(wanted)
+                return wanted
+        except Overrun as bug:
+            self._inner, self._dead = None, _why(bug)
+            raise ValueError(self._dead) from bug
+
+
 @contextmanager
 def limited() -> Iterator[None]:
     """Raises `Overrun` in a body that has used up `LONGEST` seconds of the processor.
@@ -212,11 +250,27 @@ def _check_line(line: Any, request: SpawnRequest) -> None:
     _texts(line.argv, "the line")
     _texts(line.dropped, "dropped")
     _texts(line.warnings, "warnings")
-    for pair in (*line.env, *line.expects):
-        _texts(pair, "env or expects")
-        _expect(len(pair) == 2, "env or expects are no pairs")
+    _texts(line.fresh, "fresh")
+    for pair in (*line.env, *line.expects, *line.dialogue):
+        _texts(pair, "env, expects or dialogue")
+        _expect(len(pair) == 2, "env, expects or dialogue are no pairs")
     _expect(isinstance(line.stdin, bytes | None), "stdin is no bytes")
     _expect(line.cwd == request.worktree, "it would not run in its worktree")
+
+
+def _check_acts(wanted: tuple[Any, ...]) -> None:
+    for act in wanted:
+        match act:
+            case Write(data):
+                _expect(isinstance(data, bytes), "what it writes is no bytes")
+            case Call(id, method, url, headers, body, _):
+                _texts((id, method, url), "a call")
+                for pair in headers:
+                    _texts(pair, "a call's headers")
+                    _expect(len(pair) == 2, "a call's headers are no pairs")
+                _expect(isinstance(body, bytes), "a call's body is no bytes")
+            case _:
+                _expect(isinstance(act, CloseInput | Finish), f"{type(act).__name__} is no act")
 
 
 def _texts(given: Any, what: str) -> None:

@@ -1,17 +1,17 @@
 """Reads the long options, and the values they list, from a CLI's own help text.
 
-Two layouts are known: commander's (Claude Code) and clap's (Codex). Both set an option's
-definition at most six columns in and its description further right or on the next lines.
+Three layouts are known: commander's (Claude Code), clap's (Codex) and yargs' (Gemini CLI). All set
+an option's definition at most six columns in, its description further right or on the next lines.
 """
 
 from __future__ import annotations
 
 import re
 
-_DEFINITION = re.compile(r"^ {0,6}(?=-)(?P<names>(?:-\w, )?--[a-zA-Z].*)$")
+_DEFINITION = re.compile(r"^ {0,6}(?=-)(?P<names>(?:-\w(?: [A-Z]\w*)?, )?--[a-zA-Z].*)$")
 _LONG = re.compile(r"--[a-zA-Z][a-zA-Z0-9-]*")
 _OPTIONAL_END = re.compile(r"(--[a-zA-Z][a-zA-Z0-9-]*)\[(-[a-zA-Z0-9-]+)\]")
-_QUOTED_VALUES = re.compile(r"\(choices: ([^)]*)\)")
+_QUOTED_VALUES = re.compile(r"[(\[]choices: ([^)\]]*)[)\]]")
 _PLAIN_VALUES = re.compile(r"\[possible values: ([^\]]*)\]")
 
 

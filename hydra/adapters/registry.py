@@ -1,6 +1,6 @@
 """The adapters Hydra knows, and how a person names them: `claude`, `codex:gpt-5.5`, `2xclaude`.
 
-A new adapter is one import and one entry in `ADAPTERS`. Those of third parties are found by
+A new adapter is one line in `OWN`. Those of third parties are found by
 `thirdparty.py`, and handed in where a name is looked up.
 """
 
@@ -9,17 +9,69 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from hydra.adapters import claude, codex, cursor
 from hydra.adapters.contract import Adapter
+from hydra.adapters.shelf import Shelf
 from hydra.errors import UsageError
-from hydra.model import Lane
+from hydra.model import Effort, Lane
 
-ADAPTERS: tuple[Adapter, ...] = (claude.ADAPTER, codex.ADAPTER, cursor.ADAPTER)
-"""In the order in which they are listed and raced."""
+TIER1 = ("claude", "codex")
+"""The keys of those that race when nobody names any."""
 
-OWN: Mapping[str, Adapter] = {adapter.key(): adapter for adapter in ADAPTERS}
-"""The same, by key."""
+OWN: Mapping[str, Adapter] = Shelf(
+    {
+        "claude": "claude",
+        "codex": "codex",
+        "cursor-agent": "cursor",
+        "gemini": "gemini",
+        "qwen": "qwen",
+        "opencode": "opencode",
+        "opencode-http": "opencode_http",
+        "aider": "aider",
+        "copilot": "copilot",
+        "pi": "pi",
+        "omp": "omp",
+        "pi-rpc": "pi_rpc",
+        "hermes": "hermes",
+        "openclaw": "openclaw",
+        "droid": "droid",
+        "cline": "cline",
+        "gemini-acp": "acp",
+        "qwen-acp": "acp",
+        "opencode-acp": "acp",
+        "copilot-acp": "acp",
+        "omp-acp": "acp",
+        "hermes-acp": "acp",
+        "claude-acp": "acp",
+        "codex-acp": "acp",
+        "acp": "acp",
+        "amp": "unrunnable",
+        "claude-remote-control": "unrunnable",
+        "agent-mux-remote": "unrunnable",
+    }
+)
+"""By key, each with its module here, in the order in which they are listed and raced."""
+
+VARIABLES = (
+    "AIDER_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "CLINE_DIR",
+    "CODEX_HOME",
+    "COPILOT_HOME",
+    "CURSOR_CONFIG_DIR",
+    "FACTORY_HOME_OVERRIDE",
+    "GEMINI_CLI_HOME",
+    "HERMES_HOME",
+    "OMP_RUN_DIR",
+    "OPENCLAW_STATE_DIR",
+    "PI_CODING_AGENT_DIR",
+    "QWEN_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+)
+"""Those by which any of them keeps its settings elsewhere; known without loading it."""
 
 COPIES = 32
 """Copies of one agent at most: more is a slip of the finger."""
@@ -35,6 +87,13 @@ class Asked:
     key: str
     model: str | None
     count: int
+    effort: Effort | None = None
+    profile: str = ""
+
+
+def everyone() -> tuple[Adapter, ...]:
+    """All of Hydra's own, loaded."""
+    return tuple(OWN.values())
 
 
 def get(key: str, adapters: Mapping[str, Adapter] = OWN) -> Adapter:
@@ -55,25 +114,48 @@ def unknown(key: str, keys: Iterable[str]) -> UsageError:
 
 
 def key_of(text: str) -> str:
-    """The agent that `text` names, whether or not there is one of that name."""
-    counted = _COUNT.fullmatch(text.strip())
-    return (counted["rest"] if counted else text.strip()).partition(":")[0]
+    """The agent, or the profile, that `text` names, whether or not there is one of that name."""
+    return _parts(text)[1]
 
 
-def parse_agent(text: str, adapters: Mapping[str, Adapter] = OWN) -> Asked:
-    """`[<count>x]<agent>[:<model>]`, split at the first colon. Raises `UsageError`."""
+def _parts(text: str) -> tuple[str, str, str | None, Effort | None]:
+    """Count, name, model (None for no colon) and effort of one `-a`."""
     counted = _COUNT.fullmatch(text.strip())
     count, rest = (counted["count"], counted["rest"]) if counted else ("1", text.strip())
-    key, colon, model = rest.partition(":")
+    effort = None
+    front, at, last = rest.rpartition("@")
+    if at and last in tuple(Effort):
+        # Else it is part of the model: some have an @ in their names.
+        rest, effort = front, Effort(last)
+    name, colon, model = rest.partition(":")
+    return count, name, model if colon else None, effort
+
+
+def parse_agent(
+    text: str,
+    adapters: Mapping[str, Adapter] = OWN,
+    profiles: Mapping[str, str] = MappingProxyType({}),
+) -> Asked:
+    """`[<count>x]<agent>[:<model>][@<effort>]`, split at the first colon and the last `@`.
+
+    `profiles` are names that stand for an agent, to its key. Raises `UsageError`.
+    """
+    count, name, model, effort = _parts(text)
     if not 1 <= int(count[:9]) <= COPIES:
         raise UsageError(f"{text!r}: 1 to {COPIES} copies of an agent", hint="for example 2xclaude")
-    if colon and not _sane(model):
+    if model is not None and not _sane(model):
         raise UsageError(f"{text!r}: that is no model's name", hint="for example codex:gpt-5.5")
-    return Asked(get(key, adapters).key(), model or None, int(count))
+    profile = name if name in profiles else ""
+    agent = profiles.get(name, name)
+    if agent not in adapters:
+        raise unknown(name, (*adapters, *profiles))
+    return Asked(adapters[agent].key(), model or None, int(count), effort, profile)
 
 
 def lanes(
-    specs: Iterable[str | Sequence[str]], adapters: Mapping[str, Adapter] = OWN
+    specs: Iterable[str | Sequence[str]],
+    adapters: Mapping[str, Adapter] = OWN,
+    profiles: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Lane, ...]:
     """The lanes of a race, in the order asked for; ids are unique and safe as refs.
 
@@ -82,11 +164,20 @@ def lanes(
     made: list[Lane] = []
     taken: set[str] = set()
     for spec in specs:
-        asked = parse_agent(spec if isinstance(spec, str) else ":".join(spec), adapters)
+        asked = parse_agent(spec if isinstance(spec, str) else ":".join(spec), adapters, profiles)
         for _ in range(asked.count):
             copy, id = _free(_base(asked), taken)
             taken.add(id)
-            made.append(Lane(id=id, adapter=asked.key, model=asked.model, copy=copy))
+            made.append(
+                Lane(
+                    id=id,
+                    adapter=asked.key,
+                    model=asked.model,
+                    copy=copy,
+                    effort=asked.effort,
+                    profile=asked.profile,
+                )
+            )
     return tuple(made)
 
 
@@ -96,8 +187,8 @@ def _sane(model: str) -> bool:
 
 
 def _base(asked: Asked) -> str:
-    """The lane's name: the agent's key, and the model's where one was named."""
-    name = f"{asked.key}-{asked.model}" if asked.model else asked.key
+    """The lane's name: the agent's key or the profile's, and the model and effort if named."""
+    name = "-".join(filter(None, (asked.profile or asked.key, asked.model, asked.effort)))
     safe = re.sub(r"[^a-z0-9.]+", "-", name.lower())
     return re.sub(r"\.{2,}", ".", safe).strip("-.")[:_ID].rstrip("-.")
 

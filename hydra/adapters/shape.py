@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from hydra.adapters.contract import ConfigFolder, Descriptor, Probe
+from hydra.adapters.contract import PROTOCOLS, ConfigFolder, Descriptor, Probe
 from hydra.adapters.thirdparty import KEY
 from hydra.model import Capability, CapabilitySet, Confidence, Tier
 
@@ -66,6 +66,8 @@ def _wrong(told: Any) -> Iterator[str]:
             yield f"descriptor: {name} is no tuple of texts"
     if not isinstance(told.tier, Tier) or told.sandbox not in ("hard", "soft"):
         yield "descriptor: tier is no Tier, or sandbox neither hard nor soft"
+    if told.protocol not in PROTOCOLS:
+        yield f"descriptor: protocol is {told.protocol!r}, not one of {', '.join(PROTOCOLS)}"
     if not capable(told.capabilities):
         yield "descriptor: capabilities is no CapabilitySet of Capability"
     yield from _programs(told)

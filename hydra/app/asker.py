@@ -87,6 +87,11 @@ def _named(agent: str, config: Config) -> tuple[Lane, Adapter]:
         raise UsageError(f"{agent!r}: one agent is asked, once", hint=f"say {lanes[0].adapter}")
     (lane,) = lanes
     adapter = registry.get(lane.adapter, adapters)
+    if adapter.descriptor.unrunnable:
+        raise UsageError(
+            f"Hydra does not run {lane.adapter}: {adapter.descriptor.unrunnable}",
+            hint="ask another agent: `hydra agents` lists them",
+        )
     tier = adapter.descriptor.tier
     if tier is Tier.EXPERIMENTAL and not config.race.allow_experimental:
         raise UsageError(

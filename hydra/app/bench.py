@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets as keys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import secret_values
 from hydra.adapters.folders import folders_of, places
@@ -100,14 +101,6 @@ class Shop:
 
     def _walls(self, ground: Ground, adapter: Adapter, program: str) -> Walls:
         own = places(adapter.descriptor, self.environ, self.home)
-        # A rival's settings may lie outside HOME, where its own variable says.
-        rivals = (
-            place
-            for rival in self.adapters.values()
-            if rival is not adapter
-            for place in places(rival.descriptor, self.environ, self.home)
-            if place not in own
-        )
         return Walls(
             state=self.state,
             writable=ground.writable,
@@ -115,18 +108,38 @@ class Shop:
             home=self.home,
             objects=self.repository.objects,
             visible=visible_paths(self.environ, [program]),
-            masks=(*default_masks(self.home, own), *rivals),
+            masks=(*default_masks(self.home, own), *self._rivals(adapter, own)),
             cwd=ground.worktree,
             unrestricted=self.plan.permission == "unrestricted",
         )
 
+    def _rivals(self, adapter: Adapter, own: Sequence[Path]) -> Iterator[Path]:
+        """Rivals' settings that lie where their own variables say: outside HOME, it may be."""
+        if self.adapters is registry.OWN and not any(map(self.environ.get, registry.VARIABLES)):
+            return  # all of them are where `default_masks` looks, and need not be loaded
+        for rival in self.adapters.values():
+            if rival is not adapter:
+                found = places(rival.descriptor, self.environ, self.home)
+                yield from (place for place in found if place not in own)
+
     def _environment(self, lane: LanePlan, ground: Ground) -> dict[str, str]:
         environment = {name: self.environ[name] for name in lane.env_names}
+        environment.update(self._own_places(lane))
         environment.update(ground.environment)
         environment[OWNER] = owner
         if lane.command is not None:
             environment.update(lane.command.env)
         return environment
+
+    def _own_places(self, lane: LanePlan) -> dict[str, str]:
+        """Where the CLI has unpacked itself, say: a lane would do so again in its own cache."""
+        found = {}
+        for name, below in self.adapters[lane.lane.adapter].descriptor.own_places.items():
+            paths = (self.home / path.replace("{version}", lane.version) for path in below)
+            held = next((path for path in paths if path.is_dir()), None)
+            if held is not None and name not in self.environ:
+                found[name] = str(held)
+        return found
 
     def _secrets(self, lane: LanePlan, adapter: Adapter) -> tuple[str, ...]:
         named = secret_values(adapter.descriptor, self.environ)

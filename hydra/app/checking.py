@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, replace, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ class Surroundings:
     home: Path
     environ: Mapping[str, str]
     extra: tuple[str, ...] = ()
-    adapters: Collection[Adapter] = registry.ADAPTERS
+    adapters: Collection[Adapter] = field(default_factory=registry.everyone)
     """Whose settings and keys are kept from the checks."""
 
 

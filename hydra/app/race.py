@@ -16,6 +16,7 @@ from pathlib import Path
 import trio
 
 from hydra import __version__, paths, plan, probe
+from hydra.adapters import registry
 from hydra.app import settings
 from hydra.app.bench import Bench, Shop
 from hydra.app.checks import Checks
@@ -38,7 +39,6 @@ from hydra.model import (
     RacePlan,
     RaceResult,
     Status,
-    Tier,
 )
 from hydra.plan import no_private_network
 from hydra.process.identity import Identity
@@ -126,12 +126,8 @@ async def _cancelled_by_signal(scope: trio.CancelScope) -> None:
 
 
 async def _probe(scene: Scene, confinement: Confinement) -> dict[str, DetectResult]:
-    wanted = {lane.adapter for lane in scene.asked}
-    adapters = [
-        adapter
-        for key, adapter in scene.adapters.items()
-        if key in wanted or (not wanted and adapter.descriptor.tier is Tier.TIER1)
-    ]
+    wanted = dict.fromkeys(lane.adapter for lane in scene.asked) or registry.TIER1
+    adapters = [scene.adapters[key] for key in wanted]
     return await probe.detect_all(
         adapters,
         probe.Surroundings(

@@ -56,7 +56,7 @@ def of_plan(config: Config, plan: RacePlan) -> tuple[Adapter, ...]:
     """Hydra's own, and those that the lanes of an earlier race had, as far as they are here."""
     wanted = {lane.lane.adapter for lane in plan.lanes} - set(registry.OWN)
     if not wanted:
-        return registry.ADAPTERS
+        return registry.everyone()
     found = _known((*_declared(config), *installed()))
     there = {key: them for key, them in found.items() if key in wanted}
     return tuple(_loaded(there, ()).adapters.values())

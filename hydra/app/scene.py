@@ -49,7 +49,7 @@ class Scene:
     asked: tuple[Lane, ...]
     adapters: Mapping[str, Adapter]
     instructions: frozenset[str]
-    """The files at the base that any agent reads as its instructions."""
+    """The files at the base that any of its agents reads as its instructions."""
     warnings: tuple[str, ...]
 
 
@@ -88,13 +88,18 @@ def look_around(request: RaceRequest) -> Scene:
         task=task,
         asked=asked,
         adapters=adapters,
-        instructions=_instructions(found, base, adapters.values()),
+        instructions=_instructions(found, base, _may_race(asked, adapters)),
         warnings=(*_remarks(found, config), *known.problems),
     )
 
 
+def _may_race(asked: tuple[Lane, ...], adapters: Mapping[str, Adapter]) -> Iterable[Adapter]:
+    keys = dict.fromkeys(lane.adapter for lane in asked) or registry.TIER1
+    return (adapters[key] for key in keys)
+
+
 def _instructions(found: Repository, base: str, adapters: Iterable[Adapter]) -> frozenset[str]:
-    # Of all agents at once, for it is not known yet who is there: git is asked while trio loads.
+    # Of all who may race, for it is not known yet who is there: git is asked while trio loads.
     names = dict.fromkeys(name for one in adapters for name in one.descriptor.instructions)
     return frozenset(regular_files(found, base, tuple(names)))
 

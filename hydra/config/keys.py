@@ -24,6 +24,7 @@ from hydra.config.kinds import (
     text,
     word,
 )
+from hydra.config.model_keys import MODEL_KEYS
 from hydra.model import Limits, TrialCap, Weights
 
 KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
@@ -442,6 +443,7 @@ KEYS: tuple[Key, ...] = (
     *BUDGET_KEYS,
     *AGENT_KEYS,
     *PROFILE_KEYS,
+    *MODEL_KEYS,
 )
 """Every key, in the order in which the docs show them."""
 
@@ -453,6 +455,9 @@ AGENT = {key.leaf: key for key in AGENT_KEYS}
 
 PROFILE = {key.leaf: key for key in PROFILE_KEYS}
 """The same for each `[profiles.<name>]`."""
+
+MODEL = {key.leaf: key for key in MODEL_KEYS}
+"""The same for each `[models.<name>]`."""
 
 CHECK = {key.leaf: key for key in _ONE_CHECK_KEYS}
 """The same for each `[checks.<name>]`."""
@@ -467,6 +472,8 @@ def key_of(parts: tuple[str, ...]) -> Key | None:
         return AGENT.get(parts[2]) if len(parts) == 3 else None
     if parts[0] == "profiles":
         return PROFILE.get(parts[2]) if len(parts) == 3 else None
+    if parts[0] == "models":
+        return MODEL.get(parts[2]) if len(parts) == 3 else None
     if parts[0] == "checks" and len(parts) == 3:
         return CHECK.get(parts[2])
     return FIXED.get(".".join(parts))

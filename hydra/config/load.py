@@ -15,6 +15,7 @@ from hydra.config.layers import (
     from_file,
     from_flags,
 )
+from hydra.config.models import own_models
 from hydra.config.profiles import check_once, profiles
 from hydra.config.records import (
     AgentSettings,
@@ -156,6 +157,7 @@ def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Con
         hooks=HookSettings(**_section(values, "hooks")),
         agents=_agents(values, environ),
         profiles=profiles(values, agents, agents.known),
+        models=own_models(values),
         sources=dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()},
     )
 

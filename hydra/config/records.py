@@ -102,6 +102,21 @@ class Profile:
     source: str = field(default="", compare=False)
 
 
+class OwnModel(NamedTuple):
+    """`[models.<name>]`: a model by a name of the user's own. Prices are dollars for a million
+    tokens, None for unknown; `prices_read` is the day they are of, "" for unknown."""
+
+    id: str
+    family: str = ""
+    aliases: tuple[str, ...] = ()
+    context: int | None = None
+    output: int | None = None
+    input_price: float | None = None
+    output_price: float | None = None
+    cached_price: float | None = None
+    prices_read: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Every setting of a race. `sources` says where each came from, by dotted key.
@@ -120,6 +135,7 @@ class Config:
     hooks: HookSettings = field(default_factory=HookSettings)
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
+    models: Mapping[str, OwnModel] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property

@@ -24,12 +24,14 @@ _INTROS = {
     "budget": "What one lane may use up, whichever agent it is. Its patch is kept at the limit.",
     "agents.<key>": "One table for each agent that `hydra agents` lists.",
     "profiles.<name>": "An agent under a name of your own: `-a reviewer`.",
+    "models.<name>": "A model under a name of your own: `-a claude:large`.",
 }
 
 _EXAMPLES = {
     "agents.<key>": "agents.claude",
     "checks.<name>": "checks.unit",
     "profiles.<name>": "profiles.reviewer",
+    "models.<name>": "models.large",
 }
 
 _REPOSITORY_NOTES = {
@@ -63,6 +65,10 @@ def dumps(config: Config) -> str:
         document["agents"] = agents
     if config.profiles:
         document["profiles"] = {name: _profile(it) for name, it in config.profiles.items()}
+    if config.models:
+        document["models"] = {
+            name: _table(it, "models.<name>") for name, it in config.models.items()
+        }
     return tomli_w.dumps(document)
 
 

@@ -36,7 +36,7 @@ def record(
     cases: Sequence[Case] = (),
     outputs: Outputs | None = None,
     *,
-    adapters: Iterable[Adapter] = registry.ADAPTERS,
+    adapters: Iterable[Adapter] = registry.everyone(),
     places: Mapping[str, str] | None = None,
     whole: bool = False,
     unknown: str = "",
@@ -154,10 +154,14 @@ class _Folder:
             stderr=_bytes(stderr),
             exit=ExitStatus(code=code) if isinstance(code, int) else ExitStatus(signal=number),
         )
+        sides = {number: _text(path, one.places) for number, path in one.sides.items()}
+        held = replace(held, files={number: _bytes(text) for number, text in sides.items()})
         texts = {".jsonl": stdout, ".expected.json": expectation(parse(self._adapter, held))}
         if stderr:
             texts[".stderr.txt"] = stderr
-        return [_write(self._folder / f"stream.{name}{end}", text) for end, text in texts.items()]
+        beside = {f"side.{name}.{number}.txt": text for number, text in sides.items()}
+        named = {f"stream.{name}{end}": text for end, text in texts.items()} | beside
+        return [_write(self._folder / file, text) for file, text in named.items()]
 
     def _remove(self, file: str) -> None:
         """One stream of an earlier record, with all that belongs to it."""
@@ -166,6 +170,8 @@ class _Folder:
         stem = file.removesuffix(".jsonl")
         for ending in (".jsonl", ".stderr.txt", ".expected.json"):
             (self._folder / f"{stem}{ending}").unlink(missing_ok=True)
+        for side in self._folder.glob(f"side.{stem.removeprefix('stream.')}.[0-9].txt"):
+            side.unlink()
         self._exits.pop(stem.removeprefix("stream."), None)
 
 

@@ -32,6 +32,14 @@ _PATTERNS = (
     (re.compile(r'(?<=")/[^" ]*(?=/\.(?:claude|codex)[/"])'), HOME),
     (re.compile(r"(?<=/claude-)\d+/[^/\"]+(?=/)"), "1000/-lane-shop"),
     (re.compile(r"/cc-socks/\d+\.sock"), "/cc-socks/1000.sock"),
+    # Where npm has put the CLI itself.
+    (re.compile(r"(?<![\w.-])/[^\s\"'():\\]{1,200}?/(?=node_modules/)"), "/opt/"),
+    # Where the probes were asked; argparse may break a path at any hyphen.
+    (re.compile(r"/[\w/.-]{1,100}/hydra-\s?conformance-\w+"), "/scratch"),
+    (re.compile(r"\bhydra-probe-\w+"), "hydra-probe"),
+    # Where pip has, and a session's name that is its moment (Hermes Agent).
+    (re.compile(r"(?<![\w.-])/[^\s\"'():\\]{1,200}?/(?=(?:lib|bin)/python3)"), "/opt/venv/"),
+    (re.compile(r"\b20\d{6}_\d{6}_[0-9a-f]{6}\b"), "20260101_000000_000000"),
     # Where Hydra's own state was, the name of a lane's ground.
     (re.compile(r"(?<=/state/g/)[0-9a-f]{8}|(?<=-state-g-)[0-9a-f]{8}"), "00000000"),
 )

@@ -59,6 +59,8 @@ def as_text(script: Script, wanted: Prose) -> tuple[Script, int]:
             marks[open_at] |= _marks(turn)
         elif turn.fault or not told.empty:
             open_at = -1 if turn.fault else place
+        if any(t.kind == "read_file" and t["path"] not in wanted.files for t in turn.tools):
+            open_at = -1  # it has to be put into the chat first: naming it asks for that
     done = [place for place, mark in enumerate(marks) if mark and _was_said(mark, wanted.said)]
     return replace(script, turns=tuple(turns)), max(done, default=-1)
 

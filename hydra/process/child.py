@@ -42,10 +42,14 @@ class Child:
         status: int,
         stdout: int,
         stderr: int,
+        stdin: int | None = None,
     ) -> None:
         self.process = process
         self.mark = mark
         self.stdout = trio.lowlevel.FdStream(stdout)
+        """Of an agent with a terminal: our side of that, to be written to as well."""
+        self.stdin = None if stdin is None else trio.lowlevel.FdStream(stdin)
+        """Where it is a pipe that is written to while the agent runs."""
         self.stderr = trio.lowlevel.FdStream(stderr)
         self._status = trio.lowlevel.FdStream(status)
         self._control: int | None = control
@@ -111,8 +115,9 @@ class Child:
         if late.cancelled_caught:
             self.process.kill()
             await self.process.wait()
-        for stream in (self.stdout, self.stderr, self._status):
-            await stream.aclose()
+        for stream in (self.stdin, self.stdout, self.stderr, self._status):
+            if stream is not None:
+                await stream.aclose()
 
     async def sweep_if_lost(self) -> None:
         """Where the keeper went without its last word, ends what it can no longer end."""
@@ -193,6 +198,8 @@ async def streams(
 
 
 async def _pump(stream: trio.lowlevel.FdStream, sink: OnChunk, ended: trio.Event) -> None:
-    while chunk := await stream.receive_some(_CHUNK):
-        sink(chunk)
+    # EIO, which breaks the stream, is the end of a terminal that no process has any more.
+    with contextlib.suppress(trio.BrokenResourceError):
+        while chunk := await stream.receive_some(_CHUNK):
+            sink(chunk)
     ended.set()

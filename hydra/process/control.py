@@ -11,6 +11,9 @@ import trio
 Graces = tuple[float, float]
 """Seconds after INT, seconds after TERM."""
 
+FINISHED = "finished"
+"""The reason where an agent is ended since its work is done: no limit, and no failure."""
+
 OPEN_TOOLS = 1000
 """Tool calls held open at once; no agent has more, and an invented one costs memory."""
 
@@ -83,6 +86,10 @@ class Control:
         """Whether a tool call is open."""
         return bool(self._tools)
 
+    def expect(self, reason: str) -> None:
+        """The agent is about to end, for `reason`; it is not ended by that."""
+        self.reason = self.reason or reason
+
     def stop(self, reason: str, *, graces: Graces | None = None) -> None:
         """INT, then TERM, then KILL; `graces` instead of the limits'. A second call can only
         shorten what is left of the first."""
@@ -100,6 +107,6 @@ class Control:
         return wishes
 
     def _wish(self, reason: str, graces: Graces | None) -> None:
-        self.reason = self.reason or reason
+        self.expect(reason)
         self._wishes.append(graces)
         self._wished.set()

@@ -1,12 +1,12 @@
 """The keeper: the small process between Hydra and one agent (docs/keeper.md has the protocol).
 
-    PYTHON -I -S -E keeper.py CONTROL STATUS STDOUT -- PROGRAM ARGUMENT...
+    PYTHON -I -S -E keeper.py CONTROL STATUS STDOUT [STDIN [tty]] -- PROGRAM ARGUMENT...
 
-CONTROL, STATUS and STDOUT are descriptor numbers. It runs as a script and imports nothing but
-what the interpreter already holds (and `select`, `_ctypes`): each further import is a millisecond
-before every agent. As pid 1 of a PID namespace the kernel itself ends the namespace with it;
-elsewhere it is a subreaper, with a second one (the guard) above it for the agent that kills its
-parent.
+CONTROL, STATUS, STDOUT and STDIN are descriptor numbers. It runs as a script and imports nothing
+but what the interpreter already holds (and `select`, `_ctypes`; `fcntl` for a terminal): each
+further import is a millisecond before every agent. As pid 1 of a PID namespace the kernel itself
+ends the namespace with it; elsewhere it is a subreaper, with a second one (the guard) above it for
+the agent that kills its parent.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` without the enums, 3 ms cheaper
@@ -21,21 +21,29 @@ if TYPE_CHECKING:
 _SURVIVORS_NAMED = 100
 _ENOENT, _EACCES, _ENOTDIR = 2, 13, 20
 _PR_SET_CHILD_SUBREAPER = 36
+_TIOCSCTTY = 0x540E
 
 
 class Keeper:
     """One agent's keeper: its descriptors, and the agent's pid once it runs."""
 
-    def __init__(self, control: int, status: int, stdout: int) -> None:
+    def __init__(self, control: int, status: int, stdout: int, stdin: int = 0) -> None:
         self.control = control
         self.status = status
         self.stdout = stdout
+        self.stdin = stdin
+        self.terminal = False  # whether STDIN and STDOUT are one
         self.agent = 0
         self.ended: int | None = None  # the agent's wait status
         self.alone = posix.getpid() == 1
         self.pending = b""
-        for fd in (control, status, stdout):
-            posix.set_inheritable(fd, False)
+        for fd in (control, status, stdout, stdin):
+            posix.set_inheritable(fd, fd == 0)
+
+    @property
+    def lent(self) -> tuple[int, ...]:
+        """What only the agent is to hold."""
+        return tuple({self.stdout, self.stdin} - {0})
 
     def say(self, line: str) -> None:
         """One status line. Hydra may be gone: then nobody needs to know."""
@@ -68,13 +76,14 @@ class Keeper:
         out, failed = posix.pipe()  # close-on-exec: it ends silently when the exec succeeds
         pid = posix.fork()
         if pid == 0:
-            posix._exit(_become(argv, self.stdout, failed))
+            posix._exit(_become(self, argv, failed))
         posix.close(failed)
         problem = posix.read(out, 16)
         posix.close(out)
-        # The agent's stdout must end when the agent's own processes close it.
-        _silence(1, self.stdout)
-        posix.close(self.stdout)
+        # They must end when the agent's own processes close them.
+        _silence(1)
+        for fd in self.lent:
+            posix.close(fd)
         if problem:
             self.say("cannot " + problem.decode())
             return
@@ -150,18 +159,27 @@ class Keeper:
                 pause = min(pause * 2, 50)
 
 
-def _become(argv: list[str], stdout: int, failed: int) -> int:
+def _become(keeper: Keeper, argv: list[str], failed: int) -> int:
     # In the child: only ever returns to be `_exit`ed.
     try:
         posix.setsid()
+        if keeper.terminal:
+            _control_terminal(keeper.stdin)
         for number in _signal.valid_signals() - {_signal.SIGKILL, _signal.SIGSTOP}:
             _signal.signal(number, _signal.SIG_DFL)
         _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
-        posix.dup2(stdout, 1)
+        posix.dup2(keeper.stdin, 0)
+        posix.dup2(keeper.stdout, 1)
         _exec(argv, _environment())
     except OSError as problem:
         posix.write(failed, str(problem.errno).encode())
     return 127
+
+
+def _control_terminal(fd: int) -> None:
+    import fcntl
+
+    fcntl.ioctl(fd, _TIOCSCTTY, 0)
 
 
 def _exec(argv: list[str], environ: dict[bytes, bytes]) -> "NoReturn":
@@ -316,7 +334,7 @@ def _guarded(keeper: Keeper) -> None:
     if inner == 0:
         _become_subreaper()
         return
-    _silence(0, 1, 2, keeper.stdout)
+    _silence(0, 1, 2, *keeper.lent)
     posix.close(keeper.control)
     pid = 0
     while pid != inner:
@@ -329,13 +347,18 @@ def _guarded(keeper: Keeper) -> None:
 
 
 def main(argv: list[str]) -> None:
-    """Runs as `keeper.py CONTROL STATUS STDOUT -- PROGRAM ARGUMENT...`; never returns."""
-    control, status, stdout, dashes, *command = argv
-    if dashes != "--" or not command:
-        raise SystemExit("usage: keeper.py CONTROL STATUS STDOUT -- PROGRAM ARGUMENT...")
+    """Runs as `keeper.py CONTROL STATUS STDOUT [STDIN [tty]] -- PROGRAM ARGUMENT...`; never
+    returns."""
+    dashes = argv.index("--") if "--" in argv[3:6] else 0
+    numbers, command = argv[:dashes], argv[dashes + 1 :]
+    if not dashes or not command:
+        raise SystemExit(
+            "usage: keeper.py CONTROL STATUS STDOUT [STDIN [tty]] -- PROGRAM ARGUMENT..."
+        )
     for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
         _signal.signal(number, _signal.SIG_IGN)
-    keeper = Keeper(int(control), int(status), int(stdout))
+    keeper = Keeper(*map(int, numbers[:4]))
+    keeper.terminal = numbers[4:] == ["tty"]
     if not keeper.alone:
         _guarded(keeper)
     keeper.keep(command)

@@ -26,6 +26,7 @@ class Spec:
 
     What `stdin` holds is descriptor 0, sealed; None is nothing. Hydra's own stdin is never
     passed on. `pid_namespace`: `wrap` gives a PID namespace whose pid 1 is the keeper.
+    `terminal`: its descriptors 0 and 1 are one, and it is its session's.
     """
 
     argv: tuple[str, ...]
@@ -34,6 +35,7 @@ class Spec:
     stdin: Path | None = None
     wrap: Wrap = plain
     pid_namespace: bool = False
+    terminal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

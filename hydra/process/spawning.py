@@ -9,27 +9,45 @@ import struct
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from enum import Enum
 from functools import cache
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 
 import trio
 
-from hydra.process import keeper
+from hydra.process import keeper, terminal
 from hydra.process.child import MARK, Child
 from hydra.process.records import CannotStart, Wrap, cannot_execute
 
 
+class Input(Enum):
+    """What an agent's descriptor 0 is."""
+
+    GIVEN = "given"
+    """A descriptor that the caller has."""
+    PIPE = "pipe"
+    """A pipe that is written to while it runs."""
+    TERMINAL = "terminal"
+    """A terminal, as its stdout then is."""
+
+
 @asynccontextmanager
 async def kept(
-    argv: tuple[str, ...], *, env: Mapping[str, str], cwd: Path, stdin: int, wrap: Wrap
+    argv: tuple[str, ...],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    stdin: int,
+    wrap: Wrap,
+    input: Input = Input.GIVEN,
 ) -> AsyncIterator[Child]:
     """Spawns `argv` under a keeper; whatever happens inside, nothing of it lives afterwards.
 
-    `stdin` is a descriptor, which stays the caller's. Raises `CannotStart` where the keeper or
-    its confinement cannot even be executed.
+    `stdin` is a descriptor, which stays the caller's; the agent has it where `input` is GIVEN.
+    Raises `CannotStart` where the keeper or its confinement cannot even be executed.
     """
-    child = await _spawn(argv, env, cwd, stdin, wrap)
+    child = await _spawn(argv, env, cwd, stdin, wrap, _Pipes(input))
     try:
         yield child
     finally:
@@ -54,33 +72,45 @@ def sealed(data: bytes) -> int:
 
 
 class _Pipes:
-    """The four pipes, (read, write) each; every end is closed by whoever does not keep it."""
+    """The pipes, (read, write) each; every end is closed by whoever does not keep it.
 
-    def __init__(self) -> None:
-        self.control, self.status = os.pipe(), os.pipe()
-        self.stdout, self.stderr = os.pipe(), os.pipe()
+    A terminal is read and written by us on one end, and so it is by the agent on the other.
+    """
+
+    def __init__(self, input: Input) -> None:
+        self.input = input
+        self.control, self.status, self.stderr = os.pipe(), os.pipe(), os.pipe()
+        self.stdout = terminal.opened() if input is Input.TERMINAL else os.pipe()
+        self.stdin = os.pipe() if input is Input.PIPE else None
 
     @property
-    def theirs(self) -> tuple[int, int, int]:
-        """What the keeper gets by number. Its own stdout is not the agent's: bwrap stays in
-        between and would hold that open."""
-        return self.control[0], self.status[1], self.stdout[1]
+    def theirs(self) -> tuple[int, ...]:
+        """What the keeper gets by number. Its own stdin and stdout are not the agent's: bwrap
+        stays in between and would hold those open."""
+        reading = () if self.stdin is None else (self.stdin[0],)
+        return self.control[0], self.status[1], self.stdout[1], *reading
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The same as the keeper's arguments."""
+        both = (str(self.stdout[1]), "tty") if self.input is Input.TERMINAL else ()
+        return (*map(str, self.theirs), *both)
 
     def close_theirs(self) -> None:
         for fd in (*self.theirs, self.stderr[1]):
             os.close(fd)
 
     def close_ours(self) -> None:
-        for fd in (self.control[1], self.status[0], self.stdout[0], self.stderr[0]):
+        writing = () if self.stdin is None else (self.stdin[1],)
+        for fd in (self.control[1], self.status[0], self.stdout[0], self.stderr[0], *writing):
             os.close(fd)
 
 
 async def _spawn(
-    argv: tuple[str, ...], env: Mapping[str, str], cwd: Path, stdin: int, wrap: Wrap
+    argv: tuple[str, ...], env: Mapping[str, str], cwd: Path, stdin: int, wrap: Wrap, pipes: _Pipes
 ) -> Child:
-    pipes = _Pipes()
     mark = secrets.token_hex(8)
-    line = wrap((*keeper_line(), *map(str, pipes.theirs), "--", *argv))
+    line = wrap((*keeper_line(), *pipes.numbers, "--", *argv))
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         process = await trio.lowlevel.open_process(
@@ -108,6 +138,7 @@ async def _spawn(
         status=pipes.status[0],
         stdout=pipes.stdout[0],
         stderr=pipes.stderr[0],
+        stdin=pipes.stdin[1] if pipes.stdin else None,
     )
 
 

@@ -12,8 +12,9 @@ from hydra.model import Limits
 from hydra.process import proc, watch
 from hydra.process.child import ANSWER, Child, OnChunk, streams
 from hydra.process.control import Control, Graces, Ladder
+from hydra.process.inlet import Inlet
 from hydra.process.records import End, Notice, Spec
-from hydra.process.spawning import kept, sealed
+from hydra.process.spawning import Input, kept, sealed
 
 
 async def supervise(
@@ -25,8 +26,11 @@ async def supervise(
     on_stderr: OnChunk,
     changed_since: watch.ChangedSince,
     on_notice: watch.OnNotice,
+    inlet: Inlet | None = None,
 ) -> End:
     """Runs `spec` to its end and returns how it ended; then nothing of it is running.
+
+    With an `inlet` its stdin is what is said there while it runs, and not `spec.stdin`.
 
     `on_stdout` and `on_stderr` get the bytes as they come; they and `on_notice` must be quick and
     must not raise, for reading never pauses. `changed_since(wall)` is asked, before an agent is
@@ -41,7 +45,12 @@ async def supervise(
     stdin = sealed(spec.stdin.read_bytes() if spec.stdin else b"")
     try:
         async with kept(
-            spec.argv, env=spec.env, cwd=spec.cwd, stdin=stdin, wrap=spec.wrap
+            spec.argv,
+            env=spec.env,
+            cwd=spec.cwd,
+            stdin=stdin,
+            wrap=spec.wrap,
+            input=_input(spec, inlet),
         ) as child:
             child.on_started = lambda: on_notice(_started(child, spec))
             ladder = _Obedience(child, control, (limits.grace_int, limits.grace_term), on_notice)
@@ -52,6 +61,8 @@ async def supervise(
                     nursery.start_soon(watch.total, control, limits, on_notice)
                     nursery.start_soon(watch.idle, child, control, limits, changed_since, on_notice)
                     nursery.start_soon(ladder.obey)
+                    if inlet is not None:
+                        nursery.start_soon(_feed, inlet, child)
                     await child.exited.wait()
                     nursery.cancel_scope.cancel()
                 with trio.move_on_after(ANSWER):
@@ -65,6 +76,19 @@ async def supervise(
         seconds=time.monotonic() - began,
         idle_seconds=time.monotonic() - control.last,
     )
+
+
+def _input(spec: Spec, inlet: Inlet | None) -> Input:
+    if spec.terminal:
+        return Input.TERMINAL
+    return Input.GIVEN if inlet is None else Input.PIPE
+
+
+async def _feed(inlet: Inlet, child: Child) -> None:
+    if child.stdin is None:
+        await inlet.feed(child.stdout, terminal=True)
+    else:
+        await inlet.feed(child.stdin)
 
 
 def _started(child: Child, spec: Spec) -> Notice:

@@ -23,6 +23,7 @@ from hydra.model import (
     Origin,
     Permission,
     RacePlan,
+    Rates,
     Task,
     Tier,
     TrialCap,
@@ -207,6 +208,7 @@ def _lane(told: Mapping[str, Any]) -> LanePlan:
         warnings=tuple(told["warnings"]),
         failure=None if error is None else failure(error),
         third_party=_origin(told.get("origin")),
+        rates=Rates(**rates) if (rates := told.get("rates")) else None,
     )
 
 

@@ -31,6 +31,8 @@ from hydra.model import (
     Patch,
     RacePlan,
     RaceResult,
+    Rates,
+    Usage,
 )
 
 SCHEMA = 1
@@ -165,6 +167,7 @@ def _planned_lane(plan: LanePlan) -> Document:
         **_lane(plan),
         "budget": asdict(plan.budget),
         "command": None if plan.command is None else _command(plan.command),
+        "rates": None if plan.rates is None else plan.rates._asdict(),
         "environment_passed": sorted(plan.env_names),
         "error": None if plan.failure is None else _failure(plan.failure),
         "warnings": list(plan.warnings),
@@ -187,14 +190,14 @@ def _result_lane(plan: LanePlan, outcome: Outcome) -> Document:
     return {
         **_lane(plan),
         "attempt": outcome.attempt,
-        "attempts": [_attempt(one) for one in _attempts(outcome)],
+        "attempts": [_attempt(plan, one) for one in _attempts(outcome)],
         "status": outcome.status.value,
         "usable": outcome.usable,
         "held_back": list(outcome.held_back),
         "checks": list(outcome.checks),
         "error": None if outcome.failure is None else _failure(outcome.failure),
         "patch": None if outcome.patch is None else _patch(outcome.patch),
-        "usage": {name: _known(value) for name, value in asdict(outcome.usage).items()},
+        **_usage(plan.rates, outcome.usage),
         "seconds": round(outcome.seconds, 3),
         "session": outcome.session,
         "message": outcome.message,
@@ -207,15 +210,26 @@ def _attempts(outcome: Outcome) -> list[Outcome]:
     return sorted((*outcome.others, outcome), key=lambda one: one.attempt)
 
 
-def _attempt(one: Outcome) -> Document:
+def _attempt(plan: LanePlan, one: Outcome) -> Document:
     return {
         "attempt": one.attempt,
         "status": one.status.value,
         "error": None if one.failure is None else _failure(one.failure),
         "commit": None if one.patch is None else one.patch.commit,
-        "usage": {name: _known(value) for name, value in asdict(one.usage).items()},
+        **_usage(plan.rates, one.usage),
         "seconds": round(one.seconds, 3),
     }
+
+
+def _usage(rates: Rates | None, usage: Usage) -> Document:
+    """What its agent told, and beside it what Hydra reckons where it told no cost."""
+    told = {name: _known(value) for name, value in asdict(usage).items()}
+    if rates is None:
+        return {"usage": told, "usage_estimate": None}
+    from hydra.models.estimate import estimate  # not before: most races name no model
+
+    reckoned = estimate(rates, Usage(**told))  # type: ignore[arg-type]
+    return {"usage": told, "usage_estimate": reckoned and reckoned._asdict()}
 
 
 def _failure(failure: Failure) -> Document:

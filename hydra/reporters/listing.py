@@ -104,6 +104,8 @@ def _agent_cells(row: AgentRow, wide: bool) -> list[Cell]:
 
 
 def _readiness(row: AgentRow) -> Cell:
+    if row.descriptor.unrunnable:
+        return Styled(f"unknown: not run, {row.descriptor.unrunnable}", "warn")
     if row.found is None:
         return "not probed (--allow-experimental-adapters)"
     if row.found.ready:
@@ -136,6 +138,7 @@ def agent_text(
         ("exit codes", "; ".join(f"{code} {why}" for code, why in one.exit_codes.items())),
         ("install", one.install_hint),
         ("sign in", one.sign_in_hint),
+        ("not run", one.unrunnable),
         *_found_facts(found),
         ("proved", row.proved),
     ]
@@ -207,7 +210,8 @@ def doctor_text(
     for row in agents:
         lines += ["", *_doctor_agent(row, width, color)]
     ready = sum(1 for row in agents if row.found is not None and row.found.ready)
-    lines += ["", f"{ready} of {len(agents)} agents ready"]
+    known = sum(1 for row in agents if not row.descriptor.unrunnable)
+    lines += ["", f"{ready} of {known} agents ready"]
     return "\n".join(lines) + "\n"
 
 
@@ -230,6 +234,10 @@ def _to_do(hint: str, width: int | None) -> list[str]:
 def _doctor_agent(row: AgentRow, width: int | None, color: bool) -> list[str]:
     one, found = row.descriptor, row.found
     traits = f"{tier_words(one)}, {sandbox_mark(one)} sandbox"
+    if one.unrunnable:
+        what = f"{one.label} {found.version if found else ''}".strip()
+        text = f"{what}: unknown, for Hydra does not run it: {one.unrunnable}"
+        return _check(Check(name=one.key, ok=None, text=text), width, color)
     if found is None:
         check = Check(
             name=one.key,

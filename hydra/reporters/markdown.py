@@ -13,8 +13,8 @@ from hydra.reporters.compare import points
 from hydra.reporters.crosstests import weighty_first
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.inert import code, inert, plain, rows_table
-from hydra.reporters.text import cost, duration, plural
-from hydra.reporters.words import plus_minus
+from hydra.reporters.text import duration, plural
+from hydra.reporters.words import plus_minus, spent
 
 LIMIT = 65_536
 """Characters that GitHub takes in a comment."""
@@ -93,7 +93,7 @@ def _row(lane: Data, lanes: list[Data]) -> list[str]:
         ranking.word(lane),
         *(inert(cell, 60) for cell in told),
         plus_minus(patch) if number(patch, "files") else "",
-        cost(number(record(lane, "usage"), "cost_usd")).replace("$", "\\$").replace("<", "&lt;"),
+        spent(lane).replace("$", "\\$").replace("<", "&lt;"),
         duration(number(lane, "seconds")),
         inert(text(lane, "why"), 200),
     ]

@@ -9,8 +9,8 @@ from hydra.reporters import checks
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, cost, duration, gist, quote, wrap
-from hydra.reporters.words import plus_minus
+from hydra.reporters.text import clean, duration, gist, quote, wrap
+from hydra.reporters.words import plus_minus, spent
 
 MERGEABLE = "mergeable"
 NOT_MERGEABLE = "not mergeable"
@@ -49,7 +49,7 @@ def _row(lane: Data, lanes: list[Data], marked: bool) -> list[Cell]:
         Styled(word(lane), "good" if able else "bad"),
         *checks.cells(lane, lanes),
         plus_minus(patch) if number(patch, "files") else checks.NOTHING,
-        cost(number(record(lane, "usage"), "cost_usd")),
+        spent(lane),
         duration(number(lane, "seconds")),
         gist(text(lane, "why"), _LINE),
     ]

@@ -9,8 +9,8 @@ from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.remarks import remark_lines
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, cost, duration, gist, plural, quote, tokens, wrap
-from hydra.reporters.words import plus_minus, soft_mark
+from hydra.reporters.text import clean, duration, gist, plural, quote, tokens, wrap
+from hydra.reporters.words import plus_minus, soft_mark, spent
 
 _COLUMNS = (
     Column("lane", least=10),
@@ -91,7 +91,7 @@ def _row(lane: Data) -> list[Cell]:
         "-" if files is None else f"{files:.0f}",
         plus_minus(patch) if files else "-",
         tokens(total_tokens(usage)),
-        cost(number(usage, "cost_usd")),
+        spent(lane),
         duration(number(lane, "seconds")),
         why(lane),
     ]

@@ -101,6 +101,7 @@ def _lane(
         "patch": told.get("patch"),
         "files": [_file(file, touched[file.path]) for file in lane.files],
         "usage": asdict(lane.usage),
+        "usage_estimate": told.get("usage_estimate"),
         "seconds": lane.seconds,
         "message": told.get("message") or "",
     }

@@ -10,7 +10,7 @@ from hydra.model import RacePlan
 from hydra.reporters import checks
 from hydra.reporters.board import STATUS_WORDS, retry_text
 from hydra.reporters.fields import Data, number, record, strings, text
-from hydra.reporters.text import clean, duration, gist, plural
+from hydra.reporters.text import clean, cost, duration, gist, plural
 
 LOUD = frozenset(
     {"run_warning", "lane_warning", "run_interrupted", "limit_warning", "parse_fallback"}
@@ -136,6 +136,13 @@ def changes(data: Data) -> str:
     if not files:
         return "no changes" if files == 0 else "?"
     return f"{plural(int(files), 'file')}, {plus_minus(data)}"
+
+
+def spent(lane: Data) -> str:
+    """What a lane cost: as its agent told it, else as it is reckoned from its tokens, marked so."""
+    told = number(record(lane, "usage"), "cost_usd")
+    reckoned = number(record(lane, "usage_estimate"), "cost_usd")
+    return cost(told) if told is not None or reckoned is None else f"~{cost(reckoned)}"
 
 
 def plus_minus(data: Data) -> str:

@@ -167,8 +167,10 @@ class RunStore:
         write_json(self.folder / name, document)
 
     def raw_sink(self, lane: str, attempt: int, stream: str, limit: int) -> RawSink:
-        """The open sink for one attempt's `raw.jsonl` or `stderr.txt`, at most `limit` bytes."""
-        stem, suffix = {"stdout": ("raw", "jsonl"), "stderr": ("stderr", "txt")}[stream]
+        """The open sink for one attempt's `raw.jsonl`, `stderr.txt` or `sent.jsonl`, at most
+        `limit` bytes; `stream` is stdout, stderr or sent."""
+        names = {"stdout": ("raw", "jsonl"), "stderr": ("stderr", "txt"), "sent": ("sent", "jsonl")}
+        stem, suffix = names[stream]
         name = f"{stem}.{suffix}" if attempt == 1 else f"{stem}.{attempt}.{suffix}"
         return RawSink(self.lane_folder(lane) / name, limit)
 

@@ -50,6 +50,7 @@ class PrivateGround:
         confined: bool,
         copies: Sequence[str],
         of_a_lane: bool = False,
+        litter: Sequence[str] = (),
     ) -> None:
         """Without a `repository` it cannot be opened: it stands already (`standing_ground`)."""
         self.worktree = worktree
@@ -68,6 +69,7 @@ class PrivateGround:
         self._settings = settings
         self._confined = confined
         self._copies = tuple(copies)
+        self._not_taken = (*self._copies, *litter)
         self._of_a_lane = of_a_lane
         self._noted = ""
 
@@ -152,7 +154,7 @@ class PrivateGround:
             patches=self._patches,
             worktree=self.worktree,
             index=self._index,
-            exclude=self._copies,
+            exclude=self._not_taken,
         )
 
     def side_file(self, pattern: str) -> bytes:
@@ -183,7 +185,7 @@ class PrivateGround:
         tree.remove(self._ground)
 
     def _note(self) -> None:
-        text = json.dumps({"copies": self._copies, "config": self._settings.lent()})
+        text = json.dumps({"copies": self._not_taken, "config": self._settings.lent()})
         if text != self._noted:
             half = self._record.with_suffix(".new")
             half.touch(mode=0o600)
@@ -222,7 +224,7 @@ class PrivateGround:
             worktree=self.worktree,
             base=self._base,
             index=self._index,
-            exclude=self._copies,
+            exclude=self._not_taken,
             limits=self._limits,
         )
         # Imported here: it takes longer than a race needs to its agents' start.
@@ -283,6 +285,7 @@ def private_ground(
     copies: Sequence[str],
     limits: Limits,
     of_a_lane: bool = False,
+    litter: Sequence[str] = (),
     folders: Sequence[Named] = (),
 ) -> PrivateGround:
     """A lane's ground, not yet opened. `folders` are the agent's own, each with the value of its
@@ -290,7 +293,8 @@ def private_ground(
 
     `copies` are paths from the repository's root (`check_copies` has passed them); what the
     user's .worktreeinclude names comes along. `of_a_lane`: `base` is what an agent made, so that
-    only those content filters run which patches.git holds.
+    only those content filters run which patches.git holds. `litter` are names at the worktree's
+    top that the agent makes for itself.
     """
     return PrivateGround(
         repository=repository,
@@ -304,6 +308,7 @@ def private_ground(
         settings=Settings(folders, home=home, place=ground / LANE_HOME),
         confined=confined,
         copies=tuple(dict.fromkeys((*copies, *included(repository)))),
+        litter=litter,
         of_a_lane=of_a_lane,
     )
 

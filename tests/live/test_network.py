@@ -24,7 +24,7 @@ if not watch.watched:
 from hydra.adapters import registry
 from hydra.conformance.live.run import observe
 programs = {name: Path(sys.argv[1]) / name for name in ("claude", "codex")}
-adapters = [adapter for adapter in registry.ADAPTERS if adapter.key() in programs]
+adapters = [adapter for adapter in registry.everyone() if adapter.key() in programs]
 met = observe(adapters, programs, only=["edit"], folder=Path(sys.argv[2]))
 report = watch.report()
 print(json.dumps({

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hydra.model import Limits
-from hydra.process import Control, End, Notice, Spec, Wrap, supervise
+from hydra.process import Control, End, Inlet, Notice, Spec, Wrap, supervise
 from hydra.sandbox import trial_argv
 
 NAMESPACE = (
@@ -106,6 +106,8 @@ class Watched:
     stdout: bytearray = field(default_factory=bytearray)
     stderr: bytearray = field(default_factory=bytearray)
     wrap: Wrap | None = None
+    inlet: Inlet | None = None
+    terminal: bool = False
     notices: list[Notice] = field(default_factory=list)
     on_output: Callable[[bytes], None] = lambda chunk: None
     on_notice: Callable[[Notice], None] = lambda notice: None
@@ -119,6 +121,7 @@ class Watched:
             stdin=self.stdin,
             wrap=self.wrap or wrap_of(self.mode),
             pid_namespace=self.mode == "pid1",
+            terminal=self.terminal,
         )
         return await supervise(
             spec,
@@ -128,6 +131,7 @@ class Watched:
             on_stderr=self.stderr.extend,
             changed_since=self.changed_since,  # type: ignore[arg-type]
             on_notice=self._notice,
+            inlet=self.inlet,
         )
 
     def noticed(self, kind: str) -> list[Notice]:

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from hydra.adapters.contract import PROTOCOLS
 from hydra.adapters.environment import matches, secret_values, select
 from hydra.adapters.signin import sign_in_state
 from hydra.adapters.thirdparty import KEY
 from hydra.adapters.versions import broken, older, parts
 from hydra.conformance import recorded
 from hydra.conformance.contract import snapshot
-from hydra.conformance.contract.subject import NO_RECORDINGS, Check, NotTried, Subject
+from hydra.conformance.contract.delivery import CONVERSED
+from hydra.conformance.contract.subject import NO_RECORDINGS, Check, Form, NotTried, Subject
 from hydra.model import CAPABILITIES, Confidence, SignIn
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
@@ -31,6 +33,10 @@ def names(subject: Subject) -> Iterator[str]:
             yield f"{field} is empty"
     if told.sandbox not in ("hard", "soft"):
         yield f"sandbox is {told.sandbox!r}, not hard or soft"
+    if told.protocol not in PROTOCOLS:
+        yield f"protocol is {told.protocol!r}, not one of {', '.join(PROTOCOLS)}"
+    if told.converses != (told.protocol in CONVERSED):
+        yield f"protocol is {told.protocol}, and converses is {told.converses}"
     if not told.binaries:
         yield "binaries is empty: no program is looked for"
     for name in (*told.binaries, *told.generic_binaries):
@@ -68,7 +74,12 @@ def capabilities(subject: Subject) -> Iterator[str]:
     for name, claim in told.capabilities.items():
         if claim.confidence is Confidence.VERIFIED and claim.seen_in not in there:
             yield f"capability {name}: verified in {claim.seen_in!r}, which is not recorded"
-    if not told.capabilities.json_stream.present:
+    if subject.form is Form.TEXT:
+        if told.capabilities.json_stream.present:
+            yield "capability json_stream: its stream_format is text"
+        if not told.capabilities.plain_text.present:
+            yield "capability plain_text: without it Hydra cannot follow the agent"
+    elif not told.capabilities.json_stream.present and not told.unrunnable:
         yield "capability json_stream: without it Hydra cannot follow the agent"
 
 
@@ -142,6 +153,8 @@ def recordings(subject: Subject) -> Iterator[str]:
         return
     if subject.third_party:
         raise NotTried(NO_RECORDINGS)
+    if subject.adapter.descriptor.unrunnable:
+        raise NotTried(f"Hydra does not run it: {subject.adapter.descriptor.unrunnable}")
     yield f"key {subject.key!r}: nothing is recorded under that name"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hydra.conformance.contract.sound import endings, read, sound
+from hydra.conformance.contract.sound import endings, files_of, read, sound
 from hydra.conformance.contract.subject import Check, NotTried, Subject
 from hydra.conformance.recorded import Recording, Stream
 from hydra.events import AgentEvent
@@ -51,7 +51,7 @@ def said_and_ended(subject: Subject, recording: Recording) -> Iterator[str]:
     """What the stream itself said outweighs the exit code, which Hydra judges by itself."""
     for stream in _done(subject, recording):
         for exit in (ExitStatus(code=1), ExitStatus(code=143), ExitStatus(signal=9), ExitStatus()):
-            seen = read(subject, stream.lines, exit, {"stderr": stream.stderr})
+            seen = read(subject, stream.lines, exit, files_of(subject, stream))
             yield from (f"{stream.name}: {text}" for text in sound(seen))
             if endings(seen)[-1].kind != "completed":
                 yield f"{stream.name}: done, and {exit} makes it {'/'.join(_ending(seen))}"
@@ -61,7 +61,7 @@ def noise_on_stderr(subject: Subject, recording: Recording) -> Iterator[str]:
     """stderr is noise once the stream was understood: it turns no success into a failure."""
     noise = b"WARN 429 Too Many Requests\nERROR not logged in\nerror: unknown option '--print'\n"
     for stream in _done(subject, recording):
-        files = {"stderr": noise + stream.stderr}
+        files = {**files_of(subject, stream), "stderr": noise + stream.stderr}
         seen = read(subject, stream.lines, stream.exit, files)
         if endings(seen)[-1].kind != "completed":
             yield f"{stream.name}: done, and noise on stderr makes it {'/'.join(_ending(seen))}"
@@ -86,7 +86,7 @@ def cut_before_the_end(subject: Subject, recording: Recording) -> Iterator[str]:
 def _done(subject: Subject, recording: Recording) -> list[Stream]:
     found = []
     for stream in recording.streams():
-        seen = read(subject, stream.lines, stream.exit, {"stderr": stream.stderr})
+        seen = read(subject, stream.lines, stream.exit, files_of(subject, stream))
         if [event.kind for event in endings(seen)] == ["completed"]:
             found.append(stream)
     if not found:

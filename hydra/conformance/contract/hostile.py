@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from hydra.conformance.contract import forms
+from hydra.conformance.contract.alike import ANSI, VALUES, paths, with_value
 from hydra.conformance.contract.sound import malformed, read, sound
-from hydra.conformance.contract.subject import Check, NotTried, Subject
+from hydra.conformance.contract.subject import Check, Form, NotTried, Subject
 from hydra.conformance.recorded import Recording
 from hydra.model import ExitStatus
 
 _MB = 1_000_000
-_ANSI = "\x1b[2J\x1b]0;title\x07\x1b[31m\u202e\u2028\x00\x7f"
 
 HOSTILE = {
     "nothing": b"",
@@ -28,7 +29,7 @@ HOSTILE = {
     "a number out of range": b'{"type":1e999,"num_turns":-1e999}',
     "NaN": b'{"type":NaN,"a":Infinity}',
     "a lone surrogate": b'{"type":"\\ud800","message":"\\udfff\\ud800"}',
-    "ANSI": json.dumps({"type": _ANSI}).encode(),
+    "ANSI": json.dumps({"type": ANSI}).encode(),
     "a list": b"[1, 2]",
     "a text": b'"type"',
     "null": b"null",
@@ -40,21 +41,6 @@ HOSTILE = {
 }
 """Lines by what is wrong with them."""
 
-VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    10**25,
-    1.5e300,
-    "",
-    "\ud800" + _ANSI,
-    "x" * 5_000,
-    [],
-    [None, [[]], {"type": []}],
-    {},
-    {"type": {"type": None}},
-)
-"""What is put into every field of every known line."""
 
 _MOST = 2_500
 _EXITS = (
@@ -80,6 +66,9 @@ def lines(subject: Subject) -> Iterator[str]:
 
 def every_field(subject: Subject, recording: Recording) -> Iterator[str]:
     """Known lines in which one field, at any depth, holds a value that it never should."""
+    if subject.form is not Form.LINES:
+        yield from forms.spoiled(subject, recording)
+        return
     shapes = list(_shapes(recording))
     if not shapes:
         raise NotTried("no recorded stream")
@@ -92,7 +81,7 @@ def every_field(subject: Subject, recording: Recording) -> Iterator[str]:
         if (number + at) % step == 0
     )
     for path, value, line in spoiled:
-        data = json.dumps(_with(line, path, value)).encode()
+        data = json.dumps(with_value(line, path, value)).encode()
         try:
             wrong = list(malformed(parser.parse_line(data)))
         except Exception as error:
@@ -101,7 +90,7 @@ def every_field(subject: Subject, recording: Recording) -> Iterator[str]:
         yield from (f"{line.get('type')}: {place} is {_short(value)}: {text}" for text in wrong)
     parser.end(ExitStatus(code=0), {"stderr": b""})
     for line, path in shapes[:: max(1, len(shapes) // 200)]:
-        data = json.dumps(_with(line, path, {"type": []})).encode()
+        data = json.dumps(with_value(line, path, {"type": []})).encode()
         seen = read(subject, [data], ExitStatus(code=0), {"stderr": b""})
         yield from (f"{line.get('type')}: {'.'.join(map(str, path))}: {t}" for t in sound(seen))
 
@@ -118,38 +107,18 @@ def _shapes(recording: Recording) -> Iterator[tuple[dict[str, Any], tuple[str | 
             if not isinstance(line, dict):
                 continue
             kind = (str(line.get("type")), str(line.get("subtype")))
-            for path in _paths(line, ()):
+            for path in paths(line, ()):
                 shape = (kind, tuple(part for part in path if isinstance(part, str)))
                 if shape not in seen:
                     seen.add(shape)
                     yield line, path
 
 
-def _paths(value: Any, way: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    inside: list[tuple[str | int, Any]] = []
-    if isinstance(value, dict):
-        inside = list(value.items())
-    elif isinstance(value, list):
-        inside = list(enumerate(value[:2]))
-    for name, item in inside:
-        yield (*way, name)
-        yield from _paths(item, (*way, name))
-
-
-def _with(line: Any, path: tuple[str | int, ...], value: Any) -> Any:
-    """`line` with the field at the end of `path` replaced; the rest is shared, not copied."""
-    if not path:
-        return value
-    held: Any = list(line) if isinstance(line, list) else dict(line)
-    held[path[0]] = _with(line[path[0]], path[1:], value)
-    return held
-
-
 def plain_text(subject: Subject) -> Iterator[str]:
     """Once JSON was given up: any bytes, in any pieces, whole characters put together again."""
     parser = subject.adapter.parser()
     seen = []
-    for chunk in (b"caf\xc3", b"\xa9\n", b"", b"\xff\xfe\x00", b"x" * _MB, _ANSI.encode()):
+    for chunk in (b"caf\xc3", b"\xa9\n", b"", b"\xff\xfe\x00", b"x" * _MB, ANSI.encode()):
         seen += parser.parse_raw(chunk)
     text = "".join(str(event.data.get("text", "")) for event in seen)
     if not text.startswith("caf\u00e9"):
@@ -162,7 +131,11 @@ def plain_text(subject: Subject) -> Iterator[str]:
 
 def counted(subject: Subject) -> Iterator[str]:
     """A line that is no JSON is told as malformed, a blank one as nothing, and one of a new type
-    as unknown: Hydra counts them, and falls back to plain text by the first."""
+    as unknown: Hydra counts them, and falls back to plain text by the first. Of plain text all is
+    told as said; of one document nothing is told before its end, and half of one is no success."""
+    if subject.form is not Form.LINES:
+        yield from forms.uncounted(subject)
+        return
     for name, line, subs in (
         ("no JSON", b"oops {", ["malformed"]),
         ("a list", b"[]", ["malformed"]),

@@ -14,7 +14,8 @@ from typing import Any
 
 from hydra.conformance import racing
 from hydra.conformance.contract import posing
-from hydra.conformance.contract.outcomes import PROMPT, Race, differences, secret, spoken
+from hydra.conformance.contract.delivery import by_word
+from hydra.conformance.contract.outcomes import Race, differences, prompt_for, said_at_once, secret
 from hydra.conformance.contract.subject import NotTried, Subject
 from hydra.conformance.results import Case, Verdict
 from hydra.errors import HydraError
@@ -119,11 +120,19 @@ def _run(race: Race, subjects: Sequence[Subject], folder: Path) -> Iterator[Case
             continue
         parts[subject.key] = part
     able = [subject for subject in subjects if subject.key in parts]
-    if not able:
-        return
-    place, order = _prepare(race, able, parts, folder)
+    # A prompt that is a word of a line has to be shorter than the others': a race of their own.
+    for worded in (False, True):
+        group = [s for s in able if by_word(s.adapter.descriptor) is worded]
+        if group:
+            yield from _race(race, group, parts, folder / ("words" if worded else "others"))
+
+
+def _race(
+    race: Race, subjects: Sequence[Subject], parts: Mapping[str, posing.Part], folder: Path
+) -> Iterator[Case]:
+    place, order = _prepare(race, subjects, parts, folder)
     said = racing.race(place, order)
-    for subject in able:
+    for subject in subjects:
         part = parts[subject.key]
         told = list(differences(race, subject, part, said, place))
         yield _case(subject, race, *told, version=part.recording.version, seconds=said.seconds)
@@ -138,7 +147,7 @@ def _prepare(
     place.settings.write_text("\n".join(_settings(subjects, programs)))
     return place, racing.Order(
         agents=[subject.key for subject in subjects],
-        prompt=PROMPT,
+        prompt=prompt_for(subjects),
         options=("--allow-experimental-adapters", *race.options),
         environ=place.environ([folder / "bin"], **_made_up(subjects)),
         when=_all_have_spoken(subjects, parts) if race.interrupts else None,
@@ -163,12 +172,13 @@ def _made_up(subjects: Sequence[Subject]) -> dict[str, str]:
 def _all_have_spoken(
     subjects: Sequence[Subject], parts: Mapping[str, posing.Part]
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """True once every agent has written all that it will."""
-    waiting = {s.key: len(spoken(s, parts[s.key])) for s in subjects}
+    """True once every agent has started, and has written all that it will."""
+    waiting = {s.key: 1 + said_at_once(s, parts[s.key]) for s in subjects}
 
     def all_spoken(event: Mapping[str, Any]) -> bool:
         lane = str(event.get("lane"))
-        if event.get("source") == "agent" and lane in waiting:
+        told = event.get("source") == "agent" or event.get("kind") == "agent_started"
+        if told and lane in waiting:
             waiting[lane] -= 1
         return all(left <= 0 for left in waiting.values())
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hydra.conformance.contract import snapshot
+from hydra.conformance.contract.delivery import by_word
 from hydra.conformance.contract.detecting import answers
 from hydra.conformance.contract.losses import DANGER, Lines, losses, lost_flags, of_all
 from hydra.conformance.contract.requests import (
@@ -40,7 +41,7 @@ def found(subject: Subject, recording: Recording) -> dict[str, Any]:
         if name not in data:
             permission = changes.get("permission", request().permission)
             told = ask(subject.adapter, whole, request(**changes))
-            data[name] = told.as_data(base[permission]) or "the same"
+            data[name] = told.as_data(base.get(permission)) or "the same"
     for number, letter in _LENGTHS:
         told = ask(subject.adapter, whole, request(prompt=letter * number))
         refused = told.refused and told.refused.failure
@@ -126,7 +127,8 @@ def narrower_is_narrower(subject: Subject, recording: Recording) -> Iterator[str
 
 
 def extra_arguments(subject: Subject, recording: Recording) -> Iterator[str]:
-    """The user's own arguments come last, but for a lone `-` that stands for stdin."""
+    """The user's own arguments come last, but for a lone `-` that stands for stdin, and for the
+    prompt behind `--` where it is a word of the line."""
     seen = subject.detect(answers(subject, recording))
     for permission in PERMISSIONS:
         plain = ask(subject.adapter, seen, request(permission=permission)).command
@@ -134,6 +136,8 @@ def extra_arguments(subject: Subject, recording: Recording) -> Iterator[str]:
         if plain is None or more is None:
             continue
         args = more.args[:-1] if more.args[-1:] == ("-",) else more.args
+        if by_word(subject.adapter.descriptor) and more.args[-2:-1] == ("--",):
+            args = more.args[:-2]
         if args[-len(EXTRA) :] != EXTRA:
             yield f"{permission.value}: extra arguments are not the last: {' '.join(args[-4:])}"
         if [word for word in more.args if word not in EXTRA] != list(plain.args):

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from hydra.conformance.contract.detecting import answers
 from hydra.conformance.contract.requests import PERMISSIONS, Answer, ask, request
-from hydra.conformance.contract.subject import Subject
+from hydra.conformance.contract.subject import Form, Subject
 from hydra.conformance.recorded import Recording
 from hydra.model import DetectResult, Permission
 
@@ -67,8 +67,11 @@ def lost_flags(subject: Subject, recording: Recording) -> Iterator[str]:
         if after != before:
             for permission in PERMISSIONS:
                 yield from _degraded(flag, permission, before, after)
-    if subject.adapter.capabilities(frozenset()).json_stream.present:
-        yield "capability json_stream is claimed without any flag"
+    if subject.adapter.descriptor.converses:
+        return  # what it writes is the protocol that is spoken, whatever its flags
+    name = "plain_text" if subject.form is Form.TEXT else "json_stream"
+    if getattr(subject.adapter.capabilities(frozenset()), name).present:
+        yield f"capability {name} is claimed without any flag"
 
 
 def _capabilities(

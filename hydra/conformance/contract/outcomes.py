@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hydra.conformance import racing
-from hydra.conformance.contract import posing
+from hydra.conformance.contract import delivery, posing
 from hydra.conformance.contract.prompts import LONG, MARK
-from hydra.conformance.contract.sound import endings, read
+from hydra.conformance.contract.sound import endings, files_of, read
 from hydra.conformance.contract.subject import Subject
 from hydra.errors import HydraError
 
-PROMPT = f"-{MARK}\n--version\n" + "x" * LONG
-"""It begins like an option, and no command line would take it."""
+_PROMPT = f"-{MARK}\n--version\n"
+
+
+def prompt_for(subjects: Sequence[Subject]) -> str:
+    """It begins like an option; and where no CLI here takes it as a word of its command line, it
+    is longer than one takes."""
+    worded = any(delivery.by_word(subject.adapter.descriptor) for subject in subjects)
+    return _PROMPT + "x" * (LONG // 2 if worded else LONG)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +73,17 @@ def _message(lane: Mapping[str, Any]) -> str:
 
 def spoken(subject: Subject, part: posing.Part) -> list[tuple[str, str]]:
     """Kind and sub of every event that the program's output gives before it hangs or exits."""
-    seen = read(subject, part.lines, part.stream.exit, {"stderr": part.stream.stderr})
+    files = {} if part.hangs else files_of(subject, part.stream)
+    files = {**files, "stderr": part.stream.stderr}
+    seen = read(subject, part.lines, part.stream.exit, files)
     closing = {id(event) for event in endings(seen)} if part.hangs else set()
     return [(event.kind, event.sub) for event in seen if id(event) not in closing]
+
+
+def said_at_once(subject: Subject, part: posing.Part) -> int:
+    """How many events it gives while it runs; what only its end tells is not among them."""
+    parser = subject.adapter.parser()
+    return sum(len(parser.parse_line(line)) for line in part.lines)
 
 
 def _spoken(race: Race, subject: Subject, part: posing.Part, said: racing.Said) -> Iterator[str]:
@@ -90,7 +104,7 @@ def _spoken(race: Race, subject: Subject, part: posing.Part, said: racing.Said) 
 
 
 def _was_told(subject: Subject, said: racing.Said, place: racing.Place) -> Iterator[str]:
-    """The prompt came whole on stdin, and neither it nor a secret is on the command line."""
+    """The prompt came whole by the way that the descriptor names, and no secret is on the line."""
     assert said.folder is not None
     try:
         name = f"{subject.key}:{posing.TOUCHED}"
@@ -104,8 +118,4 @@ def _was_told(subject: Subject, said: racing.Said, place: racing.Place) -> Itera
             yield f"the value of {name} is on its command line"
         if name not in told["environ"]:
             yield f"{name} does not reach it"
-    if MARK in line:
-        yield "the prompt is on its command line"
-    wanted = PROMPT.encode()
-    if told["stdin"] != [len(wanted), hashlib.sha256(wanted).hexdigest()]:
-        yield f"stdin held {told['stdin'][0]} bytes, and not the prompt of {len(wanted)}"
+    yield from delivery.arrived(subject.adapter.descriptor, prompt_for([subject]), MARK, told)

@@ -9,8 +9,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from hydra.conformance.contract.sound import endings, read
-from hydra.conformance.contract.subject import NotTried, Subject
+from hydra.conformance.contract.sound import endings, files_of, read
+from hydra.conformance.contract.subject import Form, NotTried, Subject
 from hydra.conformance.recorded import Recording, Stream
 
 _DRIVER = Path(__file__).with_name("replay.py")
@@ -36,8 +36,12 @@ def whole(subject: Subject) -> Part:
 
 def first_half(subject: Subject) -> Part:
     """The longest beginning of it, at most its half, in which something was said and no tool is
-    open (a tool has a limit of its own). Raises `NotTried`."""
+    open (a tool has a limit of its own); of one document the half. Raises `NotTried`."""
     recording, stream = _done(subject)
+    if subject.form is Form.DOCUMENT:
+        document = b"\n".join(stream.lines)
+        half = document[: len(document) // 2].split(b"\n")
+        return Part(recording=recording, stream=stream, lines=half, hangs=True)
     parser = subject.adapter.parser()
     open_tools: set[object] = set()
     best, said = 0, False
@@ -59,15 +63,46 @@ def first_half(subject: Subject) -> Part:
 
 def _done(subject: Subject) -> tuple[Recording, Stream]:
     """The newest recorded run that was done; one with an edit in its name before others."""
+    if subject.adapter.descriptor.protocol == "http":
+        raise NotTried("it is asked over HTTP, and no program poses as such a server")
     for recording in reversed(subject.versions()):
         found = []
         for stream in recording.streams():
-            seen = read(subject, stream.lines, stream.exit, {"stderr": stream.stderr})
+            seen = read(subject, stream.lines, stream.exit, files_of(subject, stream))
             if [event.kind for event in endings(seen)] == ["completed"] and not stream.made:
                 found.append(stream)
         if found:
             return recording, min(found, key=lambda stream: "edit" not in stream.name)
     raise NotTried("no recorded run that was done" if subject.versions() else "no recordings")
+
+
+def _sides(subject: Subject, part: Part) -> list[tuple[str, str]]:
+    """Side files by their pattern, as the run left them; none of one that hangs."""
+    names = subject.adapter.descriptor.side_files
+    held = () if part.hangs else part.stream.files.items()
+    return [(names[n], data.decode("utf-8", "replace")) for n, data in held if n < len(names)]
+
+
+def _waits(part: Part) -> list[object]:
+    """For each line that is written, the id of the request that has to be heard before: that of
+    the next answer, this line or a later one. None for lines behind the last answer."""
+    waits: list[object] = []
+    coming: object = None
+    for line in reversed([line for line in part.stream.lines if line]):
+        coming = _answers(line, coming)
+        waits.insert(0, coming)
+    return waits
+
+
+def _answers(line: bytes, otherwise: object) -> object:
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return otherwise
+    if not isinstance(told, dict) or told.get("id") is None:
+        return otherwise
+    answer = told.get("type") == "response" or bool({"result", "error"} & set(told))
+    return told["id"] if answer else otherwise
 
 
 def place(folder: Path, subject: Subject, part: Part) -> Path:
@@ -84,6 +119,9 @@ def place(folder: Path, subject: Subject, part: Part) -> Path:
             for answer in answers
         ],
         "stdout": [line.decode("utf-8", "surrogateescape") for line in part.lines if line],
+        "sides": _sides(subject, part),
+        "converses": subject.adapter.descriptor.converses,
+        "waits": _waits(part) if subject.adapter.descriptor.converses else [],
         "stderr": part.stream.stderr.decode("utf-8", "replace"),
         "exit": part.stream.exit.code
         if part.stream.exit.signal is None

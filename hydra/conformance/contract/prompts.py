@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from hydra.adapters.contract import Descriptor
+from hydra.conformance.contract import delivery
 from hydra.conformance.contract.detecting import answers
-from hydra.conformance.contract.requests import PERMISSIONS, Answer, ask, request
+from hydra.conformance.contract.requests import PERMISSIONS, PROMPT, Answer, ask, request
 from hydra.conformance.contract.subject import Check, NotTried, Subject
 from hydra.conformance.recorded import Recording
 
@@ -36,9 +38,11 @@ PROMPTS = {
 
 
 def only_on_stdin(subject: Subject, recording: Recording) -> Iterator[str]:
-    """Every prompt gives the same line, and stdin carries it whole, or it is refused in words."""
-    if subject.adapter.descriptor.protocol != "stdin":
-        raise NotTried(f"its prompt travels by {subject.adapter.descriptor.protocol}, not by stdin")
+    """Every prompt gives the same line and is carried whole, or it is refused in words.
+
+    By stdin alone, that is; or by the one other way that the descriptor's `protocol` names: a
+    file in the lane's home, or one word of the line that can be no option.
+    """
     seen = subject.detect(answers(subject, recording))
     for permission in PERMISSIONS:
         plain = ask(subject.adapter, seen, request(permission=permission))
@@ -46,10 +50,13 @@ def only_on_stdin(subject: Subject, recording: Recording) -> Iterator[str]:
             continue
         for name, prompt in PROMPTS.items():
             told = ask(subject.adapter, seen, request(permission=permission, prompt=prompt))
-            yield from _the_same(f"{permission.value}, {name}", prompt, plain, told)
+            name = f"{permission.value}, {name}"
+            yield from _the_same(subject.adapter.descriptor, name, prompt, plain, told)
 
 
-def _the_same(name: str, prompt: str, plain: Answer, told: Answer) -> Iterator[str]:
+def _the_same(
+    descriptor: Descriptor, name: str, prompt: str, plain: Answer, told: Answer
+) -> Iterator[str]:
     if told.refused is not None:
         if not told.refused.failure.hint:
             yield f"the prompt ({name}) is refused without a next step"
@@ -59,17 +66,8 @@ def _the_same(name: str, prompt: str, plain: Answer, told: Answer) -> Iterator[s
     built, before = told.command, plain.command
     assert built is not None
     assert before is not None
-    for field in ("program", "args", "env", "cwd"):
-        if getattr(built, field) != getattr(before, field):
-            yield f"the prompt ({name}) changes {field} of the line"
-    if built.stdin is None:
-        yield f"the prompt ({name}) is not on stdin"
-        return
-    wanted = prompt.encode("utf-8", "surrogateescape")
-    if not built.stdin.endswith(wanted):
-        yield f"the prompt ({name}) does not reach stdin whole"
-    elif built.stdin[: len(built.stdin) - len(wanted)].strip():
-        yield f"the prompt ({name}) has other words before it on stdin"
+    for text in delivery.unlike(descriptor, prompt, PROMPT, built, before):
+        yield f"the prompt ({name}) {text}"
 
 
 def too_long(subject: Subject) -> Iterator[str]:
@@ -77,11 +75,12 @@ def too_long(subject: Subject) -> Iterator[str]:
     newest = subject.newest()
     if newest is None:
         raise NotTried("no recordings")
+    descriptor = subject.adapter.descriptor
     seen = subject.detect(answers(subject, newest))
     told = ask(subject.adapter, seen, request(prompt="x" * _HUGE))
     if told.refused is not None and told.refused.failure.reason != "prompt_too_large":
         yield f"a prompt of {_HUGE} bytes is refused for {told.refused.failure.reason!r}"
-    if told.command is not None and len(told.command.stdin or b"") < _HUGE:
+    if told.command is not None and delivery.size(descriptor, told.command) < _HUGE:
         yield f"a prompt of {_HUGE} bytes is cut"
 
 
@@ -99,6 +98,8 @@ def secrets(subject: Subject, recording: Recording) -> Iterator[str]:
             for name, value in values.items():
                 if value in shown:
                     yield f"{permission.value}: the value of {name} is on the line or in a record"
+            if built is not None and delivery.by_word(told):
+                shown = repr((built.program, built.env, built.warnings, built.expects, seen))
             if MARK in shown:
                 yield f"{permission.value}: the prompt is on the line or in a record"
 

@@ -80,10 +80,12 @@ class Answer:
 
     @property
     def words(self) -> frozenset[str]:
-        """Everything on the line and in its environment that can carry a meaning."""
+        """Everything on the line, in its environment and in its conversation that can carry a
+        meaning."""
         if self.command is None:
             return frozenset()
-        return frozenset((*self.command.args, *(f"{n}={v}" for n, v in self.command.env)))
+        pairs = (*self.command.env, *self.command.dialogue)
+        return frozenset((*self.command.args, *(f"{name}={value}" for name, value in pairs)))
 
     def as_data(self, base: Answer | None = None) -> Any:
         """As the expectation has it: whole, or what is other than on the line of `base`."""
@@ -112,6 +114,7 @@ def _fields(built: BuiltCommand) -> dict[str, Any]:
             if built.files
             else {}
         ),
+        **({"dialogue": dict(built.dialogue)} if built.dialogue else {}),
     }
 
 

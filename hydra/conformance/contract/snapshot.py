@@ -37,6 +37,7 @@ _NOT_HELD = (
     "platforms",
 )
 _LATER = (
+    "litter",
     "folders",
     "modes",
     "efforts",
@@ -45,6 +46,7 @@ _LATER = (
     "own_preface",
     "families",
     "local_models",
+    "stdin_pipe",
     "pty",
     "converses",
     "unrunnable",

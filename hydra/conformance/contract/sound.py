@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hydra.conformance.contract.subject import Subject
+from hydra.conformance.recorded import Stream
 from hydra.errors import KINDS
 from hydra.events import AGENT_KINDS, AgentEvent, Event, encode
 from hydra.model import ExitStatus
@@ -36,6 +37,13 @@ def read(
     parser = subject.adapter.parser()
     events = [event for line in lines for event in parser.parse_line(line)]
     return [*events, *parser.end(exit, files)]
+
+
+def files_of(subject: Subject, stream: Stream) -> dict[str, bytes]:
+    """What `Parser.end` is handed at the end of a recorded run: stderr and the side files."""
+    names = subject.adapter.descriptor.side_files
+    sides = {names[n]: data for n, data in stream.files.items() if n < len(names)}
+    return {**sides, "stderr": stream.stderr}
 
 
 def endings(events: Iterable[AgentEvent]) -> list[AgentEvent]:

@@ -3,14 +3,14 @@ again, says it in another order, or stops in the middle."""
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
+from hydra.conformance.contract import forms
+from hydra.conformance.contract.alike import changed, unlike, widened, without
 from hydra.conformance.contract.sound import endings, read, sound
-from hydra.conformance.contract.subject import Check, NotTried, Subject
+from hydra.conformance.contract.subject import Check, Form, NotTried, Subject
 from hydra.conformance.recorded import Recording, Stream, documents, parse
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
@@ -50,27 +50,7 @@ def _unexpected(subject: Subject, stream: Stream) -> Iterator[str]:
     seen = _read(subject, stream)
     yield from (f"{stream.name}: {text}" for text in sound(seen))
     if stream.expected is not None:
-        yield from _unlike(stream.name, list(stream.expected), documents(seen))
-
-
-def _unlike(name: str, expected: list[Any], found: list[Any]) -> Iterator[str]:
-    """Where two lists of events part first, by the event's place and field."""
-    for number, (wanted, given) in enumerate(zip(expected, found, strict=False), 1):
-        if wanted == given:
-            continue
-        what = "/".join(part for part in (wanted["kind"], wanted["sub"]) if part)
-        if (wanted["kind"], wanted["sub"]) != (given["kind"], given["sub"]):
-            yield f"{name}: event {number} is {given['kind']}/{given['sub']} and should be {what}"
-            return
-        for field in sorted({*wanted["data"], *given["data"]}):
-            if wanted["data"].get(field) != given["data"].get(field):
-                told, right = given["data"].get(field), wanted["data"].get(field)
-                yield f"{name}: event {number} ({what}) has {field} {told!r} and not {right!r}"
-        return
-    if len(expected) != len(found):
-        rest = (expected if len(expected) > len(found) else found)[min(len(expected), len(found))]
-        how = "is missing" if len(expected) > len(found) else "is one too many"
-        yield f"{name}: event {min(len(expected), len(found)) + 1}, {rest['kind']}, {how}"
+        yield from unlike(stream.name, list(stream.expected), documents(seen))
 
 
 def one_line_says_what_it_says(subject: Subject, recording: Recording) -> Iterator[str]:
@@ -95,46 +75,20 @@ def _twice_ended(subject: Subject, stream: Stream) -> Iterator[str]:
 def unknown(subject: Subject, recording: Recording) -> Iterator[str]:
     """A type that nobody knows between all lines, and a new field in every object: nothing that
     was said before is lost or changed."""
+    told = {Form.TEXT: forms.unknown_words, Form.DOCUMENT: forms.unknown_fields}.get(subject.form)
     for stream in _streams(recording):
-        before = _without(_read(subject, stream), ("unknown",))
+        if told is not None:
+            yield from told(subject, stream)
+            continue
+        before = without(_read(subject, stream), ("unknown",))
         mixed = [part for line in stream.lines for part in (line, _NEW_TYPE)]
         seen = _read(subject, stream, mixed)
         yield from (f"{stream.name}, with unknown types: {text}" for text in sound(seen))
         # Something was understood or not: an ending without a closing event counts the lines.
-        yield from _changed(stream, "with unknown types", before, _without(seen, ("unknown",)))
-        widened = [_widened(line) for line in stream.lines]
-        seen = _without(_read(subject, stream, widened), ("unknown",))
-        yield from _changed(stream, "with unknown fields", before, seen)
-
-
-def _without(events: Iterable[AgentEvent], subs: Sequence[str]) -> list[AgentEvent]:
-    return [event for event in events if event.kind != "progress" or event.sub not in subs]
-
-
-def _changed(
-    stream: Stream, how: str, before: list[AgentEvent], after: list[AgentEvent]
-) -> Iterator[str]:
-    numbered = {"no_terminal_event"}
-    if any(event.data.get("reason") in numbered for event in endings(before)):
-        before, after = before[:-1], after[:-1]
-    yield from _unlike(f"{stream.name}, {how}", documents(before), documents(after))
-
-
-def _widened(line: bytes) -> bytes:
-    try:
-        # What is no JSON to begin with (NaN, a number out of range) stays as it is.
-        return json.dumps(_wide(json.loads(line), 0), allow_nan=False).encode()
-    except ValueError:
-        return line
-
-
-def _wide(value: Any, level: int) -> Any:
-    if isinstance(value, list):
-        return [_wide(item, level + 1) for item in value]
-    if isinstance(value, dict):
-        held = {name: _wide(item, level + 1) for name, item in value.items()}
-        return {**held, "hydra_new_field": "x" if level else {"a": [1, None]}}
-    return value
+        yield from changed(stream, "with unknown types", before, without(seen, ("unknown",)))
+        wide = [widened(line) for line in stream.lines]
+        seen = without(_read(subject, stream, wide), ("unknown",))
+        yield from changed(stream, "with unknown fields", before, seen)
 
 
 def cut(subject: Subject, recording: Recording) -> Iterator[str]:
@@ -185,22 +139,31 @@ def doubled(subject: Subject, recording: Recording) -> Iterator[str]:
         yield from (f"{stream.name}, doubled: {text}" for text in sound(seen))
         once, twice = _totals(before), _totals(seen)
         for name in sorted(once):
-            if once[name] != twice.get(name):
+            if subject.form is Form.TEXT:  # a line of text that is there twice was said twice
+                break
+            # Two documents where one should be may be none at all.
+            none = subject.form is Form.DOCUMENT and name not in twice
+            if once[name] != twice.get(name) and not none:
                 yield f"{stream.name}, doubled: {name} is {twice.get(name)} and not {once[name]}"
         for kind in ("tool_call", "tool_result"):
             counts = [sum(e.kind == kind for e in told) for told in (before, seen)]
-            if counts[0] != counts[1]:
+            if subject.form is Form.LINES and counts[0] != counts[1]:
                 yield f"{stream.name}, doubled: {counts[1]} {kind} and not {counts[0]}"
         first, last = endings(before)[-1], endings(seen)[-1]
-        for field in ("error", "reason", "denials", "failed_items"):
+        fields = ("error", "reason", "denials", "failed_items")
+        held = {Form.LINES: fields, Form.TEXT: fields[:2], Form.DOCUMENT: ()}[subject.form]
+        for field in held:
             if first.data.get(field) != last.data.get(field):
                 yield f"{stream.name}, doubled: the ending has another {field}"
 
 
 def long(subject: Subject) -> Iterator[str]:
     """After more calls than are worth remembering, the newest is still known: said again, it is
-    not another one."""
+    not another one. A parser of text, or of one document, holds no more of it than a few MB."""
     newest = subject.newest()
+    if newest is not None and subject.form is not Form.LINES:
+        yield from forms.bounded(subject)
+        return
     for stream in newest.streams() if newest else ():
         parser = subject.adapter.parser()
         for line in stream.lines:

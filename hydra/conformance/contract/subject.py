@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
 from hydra.conformance import recorded
 from hydra.conformance.recorded import Recording
 from hydra.model import DetectResult, ProbeOutput
+
+
+class Form(Enum):
+    """What a CLI's stdout is made of, by its descriptor's `stream_format`."""
+
+    LINES = "one JSON object a line"
+    TEXT = "plain text"
+    DOCUMENT = "one JSON document, at the end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,12 @@ class Subject:
     def key(self) -> str:
         """The name users type."""
         return self.adapter.descriptor.key
+
+    @property
+    def form(self) -> Form:
+        """What its stdout is made of."""
+        known = {"text": Form.TEXT, "json": Form.DOCUMENT}
+        return known.get(self.adapter.descriptor.stream_format, Form.LINES)
 
     @property
     def folder(self) -> Path:

@@ -41,7 +41,7 @@ CHECKS: tuple[Check, ...] = (
 
 def built_in() -> list[Subject]:
     """Hydra's own adapters with their recordings."""
-    return [Subject(adapter, recorded.root()) for adapter in registry.ADAPTERS]
+    return [Subject(adapter, recorded.root()) for adapter in registry.everyone()]
 
 
 def names(subject: Subject) -> list[str]:
@@ -120,7 +120,14 @@ def _case(subject: Subject, check: Check, recording: Recording | None) -> Case:
     )
 
 
+_OF_WHAT_RUNS = ("detect.recorded", "prompt.too_long")
+"""What is asked only of an agent that Hydra runs."""
+
+
 def _told(subject: Subject, check: Check, recording: Recording | None) -> Iterable[str]:
+    why = subject.adapter.descriptor.unrunnable
+    if why and check.name in _OF_WHAT_RUNS:
+        raise NotTried(f"Hydra does not run it: {why}")
     if check.whole is not None:
         return check.whole(subject)
     assert check.versioned is not None

@@ -11,12 +11,13 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import trio
 
-from hydra.adapters.contract import Adapter
+from hydra.adapters.contract import Adapter, Talker
 from hydra.adapters.folders import places
+from hydra.conformance.live.conversed import conversed
 from hydra.conformance.live.left import left
 from hydra.conformance.live.seen import Seen
 from hydra.conformance.racing import Place
@@ -120,8 +121,17 @@ def _call(
     request: SpawnRequest,
 ) -> Call:
     command = adapter.build_command(request, found)
+    for path, data in command.files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
     name = "second" if request.resume else "first"
     stdout, stderr = place.root / f"{name}.jsonl", place.root / f"{name}.stderr.txt"
+    if adapter.descriptor.converses:
+        talker = cast(Talker, adapter)
+        told, ended = conversed(talker, command, environ, stdout, stderr, LONGEST)
+        return Call(
+            events=told, exit=ended, stdout=stdout, stderr=stderr, warnings=command.warnings
+        )
     with stdout.open("wb") as out, stderr.open("wb") as err:
         try:
             code = subprocess.run(

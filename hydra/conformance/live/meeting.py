@@ -42,7 +42,8 @@ def meet(
     key = adapter.key()
     reach = reaches().get(key)
     reason = _left_out(reach, situation, key) or unconfined if reach else UNREACHED
-    blank = Observed(situation=situation.name, agent=key, version="", proves=situation.proves)
+    proves = tuple(name for name in situation.proves if not reach or name not in reach.unproved)
+    blank = Observed(situation=situation.name, agent=key, version="", proves=proves)
     if reach is None or reason:
         return replace(blank, reason=reason)
     began = time.monotonic()
@@ -97,10 +98,10 @@ def _race(
         Order(
             agents=[agent],
             prompt=situation.task,
-            options=(*_allowed(told), *reach.options, *situation.options),
+            options=(*_allowed(told), *_kept(told), *reach.options, *situation.options),
             environ=environ,
             signal=situation.stop.number if situation.stop else 0,
-            when=_when(situation.stop, agent, place) if situation.stop else None,
+            when=_when(situation.stop, agent, place, reach.late_tools) if situation.stop else None,
             longest=LONGEST,
         ),
     )
@@ -120,7 +121,22 @@ def _race(
         raw=_there(run, "raw.jsonl"),
         raw_stderr=_there(run, "stderr.txt"),
         places=_places(place, program, server, lane.get("worktree", "")),
+        sides=_sides(place, told),
     )
+
+
+def _kept(told: Descriptor) -> tuple[str, ...]:
+    """What it writes beside a stream of text goes with its ground, and is part of the record."""
+    return ("--keep", "all") if told.side_files and told.stream_format == "text" else ()
+
+
+def _sides(place: Place, told: Descriptor) -> dict[int, Path]:
+    found = {}
+    for number, pattern in enumerate(told.side_files):
+        there = sorted(place.state.glob(f"g/*/{told.key}/home/{pattern}"))
+        if there:
+            found[number] = there[-1]
+    return found
 
 
 def _allowed(told: Descriptor) -> tuple[str, ...]:
@@ -128,25 +144,30 @@ def _allowed(told: Descriptor) -> tuple[str, ...]:
 
 
 def _settings(given: Mapping[str, Any], agent: str, program: Path) -> dict[str, Any]:
-    """The situation's settings, and in them the program to run."""
-    agents = {**given.get("agents", {})}
-    agents[agent] = {**agents.get(agent, {}), "path": str(program)}
-    return {**given, "agents": agents}
+    """The situation's settings, of the agents' this one's alone, and in them the program to run."""
+    own = {**given.get("agents", {}).get(agent, {}), "path": str(program)}
+    return {**given, "agents": {agent: own}}
 
 
-def _when(stop: Stop, agent: str, place: Place) -> Callable[[Mapping[str, Any]], bool]:
+def _when(stop: Stop, agent: str, place: Place, late: bool) -> Callable[[Mapping[str, Any]], bool]:
     """True of the tool's call, once the file that the tool writes is there: it runs, then."""
     name = stop.file.replace("{agent}", agent)
 
     def when(event: Mapping[str, Any]) -> bool:
+        if late:  # it has said something, and works on while this waits
+            return event.get("source") == "agent" and _written(place, name)
         if event.get("kind") != "tool_call" or name not in str(event["data"].get("summary", "")):
             return False
-        deadline = time.monotonic() + LONGEST / 2
-        while not any(place.state.glob(f"g/*/*/*/{name}")) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        return True
+        return _written(place, name)
 
     return when
+
+
+def _written(place: Place, name: str) -> bool:
+    deadline = time.monotonic() + LONGEST / 2
+    while not any(place.state.glob(f"g/*/*/*/{name}")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return True
 
 
 def _reader(place: Place, said: Said, lane: str) -> Callable[[str], str | None]:
@@ -191,6 +212,7 @@ def _observed(blank: Observed, seen: Seen) -> Observed:
         exit=seen.lane.get("exit") or {},
         events=tuple({k: event[k] for k in ("kind", "sub", "data")} for event in seen.events),
         usage=seen.lane.get("usage") or {},
+        sides=seen.sides,
         patch=seen.patch,
         stdout=seen.raw,
         stderr=seen.raw_stderr,

@@ -32,6 +32,8 @@ class Observed:
     stdout: Path | None = None
     stderr: Path | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+    sides: Mapping[int, Path] = field(default_factory=dict)
+    """Side files that were in the lane's own home, by their place in the descriptor."""
     differences: tuple[str, ...] = ()
     reason: str = ""
     seconds: float = 0.0

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hydra.conformance.live.data import mapping, only, texts, words
+from hydra.conformance.live.data import mapping, one, only, texts, words
 from hydra.errors import ConfigError
 
 AGENTS = Path(__file__).parent / "agents"
@@ -26,7 +26,8 @@ class Reach:
     `session` are the fields that its session event is known to have; `may_warn` patterns of
     warnings that come and go. `options` are words of `hydra race` that every situation gets.
     `situations` are those it is run in, () for all. `expect` is, by situation, what goes over that
-    situation's own `[expect]`, key by key.
+    situation's own `[expect]`, key by key. `unproved` are columns of the matrix that nothing here
+    proves of it, because what is expected of it leaves them out.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -34,7 +35,10 @@ class Reach:
     session: tuple[str, ...] = ()
     may_warn: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    late_tools: bool = False
+    """Whether its stream tells a tool only when that has ended."""
     situations: tuple[str, ...] = ()
+    unproved: tuple[str, ...] = ()
     expect: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def prepare(self, home: Path, url: str) -> dict[str, str]:
@@ -74,6 +78,8 @@ def _reach(agent: str, row: Mapping[str, object]) -> Reach:
         session=words(row.get("session", ()), f"{agent}: session"),
         may_warn=words(row.get("may_warn", ()), f"{agent}: may_warn"),
         options=words(row.get("options", ()), f"{agent}: options"),
+        late_tools=one(row, "late_tools", False, agent),
         situations=words(row.get("situations", ()), f"{agent}: situations"),
+        unproved=words(row.get("unproved", ()), f"{agent}: unproved"),
         expect={name: mapping(data, f"{agent}: expect.{name}") for name, data in expect.items()},
     )

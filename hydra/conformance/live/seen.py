@@ -35,6 +35,8 @@ class Seen:
     raw: Path | None = None
     raw_stderr: Path | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+    sides: Mapping[int, Path] = field(default_factory=dict)
+    """Side files in the lane's home, by their place in the descriptor."""
 
     @property
     def error(self) -> Mapping[str, Any]:

@@ -51,6 +51,13 @@ const hero = () => {
 
 const fact = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value));
 
+// What its agent told, else what Hydra reckons from its tokens, marked so.
+const spent = (lane) => {
+  const told = (lane.usage || {}).cost_usd;
+  const reckoned = (lane.usage_estimate || {}).cost_usd;
+  return known(told) || !known(reckoned) ? cost(told) : `~${cost(reckoned)}`;
+};
+
 const laneFacts = (lane) => {
   const patch = lane.patch || {};
   const usage = lane.usage || {};
@@ -65,7 +72,7 @@ const laneFacts = (lane) => {
     fact("lines", lane.patch ? plusMinus(patch.insertions, patch.deletions) : "none"),
     fact("files", lane.patch ? count(patch.files) : "none"),
     fact("tokens", tokens(sum(usage.input_tokens, usage.output_tokens))),
-    fact("cost", cost(usage.cost_usd)),
+    fact("cost", spent(lane)),
     fact("time", duration(lane.seconds)),
   );
 };
@@ -152,7 +159,7 @@ const laneDetails = (lane) => {
           fact("tokens in", tokens(usage.input_tokens)),
           fact("of these cached", tokens(usage.cached_tokens)),
           fact("tokens out", tokens(usage.output_tokens)),
-          fact("cost", cost(usage.cost_usd)),
+          fact("cost", spent(lane)),
         ),
         known(lane.chance) ? [el("h4", {}, "Chance by the tests of all lanes"), el("p", {}, `${chanceOf(lane.chance)}: what the tests say by themselves. How often such a winner was right is the confidence.`)] : null,
       ),

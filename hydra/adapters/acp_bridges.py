@@ -1,0 +1,111 @@
+"""Two programs between the Agent Client Protocol and a CLI: claude-agent-acp 0.101.0, with a Claude
+Code of its own, and codex-acp 2.6.0, with a Codex of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from hydra.adapters import claude, codex
+from hydra.adapters.acp_row import EFFORTS, FULL, NUMBER, OPEN, Pairs, Row, over
+from hydra.adapters.contract import Install
+from hydra.adapters.detecting import Identity
+from hydra.adapters.protocols.acp_manner import Manner
+from hydra.model import Permission, SpawnRequest
+
+PLAN, EDIT = Permission.PLAN, Permission.EDIT
+
+
+def claude_agent() -> Row:
+    """claude-agent-acp."""
+    manner = Manner(
+        label="Claude Agent (ACP)",
+        modes={
+            PLAN: ("plan",),
+            EDIT: ("acceptEdits",),
+            # Not `auto`, its own choice: a model is asked of every command then.
+            FULL: ("bypassPermissions", "default"),
+            OPEN: ("bypassPermissions", "default"),
+        },
+    )
+    install = "npm install -g @agentclientprotocol/claude-agent-acp"
+    return Row(
+        descriptor=over(
+            claude.DESCRIPTOR,
+            manner,
+            "claude-acp",
+            ("--cli", "--help"),
+            binaries=("claude-agent-acp",),
+            homepage="https://github.com/agentclientprotocol/claude-agent-acp",
+            minimum_version="0.101.0",
+            install_hint=install,
+            installs=(Install("all", "npm", install),),
+            efforts=EFFORTS,
+        ),
+        identity=Identity(version=NUMBER, help=re.compile(r"Claude Code")),
+        manner=manner,
+        environment=claude.ENVIRONMENT,
+        by_permission=_claude_consent,
+        meta=_claude_options,
+    )
+
+
+def _claude_consent(request: SpawnRequest) -> Pairs:
+    """As root it bypasses only where it is told that it stands in a sandbox."""
+    asked = request.permission in (FULL, OPEN) and (request.confined or request.permission is OPEN)
+    return (("IS_SANDBOX", "1"),) if request.as_root and asked else ()
+
+
+def _claude_options(request: SpawnRequest) -> Mapping[str, object]:
+    """The repository's own settings, hooks and MCP servers stay out; its instructions are sent."""
+    options: dict[str, object] = {
+        "settingSources": ["user"],
+        "strictMcpConfig": True,
+        "disallowedTools": claude.TOOLS_DENIED.split(","),
+    }
+    if request.instructions:
+        flag = claude.INSTRUCTIONS.name.removeprefix("--")
+        options["extraArgs"] = {flag: request.instructions[0]}
+    return {"claudeCode": {"options": options}}
+
+
+def codex_agent() -> Row:
+    """codex-acp."""
+    manner = Manner(
+        label="Codex (ACP)",
+        modes={
+            PLAN: ("read-only",),
+            EDIT: ("workspace-write",),
+            FULL: ("workspace-write",),
+            OPEN: ("agent-full-access",),
+        },
+        sign_in=("api-key",),
+    )
+    install = "npm install -g @agentclientprotocol/codex-acp"
+    config = {
+        "analytics": {"enabled": False},
+        "check_for_update_on_startup": False,
+        "features": {"plugins": False},
+        "shell_environment_policy": {"ignore_default_excludes": False},
+        "sandbox_workspace_write": {"exclude_slash_tmp": True},
+    }
+    return Row(
+        descriptor=over(
+            codex.DESCRIPTOR,
+            manner,
+            "codex-acp",
+            ("cli", "--help"),
+            binaries=("codex-acp",),
+            homepage="https://github.com/agentclientprotocol/codex-acp",
+            minimum_version="2.6.0",
+            install_hint=install,
+            installs=(Install("all", "npm", install),),
+            efforts=EFFORTS,
+        ),
+        identity=Identity(
+            version=re.compile(r"codex-acp (\d+\.\d+\.\d+\S*)"), help=re.compile(r"Codex")
+        ),
+        manner=manner,
+        environment=(("CODEX_CONFIG", json.dumps(config)), ("NO_BROWSER", "1")),
+    )

@@ -1,0 +1,165 @@
+"""OpenCode's message parts and errors, read as events: the same over `run` and over `serve`.
+
+A part is one piece of a message: a step, a text, a thought, a tool. `opencode run --format json`
+gives a tool once, when it has ended; the server gives it as it goes on. Seen in 1.18.33.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hydra.adapters import said
+from hydra.adapters.jsonlines import Object, first, integer, mapping, number, string
+from hydra.adapters.service_errors import failure as service_failure
+from hydra.adapters.stream import Recent
+from hydra.events import AgentEvent
+
+_EDITS = frozenset({"edit", "write", "patch", "apply_patch", "multiedit"})
+_TARGETS = ("filePath", "path", "pattern", "url", "query", "description", "name")
+_VERBS = {"edit": "Edit", "write": "Write", "read": "Read", "multiedit": "Edit"}
+_NOTICES = frozenset(
+    {"patch", "snapshot", "compaction", "retry", "agent", "subtask", "file", "step-start"}
+)
+
+_REFUSED = re.compile(
+    r"^The user (?:rejected permission|has specified a rule which prevents)", re.IGNORECASE
+)
+_UNAVAILABLE = re.compile(r"^Model tried to call unavailable tool '(\w{1,60})'")
+_OWN = frozenset({"bash", "edit", "write", "apply_patch", "task", "webfetch", "websearch", "read"})
+"""Tools that are always there but where its permissions take them away."""
+
+OVERFLOW = "ContextOverflowError"
+
+
+class Parts:
+    """What one session has said so far. Sans-I/O, and bounded."""
+
+    def __init__(self) -> None:
+        self.root = ""
+        self.text = ""
+        """What was said last."""
+        self.reason = ""
+        """Why the last step ended; "" while one goes on, or before the first."""
+        self.denials: list[str] = []
+        self.failed_edits = 0
+        self.acted = False
+        """Whether a tool has ended since an overflow."""
+        self._opened = Recent()
+        self._closed = Recent()
+        self._steps = Recent()
+        self._said = Recent()
+        self._totals = {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
+        self._cost = 0.0
+
+    def take(self, part: Object) -> list[AgentEvent] | None:
+        """One part as it now stands; None for a type that is not known."""
+        kind = string(part, "type")
+        if kind == "tool":
+            return self._tool(part)
+        if kind == "step-finish":
+            return self._step(part)
+        if kind in ("text", "reasoning"):
+            return self._words(part, kind)
+        if kind == "step-start":
+            self.reason = ""
+            return [said.progress("notice", type="turn")]
+        if kind in _NOTICES:
+            return [said.progress("notice", type=kind)]
+        return None
+
+    def _words(self, part: Object, kind: str) -> list[AgentEvent]:
+        # Over the server a text comes again with each piece of it, its end only with the last.
+        id, text = string(part, "id"), string(part, "text")
+        if id in self._said or not mapping(part, "time").get("end"):
+            return []
+        self._said.add(id)
+        if kind == "reasoning":
+            return said.message(text, "thinking")
+        self.text = text or self.text
+        return said.message(text)
+
+    def _step(self, part: Object) -> list[AgentEvent]:
+        id = string(part, "id")
+        if id in self._steps:
+            return []
+        self._steps.add(id)
+        self.reason = string(part, "reason") or "unknown"
+        tokens = mapping(part, "tokens")
+        cache = mapping(tokens, "cache")
+        read, written = integer(cache, "read") or 0, integer(cache, "write") or 0
+        # `input` is without what the cache gave, `output` without what was thought.
+        self._totals["input_tokens"] += (integer(tokens, "input") or 0) + read + written
+        self._totals["cached_tokens"] += read
+        self._totals["output_tokens"] += integer(tokens, "output") or 0
+        self._totals["output_tokens"] += integer(tokens, "reasoning") or 0
+        self._cost += number(part, "cost") or 0.0
+        # 0 is what it says of a model whose price it does not know, too.
+        return said.usage(**self._totals, cost_usd=self._cost or None)
+
+    def _tool(self, part: Object) -> list[AgentEvent]:
+        id, name = string(part, "callID"), string(part, "tool")
+        state = mapping(part, "state")
+        given, status = mapping(state, "input"), string(state, "status")
+        if id in self._closed or status == "pending":
+            return []
+        missing = _UNAVAILABLE.match(string(given, "error")) if name == "invalid" else None
+        name = missing[1] if missing else name
+        events = []
+        if id not in self._opened:
+            self._opened.add(id)
+            events.append(said.tool_call(id, name, self._summary(name, given, missing is not None)))
+        if status in ("completed", "error"):
+            self._closed.add(id)
+            refused = missing is not None and name in _OWN
+            events.append(self._answer(id, name, state, missing is not None, refused))
+        return events
+
+    def _answer(
+        self, id: str, name: str, state: Object, missing: bool, refused: bool
+    ) -> AgentEvent:
+        self.acted = True
+        error = string(state, "error")
+        denied = refused or bool(_REFUSED.match(error))
+        code = integer(mapping(state, "metadata"), "exit")
+        ok = string(state, "status") == "completed" and not missing and code in (0, None)
+        if denied and len(self.denials) < Recent.LARGEST:
+            self.denials.append(name[: Recent.LONGEST])
+        self.failed_edits += name in _EDITS and not ok and not denied
+        text = error or string(state, "output") or string(state, "title")
+        return said.tool_result(id, ok, text, denied)
+
+    def _summary(self, name: str, given: Object, missing: bool) -> str:
+        if missing:
+            return name
+        if string(given, "command"):
+            return said.command(string(given, "command"))
+        target = first(given, _TARGETS)
+        verb = _VERBS.get(name, name)
+        return f"{verb} {said.path(target, self.root)}" if target else verb
+
+
+def failure(error: Object, log: str = "") -> AgentEvent:
+    """Which failure an error is. `log` is what it wrote to stderr: of a model that nobody knows
+    the error itself says no more than "Unexpected server error"."""
+    name, data = string(error, "name"), mapping(error, "data")
+    message = string(data, "message") or name
+    if name == "MessageAbortedError":
+        return said.failed("Interrupted", "interrupted", "it was interrupted")
+    if name == "ProviderAuthError":
+        return said.failed("AuthMissing", "sign_in", message)
+    if name == OVERFLOW:
+        told = service_failure(f"maximum context: {message}").data["numbers"]
+        numbers = told if isinstance(told, dict) else {}
+        return said.failed("AgentFailed", "context_overflow", message, numbers)
+    if name == "UnknownError":
+        message = _logged(log) or message
+        if message.startswith("ProviderNoProviders"):
+            text = "no model was named, in the race or in its own settings"
+            return said.failed("AgentFailed", "model", text)
+    return service_failure(message, integer(data, "statusCode"))
+
+
+def _logged(log: str) -> str:
+    """The error that its log names last."""
+    _, found, rest = log.rpartition(' error="')
+    return rest.partition('"')[0] if found else ""

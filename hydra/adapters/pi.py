@@ -1,0 +1,184 @@
+"""pi: its line, and how its answers are read. Seen in 0.73.1, and in 0.87.1 of its successor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from hydra.adapters.contract import Parser
+from hydra.adapters.detecting import Identity, Reading, read
+from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.pi_descriptor import DESCRIPTOR, MODES, SETTINGS
+from hydra.adapters.pi_family import preface_file, split_model
+from hydra.adapters.pi_stream import PiStream
+from hydra.adapters.prompts import as_stdin
+from hydra.errors import UnsupportedFlag
+from hydra.model import (
+    BuiltCommand,
+    CapabilitySet,
+    DetectResult,
+    Permission,
+    ProbeOutput,
+    SpawnRequest,
+)
+
+PRINT = Flag(
+    name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
+)
+MODE = Flag(
+    name="--mode",
+    purpose="to read what it does",
+    required=True,
+    drops=("json_stream", "emits_usage"),
+)
+NO_EXTENSIONS = Flag(
+    name="--no-extensions",
+    purpose="to keep the repository's own extensions from running",
+    required=True,
+)
+NO_TEMPLATES = Flag(
+    name="--no-prompt-templates",
+    purpose="to keep a task that begins with a slash as it is",
+    loss="a task that begins with / may be taken for one of its templates",
+)
+NO_APPROVE = Flag(name="--no-approve", purpose="to keep the repository's settings out")
+TOOLS = Flag(name="--tools", purpose="to say what it may do", drops=("approval_controls",))
+PROVIDER = Flag(name="--provider", purpose="to choose a provider")
+MODEL = Flag(name="--model", purpose="to choose a model")
+THINKING = Flag(name="--thinking", purpose="to say how hard it thinks")
+PREFACE = Flag(name="--append-system-prompt", purpose="for the preface")
+SESSION = Flag(name="--session", purpose="to go on later", drops=("session_resume",))
+FORK = Flag(name="--fork", purpose="to go on with a copy of a session")
+
+TABLE = (
+    PRINT,
+    MODE,
+    NO_EXTENSIONS,
+    NO_TEMPLATES,
+    TOOLS,
+    PROVIDER,
+    MODEL,
+    THINKING,
+    PREFACE,
+    SESSION,
+    FORK,
+)
+
+ENVIRONMENT = (("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0"), ("PI_SKIP_VERSION_CHECK", "1"))
+"""No update check, no package of the repository's installed at its start, no ping."""
+
+PROMPT_BYTES = 10_000_000
+
+REPOSITORY = (
+    f"the repository has {SETTINGS}: this pi reads it, and a shellPath or shellCommandPrefix in it"
+    " runs with every command of the agent's"
+)
+
+
+class Pi:
+    """The adapter."""
+
+    descriptor = DESCRIPTOR
+    identity = Identity(
+        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
+        help=re.compile(r"^pi - AI coding assistant", re.MULTILINE),
+    )
+
+    def key(self) -> str:
+        """The name users type."""
+        return self.descriptor.key
+
+    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
+        """Reads the probes `version` and `help`."""
+        return read(
+            Reading(
+                descriptor=self.descriptor,
+                identity=self.identity,
+                table=TABLE,
+                binary=binary,
+                probes=probes,
+            )
+        )
+
+    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
+        """The descriptor's, less those whose flags are gone."""
+        return without_lost(self.descriptor.capabilities, TABLE, flags)
+
+    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+        """`pi --print --mode json --no-extensions --no-prompt-templates ...`, prompt on stdin.
+
+        Raises `UnsupportedFlag` where a flag that was asked for is gone, for `config`, and where
+        the network is to be off.
+        """
+        self._check(request)
+        line = Line(
+            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
+        )
+        line.add(PRINT)
+        line.add(MODE, MODE.name, "json")
+        line.add(NO_EXTENSIONS)
+        line.add(NO_TEMPLATES)
+        if NO_APPROVE.name in line.found:
+            line.add(NO_APPROVE)
+        elif SETTINGS in request.instructions:
+            line.warnings.append(REPOSITORY)
+        if request.permission in (Permission.PLAN, Permission.EDIT):
+            _needed(line, TOOLS, MODES[request.permission])
+        files = self._further(line, request)
+        return BuiltCommand(
+            program=str(found.binary),
+            args=(*line.args, *request.extra_args),
+            env=ENVIRONMENT,
+            cwd=request.worktree,
+            stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
+            files=files,
+            dropped=tuple(line.dropped),
+            warnings=tuple(line.warnings),
+        )
+
+    def parser(self) -> Parser:
+        """A fresh parser for one attempt."""
+        return PiStream(self.descriptor.label)
+
+    def _check(self, request: SpawnRequest) -> None:
+        if request.network is False:
+            raise UnsupportedFlag(
+                "pi has no switch that keeps its tools off the network",
+                adapter=self.key(),
+                hint="race it without --no-network",
+                reason="capability",
+            )
+        if request.permission not in MODES:
+            raise UnsupportedFlag(
+                f"pi has nothing that would be --permission {request.permission.value}",
+                adapter=self.key(),
+                hint="its settings know no permissions: take plan, edit or full-auto",
+                reason="capability",
+            )
+
+    def _further(self, line: Line, request: SpawnRequest) -> tuple[tuple[Path, bytes], ...]:
+        """Model, effort, preface and session; gives the files that the line names."""
+        if request.model:
+            provider, model = split_model(request.model)
+            if provider and line.add(PROVIDER, PROVIDER.name, provider):
+                _needed(line, MODEL, model)
+            else:
+                _needed(line, MODEL, request.model)
+        if request.effort:
+            _needed(line, THINKING, self.descriptor.efforts[request.effort])
+        files = preface_file(request)
+        for path, _ in files:
+            _needed(line, PREFACE, str(path))
+        if request.resume:
+            line.add_session(FORK if request.fork else SESSION, request.resume)
+        return files
+
+
+def _needed(line: Line, flag: Flag, value: str) -> None:
+    """`--flag value`. Raises `UnsupportedFlag` where it is gone: it was asked for."""
+    if not line.add(flag, flag.name, value):
+        raise line.gone(flag.name, flag.purpose)
+
+
+ADAPTER = Pi()

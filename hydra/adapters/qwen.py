@@ -1,0 +1,207 @@
+"""Qwen Code, experimental: its descriptor and its line. Seen in 0.24.4."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from hydra.adapters.contract import Parser
+from hydra.adapters.detecting import Identity, Reading, read
+from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.prompts import as_stdin, prefaced
+from hydra.adapters.qwen_descriptor import DESCRIPTOR, MODES, OWN_SETTINGS
+from hydra.errors import UnsupportedFlag
+from hydra.model import (
+    BuiltCommand,
+    CapabilitySet,
+    DetectResult,
+    Permission,
+    ProbeOutput,
+    SpawnRequest,
+)
+
+FORMAT = Flag(
+    name="--output-format",
+    purpose="to read what it does",
+    required=True,
+    drops=("json_stream", "emits_usage"),
+)
+MCP = Flag(
+    name="--allowed-mcp-server-names",
+    purpose="to keep the repository's own MCP commands from running",
+    required=True,
+)
+MODE = Flag(
+    name="--approval-mode",
+    purpose="to say what it may do",
+    drops=("approval_controls", "force_edit_mode"),
+)
+YOLO = Flag(name="--yolo", purpose="to work without asking")
+EXCLUDED = Flag(
+    name="--exclude-tools",
+    purpose="to keep it in its worktree",
+    drops=("sandbox_controls",),
+    loss="it may open worktrees of its own or schedule work for after the race",
+)
+MODEL = Flag(name="--model", purpose="to choose a model")
+RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
+FORK = Flag(name="--fork-session", purpose="to go on with a copy of a session")
+_ALONE = "Hydra alone watches over it"
+TURNS = Flag(name="--max-session-turns", purpose="to keep the budget", loss=_ALONE)
+SECONDS = Flag(name="--max-wall-time", purpose="to keep the budget", loss=_ALONE)
+CALLS = Flag(name="--max-tool-calls", purpose="to keep the budget", loss=_ALONE)
+
+TABLE = (FORMAT, MCP, MODE, YOLO, EXCLUDED, MODEL, RESUME, FORK, TURNS, SECONDS, CALLS)
+
+TOOLS_EXCLUDED = "enter_worktree,exit_worktree,cron_create,loop_wakeup,send_message"
+"""Tools that leave the worktree, or the race."""
+
+NO_SERVER = "none-of-them"
+"""A name that no MCP server has, as the only one that may start."""
+
+SETTINGS = json.dumps(
+    {
+        "$version": 4,  # with another it would write the file anew
+        "disableAllHooks": True,
+        "general": {"enableAutoUpdate": False},
+        "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "tools": {"discoveryCommand": "", "callCommand": ""},
+        "mcp": {"serverCommand": ""},
+    }
+)
+"""Settings above all others, the repository's among them: of its commands none runs."""
+
+PROMPT_BYTES = 8 * 1024**2
+"""What it reads from stdin at most; it cuts off the rest without a word on stdout."""
+
+
+class Qwen:
+    """The adapter."""
+
+    descriptor = DESCRIPTOR
+    identity = Identity(
+        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
+        help=re.compile(r"Qwen Code"),
+    )
+
+    def key(self) -> str:
+        """The name users type."""
+        return self.descriptor.key
+
+    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
+        """Reads the probes `version` and `help`, whichever were run."""
+        return read(
+            Reading(
+                descriptor=self.descriptor,
+                identity=self.identity,
+                table=TABLE,
+                binary=binary,
+                probes=probes,
+            )
+        )
+
+    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
+        """The descriptor's, less those whose flags are gone."""
+        return without_lost(self.descriptor.capabilities, TABLE, flags)
+
+    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+        """`qwen --output-format stream-json --allowed-mcp-server-names ...`, the prompt on stdin.
+
+        Raises `UnsupportedFlag` where a required flag is gone, or the network is to be off (it has
+        no switch for it).
+        """
+        if request.network is False:
+            raise UnsupportedFlag(
+                "Qwen Code has no switch that keeps its tools off the network",
+                adapter=self.key(),
+                hint="race it without --no-network",
+                reason="capability",
+            )
+        line = Line(
+            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
+        )
+        line.add_value(FORMAT, "stream-json")
+        # Both are lists that go on to the next option.
+        line.add(MCP, MCP.name, NO_SERVER)
+        line.add(EXCLUDED, EXCLUDED.name, TOOLS_EXCLUDED)
+        mode = _permission(line, request.permission)
+        _further(line, request)
+        settings = (request.home or request.worktree.parent / "home") / "qwen-settings.json"
+        return BuiltCommand(
+            program=str(found.binary),
+            args=(*line.args, *request.extra_args),
+            env=_environment(settings, mode),
+            cwd=request.worktree,
+            stdin=self._prompt(prefaced(request.preface, request.prompt)),
+            files=((settings, SETTINGS.encode()),),
+            dropped=tuple(line.dropped),
+            warnings=tuple(line.warnings),
+            expects=() if mode is None else (("permission", mode),),
+        )
+
+    def parser(self) -> Parser:
+        """A fresh parser for one attempt."""
+        from hydra.adapters.qwen_stream import QwenStream
+
+        return QwenStream()
+
+    def _prompt(self, prompt: str) -> bytes:
+        # A prompt that starts with "/" is read as a command of its own ("/clear": success, no
+        # turn); after a newline it is text.
+        text = f"\n{prompt}" if prompt.startswith("/") else prompt
+        return as_stdin(text, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes")
+
+
+def _environment(settings: Path, mode: str | None) -> tuple[tuple[str, str], ...]:
+    quiet = (("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"),) if mode == "yolo" else ()
+    return (
+        ("QWEN_CODE_SYSTEM_SETTINGS_PATH", str(settings)),
+        ("QWEN_CODE_NO_RELAUNCH", "true"),
+        ("QWEN_CODE_DISABLE_CRON", "1"),
+        ("QWEN_USAGE_STATISTICS_ENABLED", "false"),
+        ("NO_BROWSER", "true"),
+        *quiet,
+    )
+
+
+def _permission(line: Line, permission: Permission) -> str | None:
+    if permission is Permission.CONFIG:
+        return None
+    mode = MODES[permission]
+    if MODE.name in line.found:
+        line.add_value(MODE, mode)
+    elif mode == "yolo" and line.add(YOLO):
+        line.dropped.append(MODE.name)
+    else:
+        raise line.gone(f"{MODE.name} {mode}", MODE.purpose)
+    return mode
+
+
+def _further(line: Line, request: SpawnRequest) -> None:
+    budget = request.budget
+    if request.model and not line.add(MODEL, MODEL.name, request.model):
+        raise line.gone(MODEL.name, MODEL.purpose)
+    if budget.turns:
+        line.add(TURNS, TURNS.name, str(budget.turns))
+    if budget.seconds:
+        line.add(SECONDS, SECONDS.name, f"{math.ceil(budget.seconds)}s")
+    if budget.tool_calls is not None:
+        line.add(CALLS, CALLS.name, str(budget.tool_calls))
+    if request.resume:
+        line.add_session(RESUME, request.resume)
+        if request.fork and not line.add(FORK):
+            raise line.gone(FORK.name, FORK.purpose)
+    named = [name for name in OWN_SETTINGS if name in request.instructions]
+    if named:
+        line.warnings.append(
+            f"Qwen Code takes settings from the repository's {' and '.join(named)}, a service's"
+            " address among them: it has no switch against it (its hooks and MCP servers are off)"
+        )
+
+
+ADAPTER = Qwen()

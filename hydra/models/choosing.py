@@ -1,0 +1,88 @@
+"""The model that a lane asked for: what its CLI is told, and what a person should know of it.
+
+No name is refused here: a CLI knows models that no list has. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from hydra.models.catalog import Catalog, Model
+
+
+class Choice(NamedTuple):
+    """`word` is what the CLI is told. `model` is None where Hydra does not know which that is;
+    `priced` whether its prices hold here; `remarks` are sentences for a person."""
+
+    word: str
+    model: Model | None = None
+    priced: bool = False
+    remarks: tuple[str, ...] = ()
+
+
+def choose(
+    catalog: Catalog, name: str, *, agent: str, families: Collection[str] = (), local: bool = False
+) -> Choice:
+    """What `name` is for this agent, which takes models of `families` (none: of any).
+
+    `local`: it can be led to a server on this machine, whose models no list has.
+    """
+    own = catalog.find(name)
+    words = catalog.words_of(agent)
+    said = name.lower().removesuffix("[1m]")
+    if said in words and not (own is not None and own.own):
+        model = catalog.find(words[said]) if words[said] else None
+        return Choice(name, model, model is not None, _remarks(model, agent, families))
+    if own is not None:
+        word = own.id if _is_alias(own, name) else name
+        return Choice(word, own, True, _remarks(own, agent, families))
+    if "/" in name:
+        return _of_provider(catalog, name)
+    near = nearest(catalog, name, agent=agent, families=families)
+    meant = f"; did you mean {near}?" if near else ""
+    return Choice(name, remarks=(f"the model {name} is unknown to Hydra{meant}",))
+
+
+def _is_alias(model: Model, name: str) -> bool:
+    return name.lower() in (alias.lower() for alias in model.aliases)
+
+
+def _of_provider(catalog: Catalog, name: str) -> Choice:
+    """`anthropic/claude-opus-5-5`: at its maker's own address its prices hold, elsewhere nobody
+    here knows them."""
+    provider, _, rest = name.partition("/")
+    model = catalog.find(rest)
+    if model is None:
+        return Choice(name)
+    deprecated = _deprecated(model)
+    return Choice(name, model, provider.lower() == model.maker, deprecated)
+
+
+def _remarks(model: Model | None, agent: str, families: Collection[str]) -> tuple[str, ...]:
+    if model is None:
+        return ()
+    if not families or not model.family or model.family in families:
+        return _deprecated(model)
+    takes = " and ".join(families)
+    other = f"{agent} takes models of the family {takes}, and {model.id} is of {model.family}"
+    return (other, *_deprecated(model))
+
+
+def _deprecated(model: Model) -> tuple[str, ...]:
+    if not model.deprecated:
+        return ()
+    gone = f", gone from {model.until} on" if model.until else ""
+    instead = f": {model.successor} follows it" if model.successor else ""
+    return (f"{model.id} is deprecated{gone}{instead}",)
+
+
+def nearest(catalog: Catalog, name: str, *, agent: str = "", families: Collection[str] = ()) -> str:
+    """The name that was most likely meant, "" for none."""
+    fitting = [
+        one for one in catalog.models if not families or one.family in families or not one.family
+    ]
+    known = {alias.lower(): alias for one in fitting for alias in (one.id, *one.aliases)}
+    known |= {word: word for word in catalog.words_of(agent)}
+    return known.get(next(iter(get_close_matches(name.lower(), known, 1, 0.6)), ""), "")

@@ -1,0 +1,70 @@
+"""Agents that are talked to, and one that wants a terminal, with their adapters as packages."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hydra.adapters.contract import Adapter
+from hydra.events import AgentEvent
+from tests.support.command import Hydra, Race
+from tests.support.thirdparties import install, install_toy
+
+HERE = Path(__file__).parent / "talker"
+ARGS = ("--allow-experimental-adapters",)
+
+
+def placed(scratch: Path, repo: Path) -> Hydra:
+    """`hydra` with both of them installed."""
+    site, programs = scratch / "site", scratch / "programs"
+    site.mkdir()
+    programs.mkdir()
+    hydra = Hydra(scratch, repo, extra={"PYTHONPATH": str(site)})
+    install_toy(site)
+    shutil.copy(HERE / "talker_adapter.py", site)
+    for key in ("talker", "terminal"):
+        install(site, f"dist-{key}", {key: f"talker_adapter:{key.upper()}"})
+        program = programs / key
+        program.write_text(f"#!{sys.executable} -S\n{(HERE / f'{key}.py').read_text()}")
+        program.chmod(0o755)
+    hydra.path.insert(0, programs)
+    return hydra
+
+
+def talk(hydra: Hydra, task: str, *args: str, agent: str = "talker") -> Race:
+    """One race of that agent alone."""
+    done = hydra.run("race", task, "--json", "-a", agent, *ARGS, *args)
+    assert done.stdout, done.stderr
+    return Race(done.returncode, json.loads(done.stdout), done.stderr)
+
+
+def lane_file(race: Race, name: str) -> bytes:
+    """A file of the only lane's record."""
+    (lane,) = race.document["lanes"]
+    return Path(race.document["folder"], "lanes", lane["lane"], name).read_bytes()
+
+
+def sent(race: Race) -> list[dict[str, Any]]:
+    """What was said to it; without what a limit has cut."""
+    lines = lane_file(race, "sent.jsonl").splitlines()
+    return [json.loads(line) for line in lines if line[:7] == b'{"act":' and line[-1:] == b"}"]
+
+
+def adapter(key: str, site: Path) -> Adapter:
+    """Its adapter, loaded here."""
+    sys.path.insert(0, str(site))
+    try:
+        found: Adapter = getattr(import_module("talker_adapter"), key.upper())
+        return found
+    finally:
+        sys.path.remove(str(site))
+
+
+def replayed(found: Adapter, raw: bytes) -> list[AgentEvent]:
+    """What its parser makes of the record's bytes alone."""
+    parser = found.parser()
+    return [event for line in raw.splitlines() for event in parser.parse_line(line)]

@@ -1,0 +1,52 @@
+"""What the contract suite cannot see of Cline: stdin is a pipe, and its settings are Hydra's."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from hydra.adapters import cline, codex
+from hydra.attempt import _inlet
+from hydra.model import DetectResult, Permission, SpawnRequest
+
+FLAGS = frozenset(flag.name for flag in cline.TABLE)
+FOUND = DetectResult(adapter="cline", binary=Path("/opt/cline"), flags=FLAGS)
+REQUEST = SpawnRequest(prompt="Do it", worktree=Path("/lane/shop"), home=Path("/lane/own"))
+
+
+def _settings(permission: Permission) -> dict[str, object]:
+    built = cline.ADAPTER.build_command(replace(REQUEST, permission=permission), FOUND)
+    ((path, data),) = built.files
+    assert dict(built.env)["CLINE_GLOBAL_SETTINGS_PATH"] == str(path)
+    assert path.parent == Path("/lane/own")
+    return json.loads(data)
+
+
+@pytest.mark.parametrize("permission", [Permission.PLAN, Permission.EDIT])
+def test_with_a_narrow_permission_its_shell_is_off(permission):
+    assert "run_commands" in _settings(permission)["disabledTools"]
+
+
+@pytest.mark.parametrize("permission", [Permission.FULL_AUTO, Permission.DEFAULT])
+def test_with_a_wide_one_it_is_not_and_telemetry_is_off(permission):
+    assert _settings(permission) == {"telemetryOptOut": True, "autoUpdateEnabled": False}
+
+
+def test_with_config_the_users_own_settings_are_left_in_place():
+    built = cline.ADAPTER.build_command(replace(REQUEST, permission=Permission.CONFIG), FOUND)
+    assert built.files == ()
+    assert "CLINE_GLOBAL_SETTINGS_PATH" not in dict(built.env)
+    assert "--auto-approve" not in built.args
+
+
+def test_its_stdin_is_a_pipe_that_holds_the_prompt_and_ends():
+    command = SimpleNamespace(stdin=b"Do it")
+    inlet = _inlet(SimpleNamespace(adapter=cline.ADAPTER, command=command), None)
+    assert inlet is not None
+    assert inlet.unsent == len(b"Do it")
+    assert not inlet.write(b"more")
+    assert _inlet(SimpleNamespace(adapter=codex.ADAPTER, command=command), None) is None

@@ -1,0 +1,95 @@
+"""pi and its family: what no recording of 0.73.1 shows, and the line's own decisions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hydra.adapters import registry
+from hydra.adapters.helptext import options
+from hydra.adapters.pi_events import PiEvents
+from hydra.adapters.pi_family import split_model
+from hydra.adapters.service_errors import failure
+from hydra.model import BuiltCommand, DetectResult, ExitStatus, Permission, SpawnRequest
+from tests.adapter_recordings import FIXTURES
+
+ANSWER = {"role": "assistant", "content": [{"type": "text", "text": "Done."}], "stopReason": "stop"}
+BROKEN = {"role": "assistant", "content": [], "stopReason": "error", "errorMessage": "503 busy"}
+
+
+def line(**changes: object) -> BuiltCommand:
+    flags = options((FIXTURES / "pi/0.73.1/help.txt").read_text())
+    found = DetectResult(adapter="pi", binary=Path("/bin/pi"), flags=flags)
+    if changes.pop("newer", False):
+        found = replace(found, flags=flags | {"--no-approve"})
+    request = replace(SpawnRequest(prompt="Fix it", worktree=Path("/lane/shop")), **changes)  # type: ignore[arg-type]
+    return registry.get("pi").build_command(request, found)
+
+
+def test_a_provider_is_split_from_its_model_at_the_first_slash() -> None:
+    assert split_model("openrouter/anthropic/opus") == ("openrouter", "anthropic/opus")
+    assert split_model("opus") == ("", "opus")
+    args = line(model="openrouter/anthropic/opus").args
+    assert args[-4:] == ("--provider", "openrouter", "--model", "anthropic/opus")
+
+
+def test_settings_of_the_repository_are_warned_of_or_kept_out() -> None:
+    told = line(instructions=(".pi/settings.json",))
+    assert "shellCommandPrefix" in told.warnings[0]
+    assert line().warnings == ()
+    newer = line(instructions=(".pi/settings.json",), newer=True)
+    assert "--no-approve" in newer.args
+    assert newer.warnings == ()
+
+
+def test_a_preface_travels_in_a_file_of_the_lane() -> None:
+    told = line(preface="Be brief", home=Path("/lane/home"), permission=Permission.PLAN)
+    assert told.files == ((Path("/lane/home/preface.md"), b"Be brief\n"),)
+    assert told.args[-2:] == ("--append-system-prompt", "/lane/home/preface.md")
+    assert "Be brief" not in " ".join(told.args)
+
+
+def test_an_end_that_a_retry_follows_is_none() -> None:
+    events = PiEvents()
+    for told in ({"type": "agent_start"}, {"type": "message_end", "message": BROKEN}):
+        events.read(told)
+    events.read({"type": "agent_end", "messages": [], "willRetry": True})
+    assert (events.settled, events.ending()) == (False, None)
+    events.read({"type": "message_end", "message": {**ANSWER, "timestamp": 2}})
+    events.read({"type": "agent_end", "messages": [], "willRetry": False})
+    assert events.read({"type": "agent_settled"}) == []
+    ended = events.ending()
+    assert ended is not None
+    assert (ended.kind, ended.data["text"]) == ("completed", "Done.")
+
+
+@pytest.mark.parametrize("agent", ["pi", "omp"])
+def test_an_end_in_the_middle_of_a_tool_is_a_failure(agent: str) -> None:
+    parser = registry.get(agent).parser()
+    cut = {**ANSWER, "stopReason": "toolUse"}
+    for told in ({"type": "message_end", "message": cut}, {"type": "agent_end", "messages": []}):
+        parser.parse_line(json.dumps(told).encode())
+    (ended,) = parser.end(ExitStatus(code=0), {})
+    assert (ended.kind, ended.data["reason"]) == ("failed", "agent_error")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "reason"),
+    [
+        ("401 Incorrect API key provided.", "AuthMissing", "sign_in"),
+        ("No API key found for anthropic.", "AuthMissing", "sign_in"),
+        ("429 You exceeded your current quota", "AgentFailed", "quota"),
+        ("429 Too Many Requests", "AgentFailed", "rate_limit"),
+        ("404 The model does not exist.", "AgentFailed", "model"),
+        ("529 overloaded", "AgentFailed", "overloaded"),
+        ("terminated", "AgentFailed", "network"),
+        ("400 maximum context length is 10 tokens", "AgentFailed", "context_overflow"),
+        ("something else", "AgentFailed", "agent_error"),
+    ],
+)
+def test_a_services_words_are_told_apart(text: str, kind: str, reason: str) -> None:
+    told = failure(text).data
+    assert (told["error"], told["reason"]) == (kind, reason)

@@ -1,0 +1,107 @@
+"""An agent's stdin as a pipe that is written to while it runs: real processes, no sleeps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hydra.model import Limits
+from hydra.process import Inlet, inlet
+from tests.support.processes import MODES, Watched, python, running, shell, token
+
+both = pytest.mark.parametrize("mode", MODES)
+QUICK = replace(Limits(), grace_int=0.2, grace_term=0.2)
+
+
+def talking(argv: tuple[str, ...], mode: str = "subreaper") -> tuple[Watched, Inlet]:
+    said = Inlet()
+    return Watched(argv, mode, inlet=said), said
+
+
+@both
+async def test_it_is_answered_a_line_at_a_time(mode: str) -> None:
+    agent, said = talking(("cat",), mode)
+    said.write(b"one\n")
+
+    def answer(chunk: bytes) -> None:
+        if chunk == b"one\n":
+            said.write(b"two\n")
+        else:
+            said.close()
+
+    agent.on_output = answer
+    end = await agent.run(QUICK)
+    assert bytes(agent.stdout) == b"one\ntwo\n"
+    assert (end.exit.code, end.stopped, said.unsent) == (0, "", 0)
+
+
+@both
+async def test_a_prompt_larger_than_any_pipe_arrives_whole(mode: str) -> None:
+    agent, said = talking(shell("cksum"), mode)
+    said.write(b"x" * (inlet.HELD + 1))
+    said.close()
+    await agent.run(QUICK)
+    assert agent.stdout.split()[1] == str(inlet.HELD + 1).encode()
+
+
+@both
+async def test_one_that_never_reads_is_read_all_the_same(mode: str) -> None:
+    agent, said = talking(python("import os\nfor _ in range(800): os.write(1, b'x' * 65536)"), mode)
+    taken = [said.write(b"y" * 1024**2) for _ in range(40)]
+    end = await agent.run(QUICK)
+    assert len(agent.stdout) == 800 * 65536
+    assert (end.exit.code, end.stopped) == (0, "")
+    # What did not fit was not taken, and nothing after it: the first refusal is the last word.
+    assert taken == sorted(taken, reverse=True)
+    assert 17 <= sum(taken) <= 18
+    assert said.full
+    assert said.unsent >= 16 * 1024**2
+
+
+@both
+async def test_closing_ones_stdin_early_is_no_error(mode: str) -> None:
+    # Not even where there is more to say: the pipe is the agent's alone, not its confinement's.
+    agent, said = talking(shell("exec <&-; echo closed; read -r _ < /dev/null; exit 3"), mode)
+    said.write(b"x" * 1024**2)
+
+    def say_more(chunk: bytes) -> None:
+        said.write(b"more\n")
+
+    agent.on_output = say_more
+    end = await agent.run(QUICK)
+    assert (end.exit.code, end.stopped) == (3, "")
+    assert bytes(agent.stdout) == b"closed\n"
+
+
+@both
+async def test_the_reader_that_has_gone_is_known_at_once(mode: str) -> None:
+    agent, said = talking(shell("exec <&-; echo closed; exec sleep 1000"), mode)
+    said.write(b"x" * 1024**2)
+
+    async def look(when: float) -> float | None:
+        agent.control.kill("seen" if said.gone else "not seen")
+        return None
+
+    agent.changed_since = look
+    end = await agent.run(replace(QUICK, idle=0.3))
+    assert end.stopped == "seen"
+
+
+async def test_nothing_is_taken_after_the_end_or_by_a_reader_that_has_gone() -> None:
+    agent, said = talking(("true",))
+    said.close()
+    assert not said.write(b"late")
+    await agent.run(QUICK)
+    assert (said.gone, said.full, said.unsent) == (True, False, 0)
+
+
+@both
+async def test_an_open_pipe_keeps_no_agent_alive_that_is_ended(mode: str) -> None:
+    mark = token()
+    agent, said = talking(shell(f"trap '' INT TERM; echo ready; cat; : {mark}"), mode)
+    agent.on_output = lambda chunk: agent.control.stop("interrupt")
+    end = await agent.run(QUICK)
+    assert (end.stopped, end.exit.signal) == ("interrupt", 9)
+    assert running(mark) == []
+    assert not said.full

@@ -1,0 +1,188 @@
+"""Agents that are talked to, as `hydra race` runs them: what is said, what is kept, how it ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support import talkers
+from tests.support.command import Hydra, Race
+from tests.support.processes import namespaces_work, running, wait_until
+from tests.support.talkers import lane_file, sent, talk
+
+OPEN = ("--unsafe-full-access",)
+MODES = [pytest.param((), id="confined"), pytest.param(("open",), id="open")]
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Hydra:
+    return talkers.placed(scratch, repo)
+
+
+def acts(race: Race) -> list[str]:
+    return [one["act"] for one in sent(race)]
+
+
+def agents_events(hydra: Hydra) -> list[tuple[str, str, object]]:
+    return [(e["kind"], e["sub"], e["data"]) for e in hydra.events() if e["source"] == "agent"]
+
+
+def test_it_asks_is_answered_and_goes_when_its_stdin_ends(hydra: Hydra) -> None:
+    race = talk(hydra, "write a.txt hello\nask one\nask two")
+    lane = race.lane("talker")
+    assert acts(race) == ["write", "write", "write", "close_input"]
+    prompt, one, two = (json.loads(act["text"]) for act in sent(race)[:3])
+    assert (prompt["prompt"][:17], one, two) == (
+        "write a.txt hello",
+        {"answer": "one"},
+        {"answer": "two"},
+    )
+    texts = [e["data"]["text"] for e in hydra.events() if e["kind"] == "message"]
+    assert texts == ["heard {'answer': 'one'}", "heard {'answer': 'two'}"]
+    # It went by itself, and with an error: nobody had said that it was done.
+    assert (lane["status"], lane["error"]["reason"]) == ("failed", "exit_code")
+
+
+def test_the_record_alone_gives_the_same_events(hydra: Hydra) -> None:
+    race = talk(hydra, "write a.txt hello\nask one\nserve x")
+    found = talkers.adapter("talker", hydra.scratch / "site")
+    again = talkers.replayed(found, lane_file(race, "raw.jsonl"))
+    seen = [event for event in agents_events(hydra) if event[0] != "completed"]
+    assert [(e.kind, e.sub, e.data) for e in again] == seen
+    assert len(seen) > 5
+
+
+def test_its_server_is_called_and_it_is_sent_away_once_it_is_done(hydra: Hydra) -> None:
+    race = talk(hydra, "serve x")
+    lane = race.lane("talker")
+    assert (lane["status"], lane["error"], race.code) == ("completed", None, 0)
+    assert lane["exit"]["code"] == 5
+    assert acts(race) == ["write", "call", "call", "finish"]
+    stopping = [e["data"] for e in hydra.events() if e["kind"] == "stopping"]
+    assert [one["reason"] for one in stopping] == ["finished"]
+    shown = hydra.run("diff", "talker").stdout
+    assert "+served" in shown
+    # Its connections were closed before it was told to go.
+    assert "+True" in shown
+
+
+def test_a_secret_made_for_it_stands_nowhere_in_the_record(hydra: Hydra) -> None:
+    race = talk(hydra, "leak it\nserve x")
+    assert race.lane("talker")["status"] == "completed"
+    raw = lane_file(race, "raw.jsonl")
+    assert b"my password is [redacted]" in raw
+    assert b"Bearer" not in lane_file(race, "sent.jsonl")
+    assert b"TALKER_PASSWORD" not in Path(race.document["folder"], "plan.json").read_bytes()
+
+
+def test_events_cut_off_in_the_middle_are_told_to_the_conversation(hydra: Hydra) -> None:
+    race = talk(hydra, "serve cut")
+    lane = race.lane("talker")
+    assert lane["status"] == "failed"
+    assert "broke off" in lane["error"]["message"]
+    assert acts(race)[-1] == "finish"
+
+
+def test_fifty_megabytes_from_one_that_never_listens(hydra: Hydra) -> None:
+    race = talk(hydra, "write a.txt x\nflood me\nserve x")
+    lane = race.lane("talker")
+    assert lane["status"] == "completed"
+    assert any("does not read what it is told" in warning for warning in lane["warnings"])
+    assert acts(race)[-1] == "unsent"
+    assert sent(race)[-1]["bytes"] > 10 * 1024**2
+    assert len(lane_file(race, "sent.jsonl")) <= 17 * 1024**2
+
+
+def test_one_that_closes_its_stdin_early_is_not_in_the_way(hydra: Hydra) -> None:
+    race = talk(hydra, "deaf x\nwrite a.txt x\nflood me")
+    lane = race.lane("talker")
+    assert (lane["status"], lane["error"]) == ("completed", None)
+    assert not any("does not read" in warning for warning in lane["warnings"])
+
+
+def test_an_adapter_that_wants_nonsense_done_costs_a_warning(hydra: Hydra) -> None:
+    race = talk(hydra, "write a.txt x\nconfuse me\nserve x")
+    lane = race.lane("talker")
+    assert lane["status"] == "completed"
+    assert any("str is no act" in warning for warning in lane["warnings"])
+
+
+def test_its_limits_are_those_of_every_agent(hydra: Hydra) -> None:
+    race = talk(hydra, "write a.txt x\nhang it", "--idle-timeout", "1s")
+    lane = race.lane("talker")
+    assert (lane["status"], lane["patch"]["files"]) == ("timed_out", 1)
+    assert running(str(hydra.scratch)) == []
+
+
+# --- ended from outside ----------------------------------------------------------------------
+
+
+def begun(hydra: Hydra, task: str, *args: str) -> subprocess.Popen[str]:
+    """A race that has come to where its agent says `reached`."""
+    process = hydra.start("race", task, "-q", "-a", "talker", *talkers.ARGS, *args)
+
+    def reached() -> bool:
+        files = hydra.state.glob("*/runs/*/events.jsonl")
+        return any(b'"reached"' in file.read_bytes() for file in files) or bool(process.poll())
+
+    assert wait_until(reached)
+    return process
+
+
+def unconfined(hydra: Hydra, mode: tuple[str, ...]) -> None:
+    if mode:
+        broken = hydra.scratch / "broken"
+        broken.mkdir()
+        (broken / "bwrap").write_text("#!/bin/sh\nexit 1\n")
+        (broken / "bwrap").chmod(0o755)
+        hydra.path.insert(0, broken)
+    elif not namespaces_work():
+        pytest.skip("bwrap makes no PID namespace here")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("task", ["hang it", "serve hold"])
+def test_nothing_is_left_of_a_conversation_whose_hydra_is_killed(
+    hydra: Hydra, task: str, mode: tuple[str, ...]
+) -> None:
+    unconfined(hydra, mode)
+    process = begun(hydra, task)
+    assert running(str(hydra.scratch / "programs"))
+    process.kill()
+    process.communicate()
+    assert wait_until(lambda: not running(str(hydra.scratch), keepers=True))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("task", ["write a.txt x\nhang it", "serve hold"])
+def test_an_interrupt_ends_it_in_order_and_keeps_its_patch(
+    hydra: Hydra, task: str, mode: tuple[str, ...]
+) -> None:
+    unconfined(hydra, mode)
+    process = begun(hydra, task)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert running(str(hydra.scratch), keepers=True) == []
+    (ended,) = [e["data"] for e in hydra.events() if e["kind"] == "lane_ended"]
+    assert ended["status"] == "interrupted"
+    assert "+" in hydra.run("diff", "talker").stdout
+
+
+# --- a terminal ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_one_that_wants_a_terminal_gets_one(hydra: Hydra, mode: tuple[str, ...]) -> None:
+    unconfined(hydra, mode)
+    race = talk(hydra, "decorated", agent="terminal")
+    lane = race.lane("terminal")
+    assert (lane["status"], lane["error"]) == ("completed", None)
+    assert "+decoratedxterm" in hydra.run("diff", "terminal").stdout
+    texts = [e["data"].get("text") for e in hydra.events() if e["source"] == "agent"]
+    assert texts[1:] == ["decorated", "done"]
+    assert b"\x1b[32m" in lane_file(race, "raw.jsonl")

@@ -1,0 +1,54 @@
+"""Agents that Hydra knows of and does not run: unknown, with why, and refused with a next step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hydra import plan
+from hydra.adapters import registry, unrunnable
+from hydra.errors import UnsupportedFlag, UsageError
+from hydra.model import DetectResult, ProbeOutput, SpawnRequest
+from hydra.reporters.listing import AgentRow, agents_table, doctor_text
+
+NAMES = [one.key() for one in unrunnable.ADAPTERS]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_race_that_asks_for_one_is_refused_even_where_experimental_ones_are_allowed(name):
+    lanes = registry.lanes([name])
+    with pytest.raises(UsageError) as refused:
+        plan.check_experimental(lanes, registry.OWN, allowed=True)
+    assert registry.OWN[name].descriptor.unrunnable in refused.value.message
+    assert "hydra agents" in refused.value.hint
+
+
+@pytest.mark.parametrize("adapter", unrunnable.ADAPTERS, ids=NAMES)
+def test_its_line_is_refused_by_name(adapter):
+    found = DetectResult(adapter=adapter.key(), binary=Path("/opt/x"))
+    with pytest.raises(UnsupportedFlag) as refused:
+        adapter.build_command(SpawnRequest(prompt="a", worktree=Path("/lane/shop")), found)
+    assert refused.value.failure.reason == "unrunnable"
+    assert adapter.descriptor.label in refused.value.message
+
+
+def test_it_is_found_and_still_not_ready():
+    version = ProbeOutput(
+        name="version",
+        argv=("amp", "--version"),
+        exit_code=0,
+        stdout="0.0.1790142911-g7618fb (released 2026-09-23T05:55:11.000Z, 2mo ago)\n",
+    )
+    found = unrunnable.AMP.detect("/opt/amp", {"version": version})
+    assert (found.version, found.ready) == ("0.0.1790142911-g7618fb", False)
+    assert found.error is not None
+    assert found.error.reason == "unrunnable"
+
+
+def test_the_lists_say_unknown_and_why_and_do_not_count_it():
+    row = AgentRow(descriptor=unrunnable.AMP.descriptor, found=None)
+    assert "unknown: not run, it works only signed in" in agents_table([row], width=None)
+    told = doctor_text([], [row], width=None)
+    assert "Amp: unknown, for Hydra does not run it" in told
+    assert "0 of 0 agents ready" in told
