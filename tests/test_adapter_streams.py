@@ -306,7 +306,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", OF_LINES)
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_value_in_any_field_is_survived(agent: str, data: st.DataObject) -> None:

@@ -16,6 +16,7 @@ COMMANDS = {
     "demo": "Race scripted agents on a small repository",
     "doctor": "Check git, the confinement, the state folder and every agent",
     "agents": "List the agents, or show one whole",
+    "models": "List the models that Hydra knows, or show one whole",
     "init": "Write a commented hydra.toml at the repository's top",
     "runs": "List this repository's races, newest first",
     "diff": "Show LANE's patch against its base, or against LANE2's patch",
