@@ -38,6 +38,7 @@ _NOT_HELD = (
 )
 _LATER = (
     "litter",
+    "own_places",
     "folders",
     "modes",
     "efforts",
@@ -53,6 +54,7 @@ _LATER = (
     "sessions",
     "extensions",
 )
+_LATER_PARTS = ("parent", "stderr", "own_folder")
 _EMPTY = Descriptor(key="", label="", homepage="", tier=Tier.EXPERIMENTAL, binaries=())
 
 
@@ -72,9 +74,10 @@ def descriptor(told: Descriptor) -> Mapping[str, Any]:
         # A field that came later says nothing where it was left as it is.
         if name not in _NOT_HELD and not (name in _LATER and value == empty[name])
     }
-    for folder in filter(None, (kept.get("config"), *kept.get("folders", ()))):
-        if not folder["parent"]:
-            del folder["parent"]
+    parts = (kept.get("config"), *kept.get("folders", ()), *kept["probes"])
+    for part in filter(None, parts):
+        for name in [name for name in _LATER_PARTS if part.get(name) is False]:
+            del part[name]
     held: Mapping[str, Any] = plain(kept)
     return held
 
