@@ -224,8 +224,7 @@ def _model(
     catalog = with_own(known.config.models.items())
     choice = choose(catalog, asked.model, agent=told.key, families=told.families)
     # A service tier has prices of its own, which nobody here knows.
-    priced = choice.model if choice.priced and not asked.service_tier else None
-    return choice.word, priced.rates if priced else None, choice.remarks
+    return choice.word, None if asked.service_tier else choice.rates, choice.remarks
 
 
 def _permission(known: Known, key: str, asked: Permission | None) -> Permission:

@@ -83,13 +83,6 @@ def codex_agent() -> Row:
         sign_in=("api-key",),
     )
     install = "npm install -g @agentclientprotocol/codex-acp"
-    config = {
-        "analytics": {"enabled": False},
-        "check_for_update_on_startup": False,
-        "features": {"plugins": False},
-        "shell_environment_policy": {"ignore_default_excludes": False},
-        "sandbox_workspace_write": {"exclude_slash_tmp": True},
-    }
     return Row(
         descriptor=over(
             codex.DESCRIPTOR,
@@ -107,5 +100,19 @@ def codex_agent() -> Row:
             version=re.compile(r"codex-acp (\d+\.\d+\.\d+\S*)"), help=re.compile(r"Codex")
         ),
         manner=manner,
-        environment=(("CODEX_CONFIG", json.dumps(config)), ("NO_BROWSER", "1")),
+        environment=(("NO_BROWSER", "1"),),
+        by_permission=_codex_settings,
     )
+
+
+def _codex_settings(request: SpawnRequest) -> Pairs:
+    """Told not to trust the worktree it starts none of the repository's own MCP servers."""
+    config = {
+        "analytics": {"enabled": False},
+        "check_for_update_on_startup": False,
+        "features": {"plugins": False},
+        "shell_environment_policy": {"ignore_default_excludes": False},
+        "sandbox_workspace_write": {"exclude_slash_tmp": True},
+        "projects": {str(request.worktree): {"trust_level": "untrusted"}},
+    }
+    return (("CODEX_CONFIG", json.dumps(config)),)

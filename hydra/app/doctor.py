@@ -24,6 +24,7 @@ from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, Hydra
 from hydra.git import repository
 from hydra.git.runner import require_git
 from hydra.model import Confinement, DetectResult, Permission, SpawnRequest, Tier
+from hydra.models.local import Server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,8 @@ class Checkup:
     found: Mapping[str, DetectResult]
     program: str
     adapter_problems: tuple[str, ...] = ()
+    local: tuple[Server, ...] = ()
+    """The model servers of this machine that run, where experimental adapters were asked for."""
 
     @property
     def exit_code(self) -> int:
@@ -82,7 +85,14 @@ def doctor(flags: Mapping[str, object], environ: Mapping[str, str] | None = None
         found=found,
         program=_program(environ),
         adapter_problems=known.problems,
+        local=_local(environ) if config.race.allow_experimental else (),
     )
+
+
+def _local(environ: Mapping[str, str]) -> tuple[Server, ...]:
+    from hydra.app.local_models import discover
+
+    return tuple(server for server in discover(environ) if server.there)
 
 
 def _git() -> tuple[str, str]:

@@ -43,6 +43,7 @@ def command(experimental: bool, **options: Any) -> None:
 
 def _checks(checkup: Checkup) -> list[Check]:
     from hydra.reporters.listing import Check
+    from hydra.reporters.models import server_words
 
     held = checkup.confinement
     return [
@@ -69,6 +70,10 @@ def _checks(checkup: Checkup) -> list[Check]:
         ),
         Check(name="hydra", ok=True, text=checkup.program),
         *(Check(name="adapter", ok=None, text=one) for one in checkup.adapter_problems),
+        *(
+            Check(name="local models", ok=None, text=f"{it.name}: {server_words(it)}")
+            for it in checkup.local
+        ),
     ]
 
 
@@ -80,6 +85,7 @@ def _about(checkup: Checkup) -> str:
 def _document(checkup: Checkup) -> dict[str, object]:
     from hydra.app.proof import row
     from hydra.reporters.agents_document import agent_document
+    from hydra.reporters.models import server_document
 
     rows = [row(a, checkup.found.get(a.key())) for a in checkup.adapters]
     return {
@@ -100,5 +106,6 @@ def _document(checkup: Checkup) -> dict[str, object]:
         "program": checkup.program,
         "agents": [agent_document(one.descriptor, one.found, one.proof) for one in rows],
         "adapter_problems": list(checkup.adapter_problems),
+        "local_models": [server_document(server) for server in checkup.local],
         "exit_code": checkup.exit_code,
     }

@@ -9,35 +9,31 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from typing import NamedTuple
 
+from hydra.model import Rates
 from hydra.models.catalog import Catalog, Model
 
 
 class Choice(NamedTuple):
-    """`word` is what the CLI is told. `model` is None where Hydra does not know which that is;
-    `priced` whether its prices hold here; `remarks` are sentences for a person."""
+    """`word` is what the CLI is told. `model` is None where Hydra does not know which that is,
+    `rates` where nobody here knows its prices at that address; `remarks` are sentences."""
 
     word: str
     model: Model | None = None
-    priced: bool = False
+    rates: Rates | None = None
     remarks: tuple[str, ...] = ()
 
 
-def choose(
-    catalog: Catalog, name: str, *, agent: str, families: Collection[str] = (), local: bool = False
-) -> Choice:
-    """What `name` is for this agent, which takes models of `families` (none: of any).
-
-    `local`: it can be led to a server on this machine, whose models no list has.
-    """
+def choose(catalog: Catalog, name: str, *, agent: str, families: Collection[str] = ()) -> Choice:
+    """What `name` is for this agent, which takes models of `families` (none: of any)."""
     own = catalog.find(name)
     words = catalog.words_of(agent)
     said = name.lower().removesuffix("[1m]")
     if said in words and not (own is not None and own.own):
         model = catalog.find(words[said]) if words[said] else None
-        return Choice(name, model, model is not None, _remarks(model, agent, families))
+        return Choice(name, model, _rates(model, families), _remarks(model, agent, families))
     if own is not None:
         word = own.id if _is_alias(own, name) else name
-        return Choice(word, own, True, _remarks(own, agent, families))
+        return Choice(word, own, _rates(own, families), _remarks(own, agent, families))
     if "/" in name:
         return _of_provider(catalog, name)
     near = nearest(catalog, name, agent=agent, families=families)
@@ -56,8 +52,16 @@ def _of_provider(catalog: Catalog, name: str) -> Choice:
     model = catalog.find(rest)
     if model is None:
         return Choice(name)
-    deprecated = _deprecated(model)
-    return Choice(name, model, provider.lower() == model.maker, deprecated)
+    rates = model.rates if provider.lower() == model.maker else None
+    return Choice(name, model, rates, _deprecated(model))
+
+
+def _rates(model: Model | None, families: Collection[str]) -> Rates | None:
+    if model is None or model.rates is None or model.rates.longest is None:
+        return None if model is None else model.rates
+    # The maker's own CLI keeps to the window that is listed: no prompt of it is longer.
+    within = families and model.context is not None and model.context <= model.rates.longest
+    return model.rates._replace(longest=None) if within else model.rates
 
 
 def _remarks(model: Model | None, agent: str, families: Collection[str]) -> tuple[str, ...]:
