@@ -460,5 +460,10 @@ def test_each_row_builds_a_conversation(agent: Any) -> None:
     (hello,) = talk.acts()
     assert b'"initialize' in hello.data
     assert _kinds(talk.end(ExitStatus(code=1), {})) == ["failed"]
-    alone = agent.build_command(SpawnRequest(prompt="/clear", worktree=Path(ROOT)), found)
-    assert alone.stdin == b"\n/clear"
+
+
+def test_a_prompt_that_begins_with_a_slash_is_no_command() -> None:
+    meeting = Meeting(prompt="\n/clear").opened()
+    first, second = meeting.sent[-1]["params"]["prompt"]
+    assert not first["text"].lstrip().startswith("/")
+    assert second["text"] == "\n/clear"

@@ -83,7 +83,12 @@ class AcpAgent:
                 *row.by_permission(request),
             ),
             cwd=request.worktree,
-            stdin=self._prompt(prefaced(request.preface, request.prompt)),
+            stdin=as_stdin(
+                prefaced(request.preface, request.prompt),
+                adapter=self.key(),
+                limit=PROMPT_BYTES,
+                unit="bytes",
+            ),
             files=tuple((home / name, data) for name, data in row.files.items()),
             dialogue=self._dialogue(request),
             dropped=tuple(line.dropped),
@@ -145,11 +150,6 @@ class AcpAgent:
         if meta := self.row.meta(request):
             told.append(("meta", json.dumps(meta)))
         return tuple(told)
-
-    def _prompt(self, prompt: str) -> bytes:
-        # One that starts with "/" is a command of the agent's own; after a newline it is text.
-        text = f"\n{prompt}" if prompt.startswith("/") else prompt
-        return as_stdin(text, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes")
 
 
 ADAPTERS: tuple[AcpAgent, ...] = tuple(AcpAgent(row) for row in ROWS)

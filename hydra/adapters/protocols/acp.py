@@ -28,6 +28,7 @@ from hydra.adapters.stream import JsonStream, unknown
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus, Permission
 
+COMMANDED = "The task is:\n"
 _OPENINGS = ("session/new", "session/load", "session/resume", "session/fork")
 
 
@@ -60,8 +61,8 @@ class AcpConversation(JsonStream):
 
     def acts(self) -> Sequence[Act]:
         """What is to be said since it was last asked."""
-        acts, self._acts = self._acts, []
-        return acts
+        told, self._acts = self._acts, []
+        return told
 
     def take(self, line: Object) -> list[AgentEvent]:
         """One message of the agent's."""
@@ -98,7 +99,9 @@ class AcpConversation(JsonStream):
             params = {"sessionId": self._session, **setting.params}
             self._ask(setting.method, params, setting.what, setting.value)
             return
-        prompt = [{"type": "text", "text": self._wish.prompt}]
+        # What begins with "/" would be the agent's own command, also behind white space.
+        task = [COMMANDED] if self._wish.prompt.lstrip().startswith("/") else []
+        prompt = [{"type": "text", "text": text} for text in (*task, self._wish.prompt)]
         self._ask("session/prompt", {"sessionId": self._session, "prompt": prompt})
 
     def _over(self, *events: AgentEvent) -> list[AgentEvent]:

@@ -28,6 +28,8 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 """What a failed call says that the agent's own rules, or Hydra's answer, have refused."""
+_ABSENT = re.compile(r"tried to call unavailable tool")
+"""What opencode tells as completed: its rules have taken the tool away."""
 
 
 @dataclass(slots=True)
@@ -131,7 +133,9 @@ class Tools:
         code = _exit_code(line)
         ok = status == "completed" and code in (0, None)
         text = _answer(line)
-        denied = status == "failed" and bool(_REFUSED.search(text[:_TEXT]))
+        absent = _ABSENT.search(text[:_TEXT])
+        denied = bool(absent or (status == "failed" and _REFUSED.search(text[:_TEXT])))
+        ok = ok and not absent
         if denied:
             self._denied(call)
         elif not ok and call.kind in CHANGING:

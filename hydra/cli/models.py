@@ -1,0 +1,74 @@
+"""`hydra models`: what Hydra knows of models."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hydra.cli.common import Command, json_option, use_color
+from hydra.cli.display import cells
+
+if TYPE_CHECKING:
+    from hydra.app.models import Shelf
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "hydra models",
+        "hydra models opus",
+        "hydra models opus --agent claude",
+        "hydra models --agent codex --json",
+        "hydra models --local",
+    ),
+)
+@click.argument("name", required=False)
+@click.option("--agent", metavar="AGENT", help="Those that this agent takes.")
+@click.option("--local", is_flag=True, help="Ask the model servers on this machine's loopback.")
+@json_option
+def command(name: str | None, agent: str | None, local: bool, **options: Any) -> None:
+    """List the models that Hydra knows, or show one whole: window, prices, and their source.
+
+    A race takes any name: one that is unknown here is passed to its agent with a warning.
+    """
+    from hydra.app.models import models
+
+    shelf = models(name, agent, local)
+    sys.stdout.write(_document(shelf) if options["as_json"] else _text(shelf, bool(name)))
+
+
+def _text(shelf: Shelf, one: bool) -> str:
+    from hydra.reporters.models import choice_text, local_text, model_text, models_table
+
+    width, color = cells(sys.stdout), use_color(sys.stdout)
+    text = ""
+    if one:
+        text = "".join(model_text(model, width=width, color=color) for model in shelf.models)
+        text += choice_text(shelf.choice, shelf.agent, width) if shelf.choice else ""
+    elif shelf.local is None:
+        text = models_table(shelf.models, width=width, color=color)
+    if shelf.local is not None:
+        text += local_text(shelf.local, width=width, color=color)
+    return text
+
+
+def _document(shelf: Shelf) -> str:
+    from hydra.reporters.document import dump
+    from hydra.reporters.models import model_document, server_document
+
+    choice = shelf.choice
+    return dump(
+        {
+            "schema": 1,
+            "models": [model_document(model) for model in shelf.models],
+            "agent": shelf.agent or None,
+            "told": choice.word if choice else None,
+            "warnings": list(choice.remarks) if choice else [],
+            "words": dict(shelf.words),
+            "local": None
+            if shelf.local is None
+            else [server_document(server) for server in shelf.local],
+        }
+    )

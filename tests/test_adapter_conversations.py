@@ -1,0 +1,228 @@
+"""Conversations of the adapters that talk to their agent: what is asked when, line by line."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.adapters import opencode_http, pi_rpc
+from hydra.adapters.contract import Act, Call, CloseInput, Conversation, Finish, Write
+from hydra.events import AgentEvent
+from hydra.model import BuiltCommand, ExitStatus
+
+URL = b"opencode server listening on http://127.0.0.1:4096"
+
+
+def command(**dialogue: str) -> BuiltCommand:
+    return BuiltCommand(
+        program="/bin/agent",
+        args=(),
+        cwd=Path("/lane/shop"),
+        stdin=b"Do it",
+        dialogue=tuple(dialogue.items()),
+    )
+
+
+def heard(talk: Conversation, *lines: object) -> tuple[list[AgentEvent], list[Act]]:
+    """The events of these lines, and what was to be done after each."""
+    events: list[AgentEvent] = []
+    acts: list[Act] = []
+    for line in lines:
+        events += talk.parse_line(line if isinstance(line, bytes) else json.dumps(line).encode())
+        acts += talk.acts()
+    return events, acts
+
+
+def asked(acts: list[Act]) -> list[str]:
+    return [json.loads(act.data)["type"] for act in acts if isinstance(act, Write)]
+
+
+# --- pi --------------------------------------------------------------------------------------
+
+MESSAGE = {
+    "role": "assistant",
+    "content": [{"type": "text", "text": "Done."}],
+    "stopReason": "stop",
+}
+ENDED = ({"type": "message_end", "message": MESSAGE}, {"type": "agent_end", "messages": []})
+
+
+def at_rest(**data: bool) -> dict[str, object]:
+    return {"type": "response", "id": "hydra-rest", "success": True, "data": data}
+
+
+def test_pi_is_asked_closed_and_believed() -> None:
+    talk = pi_rpc.ADAPTER.conversation(command())
+    assert asked(list(talk.acts())) == ["get_state", "prompt"]
+    _, acts = heard(talk, {"type": "agent_start"}, *ENDED)
+    assert asked(acts) == ["get_session_stats", "get_state"]
+    stats = {"tokens": {"input": 5, "output": 2, "cacheRead": 3}, "cost": 0.5}
+    told = {"type": "response", "id": "hydra-stats", "success": True, "data": stats}
+    events, acts = heard(talk, told, at_rest(isStreaming=False))
+    assert acts == [CloseInput()]
+    usage = {"input_tokens": 8, "output_tokens": 2, "cached_tokens": 3, "cost_usd": 0.5}
+    assert [event.data for event in events] == [usage]
+    assert [event.kind for event in talk.end(ExitStatus(code=0), {})] == ["completed"]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [at_rest(isStreaming=True)],
+        [at_rest(isCompacting=True)],
+        [{"type": "auto_retry_start", "attempt": 1}, at_rest(isStreaming=False)],
+        [{"type": "agent_start"}, at_rest(isStreaming=False)],
+    ],
+)
+def test_pi_is_not_closed_while_it_may_go_on(between: list[object]) -> None:
+    talk = pi_rpc.ADAPTER.conversation(command())
+    heard(talk, {"type": "agent_start"}, *ENDED)
+    _, acts = heard(talk, *between)
+    assert CloseInput() not in acts
+    _, acts = heard(talk, {"type": "agent_start"}, *ENDED, at_rest(isStreaming=False))
+    assert acts[-1] == CloseInput()
+
+
+def test_pi_that_will_try_again_is_not_even_asked() -> None:
+    talk = pi_rpc.ADAPTER.conversation(command())
+    talk.acts()
+    failed = {"role": "assistant", "stopReason": "error", "errorMessage": "503 overloaded"}
+    again = {"type": "agent_end", "messages": [], "willRetry": True}
+    _, acts = heard(talk, {"type": "message_end", "message": failed}, again)
+    assert acts == []
+
+
+def test_pi_that_refuses_the_task_says_why() -> None:
+    talk = pi_rpc.ADAPTER.conversation(command())
+    talk.acts()
+    text = "No API key found for anthropic"
+    _, acts = heard(
+        talk, {"type": "response", "id": "hydra-prompt", "success": False, "error": text}
+    )
+    assert acts == [CloseInput()]
+    (event,) = talk.end(ExitStatus(code=0), {})
+    assert (event.kind, text in str(event.data["message"])) == ("failed", True)
+
+
+# --- OpenCode --------------------------------------------------------------------------------
+
+
+def http(id: str, status: int = 200, body: object = None) -> dict[str, object]:
+    return {"hydra": "http", "id": id, "status": status, "body": body}
+
+
+def sse(type: str, **properties: object) -> dict[str, object]:
+    data = {"type": type, "properties": {"sessionID": "ses_1", **properties}}
+    return {"hydra": "sse", "id": "events", "data": data}
+
+
+SESSION = http("session", body={"id": "ses_1", "directory": "/lane/shop", "version": "1.18.33"})
+BUSY = sse("session.status", status={"type": "busy"})
+IDLE = sse("session.status", status={"type": "idle"})
+STEP = sse(
+    "message.part.updated",
+    part={"type": "step-finish", "id": "p1", "sessionID": "ses_1", "reason": "stop"},
+)
+
+
+def begun(**dialogue: str) -> tuple[Conversation, list[Act]]:
+    talk = opencode_http.ADAPTER.conversation(
+        command(OPENCODE_SERVER_PASSWORD="made-up-password", **dialogue)
+    )
+    assert list(talk.acts()) == []
+    return talk, heard(talk, URL, sse("server.connected"), SESSION)[1]
+
+
+def calls(acts: list[Act]) -> list[str]:
+    return [f"{act.method} {act.url[21:]}" for act in acts if isinstance(act, Call)]
+
+
+def test_opencode_is_listened_to_before_it_is_asked() -> None:
+    _, acts = begun(model="stub/some/model", agent="plan", variant="high")
+    assert calls(acts) == [
+        "GET /global/health",
+        "GET /event",
+        "POST /session",
+        "POST /session/ses_1/prompt_async",
+    ]
+    told: Any = acts[-1]
+    assert json.loads(told.body) == {
+        "parts": [{"type": "text", "text": "Do it"}],
+        "model": {"providerID": "stub", "modelID": "some/model"},
+        "agent": "plan",
+        "variant": "high",
+    }
+    pair = base64.b64encode(b"opencode:made-up-password").decode()
+    assert all(dict(act.headers)["Authorization"] == f"Basic {pair}" for act in acts)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("dialogue", "call"),
+    [
+        ({"resume": "ses_0"}, "GET /session/ses_0"),
+        ({"resume": "ses_0", "fork": "yes"}, "POST /session/ses_0/fork"),
+        ({"resume": "../x?y"}, "GET /session/..%2Fx%3Fy"),
+    ],
+)
+def test_opencode_goes_on_with_a_session(dialogue: dict[str, str], call: str) -> None:
+    _, acts = begun(**dialogue)
+    assert calls(acts)[2] == call
+
+
+@pytest.mark.parametrize(("allow", "reply"), [({"allow": "yes"}, "once"), ({}, "reject")])
+def test_what_opencode_asks_is_answered_from_the_permission(
+    allow: dict[str, str], reply: str
+) -> None:
+    talk, _ = begun(**allow)
+    # A subagent's session asks, too.
+    question = sse("permission.asked", id="per_1", sessionID="ses_2", permission="bash")
+    events, acts = heard(talk, BUSY, question, sse("question.asked", id="que_1"))
+    assert calls(acts) == ["POST /permission/per_1/reply", "POST /question/que_1/reject"]
+    told: Any = acts[0]
+    assert json.loads(told.body) == {"reply": reply}
+    assert [event.data["type"] for event in events] == ["permission", "question"]
+
+
+def test_opencode_is_sent_away_once_when_it_is_idle() -> None:
+    talk, _ = begun()
+    _, acts = heard(talk, BUSY, STEP, IDLE, sse("session.idle"), IDLE)
+    assert acts == [Finish()]
+    assert [event.kind for event in talk.end(ExitStatus(signal=2), {})] == ["completed"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (http("prompt", 400, {"data": {"message": "model not found"}}), "model not found"),
+        (http("events", 401), "events: 401"),
+        ({"hydra": "http_failed", "id": "events", "text": "broke off"}, "broke off"),
+        ({"hydra": "sse_end", "id": "events"}, "events ended"),
+    ],
+)
+def test_opencode_that_answers_no_more_has_failed(line: object, reason: str) -> None:
+    talk, _ = begun()
+    _, acts = heard(talk, BUSY, line)
+    assert acts == [Finish()]
+    (event,) = talk.end(ExitStatus(signal=2), {})
+    assert event.kind == "failed"
+    assert reason in str(event.data["message"])
+
+
+def test_an_error_before_the_turn_began_ends_it_and_one_within_waits() -> None:
+    error = {"name": "APIError", "data": {"message": "it is broken", "statusCode": 400}}
+    talk, _ = begun()
+    assert heard(talk, sse("session.error", error=error))[1] == [Finish()]
+    talk, _ = begun()
+    assert heard(talk, BUSY, sse("session.error", error=error))[1] == []
+    assert heard(talk, IDLE)[1] == [Finish()]
+    assert talk.end(ExitStatus(signal=2), {})[0].kind == "failed"
+
+
+def test_another_sessions_events_are_not_its_own() -> None:
+    talk, _ = begun()
+    events, acts = heard(talk, sse("session.idle", sessionID="ses_2"))
+    assert (events, acts) == ([], [])

@@ -1,0 +1,199 @@
+"""The catalogue of models, what a lane's name stands for, and what tokens would cost."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+
+from hydra.adapters import registry
+from hydra.config.records import OwnModel
+from hydra.model import Rates, Usage
+from hydra.models.catalog import OWN, Catalog, Model, built_in, plain, with_own
+from hydra.models.choosing import choose, nearest
+from hydra.models.estimate import estimate
+
+MINE = {
+    "large": OwnModel(id="gw-large-7", aliases=("big",), input_price=2, output_price=8),
+    "opus": OwnModel(id="gw-opus", family="claude"),
+}
+
+
+# --- the catalogue ---------------------------------------------------------------------------
+
+
+def test_every_name_stands_for_one_model() -> None:
+    names = [plain(name) for it in built_in().models for name in (it.id, *it.aliases)]
+    assert len(names) == len(set(names))
+    assert len(names) > 60
+
+
+@pytest.mark.parametrize("model", built_in().models, ids=lambda it: it.id)
+def test_every_fact_has_a_source_and_every_price_a_day(model: Model) -> None:
+    assert re.search(r" inside [A-Z][\w ]+ \d+\.\d+\.\d+$", model.source)
+    assert model.family
+    assert model.maker
+    assert model.context is not None
+    assert model.context > 1000
+    assert model.output is None or model.output > 1000
+    if model.rates:
+        assert date(2026, 1, 1) <= date.fromisoformat(model.rates.read) <= date(2027, 12, 31)
+        assert re.search(r" inside [A-Z][\w ]+ \d+\.\d+\.\d+$", model.rates.source)
+        assert 0 < model.rates.input <= model.rates.output
+        assert model.rates.cached is None or model.rates.cached < model.rates.input
+    if model.successor:
+        assert built_in().find(model.successor) is not None
+    if model.until:
+        assert model.deprecated
+        date.fromisoformat(model.until)
+
+
+def test_words_are_of_agents_that_there_are_and_name_models_that_there_are() -> None:
+    for agent, words in built_in().words.items():
+        assert agent in {*registry.OWN, "aider", "omp"}, agent
+        for id in filter(None, words.values()):
+            assert built_in().find(id) is not None, (agent, id)
+
+
+def test_every_family_that_an_agent_takes_has_models() -> None:
+    families = {it.family for it in built_in().models}
+    for adapter in registry.OWN.values():
+        assert set(adapter.descriptor.families) <= families, adapter.key()
+
+
+# --- what a name stands for --------------------------------------------------------------------
+
+
+def word(agent: str, name: str, catalog: Catalog | None = None) -> tuple[str, str, tuple[str, ...]]:
+    families = registry.OWN[agent].descriptor.families if agent in registry.OWN else ()
+    choice = choose(catalog or built_in(), name, agent=agent, families=families)
+    return choice.word, choice.model.id if choice.model else "", choice.remarks
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "told", "model"),
+    [
+        ("claude", "opus", "opus", "claude-opus-5-5"),
+        ("claude", "opus[1m]", "opus[1m]", "claude-opus-5-5"),
+        ("claude", "claude-opus-4-8", "claude-opus-4-8", "claude-opus-4-8"),
+        ("claude", "claude-haiku-4-5-20251001", "claude-haiku-4-5-20251001", "claude-haiku-4-5"),
+        ("claude-acp", "opus", "opus", "claude-opus-5-5"),
+        ("claude", "opusplan", "opusplan", ""),
+        ("gemini", "flash", "flash", ""),
+        ("aider", "opus", "opus", "claude-opus-4-6"),
+        ("cline", "opus", "claude-opus-5-5", "claude-opus-5-5"),
+        ("copilot", "claude-opus-4.6", "claude-opus-4.6", "claude-opus-4-6"),
+        ("codex", "gpt-6-sol", "gpt-6-sol", "gpt-6-sol"),
+        ("opencode", "anthropic/claude-opus-5-5", "anthropic/claude-opus-5-5", "claude-opus-5-5"),
+        ("opencode", "acme/none-of-ours", "acme/none-of-ours", ""),
+    ],
+)
+def test_what_an_agent_is_told(agent: str, name: str, told: str, model: str) -> None:
+    assert word(agent, name) == (told, model, ())
+
+
+def test_an_unknown_model_is_passed_on_with_the_nearest_of_what_the_agent_takes() -> None:
+    assert word("claude", "opsu") == (
+        "opsu",
+        "",
+        ("the model opsu is unknown to Hydra; did you mean opus?",),
+    )
+    assert word("codex", "gpt-6-soll")[2][0].endswith("did you mean gpt-6-sol?")
+    assert word("qwen", "zzzz") == ("zzzz", "", ("the model zzzz is unknown to Hydra",))
+    # Of two that are near, the one that this agent takes.
+    assert nearest(built_in(), "flsh", agent="gemini", families=("gemini",)) == "flash"
+    assert nearest(built_in(), "flsh", agent="claude", families=("claude",)) != "flash"
+
+
+def test_another_family_than_the_agent_takes_is_warned_of_and_passed_on() -> None:
+    told, _, remarks = word("codex", "opus")
+    assert told == "claude-opus-5-5"
+    assert remarks == ("codex takes models of the family gpt, and claude-opus-5-5 is of claude",)
+
+
+def test_a_deprecated_one_is_warned_of_with_its_successor() -> None:
+    told, _, remarks = word("claude", "claude-sonnet-4-5")
+    assert told == "claude-sonnet-4-5"
+    assert remarks == (
+        "claude-sonnet-4-5 is deprecated, gone from 2026-11-30 on: claude-sonnet-5-5 follows it",
+    )
+
+
+def test_prices_hold_at_the_makers_own_address_alone() -> None:
+    def rates(name: str) -> Rates | None:
+        return choose(built_in(), name, agent="opencode").rates
+
+    assert rates("anthropic/claude-opus-5-5") == rates("claude-opus-5-5") != None  # noqa: E711
+    assert rates("openrouter/claude-opus-5-5") is None
+    assert rates("openrouter/anthropic/claude-opus-5-5") is None
+
+
+def test_a_limit_of_the_prompt_does_not_matter_where_the_window_is_no_larger() -> None:
+    own = choose(built_in(), "gpt-6-sol", agent="codex", families=("gpt",)).rates
+    other = choose(built_in(), "gpt-6-sol", agent="opencode").rates
+    assert own is not None
+    assert other is not None
+    assert (own.longest, other.longest) == (None, 272_000)
+
+
+# --- the user's own ----------------------------------------------------------------------------
+
+
+def test_own_entries_go_over_what_hydra_knows() -> None:
+    catalog = with_own(MINE.items())
+    assert word("claude", "large", catalog)[:2] == ("gw-large-7", "gw-large-7")
+    assert word("gemini", "BIG", catalog)[:2] == ("gw-large-7", "gw-large-7")
+    assert word("claude", "opus", catalog) == ("gw-opus", "gw-opus", ())
+    assert word("claude", "sonnet", catalog)[0] == "sonnet"
+    mine = catalog.find("large")
+    assert mine is not None
+    assert mine.rates == Rates(2, 8, None, None, "", OWN)
+
+
+def test_an_entry_of_a_known_id_replaces_it() -> None:
+    catalog = with_own([("mine", OwnModel(id="gpt-5.5", context=99))])
+    assert [it.context for it in catalog.models if it.id == "gpt-5.5"] == [99]
+    assert word("codex", "gpt-5.5", catalog)[0] == "gpt-5.5"
+
+
+# --- estimates ---------------------------------------------------------------------------------
+
+RATES = Rates(4, 20, 0.5, None, "2026-11-22", "a list")
+
+
+def test_cached_tokens_are_part_of_the_input_and_cost_their_own_price() -> None:
+    usage = Usage(input_tokens=1_000_000, output_tokens=100_000, cached_tokens=600_000)
+    made = estimate(RATES, usage)
+    assert made is not None
+    assert made.cost_usd == pytest.approx(0.4 * 4 + 0.1 * 20 + 0.6 * 0.5)
+    assert (made.prices_of, made.source) == ("2026-11-22", "a list")
+
+
+def test_without_a_price_for_cached_tokens_they_cost_as_any_other() -> None:
+    usage = Usage(input_tokens=1_000_000, output_tokens=0)
+    made = estimate(RATES._replace(cached=None), usage)
+    assert made is not None
+    assert made.cost_usd == pytest.approx(4)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        Usage(),
+        Usage(input_tokens=1),
+        Usage(output_tokens=1, cached_tokens=0),
+        Usage(input_tokens=5, output_tokens=1),
+        Usage(input_tokens=5, output_tokens=1, cached_tokens=6),
+        Usage(input_tokens=5, output_tokens=1, cached_tokens=0, cost_usd=0.0),
+        Usage(input_tokens=-5, output_tokens=1, cached_tokens=-6),
+    ],
+)
+def test_what_is_unknown_is_not_zero_and_a_cost_that_was_told_stands(usage: Usage) -> None:
+    assert estimate(RATES, usage) is None
+
+
+def test_nothing_is_said_where_a_prompt_may_have_been_too_long() -> None:
+    rates = RATES._replace(longest=100)
+    assert estimate(rates, Usage(input_tokens=100, output_tokens=1, cached_tokens=0)) is not None
+    assert estimate(rates, Usage(input_tokens=101, output_tokens=1, cached_tokens=0)) is None
