@@ -89,8 +89,11 @@ class Talk:
             with trio.move_on_after(REST):
                 await self._caller.ended()
         self.hang_up()
-        if self.inlet.unsent:
-            self._sent.add("unsent", bytes=self.inlet.unsent)
+        left = self.inlet.unsent
+        if left:
+            self._sent.add("unsent", bytes=left)
+        if self.inlet.full and not self.inlet.gone:
+            self._warn_once(f"it did not read what it was told: {left} bytes were left")
 
     def _wanted(self) -> Sequence[Act]:
         try:
@@ -104,11 +107,6 @@ class Talk:
         self._wrote = True
         if self.inlet.write(data):
             self._sent.add("write", text=data.decode("utf-8", "replace"))
-        elif self.inlet.full:
-            self._warn_once(
-                f"it does not read what it is told: {self.inlet.unsent} bytes wait, and nothing "
-                "more is sent"
-            )
 
     def _call(self, call: Call) -> None:
         assert self._caller is not None

@@ -271,5 +271,6 @@ def test_every_recorded_version_is_free_of_the_machine_it_was_recorded_on() -> N
         for folder in (FIXTURES / adapter.key()).glob("*/"):
             for path in folder.glob("*"):
                 text = path.read_text(encoding="utf-8", errors="replace")
+                text = text.replace("/$bunfs/root/", "")  # inside a program that bun has packed
                 for part in ("/var/tmp/", "/root/", "sk-ant-", "0123456789"):
                     assert part not in text, f"{path}: {part}"

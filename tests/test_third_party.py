@@ -63,7 +63,7 @@ def listed(hydra: Hydra, *args: str) -> tuple[dict[str, dict[str, object]], list
 
 def test_one_is_found_by_its_entry_point_and_marked_wherever_it_is_listed(toy: Hydra) -> None:
     agents, problems = listed(toy, OPT_IN)
-    assert list(agents) == ["claude", "codex", "cursor-agent", "toy"]
+    assert list(agents) == [*registry.OWN, "toy"]
     assert problems == []
     assert [one["third_party"] for one in agents.values()] == [False, False, False, True]
     origin = {"adapter": "toy_adapter:ADAPTER", "distribution": "toy-adapter", "version": "1.0"}
@@ -253,7 +253,7 @@ def test_one_that_cannot_be_used_is_named_with_a_next_step(hydra: Hydra) -> None
             module.write_text(f"print('noise')\n{source}\n")
         install(site(hydra), f"dist-{key}", {key: spec})
     agents, problems = listed(hydra)
-    assert list(agents) == ["claude", "codex", "cursor-agent", "toy"]
+    assert list(agents) == [*registry.OWN, "toy"]
     assert len(problems) == len(CANNOT)
     for key, (spec, _, said) in CANNOT.items():
         (problem,) = [it for it in problems if f"the adapter {key} ({spec}) cannot be used: " in it]

@@ -105,7 +105,6 @@ def _qwen() -> Row:
             ("QWEN_CODE_SYSTEM_SETTINGS_PATH", f"{{home}}/{settings}"),
             ("QWEN_CODE_NO_RELAUNCH", "true"),
             ("QWEN_CODE_DISABLE_CRON", "1"),
-            ("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"),
             ("QWEN_USAGE_STATISTICS_ENABLED", "false"),
             ("NO_BROWSER", "true"),
         ),

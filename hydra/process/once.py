@@ -11,6 +11,7 @@ from pathlib import Path
 import trio
 
 from hydra.process.child import ANSWER, Child, OnChunk, streams
+from hydra.process.fairness import OnSleep, outlasts
 from hydra.process.records import Ran, Wrap, plain
 from hydra.process.spawning import kept, sealed
 
@@ -29,12 +30,14 @@ async def run(
     stdin: bytes = b"",
     output_limit: int = 1024**2,
     on_output: OnChunk = _forget,
+    on_sleep: OnSleep | None = None,
 ) -> Ran:
     """Runs `argv` in its own session for at most `timeout` seconds, with `stdin` as its input.
 
     At the limit it is killed with all it started; what it had written by then is kept. `on_output`
-    gets all of both outputs as it comes; it must be quick and must not raise. Raises `CannotStart`
-    when the program was never executed.
+    gets all of both outputs as it comes; it must be quick and must not raise. With `on_sleep` the
+    time it waits for a core does not count (fairness.py). Raises `CannotStart` when the program was
+    never executed.
     """
     began = time.monotonic()
     out, err = _Capped(output_limit, on_output), _Capped(output_limit, on_output)
@@ -44,7 +47,7 @@ async def run(
             kept(argv, env=env, cwd=cwd, stdin=source, wrap=wrap) as child,
             streams(child, out.take, err.take),
         ):
-            timed_out = await _ended_late(child, timeout)
+            timed_out = await _ended_late(child, timeout, on_sleep)
     finally:
         os.close(source)
     if not timed_out:
@@ -61,10 +64,14 @@ async def run(
     )
 
 
-async def _ended_late(child: Child, seconds: float) -> bool:
-    with trio.move_on_after(seconds):
-        await child.finished.wait()
-        return False
+async def _ended_late(child: Child, seconds: float, on_sleep: OnSleep | None) -> bool:
+    if on_sleep is not None:
+        if not await outlasts(child, seconds, on_sleep):
+            return False
+    else:
+        with trio.move_on_after(seconds):
+            await child.finished.wait()
+            return False
     child.signal(signal.SIGKILL)
     with trio.move_on_after(ANSWER):
         await child.finished.wait()

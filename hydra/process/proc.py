@@ -40,6 +40,21 @@ def cpu_of_tools(keeper: int, agent: int) -> float:
     return total
 
 
+def work(top: int) -> tuple[float, bool]:
+    """CPU seconds of `top` and all below it, those that ended included, and whether any thread of
+    them wants a core, or waits for a disk, right now."""
+    total, wants = 0.0, False
+    for pid in (top, *descendants(top)):
+        total += sum(_cpu(_stat(pid)))
+        wants = wants or any(_state(pid, thread) in (b"R", b"D") for thread in _threads(pid))
+    return total, wants
+
+
+def _state(pid: int, thread: str) -> bytes:
+    data = _read(f"{_PROC}/{pid}/task/{thread}/stat")
+    return data[data.rindex(b")") + 2 :][:1] if data else b""
+
+
 def parent(pid: int) -> int | None:
     """The parent's pid; None when there is no such process."""
     fields = _stat(pid)

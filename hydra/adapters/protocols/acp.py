@@ -239,7 +239,7 @@ class AcpConversation(JsonStream):
             own = method.startswith("_") or not method.startswith(("session/", "$/"))
             return [said.progress("notice" if own else "unknown", type=method[:80])]
         update = mapping(mapping(line, "params"), "update")
-        if not self._session:  # an old session is told once more before it is open
+        if self._agent and not self._session:  # an old session is told again before it is open
             return [said.progress("notice", type=string(update, "sessionUpdate")[:80])]
         return self._turn.updated(update, self._offers)
 

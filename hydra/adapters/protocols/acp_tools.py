@@ -21,6 +21,7 @@ _OPEN = 1000
 _TEXT = 2000
 _VERBS = {"edit": "Edit", "delete": "Delete", "move": "Move", "read": "Read"}
 _COMMANDS = ("command", "cmd", "script")
+_NAMED = (*PATHS, "pattern", "query", "url", "prompt", "description")
 _TITLED = re.compile(r"^(?:\$|terminal:|Terminal:) +")
 _REFUSED = re.compile(
     r"plan mode|rejected by user|user (?:rejected|refused)|permission (?:denied|to use)|was blocked"
@@ -160,8 +161,7 @@ def _target(line: Object, kind: str) -> str:
     if kind == "execute":
         text = next((text for text in _texts(line) if text.startswith("$ ")), "")
         return first(raw, _COMMANDS) or text.removeprefix("$ ")
-    named = first(raw, PATHS) or next(iter(paths(line)), "")
-    return named or next((value for value in raw.values() if isinstance(value, str)), "")
+    return first(raw, _NAMED) or next(iter(paths(line)), "")
 
 
 def _texts(line: Object) -> list[str]:

@@ -91,7 +91,18 @@ def _waits(part: Part) -> list[object]:
     for line in reversed([line for line in part.stream.lines if line]):
         coming = _answers(line, coming)
         waits.insert(0, coming)
+        if _at_once(line):
+            coming = None
     return waits
+
+
+def _at_once(line: bytes) -> bool:
+    """Whether it answers before what it is asked for happens (pi's): nothing before it waits."""
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(told, dict) and told.get("type") == "response"
 
 
 def _answers(line: bytes, otherwise: object) -> object:
