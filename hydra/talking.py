@@ -92,7 +92,7 @@ class Talk:
         left = self.inlet.unsent
         if left:
             self._sent.add("unsent", bytes=left)
-        if self.inlet.full and not self.inlet.gone:
+        if self.inlet.full:
             self._warn_once(f"it did not read what it was told: {left} bytes were left")
 
     def _wanted(self) -> Sequence[Act]:

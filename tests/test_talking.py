@@ -101,7 +101,6 @@ def test_one_that_closes_its_stdin_early_is_not_in_the_way(hydra: Hydra) -> None
     race = talk(hydra, "deaf x\nwrite a.txt x\nflood me")
     lane = race.lane("talker")
     assert (lane["status"], lane["error"]) == ("completed", None)
-    assert not any("did not read" in warning for warning in lane["warnings"])
 
 
 def test_an_adapter_that_wants_nonsense_done_costs_a_warning(hydra: Hydra) -> None:

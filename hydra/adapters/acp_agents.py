@@ -22,6 +22,7 @@ from hydra.adapters.acp_row import (
     alone,
     any_agent,
     over,
+    spoken,
 )
 from hydra.adapters.contract import ConfigFolder, Install
 from hydra.adapters.copilot_descriptor import SECRETS
@@ -63,6 +64,7 @@ def _opencode() -> Row:
         manner=manner,
         words=("acp",),
         options=alone(opencode.PURE),
+        proof=(spoken("--cwd"),),
         environment=(
             ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
             ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
@@ -158,6 +160,7 @@ def _hermes() -> Row:
         ),
         manner=manner,
         words=("acp",),
+        proof=(spoken("--check"),),
         environment=hermes.ENVIRONMENT,
     )
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from hydra.adapters import claude, codex
-from hydra.adapters.acp_row import EFFORTS, FULL, NUMBER, OPEN, Pairs, Row, over
+from hydra.adapters.acp_row import EFFORTS, FULL, NUMBER, OPEN, Pairs, Row, over, spoken
 from hydra.adapters.contract import Install
 from hydra.adapters.detecting import Identity
 from hydra.adapters.protocols.acp_manner import Manner
@@ -45,6 +45,7 @@ def claude_agent() -> Row:
         ),
         identity=Identity(version=NUMBER, help=re.compile(r"Claude Code")),
         manner=manner,
+        proof=(spoken("--print"),),
         environment=claude.ENVIRONMENT,
         by_permission=_claude_consent,
         meta=_claude_options,
@@ -100,6 +101,7 @@ def codex_agent() -> Row:
             version=re.compile(r"codex-acp (\d+\.\d+\.\d+\S*)"), help=re.compile(r"Codex")
         ),
         manner=manner,
+        proof=(spoken("--config"),),
         environment=(("NO_BROWSER", "1"),),
         by_permission=_codex_settings,
     )

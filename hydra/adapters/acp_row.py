@@ -16,9 +16,14 @@ Pairs = tuple[tuple[str, str], ...]
 
 FULL, OPEN = Permission.FULL_AUTO, Permission.UNRESTRICTED
 
-SPOKEN = Flag(
-    name="--acp", purpose="to be talked to", required=True, drops=("json_stream", "emits_usage")
-)
+
+def spoken(name: str) -> Flag:
+    """The option that makes an agent speak the protocol, or shows in its help that it does."""
+    drops = ("json_stream", "emits_usage")
+    return Flag(name=name, purpose="to be talked to", required=True, drops=drops)
+
+
+SPOKEN = spoken("--acp")
 NUMBER = re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE)
 EFFORTS = {effort: effort.value for effort in Effort}
 EXITS = {
@@ -51,6 +56,8 @@ class Row:
     words: tuple[str, ...] = ()
     options: tuple[tuple[Flag, tuple[str, ...]], ...] = ()
     environment: Pairs = ()
+    proof: tuple[Flag, ...] = ()
+    """Options of its help text that are on no line: without them it is not what was tried."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     by_permission: Callable[[SpawnRequest], Pairs] = _nothing
     meta: Callable[[SpawnRequest], Mapping[str, object]] = _no_meta
@@ -58,8 +65,8 @@ class Row:
 
     @property
     def flags(self) -> tuple[Flag, ...]:
-        """Those of its line."""
-        return tuple(flag for flag, _ in self.options)
+        """Those of its line, and its proof."""
+        return (*(flag for flag, _ in self.options), *self.proof)
 
 
 def alone(*flags: Flag) -> tuple[tuple[Flag, tuple[str, ...]], ...]:

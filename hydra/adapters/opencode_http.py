@@ -58,7 +58,9 @@ class OpenCodeServer(OpenCode):
         # It tries 4096 first all the same: where it listens is what it prints.
         args = ["serve", "--hostname", "127.0.0.1", "--port", "0"]
         args += [PURE.name] if PURE.name in found.flags else []
-        args += [LOGS.name, LEVEL.name, "ERROR"] if LOGS.name in found.flags else []
+        if LOGS.name in found.flags:
+            args.append(LOGS.name)
+            args += [LEVEL.name, "ERROR"] if LEVEL.name in found.flags else []
         return replace(
             built,
             args=(*args, *request.extra_args),

@@ -248,6 +248,16 @@ AGENT_KEYS = (
         repository=NO,
     ),
     Key(
+        name="agents.<key>.remote",
+        field="remote",
+        kind=text(key_name),
+        default="",
+        shown="this machine",
+        example='"gpubox"',
+        meaning="The remote on which it runs; `local` is this machine.",
+        repository=NO,
+    ),
+    Key(
         name="agents.<key>.adapter",
         field="adapter",
         kind=text(object_spec),
@@ -333,6 +343,16 @@ PROFILE_KEYS = (
         shown="the agent's",
         example='"fast"',
         meaning="Its service tier.",
+    ),
+    Key(
+        name="profiles.<name>.remote",
+        field="remote",
+        kind=text(key_name),
+        default="",
+        shown="the agent's",
+        example='"gpubox"',
+        meaning="The remote on which it runs; `local` is this machine.",
+        repository=NO,
     ),
     *budget("profiles.<name>", "its lane", YES),
 )

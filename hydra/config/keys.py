@@ -25,6 +25,7 @@ from hydra.config.kinds import (
     word,
 )
 from hydra.config.model_keys import MODEL_KEYS
+from hydra.config.remote_keys import REMOTE_KEYS
 from hydra.model import Limits, TrialCap, Weights
 
 KIB, MIB, GIB, TIB = 1024, 1024**2, 1024**3, 1024**4
@@ -443,6 +444,7 @@ KEYS: tuple[Key, ...] = (
     *BUDGET_KEYS,
     *AGENT_KEYS,
     *PROFILE_KEYS,
+    *REMOTE_KEYS,
     *MODEL_KEYS,
 )
 """Every key, in the order in which the docs show them."""
@@ -459,6 +461,9 @@ PROFILE = {key.leaf: key for key in PROFILE_KEYS}
 MODEL = {key.leaf: key for key in MODEL_KEYS}
 """The same for each `[models.<name>]`."""
 
+REMOTE = {key.leaf: key for key in REMOTE_KEYS}
+"""The same for each `[remotes.<name>]`."""
+
 CHECK = {key.leaf: key for key in _ONE_CHECK_KEYS}
 """The same for each `[checks.<name>]`."""
 
@@ -472,6 +477,8 @@ def key_of(parts: tuple[str, ...]) -> Key | None:
         return AGENT.get(parts[2]) if len(parts) == 3 else None
     if parts[0] == "profiles":
         return PROFILE.get(parts[2]) if len(parts) == 3 else None
+    if parts[0] == "remotes":
+        return REMOTE.get(parts[2]) if len(parts) == 3 else None
     if parts[0] == "models":
         return MODEL.get(parts[2]) if len(parts) == 3 else None
     if parts[0] == "checks" and len(parts) == 3:

@@ -26,8 +26,11 @@ _SECTIONS = (
     "budget",
     "agents",
     "profiles",
+    "remotes",
     "models",
 )
+
+_OF_NAMES = ("agents", "checks", "profiles", "remotes", "models")
 
 
 class Found(NamedTuple):
@@ -88,7 +91,7 @@ def from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Laye
 
 def _is_empty_section(parts: tuple[str, ...], value: object) -> bool:
     # A table whose lines are all commented out: nobody has filled it in yet.
-    named = parts[0] in ("agents", "checks", "profiles", "models") and len(parts) == 2
+    named = parts[0] in _OF_NAMES and len(parts) == 2
     return value == {} and (named or ".".join(parts) in _SECTIONS)
 
 

@@ -17,6 +17,7 @@ from hydra.config.layers import (
 )
 from hydra.config.models import own_models
 from hydra.config.profiles import check_once, profiles
+from hydra.config.remotes import check_named, remotes
 from hydra.config.records import (
     AgentSettings,
     CheckSettings,

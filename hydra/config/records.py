@@ -73,6 +73,7 @@ class AgentSettings:
     adapter: str | None = None
     effort: Effort | None = None
     service_tier: str = ""
+    remote: str = ""
 
 
 class HookSettings(NamedTuple):
@@ -98,8 +99,43 @@ class Profile:
     preface_file: str = ""
     environment: tuple[str, ...] = ()
     service_tier: str = ""
+    remote: str = ""
     budget: Budget = field(default_factory=Budget)
     source: str = field(default="", compare=False)
+
+
+HERE = "local"
+"""The name that stands for this machine where a remote is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """`[remotes.<name>]`: where an agent can run but here, and how it is reached (docs/remote.md).
+
+    `mode` is ssh (with `host`), docker (`container`, or `image`) or k8s (`pod`); paths are there.
+    """
+
+    name: str
+    mode: str
+    host: str = ""
+    container: str = ""
+    image: str = ""
+    pod: str = ""
+    namespace: str = ""
+    context: str = ""
+    workdir: str = "/tmp"  # noqa: S108  the other machine's
+    program: str = ""
+    options: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """Where that is, in a few words: `gpubox over ssh`."""
+        if self.mode == "ssh":
+            return f"{self.host} over ssh"
+        if self.mode == "docker":
+            return f"container {self.container}" if self.container else f"image {self.image}"
+        space = f" of {self.namespace}" if self.namespace else ""
+        return f"pod {self.pod}{space}" + (f" in {self.context}" if self.context else "")
 
 
 class OwnModel(NamedTuple):
@@ -135,6 +171,7 @@ class Config:
     hooks: HookSettings = field(default_factory=HookSettings)
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
+    remotes: Mapping[str, Remote] = field(default_factory=dict)
     models: Mapping[str, OwnModel] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 

@@ -55,7 +55,8 @@ async def outlasts(child: Child, seconds: float, on_sleep: OnSleep) -> bool:
             await child.finished.wait()
             return False
         now = time.monotonic()
-        counted.look(now - last, *proc.work(child.process.pid))
+        # Where Hydra itself has come late to look, nothing is known of the time in between.
+        counted.look(min(now - last, 2 * STEP), *proc.work(child.process.pid))
         last = now
         if told != (counted.slept >= ASLEEP):
             told = not told

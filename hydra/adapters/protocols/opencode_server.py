@@ -83,9 +83,6 @@ class OpenCodeServerStream(JsonStream):
         if line.startswith(LISTENS) and not self.url:
             self.url = line[len(LISTENS) :].decode("utf-8", "replace").strip()[:200]
             return []
-        if line[:1] != b"{":
-            text = line.decode("utf-8", "replace").strip()
-            return [said.progress("notice", text=text)] if text else []
         return super().parse_line(line)
 
     def take(self, line: Object) -> list[AgentEvent]:
@@ -149,13 +146,16 @@ class OpenCodeServerStream(JsonStream):
         if reader is None:
             return [] if kind.startswith(_SILENT) else unknown(event)
         # A subagent has a session of its own: what it asks is answered, and the rest is its own.
-        if string(told, "sessionID") in ("", self.session) or kind == "permission.asked":
+        if self._owns(string(told, "sessionID")) or kind == "permission.asked":
             return reader(told)
         return []
 
+    def _owns(self, session: str) -> bool:
+        return not self.session or session in ("", self.session)
+
     def _part(self, told: Object) -> list[AgentEvent]:
         part = mapping(told, "part")
-        if string(part, "sessionID") not in ("", self.session):
+        if not self._owns(string(part, "sessionID")):
             return []
         events = self._parts.take(part)
         if self._parts.reason == "stop":
