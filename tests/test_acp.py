@@ -464,6 +464,6 @@ def test_each_row_builds_a_conversation(agent: Any) -> None:
 
 def test_a_prompt_that_begins_with_a_slash_is_no_command() -> None:
     meeting = Meeting(prompt="\n/clear").opened()
-    first, second = meeting.sent[-1]["params"]["prompt"]
-    assert not first["text"].lstrip().startswith("/")
-    assert second["text"] == "\n/clear"
+    (block,) = meeting.sent[-1]["params"]["prompt"]
+    assert not block["text"].lstrip().startswith("/")
+    assert block["text"].endswith("\n/clear")

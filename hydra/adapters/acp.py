@@ -127,6 +127,8 @@ class AcpAgent:
                 f"{label} has no switch that keeps its tools off the network",
                 "race it without --no-network",
             )
+        if request.resume and not self.descriptor.capabilities.session_resume.present:
+            raise self._cannot(f"{label} does not go on with a session", "begin a new one")
         if request.permission not in self.descriptor.modes:
             known = ", ".join(str(permission) for permission in self.descriptor.modes)
             raise self._cannot(

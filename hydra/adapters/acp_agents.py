@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 from hydra.adapters import copilot, gemini, hermes, omp, opencode, qwen
 from hydra.adapters.acp_bridges import claude_agent, codex_agent
@@ -21,14 +22,15 @@ from hydra.adapters.acp_row import (
     Row,
     alone,
     any_agent,
+    capabilities,
     over,
     spoken,
 )
-from hydra.adapters.contract import ConfigFolder, Install
+from hydra.adapters.contract import ConfigFolder, Install, Sessions
 from hydra.adapters.copilot_descriptor import SECRETS
 from hydra.adapters.detecting import Identity
 from hydra.adapters.protocols.acp_manner import Manner
-from hydra.model import Permission, SpawnRequest
+from hydra.model import Capability, Permission, SpawnRequest
 
 PLAN, EDIT = Permission.PLAN, Permission.EDIT
 
@@ -42,7 +44,15 @@ def _gemini() -> Row:
         notice=re.compile(r"^\[MODE_UPDATE\] "),
     )
     return Row(
-        descriptor=over(gemini.ADAPTER.descriptor, manner, "gemini-acp", ("--help",)),
+        descriptor=over(
+            gemini.ADAPTER.descriptor,
+            manner,
+            "gemini-acp",
+            ("--help",),
+            # `session/load` of a session of its own: "No previous sessions found" (0.61.0).
+            capabilities=replace(capabilities(usage=True), session_resume=Capability(False)),
+            sessions=Sessions(".gemini/tmp", "jsonl"),
+        ),
         identity=gemini.Gemini.identity,
         manner=manner,
         options=alone(SPOKEN, gemini.TRUST),

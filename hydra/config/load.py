@@ -17,7 +17,6 @@ from hydra.config.layers import (
 )
 from hydra.config.models import own_models
 from hydra.config.profiles import check_once, profiles
-from hydra.config.remotes import check_named, remotes
 from hydra.config.records import (
     AgentSettings,
     CheckSettings,
@@ -26,6 +25,7 @@ from hydra.config.records import (
     JudgeSettings,
     RaceSettings,
 )
+from hydra.config.remotes import check_named, remotes
 from hydra.errors import ConfigError
 from hydra.model import Budget, Effort, Limits, Permission, Retry, Weights
 
@@ -141,6 +141,10 @@ def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Con
     race.pop("check", None)
     permission, effort = race.pop("permission", None), race.pop("effort", None)
     setup = values.get("race.setup")
+    sources = dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()}
+    of_agents, own = _agents(values, environ), profiles(values, agents, agents.known)
+    elsewhere = remotes(values)
+    check_named(elsewhere, of_agents, own, sources)
     return Config(
         race=RaceSettings(
             permission=Permission(permission) if permission else None,
@@ -156,10 +160,11 @@ def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Con
         budget=Budget(**_section(values, "budget")),
         retry=Retry(**_section(values, "retry")),
         hooks=HookSettings(**_section(values, "hooks")),
-        agents=_agents(values, environ),
-        profiles=profiles(values, agents, agents.known),
+        agents=of_agents,
+        profiles=own,
+        remotes=elsewhere,
         models=own_models(values),
-        sources=dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()},
+        sources=sources,
     )
 
 

@@ -24,6 +24,8 @@ _INTROS = {
     "budget": "What one lane may use up, whichever agent it is. Its patch is kept at the limit.",
     "agents.<key>": "One table for each agent that `hydra agents` lists.",
     "profiles.<name>": "An agent under a name of your own: `-a reviewer`.",
+    "remotes.<name>": "Another machine, container or pod, for `remote` of an agent or a profile "
+    "(docs/remote.md). Nothing of Hydra confines an agent there.",
     "models.<name>": "A model under a name of your own: `-a claude:large`.",
 }
 
@@ -31,6 +33,7 @@ _EXAMPLES = {
     "agents.<key>": "agents.claude",
     "checks.<name>": "checks.unit",
     "profiles.<name>": "profiles.reviewer",
+    "remotes.<name>": "remotes.gpubox",
     "models.<name>": "models.large",
 }
 
@@ -65,6 +68,10 @@ def dumps(config: Config) -> str:
         document["agents"] = agents
     if config.profiles:
         document["profiles"] = {name: _profile(it) for name, it in config.profiles.items()}
+    if config.remotes:
+        document["remotes"] = {
+            name: _table(it, "remotes.<name>") for name, it in config.remotes.items()
+        }
     if config.models:
         document["models"] = {
             name: _table(it, "models.<name>") for name, it in config.models.items()

@@ -24,7 +24,7 @@ from hydra.adapters.protocols.acp_offers import EFFORT, MODE, MODEL, Offers, Set
 from hydra.adapters.protocols.acp_turn import Turn
 from hydra.adapters.protocols.acp_wish import VERSION, Wish, introduction
 from hydra.adapters.protocols.jsonrpc import Kind
-from hydra.adapters.stream import JsonStream, unknown
+from hydra.adapters.stream import JsonStream, Recent, unknown
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus, Permission
 
@@ -50,6 +50,7 @@ class AcpConversation(JsonStream):
         self._offers = Offers()
         self._settings: list[Setting] = []
         self._turn = Turn(manner, self._wish.root)
+        self._answered = Recent()
         self._readers: Mapping[Kind, Callable[[Object], list[AgentEvent]]] = {
             Kind.RESULT: self._result,
             Kind.ERROR: self._error,
@@ -66,7 +67,12 @@ class AcpConversation(JsonStream):
 
     def take(self, line: Object) -> list[AgentEvent]:
         """One message of the agent's."""
-        reader = self._readers.get(jsonrpc.kind(line))
+        kind = jsonrpc.kind(line)
+        if kind in (Kind.RESULT, Kind.ERROR):
+            if string(line, "id") in self._answered:
+                return []
+            self._answered.add(string(line, "id"))
+        reader = self._readers.get(kind)
         return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
@@ -79,7 +85,7 @@ class AcpConversation(JsonStream):
         id = method + (f":{what}" if what else "") + (f"#{tag}" if tag else "")
         self._acts.append(Write(jsonrpc.request(id, method, params)))
 
-    def _open(self) -> None:
+    def _open(self, again: str = "") -> None:
         able = mapping(mapping(self._agent, "agentCapabilities"), "sessionCapabilities")
         params: dict[str, object] = {"cwd": self._wish.root, "mcpServers": []}
         method = "session/new"
@@ -90,7 +96,7 @@ class AcpConversation(JsonStream):
             method = "session/fork"
         if self._wish.meta:
             params["_meta"] = self._wish.meta
-        self._ask(method, params)
+        self._ask(method, params, again)
 
     def _set_next(self) -> None:
         """The next thing that was asked for; behind the last of them the prompt."""
@@ -99,9 +105,10 @@ class AcpConversation(JsonStream):
             params = {"sessionId": self._session, **setting.params}
             self._ask(setting.method, params, setting.what, setting.value)
             return
-        # What begins with "/" would be the agent's own command, also behind white space.
-        task = [COMMANDED] if self._wish.prompt.lstrip().startswith("/") else []
-        prompt = [{"type": "text", "text": text} for text in (*task, self._wish.prompt)]
+        # What begins with "/" would be the agent's own command, also behind white space, and for
+        # Claude Code in a second block of text.
+        task = COMMANDED if self._wish.prompt.lstrip().startswith("/") else ""
+        prompt = [{"type": "text", "text": task + self._wish.prompt}]
         self._ask("session/prompt", {"sessionId": self._session, "prompt": prompt})
 
     def _over(self, *events: AgentEvent) -> list[AgentEvent]:
@@ -117,7 +124,7 @@ class AcpConversation(JsonStream):
         if method == "initialize":
             return self._initialized(answer, tag)
         if method == "authenticate":
-            self._open()
+            self._open(f"behind-{tag}")
             return [said.progress("notice", type="signed_in", text=tag)]
         if method in _OPENINGS:
             return self._opened(answer)
@@ -205,7 +212,8 @@ class AcpConversation(JsonStream):
         if method == "authenticate":
             self._said_no = fault.text
             return self._sign_in()
-        if what and not (what == MODEL or self._permission is Permission.PLAN):
+        setting = method not in _OPENINGS and what
+        if setting and not (what == MODEL or self._permission is Permission.PLAN):
             if self._live:
                 self._set_next()
             text = f"{what} {tag} was refused: {fault.text}"

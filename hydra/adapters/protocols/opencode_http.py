@@ -45,7 +45,7 @@ class OpenCodeConversation(OpenCodeServerStream):
         self._wish = wish
         self._todo: list[Act] = []
         self._called = False
-        self._asked = False
+        self._given = False
         self._finished = False
 
     def parse_line(self, line: bytes) -> list[AgentEvent]:
@@ -54,8 +54,8 @@ class OpenCodeConversation(OpenCodeServerStream):
         if self.url and not self._called:
             self._called = True
             self._todo += [self._call(HEALTH, "GET", "/global/health"), self._listen()]
-        if self.session and not self._asked:
-            self._asked = True
+        if self.session and not self._given:
+            self._given = True
             path = f"/session/{quote(self.session)}/prompt_async"
             self._todo.append(self._call(PROMPT, "POST", path, self._task()))
         if self.over and not self._finished:

@@ -19,6 +19,8 @@ from hydra.model import DetectResult, ProbeOutput, SignIn
 FOREIGN = ProbeOutput(
     name="version", argv=("x", "--version"), exit_code=0, stdout="another program 9.5\n"
 )
+ANY = "acp"
+"""The agent that is whatever program the user names: no other can stand in its place."""
 _MADE_UP_KEY = "sk-made-up-0123456789abcdef"
 _EXPECTED_OF_OLD = ("UnsupportedVersion", "UnsupportedFlag")
 
@@ -163,6 +165,8 @@ def on_programs_that_do_not_run(subject: Subject, recording: Recording) -> Itera
 def on_another_program(subject: Subject, recording: Recording) -> Iterator[str]:
     """Something else by that name is `BinaryMissing`; under a generic name only the version text
     proves what it is."""
+    if subject.key == ANY:
+        raise NotTried("it is whatever program the user names")
     good = answers(subject, recording)
     result = subject.detect(_foreign(good))
     yield from _sound("another program", result, subject)
@@ -203,7 +207,7 @@ def on_answers_that_fail(subject: Subject, recording: Recording) -> Iterator[str
                 how = f"{name}: {stdout[:8]!r}, exit {code}"
                 yield from _sound(how, subject.detect(told), subject)
     bare = {name: replace(good[name], stdout="", exit_code=None) for name in _helps(good)}
-    if subject.detect({**good, **bare}).ready:
+    if subject.key != ANY and subject.detect({**good, **bare}).ready:
         yield "help: without any help text it is said to be ready"
 
 

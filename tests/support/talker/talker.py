@@ -1,4 +1,5 @@
 """An agent that is talked to: its task comes as a JSON line, and says what it does, a line each."""
+# mypy: ignore-errors
 
 import json
 import os

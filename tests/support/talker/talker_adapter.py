@@ -1,4 +1,5 @@
 """A third party's adapter of an agent that is talked to (`talker`, beside this file)."""
+# mypy: ignore-errors
 
 import json
 import re

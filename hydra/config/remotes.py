@@ -1,0 +1,66 @@
+"""`[remotes.<name>]` to records: where a lane's agent can run but on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from hydra.config.key import NAME
+from hydra.config.keys import REMOTE
+from hydra.config.layers import Found, Layer
+from hydra.config.records import HERE, AgentSettings, Profile, Remote
+from hydra.errors import ConfigError
+
+_PLACES = {"ssh": ("host",), "docker": ("container", "image"), "k8s": ("pod",)}
+"""Which of these keys says where, by mode."""
+
+_ALSO = {"k8s": ("namespace", "context")}
+
+
+def remotes(layer: Layer) -> dict[str, Remote]:
+    """Every one. Raises `ConfigError` for one that does not say where, or says it twice."""
+    tables: dict[str, dict[str, Found]] = {}
+    for name, value in layer.items():
+        if name.startswith("remotes."):
+            _, remote, leaf = name.split(".")
+            tables.setdefault(remote, {})[leaf] = value
+    return {name: _remote(name, table) for name, table in sorted(tables.items())}
+
+
+def _remote(name: str, table: Mapping[str, Found]) -> Remote:
+    where = next(iter(table.values())).where
+    if not NAME.fullmatch(name) or name == HERE:
+        why = "that is this machine" if name == HERE else "a name is of a-z, 0-9 and -"
+        raise ConfigError(f'{where}: no remote can be called "{name}": {why}')
+    if "mode" not in table:
+        hint = f'add mode = "ssh", "docker" or "k8s" to [remotes.{name}]'
+        raise ConfigError(f"{where}: the remote {name} has no mode", hint=hint)
+    mode = str(table["mode"].value)
+    places = _PLACES[mode]
+    named = [place for place in places if place in table]
+    if len(named) != 1:
+        many = f"says both {' and '.join(places)}" if named else f"has no {' or '.join(places)}"
+        hint = f"mode {mode} takes one of: {', '.join(places)}"
+        raise ConfigError(f"{where}: the remote {name} {many}", hint=hint)
+    fitting = {*places, *_ALSO.get(mode, ()), "mode", "workdir", "program", "options"}
+    for leaf, found in table.items():
+        if leaf not in fitting:
+            hint = f"take it out of [remotes.{name}], or change its mode"
+            raise ConfigError(f"{found.where}: {leaf} is not for mode {mode}", hint=hint)
+    return Remote(name=name, **{REMOTE[leaf].field: found.value for leaf, found in table.items()})
+
+
+def check_named(
+    known: Mapping[str, Remote],
+    agents: Mapping[str, AgentSettings],
+    profiles: Mapping[str, Profile],
+    sources: Mapping[str, str],
+) -> None:
+    """Raises `ConfigError` where an agent or a profile names a remote that is not there."""
+    said = [(f"agents.{key}.remote", agent.remote) for key, agent in agents.items()]
+    said += [(f"profiles.{name}.remote", profile.remote) for name, profile in profiles.items()]
+    for key, remote in said:
+        if remote and remote != HERE and remote not in known:
+            near = next(iter(get_close_matches(remote, known, 1, 0.6)), None)
+            hint = f"the nearest is {near}" if near else f'write [remotes.{remote}], or "{HERE}"'
+            raise ConfigError(f'{sources[key]}: {key}: there is no remote "{remote}"', hint=hint)

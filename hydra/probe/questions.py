@@ -1,0 +1,135 @@
+"""One question to one program, whoever of the adapters asks it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra import __version__
+from hydra.adapters.contract import Descriptor, Probe
+from hydra.adapters.environment import select
+from hydra.adapters.folders import folders_of, place_of
+from hydra.probe.identity import Identity
+from hydra.probe.memory import Answer
+from hydra.probe.surroundings import Surroundings
+
+SIGN_IN = "sign_in"
+
+SIGNED_IN_LASTS = 600.0
+"""Seconds for which a CLI's own word counts that it is signed in."""
+SIGNED_OUT_LASTS = 60.0
+"""The same that it is not: only for doctor, and a new key or credentials file ends it at once."""
+WRAPPER_LASTS = 3600.0
+"""Seconds for which the answer of a shell wrapper counts."""
+
+_LANGUAGE = ("LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "NODE_OPTIONS")
+"""Variables of everybody's that change what a help text says, or whether there is one."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Question:
+    """`key` is all that its answer depends on, "" where it cannot be told: two questions of one key
+    are one. `line` names program and words alone. `timeout` is the longest that anybody grants."""
+
+    descriptor: Descriptor
+    probe: Probe
+    binary: Path
+    environ: Mapping[str, str]
+    key: str
+    line: str
+    timeout: float
+    wrapper: bool = False
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Program and arguments."""
+        return (str(self.binary), *self.probe.args)
+
+    def lasts(self, answer: Answer) -> float | None:
+        """Seconds for which an answer counts: 0 not at all, None until the program changes."""
+        if self.probe.name == SIGN_IN and answer.exit_code is not None:
+            if answer.exit_code == 0:
+                return SIGNED_IN_LASTS
+            # Elsewhere a system's keychain may hold the sign-in, and no file tells.
+            return SIGNED_OUT_LASTS if sys.platform == "linux" else 0.0
+        if answer.exit_code != 0:
+            return 0.0  # what is broken is asked again: somebody may have mended it
+        return WRAPPER_LASTS if self.wrapper else None
+
+
+def ask(
+    descriptor: Descriptor, probe: Probe, binary: Path, identity: Identity, around: Surroundings
+) -> Question:
+    """The question that an adapter's probe is here."""
+    line = "\x1f".join((str(binary), *probe.args))
+    key = _key(descriptor, probe, line, identity, around) if identity.text else ""
+    return Question(
+        descriptor=descriptor,
+        probe=probe,
+        binary=binary,
+        environ=select(descriptor, around.environ, around.extra_names.get(descriptor.key, ())),
+        key=key,
+        line=line,
+        timeout=probe.timeout,
+        wrapper=identity.wrapper,
+    )
+
+
+def _key(
+    descriptor: Descriptor, probe: Probe, line: str, identity: Identity, around: Surroundings
+) -> str:
+    parts = [__version__, line, identity.text]
+    parts += [f"{name}={around.environ.get(name, '')}" for name in _LANGUAGE]
+    if probe.own_folder and descriptor.config is not None:
+        parts.append(f"own {descriptor.config.variable}")
+    if probe.confined:
+        # A preflight depends on the machine's state and not on the binary alone.
+        parts += [descriptor.key, around.confinement.kind, str(os.getuid()), _boot_id()]
+    if probe.name == SIGN_IN:
+        parts += [descriptor.key, *_sign_in_traces(descriptor, around)]
+    return "|".join(parts)
+
+
+def seems_signed_in(descriptor: Descriptor, around: Surroundings) -> tuple[bool, str]:
+    """From names and files only; no value is ever read."""
+    own = around.extra_names.get(descriptor.key, ())
+    for name in (*descriptor.sign_in_environment, *own):
+        if around.environ.get(name):
+            return True, f"{name} is set"
+    for path in _credentials(descriptor, around):
+        if path.is_file():
+            return True, f"{path} is there"
+    return False, ""
+
+
+def _sign_in_traces(descriptor: Descriptor, around: Surroundings) -> list[str]:
+    """What tells that somebody has signed in or out since: which names are set, and the looks of
+    the credentials files from outside."""
+    names = (*descriptor.sign_in_environment, *around.extra_names.get(descriptor.key, ()))
+    traces = [name for name in names if around.environ.get(name)]
+    for path in _credentials(descriptor, around):
+        try:
+            stat = path.stat()
+        except OSError:
+            traces.append(f"{path} -")
+            continue
+        traces.append(f"{path} {stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}")
+    return traces
+
+
+def _credentials(descriptor: Descriptor, around: Surroundings) -> list[Path]:
+    return [
+        place_of(folder, around.environ, around.home) / name
+        for folder in folders_of(descriptor)
+        for name in folder.credentials
+    ]
+
+
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,51 @@
+"""`[models.<name>]`: the user's own models."""
+
+from __future__ import annotations
+
+import pytest
+
+from hydra.config import Config, dumps, load
+from hydra.config.records import OwnModel
+from hydra.errors import ConfigError
+
+
+def user(text: str) -> Config:
+    return load(user=("user.toml", text))
+
+
+def test_an_entry_as_it_stands_and_as_it_comes_back() -> None:
+    text = (
+        '[models.large]\nid = "gw/7"\nfamily = "claude"\naliases = ["big"]\ncontext = 9\n'
+        'input_price = 2\noutput_price = 0.5\ncached_price = 0\nprices_read = "2026-11-22"\n'
+    )
+    config = user(text)
+    told = OwnModel("gw/7", "claude", ("big",), 9, None, 2, 0.5, 0, "2026-11-22")
+    assert config.models == {"large": told}
+    assert user(dumps(config)) == config
+    assert user("[models.large]\n") == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[models.a]\nfamily = "x"', "user.toml, line 2: the model a has no id"),
+        ('[models.A]\nid = "x"', 'no model can be called "A"'),
+        ('[models.a]\nid = "-x"', '"-x" is not the name of a model'),
+        ('[models.a]\nid = "x"\ninput_price = 3', "the model a has half of its prices"),
+        ('[models.a]\nid = "x"\noutput_price = 3', "the model a has half of its prices"),
+        ('[models.a]\nid = "x"\ncached_price = 3', "the model a has half of its prices"),
+        ('[models.a]\nid = "x"\ninput_price = -1\noutput_price = 1', "must be 0 to 100000"),
+        ('[models.a]\nid = "x"\nprices_read = "2026-13-01"', "takes a day"),
+        ('[models.a]\nid = "x"\nprices_read = "20261122"', "takes a day"),
+        (
+            '[models.a]\nid = "x"\n[models.b]\nid = "y"\naliases = ["A"]',
+            '"a" already stands for the model a',
+        ),
+        ('[models.a]\nname = "x"', "unknown key"),
+        ('models = "x"', "models is a section"),
+    ],
+)
+def test_what_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        user(text)
+    assert said in caught.value.message
