@@ -349,7 +349,8 @@ def test_what_a_repository_may_not_set_is_told_where_it_belongs(name: str) -> No
     more = '\nagent = "claude"' if name.startswith("profiles.") else ""
     if name.startswith("models."):
         needed = ("id", "input_price", "output_price") if "_price" in name else ("id",)
-        shown = (_shown(f"models.<name>.{leaf}") for leaf in needed if not name.endswith(f".{leaf}"))
+        others = [leaf for leaf in needed if not name.endswith(f".{leaf}")]
+        shown = (_shown(f"models.<name>.{leaf}") for leaf in others)
         more = "".join(f"\n{text.partition(chr(10))[2]}" for text in shown)
     user(_shown(name) + more, environ={"HOME": "/home/ada"})  # in one's own file it is right
     error = refusal(_shown(name), "")

@@ -65,7 +65,7 @@ def test_one_is_found_by_its_entry_point_and_marked_wherever_it_is_listed(toy: H
     agents, problems = listed(toy, OPT_IN)
     assert list(agents) == [*registry.OWN, "toy"]
     assert problems == []
-    assert [one["third_party"] for one in agents.values()] == [False, False, False, True]
+    assert [one["third_party"] for one in agents.values()] == [*[False] * len(registry.OWN), True]
     origin = {"adapter": "toy_adapter:ADAPTER", "distribution": "toy-adapter", "version": "1.0"}
     assert agents["toy"]["origin"] == origin
     assert agents["toy"]["tier"] == "experimental"

@@ -7,9 +7,10 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import NamedTuple
 
 import trio
@@ -19,10 +20,12 @@ from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
 from hydra.app.recover import recover
 from hydra.app.room import check_room
+from hydra.app.troubles import recent
 from hydra.config import Config
 from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, HydraError
 from hydra.git import repository
 from hydra.git.runner import require_git
+from hydra.health import Trouble
 from hydra.model import Confinement, DetectResult, Permission, SpawnRequest, Tier
 from hydra.models.local import Server
 
@@ -42,6 +45,7 @@ class Checkup:
     found: Mapping[str, DetectResult]
     program: str
     adapter_problems: tuple[str, ...] = ()
+    troubles: Mapping[str, Trouble] = field(default_factory=dict)
     local: tuple[Server, ...] = ()
     """The model servers of this machine that run, where experimental adapters were asked for."""
 
@@ -58,8 +62,13 @@ class Checkup:
         return EXIT_OK if ready else EXIT_NO_AGENT
 
 
-def doctor(flags: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Checkup:
-    """Looks at everything a race needs. Raises `ConfigError` alone; what it finds, it tells."""
+def doctor(
+    flags: Mapping[str, object], environ: Mapping[str, str] | None = None, *, fresh: bool = False
+) -> Checkup:
+    """Looks at everything a race needs. Raises `ConfigError` alone; what it finds, it tells.
+
+    `fresh` asks every CLI again, whatever is remembered.
+    """
     environ = dict(os.environ) if environ is None else environ
     recover(environ)
     config = settings.load(None, environ, flags)
@@ -72,7 +81,7 @@ def doctor(flags: Mapping[str, object], environ: Mapping[str, str] | None = None
     adapters = tuple(known.adapters.values())
     probed = _probed(adapters, config)
     with _scratch_state(state, state_problem) as scratch:
-        confinement, found = trio.run(_probe, probed, config, environ, scratch)
+        confinement, found = trio.run(_probe, probed, config, environ, scratch, fresh)
     return Checkup(
         git_version=git_version,
         git_problem=git_problem,
@@ -85,6 +94,7 @@ def doctor(flags: Mapping[str, object], environ: Mapping[str, str] | None = None
         found=found,
         program=_program(environ),
         adapter_problems=known.problems,
+        troubles=recent(state),
         local=_local(environ) if config.race.allow_experimental else (),
     )
 
@@ -156,7 +166,11 @@ def _repository(environ: Mapping[str, str], state: Path | None) -> tuple[Mapping
 
 
 async def _probe(
-    adapters: tuple[Adapter, ...], config: Config, environ: Mapping[str, str], state: Path
+    adapters: tuple[Adapter, ...],
+    config: Config,
+    environ: Mapping[str, str],
+    state: Path,
+    fresh: bool = False,
 ) -> tuple[Confinement, dict[str, DetectResult]]:
     confinement = await probe.try_confinement(environ)
     found = await probe.detect_all(
@@ -170,17 +184,19 @@ async def _probe(
             extra_names=settings.extra_names(config),
             cache_file=paths.cache_dir(environ) / "probes.json",
             confirm_sign_in=True,
+            fresh=fresh,
         ),
     )
     return confinement, found
 
 
 class Listed(NamedTuple):
-    """What `hydra agents` lists: each adapter with what is here of it (None: not probed), and why
-    a third party's is not among them, a sentence each."""
+    """What `hydra agents` lists: each adapter with what is here of it (None: not probed), why a
+    third party's is not among them, a sentence each, and what the last races had with services."""
 
     rows: list[tuple[Adapter, DetectResult | None]]
     problems: tuple[str, ...] = ()
+    troubles: Mapping[str, Trouble] = MappingProxyType({})
 
 
 def agents(
@@ -195,10 +211,11 @@ def agents(
     known = roster.Roster() if name else roster.of_all(config)
     wanted = (roster.one(config, name),) if name else tuple(known.adapters.values())
     probed = _probed(wanted, config)
-    with _scratch_state(*_state(environ)) as scratch:
+    state, problem = _state(environ)
+    with _scratch_state(state, problem) as scratch:
         _, found = trio.run(_probe, probed, config, environ, scratch)
     rows = [(adapter, found.get(adapter.key())) for adapter in wanted]
-    return Listed(rows, known.problems)
+    return Listed(rows, known.problems, recent(state))
 
 
 def example_line(adapter: Adapter, found: DetectResult | None) -> tuple[str, ...]:
@@ -218,6 +235,7 @@ def example_line(adapter: Adapter, found: DetectResult | None) -> tuple[str, ...
 
 
 def _probed(adapters: tuple[Adapter, ...], config: Config) -> tuple[Adapter, ...]:
+    """Tier 1, and the others where they are allowed: without that none of their programs runs."""
     return tuple(
         adapter
         for adapter in adapters

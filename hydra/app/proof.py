@@ -5,7 +5,8 @@ A few small files are read for it, which a race never does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +14,20 @@ from hydra.adapters.contract import Adapter
 from hydra.conformance import earned, recorded, records
 from hydra.conformance.records import Record
 from hydra.errors import RecordError
+from hydra.health import Trouble
 from hydra.model import DetectResult
 from hydra.reporters.listing import AgentRow
+
+
+def rows(
+    pairs: Iterable[tuple[Adapter, DetectResult | None]], troubles: Mapping[str, Trouble]
+) -> list[AgentRow]:
+    """All of them, with what the last races had with each one's service."""
+    now = time.time()
+    return [
+        replace(row(adapter, found), trouble=troubles.get(adapter.key()), at=now)
+        for adapter, found in pairs
+    ]
 
 
 def row(adapter: Adapter, found: DetectResult | None) -> AgentRow:

@@ -18,16 +18,16 @@ from hydra.cli.display import cells, experimental_option
 def command(name: str | None, experimental: bool, **options: Any) -> None:
     """List the agents, or show one whole: every fact, and the exact line it would run."""
     from hydra.app.doctor import agents, example_line
-    from hydra.app.proof import row
+    from hydra.app.proof import rows as rows_of
     from hydra.reporters.agents_document import agent_document
     from hydra.reporters.document import dump
     from hydra.reporters.listing import agent_text, agents_table, notes
 
-    known, problems = agents(name, {"race.allow_experimental_adapters": experimental})
-    rows = [row(adapter, found) for adapter, found in known]
+    known, problems, troubles = agents(name, {"race.allow_experimental_adapters": experimental})
+    rows = rows_of(known, troubles)
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if options["as_json"]:
-        documents = [agent_document(one.descriptor, one.found, one.proof) for one in rows]
+        documents = [agent_document(one) for one in rows]
         text = dump({"schema": 1, "agents": documents, "problems": list(problems)})
     elif name is None:
         text = agents_table(rows, width=columns, color=color)

@@ -12,37 +12,45 @@ from hydra.cli.display import cells, experimental_option
 
 if TYPE_CHECKING:
     from hydra.app.doctor import Checkup
-    from hydra.reporters.listing import Check
+    from hydra.reporters.doctor import Check
+    from hydra.reporters.listing import AgentRow
 
 
 @click.command(
     cls=Command, examples=("hydra doctor", "hydra doctor --allow-experimental-adapters --json")
 )
 @experimental_option
+@click.option("--fresh", is_flag=True, help="Ask every agent again, whatever is remembered.")
 @json_option
-def command(experimental: bool, **options: Any) -> None:
+def command(experimental: bool, fresh: bool, **options: Any) -> None:
     """Check git, the confinement, the state folder and every agent, and say what to do.
 
     Ends with 4 where no Tier-1 agent is ready, with 3 without git or a state folder.
     """
     from hydra.app.doctor import doctor
-    from hydra.app.proof import row
-    from hydra.reporters.listing import doctor_text
+    from hydra.reporters.doctor import doctor_text
 
-    checkup = doctor({"race.allow_experimental_adapters": experimental})
+    checkup = doctor({"race.allow_experimental_adapters": experimental}, fresh=fresh)
     if options["as_json"]:
         from hydra.reporters.document import dump
 
         sys.stdout.write(dump(_document(checkup)))
     else:
-        rows = [row(a, checkup.found.get(a.key())) for a in checkup.adapters]
         columns, color = cells(sys.stdout), use_color(sys.stdout)
-        sys.stdout.write(doctor_text(_checks(checkup), rows, width=columns, color=color))
+        text = doctor_text(_checks(checkup), _rows(checkup), width=columns, color=color)
+        sys.stdout.write(text)
     sys.exit(checkup.exit_code)
 
 
+def _rows(checkup: Checkup) -> list[AgentRow]:
+    from hydra.app.proof import rows
+
+    found = checkup.found
+    return rows([(a, found.get(a.key())) for a in checkup.adapters], checkup.troubles)
+
+
 def _checks(checkup: Checkup) -> list[Check]:
-    from hydra.reporters.listing import Check
+    from hydra.reporters.doctor import Check
     from hydra.reporters.models import server_words
 
     held = checkup.confinement
@@ -83,11 +91,9 @@ def _about(checkup: Checkup) -> str:
 
 
 def _document(checkup: Checkup) -> dict[str, object]:
-    from hydra.app.proof import row
     from hydra.reporters.agents_document import agent_document
     from hydra.reporters.models import server_document
 
-    rows = [row(a, checkup.found.get(a.key())) for a in checkup.adapters]
     return {
         "schema": 1,
         "git": {"version": checkup.git_version or None, "problem": checkup.git_problem or None},
@@ -104,7 +110,7 @@ def _document(checkup: Checkup) -> dict[str, object]:
         "repository": dict(checkup.repository) or None,
         "repository_problem": checkup.repository_problem or None,
         "program": checkup.program,
-        "agents": [agent_document(one.descriptor, one.found, one.proof) for one in rows],
+        "agents": [agent_document(one) for one in _rows(checkup)],
         "adapter_problems": list(checkup.adapter_problems),
         "local_models": [server_document(server) for server in checkup.local],
         "exit_code": checkup.exit_code,

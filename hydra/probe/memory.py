@@ -46,7 +46,7 @@ class Memory:
             # A clock that was set back makes nothing younger.
             if held["until"] is not None and not held["since"] <= now < held["until"]:
                 return None
-            return Answer(**{**fields, "argv": tuple(held["argv"])})  # type: ignore[arg-type]
+            return Answer(**{**fields, "argv": tuple(held["argv"])})
         except (TypeError, KeyError):
             return None
 

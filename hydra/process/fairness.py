@@ -38,7 +38,7 @@ class Counted:
         self._cpu = 0.0
 
     def look(self, passed: float, cpu: float, wants: bool) -> None:
-        """`passed` seconds later it has used `cpu` seconds in all, and `wants` a core, or a disk."""
+        """`passed` seconds later it has used `cpu` seconds in all; it `wants` a core, or a disk."""
         used = max(0.0, cpu - self._cpu)  # what is reaped unseen takes its time along
         self._cpu = max(self._cpu, cpu)
         self.seconds += min(passed, used) if wants else passed

@@ -6,6 +6,7 @@ what only Hydra and that shell know: a line that begins with it is Hydra's, all 
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +27,7 @@ def run(*, folder: str, name: str, nonce: str, mark: str, live: bool, pipe: bool
     It leaves nothing: neither a process, nor the folder once `q` was said or the line is lost.
     """
     known = {"D": folder, "W": f"work/{name}", "N": nonce, "M": mark}
-    agent = "(trap - HUP INT TERM PIPE; umask \"$u\"; exec $S sh ./agent.sh) <prompt"
+    agent = "(trap - HUP INT TERM PIPE; umask \"$u\"; exec $S sh ./agent.sh 3<&-) <prompt"
     if live:
         agent = agent.replace("<prompt", "<in")
     elif pipe:
@@ -71,12 +72,13 @@ def look(programs: Sequence[str], nonce: str) -> str:
     return f"{_set({'N': nonce})}\n{_LOOK.replace('PROGRAMS', shlex.join(programs))}"
 
 
-def ask(argv: Sequence[str], environ: Mapping[str, str], nonce: str) -> str:
+def ask(argv: Sequence[str], environ: Mapping[str, str], nonce: str, seconds: float) -> str:
     """One question to a CLI there, in an empty folder of its own."""
     exports = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in environ.items())
     program = argv[0]
     path = f"PATH={shlex.quote(program.rpartition('/')[0])}:$PATH\n" if "/" in program else ""
-    return f"{_set({'N': nonce})}\n{exports}{path}{_ASK.replace('LINE', shlex.join(argv))}"
+    line = _ASK.replace("LINE", shlex.join(argv)).replace("SECONDS", f"{math.ceil(seconds)}")
+    return f"{_set({'N': nonce})}\n{exports}{path}{line}"
 
 
 def _set(values: Mapping[str, str]) -> str:
@@ -111,7 +113,7 @@ watch() {
     was=$(cat beat); sleep SILENT & s=$!; wait $s
     [ "$(cat beat)" = "$was" ] && break
   done
-  : >lost; sweep; gone; kill -KILL $o $$
+  : >lost; o=$(cat obey 2>/dev/null); sweep; gone; kill -KILL $o $$
 }
 leave() { kill -TERM $w 2>/dev/null; wait $w 2>/dev/null; gone; exit 0; }
 linger() { i=0; while [ $i -lt LINGER ] && [ ! -f fetched ]; do sleep 1; i=$((i+1)); done; }
@@ -129,10 +131,10 @@ obey() {
   exec 5>&-
   : >lost; end
 }
-o=; watch </dev/null >/dev/null 2>&1 & w=$!
+watch </dev/null >/dev/null 2>&1 & w=$!
 printf '%s hello\n' "$N"
 while :; do hear || leave; case $line in g) break ;; q) leave ;; esac; done
-obey >/dev/null 2>&1 & o=$!
+obey >/dev/null 2>&1 & o=$!; echo $o >obey
 AGENT_LINE
 c=$?
 kill -KILL $o 2>/dev/null; wait $o 2>/dev/null
@@ -182,7 +184,8 @@ printf '%s hello\n' "$N"
 c=0
 if [ -f base.git/ready ]; then
   echo changed >out/how
-  seen() { cd "$W" && GIT_DIR="$D/base.git" GIT_WORK_TREE="$D/$W" here ls-files -z "$@"; }
+  seen() { cd "$W" && export GIT_DIR="$D/base.git" GIT_WORK_TREE="$D/$W" &&
+    here ls-files -z "$@"; }
   (seen -d) >out/deleted 2>out/git || c=1
   (seen -m -o --exclude-standard) >out/there 2>out/git || c=1
 else
@@ -220,7 +223,8 @@ exit 0
 _ASK = r"""
 d=$(mktemp -d) && cd "$d" || exit 90
 printf '%s hello\n' "$N"
-LINE </dev/null
+t=; command -v timeout >/dev/null 2>&1 && t='timeout SECONDS'
+$t LINE </dev/null
 c=$?
 cd / && rm -rf "$d"
 printf '%s ended %s\n' "$N" "$c"

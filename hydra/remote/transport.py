@@ -6,6 +6,7 @@ What is to be done there, with every path, name and secret in it, goes in on the
 
 from __future__ import annotations
 
+import os
 import shlex
 
 from hydra.config.records import Remote
@@ -66,4 +67,4 @@ def removal_argv(remote: Remote, name: str) -> tuple[str, ...]:
 def told(script: str) -> bytes:
     """`script` as the shell there is told it."""
     assert END not in script
-    return f"{script}\n{END}\n".encode("utf-8", "surrogateescape")
+    return os.fsencode(f"{script}\n{END}\n")

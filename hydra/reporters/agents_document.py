@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from hydra.adapters.contract import Descriptor
 from hydra.model import CapabilitySet, DetectResult
 from hydra.reporters.document import Document, origin_document
-from hydra.reporters.fields import Data
+from hydra.reporters.listing import AgentRow
 
 
-def agent_document(
-    descriptor: Descriptor, found: DetectResult | None, proof: Data | None = None
-) -> Document:
+def agent_document(row: AgentRow) -> Document:
     """Every field always there; `found` is null where the agent was not probed, `proved` where no
     version of it was tried live."""
+    descriptor, found, proof, health = row.descriptor, row.found, row.proof, row.health
     return {
         "key": descriptor.key,
         "label": descriptor.label,
@@ -31,6 +29,10 @@ def agent_document(
         "sign_in": descriptor.sign_in_hint,
         "capabilities": _capabilities(descriptor.capabilities),
         "found": None if found is None else _found(found),
+        "health": health.state.value,
+        "why": health.why or None,
+        "until": health.until,
+        "next": health.next,
         "proved": None if proof is None else dict(proof),
     }
 

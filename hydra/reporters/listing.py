@@ -1,4 +1,4 @@
-"""Tables of what there is: adapters, the machine's readiness, and runs of the past."""
+"""Tables of what there is: adapters, and runs of the past."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hydra.adapters.contract import Descriptor
-from hydra.model import CapabilitySet, DetectResult, Tier
+from hydra.health import EXPERIMENTAL_FLAG, Health, State, Trouble, judge
+from hydra.model import CapabilitySet, DetectResult, SignIn, Tier
 from hydra.reporters.board import STATUS_WORDS
 from hydra.reporters.fields import Data, strings, text
 from hydra.reporters.style import paint
@@ -25,23 +26,21 @@ TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
 class AgentRow:
     """One adapter, and what its probes found (None: it was not probed).
 
-    `proved` says which version was tried live, `proof` the same as data (None: none was).
+    `proved` says which version was tried live, `proof` the same as data (None: none was); `trouble`
+    is what the last races had with its service, `at` when it was looked at (seconds since 1970).
     """
 
     descriptor: Descriptor
     found: DetectResult | None = None
     proved: str = ""
     proof: Data | None = None
+    trouble: Trouble | None = None
+    at: float = 0.0
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One line of `hydra doctor`. `ok` None: it works, but less than it could."""
-
-    name: str
-    ok: bool | None
-    text: str
-    hint: str = ""
+    @property
+    def health(self) -> Health:
+        """How it is, in one word with one next step."""
+        return judge(self.descriptor, self.found, self.trouble, self.at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +78,7 @@ def agents_table(rows: Sequence[AgentRow], *, width: int | None, color: bool = F
         Column("sandbox"),
         Column("version", least=8),
         *([Column("proved", least=7)] if wide else []),
-        Column("ready", wraps=True, least=20),
+        Column("health", wraps=True, least=20),
     )
     lines = table([_agent_cells(row, wide) for row in rows], columns, width, color)
     return "\n".join(lines) + "\n"
@@ -103,15 +102,27 @@ def _agent_cells(row: AgentRow, wide: bool) -> list[Cell]:
     ]
 
 
+_STYLES = {
+    State.READY: "good",
+    State.NOT_RUN: "warn",
+    State.NOT_PROBED: "",
+    State.LIMITED: "warn",
+    State.UNREACHABLE: "warn",
+}
+
+
 def _readiness(row: AgentRow) -> Cell:
-    if row.descriptor.unrunnable:
-        return Styled(f"unknown: not run, {row.descriptor.unrunnable}", "warn")
-    if row.found is None:
-        return "not probed (--allow-experimental-adapters)"
-    if row.found.ready:
-        return Styled(f"yes; signed in: {row.found.sign_in.value}", "good")
-    error = row.found.error
-    return Styled(f"no: {gist(error.message) if error else 'not found'}", "bad")
+    health = row.health
+    why = health.why
+    if health.state is State.NOT_PROBED:
+        why = EXPERIMENTAL_FLAG
+    elif health.state is State.READY and row.found is not None and not why:
+        why = _SIGNED.get(row.found.sign_in, "")
+    said = f"{health.state}: {gist(why)}" if why else str(health.state)
+    return Styled(said, _STYLES.get(health.state, "bad"))
+
+
+_SIGNED = {SignIn.CONFIRMED: "signed in", SignIn.SEEMS_SO: "seems signed in"}
 
 
 def agent_text(
@@ -138,16 +149,21 @@ def agent_text(
         ("exit codes", "; ".join(f"{code} {why}" for code, why in one.exit_codes.items())),
         ("install", one.install_hint),
         ("sign in", one.sign_in_hint),
-        ("not run", one.unrunnable),
         *_found_facts(found),
+        ("health", _health_words(row.health)),
+        ("next", row.health.next),
         ("proved", row.proved),
     ]
-    lines = [paint(clean(one.key), "bold", color), *_fact_lines(facts, width)]
+    lines = [paint(clean(one.key), "bold", color), *fact_lines(facts, width)]
     lines += ["", "capabilities"]
     lines += _capabilities(found.capabilities if found else one.capabilities, width, color)
     if argv:
         lines += ["", "the line it would run", f"  $ {command_line(list(argv))}"]
     return "\n".join(lines) + "\n"
+
+
+def _health_words(health: Health) -> str:
+    return f"{health.state}: {health.why}" if health.why else str(health.state)
 
 
 def _origin(one: Descriptor) -> str:
@@ -165,13 +181,12 @@ def _found_facts(found: DetectResult | None) -> list[tuple[str, str]]:
         ("here", str(found.binary) if found.binary else "not found"),
         ("version", found.version or "?"),
         ("signed in", f"{found.sign_in.value}{detail}"),
-        ("problem", found.error.message if found.error else ""),
-        ("to do", found.error.hint if found.error else ""),
         *(("warning", warning) for warning in found.warnings),
     ]
 
 
-def _fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> list[str]:
+def fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> list[str]:
+    """Facts one below the other, labels on the left; one without words is left out."""
     lines = []
     for label, said in facts:
         if not said:
@@ -200,78 +215,6 @@ def _capabilities(held: CapabilitySet, width: int | None, color: bool) -> list[s
         for name, one in held.items()
     ]
     return table(rows, columns, width, color, header=False)
-
-
-def doctor_text(
-    checks: Sequence[Check], agents: Sequence[AgentRow], *, width: int | None, color: bool = False
-) -> str:
-    """`hydra doctor`: this machine's checks, then each agent with what to do."""
-    lines = [line for check in checks for line in _check(check, width, color)]
-    for row in agents:
-        lines += ["", *_doctor_agent(row, width, color)]
-    ready = sum(1 for row in agents if row.found is not None and row.found.ready)
-    known = sum(1 for row in agents if not row.descriptor.unrunnable)
-    lines += ["", f"{ready} of {known} agents ready"]
-    return "\n".join(lines) + "\n"
-
-
-def _check(check: Check, width: int | None, color: bool) -> list[str]:
-    word, style = {True: ("ok", "good"), None: ("note", "warn"), False: ("FAIL", "bad")}[check.ok]
-    said = [clean(check.text)] if width is None else wrap(clean(check.text), max(width - 21, 20))
-    first = f"{paint(word, style, color)}{'':{6 - len(word)}}{clean(check.name):13}  {said[0]}"
-    lines = [first.rstrip(), *(f"{'':21}{part}" for part in said[1:])]
-    return lines + _to_do(check.hint, width)
-
-
-def _to_do(hint: str, width: int | None) -> list[str]:
-    if not hint:
-        return []
-    text = f"-> {clean(hint)}"
-    parts = [text] if width is None else wrap(text, max(width - 21, 20))
-    return [f"{'':21}{part}" for part in parts]
-
-
-def _doctor_agent(row: AgentRow, width: int | None, color: bool) -> list[str]:
-    one, found = row.descriptor, row.found
-    traits = f"{tier_words(one)}, {sandbox_mark(one)} sandbox"
-    if one.unrunnable:
-        what = f"{one.label} {found.version if found else ''}".strip()
-        text = f"{what}: unknown, for Hydra does not run it: {one.unrunnable}"
-        return _check(Check(name=one.key, ok=None, text=text), width, color)
-    if found is None:
-        check = Check(
-            name=one.key,
-            ok=None,
-            text=f"{one.label}: not probed ({traits})",
-            hint="--allow-experimental-adapters probes it",
-        )
-        return _check(check, width, color)
-    what = f"{one.label} {found.version}".strip()
-    if found.ready:
-        check = Check(name=one.key, ok=True, text=f"{what} ({traits})")
-    else:
-        why = f": {found.error.message}" if found.error else ": not found"
-        hint = found.error.hint if found.error else one.install_hint
-        check = Check(name=one.key, ok=False, text=f"{what}{why} ({traits})", hint=hint)
-    lines = _check(check, width, color)
-    detail = f" ({found.sign_in_detail})" if found.sign_in_detail else ""
-    facts = [
-        ("found", str(found.binary) if found.binary else ""),
-        ("signed in", f"{found.sign_in.value}{detail}" if found.binary else ""),
-        ("sign in", one.sign_in_hint if found.sign_in.value == "missing" else ""),
-        *(_abilities(found.capabilities) if found.binary else ()),
-    ]
-    lines += [f"      {line[2:]}" for line in _fact_lines(facts, width and width - 4)]
-    return lines + [
-        f"    {line}"
-        for line in bullets([clean(warning) for warning in found.warnings], width and width - 4)
-    ]
-
-
-def _abilities(held: CapabilitySet) -> list[tuple[str, str]]:
-    able = [f"{name} ({one.confidence.value})" for name, one in held.items() if one.present]
-    unable = [name for name, one in held.items() if not one.present]
-    return [("can", ", ".join(able)), ("cannot", ", ".join(unable))]
 
 
 def age(seconds: float | None) -> str:
@@ -328,7 +271,7 @@ def run_text(
         ("lanes", "" if ending else _lane_words(row)),
         *(("landed", _landing(one)) for one in landed),
     ]
-    lines = [paint(f"run {clean(row.run)}", "bold", color), *_fact_lines(facts, width)]
+    lines = [paint(f"run {clean(row.run)}", "bold", color), *fact_lines(facts, width)]
     return "\n".join(lines) + "\n" + (f"\n{ending}" if ending else "")
 
 

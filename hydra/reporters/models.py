@@ -14,7 +14,7 @@ from hydra.reporters.table import Cell, Column, Styled, table
 from hydra.reporters.text import clean, plural, tokens, wrap
 
 _COLUMNS = (
-    Column("model", least=12),
+    Column("model"),
     Column("family", optional=2),
     Column("window", right=True),
     Column("in", right=True),
@@ -42,7 +42,7 @@ def _cells(model: Model) -> list[Cell]:
         _dollars(rates and rates.input),
         _dollars(rates and rates.output),
         _dollars(rates and rates.cached),
-        ", ".join(also) or "-",
+        ", ".join(also),
     ]
 
 

@@ -174,7 +174,10 @@ def pad(text: str, cells: int, *, right: bool = False) -> str:
 
 
 def wrap(text: str, cells: int) -> list[str]:
-    """`text` in lines of at most `cells` cells, broken at spaces where there are any."""
+    """`text` in lines of at most `cells` cells, broken at spaces where there are any.
+
+    A longer word is broken after a slash of its own if it has one in reach: most are paths.
+    """
     lines: list[str] = []
     line = ""
     for word in text.split(" "):
@@ -195,8 +198,11 @@ def _chunks(word: str, cells: int) -> list[str]:
     for char in word:
         used += _cells(char)
         if used > cells and chunks[-1]:
-            chunks.append("")
-            used = _cells(char)
+            whole, slash, rest = chunks[-1].rpartition("/")
+            if whole and rest:
+                chunks[-1] = whole + slash
+            chunks.append(rest if whole and rest else "")
+            used = width(chunks[-1]) + _cells(char)
         chunks[-1] += char
     return chunks
 

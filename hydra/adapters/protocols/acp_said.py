@@ -74,12 +74,15 @@ class Spent:
     input: int = 0
     output: int = 0
     cached: int = 0
+    last: Object | None = None
 
     def chunk(self, update: Object) -> list[AgentEvent]:
         """Totals so far, where they come in pieces."""
-        used = mapping(mapping(update, "_meta"), "usage")
-        if self.told != "chunks" or not used:
+        meta = mapping(update, "_meta")
+        used = mapping(meta, "usage")
+        if self.told != "chunks" or not used or meta == self.last:  # said once more
             return []
+        self.last = meta
         totals = _totals(used)
         self.input += totals["input_tokens"] or 0
         self.output += totals["output_tokens"] or 0

@@ -1,0 +1,313 @@
+"""The carrier: a program that stands in the lane's place here while its agent runs elsewhere.
+
+    PYTHON -I carry.py SPEC
+
+Hydra supervises it as it would the agent: its stdin is the agent's, and what the agent there says
+comes out of it byte by byte. Three lines are opened, each a shell there (`transport`): one that
+makes the folder, runs the agent and owns both; one that brings the worktree; one that fetches what
+has changed. INT and TERM go to the agent there. When this process ends, however it does, the first
+line ends, and with it all that is there.
+
+It exits as the agent did, or with 97 after a line on stderr that begins with `hydra.remote:` and
+says what went wrong (`elsewhere.py` reads it).
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+if not __package__:  # run by its path, so that nothing in the lane is ever imported
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from hydra.remote import scripts, transport
+from hydra.remote.elsewhere import FAILED, TOLD
+from hydra.remote.fetching import fetch
+from hydra.remote.line import Line, Scan
+from hydra.remote.names import WORK
+from hydra.remote.packing import pack
+from hydra.remote.spec import Spec, loads
+
+BEAT = 10.0
+"""Seconds between two words to the other side; it gives up after `scripts.SILENT`."""
+
+_KILL_AFTER_TERM = 2.0
+"""Seconds that an agent there has after TERM. Hydra kills the carrier three seconds later, and by
+then what has changed must be here."""
+
+_CHUNK = 65536
+_GREETING = 120.0
+
+
+class Gone(Exception):
+    """It cannot go on: a reason in one word, and a sentence."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Word(NamedTuple):
+    """What comes to the carrier's one loop: `input`, `signal`, `ended`, `lost`."""
+
+    kind: str
+    data: bytes = b""
+
+
+class Carrier:
+    """One attempt elsewhere."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.nonce = f"hydra-{secrets.token_hex(16)}"
+        self.mark = secrets.token_hex(16)
+        self.words: queue.SimpleQueue[Word] = queue.SimpleQueue()
+        self.held = ""
+        self.holder: Line | None = None
+        self.line: Line | None = None
+        self.stopped = False
+
+    def carry(self) -> int:
+        """From the first line to the last; the agent's exit code. Raises `Gone`."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._signalled)
+        try:
+            if self.spec.remote.image:
+                self._hold()
+            line = self.line = self._open(self._run_script())
+            scan = Scan(self.nonce.encode())
+            self._greeted(line, scan)
+            line.hear_errors(_to(2), until=self.nonce.encode())
+            self._upload()
+            if self.stopped:
+                line.say(b"q\n")
+                return 130
+            return self._agent(line, scan)
+        finally:
+            self._close()
+
+    def _signalled(self, number: int, _frame: object) -> None:
+        self.stopped = True
+        self.words.put(Word("signal", signal.Signals(number).name.removeprefix("SIG").encode()))
+
+    def _open(self, script: str) -> Line:
+        argv = transport.argv(self.spec.remote, held=self.held)
+        try:
+            return Line(argv, transport.told(script))
+        except OSError as problem:
+            raise Gone("unreachable", f"{argv[0]} could not be run: {problem.strerror}") from problem
+
+    def _hold(self) -> None:
+        """Makes a container of the image, which lives as long as this process."""
+        self.held = f"hydra-{secrets.token_hex(8)}"
+        argv = transport.holder_argv(self.spec.remote, self.held)
+        try:
+            self.holder = Line(argv, b"")
+        except OSError as problem:
+            raise Gone("unreachable", f"{argv[0]} could not be run: {problem.strerror}") from problem
+        self.holder.hear_errors(lambda chunk: None)
+        if self.holder.stdout.readline() != b"held\n":
+            self.holder.settle()
+            why = f"no container of {self.spec.remote.image}: {self.holder.why}"
+            raise Gone("unreachable", why)
+
+    def _run_script(self) -> str:
+        spec = self.spec
+        return scripts.run(
+            folder=spec.folder,
+            name=spec.name,
+            nonce=self.nonce,
+            mark=self.mark,
+            live=spec.live,
+            pipe=spec.pipe,
+        )
+
+    def _greeted(self, line: Line, scan: Scan) -> None:
+        """Passes over what a login says, up to the first line of Hydra's own."""
+        timer = threading.Timer(_GREETING, line.process.kill)
+        timer.daemon = True
+        timer.start()
+        while b"\n" not in scan.rest or not scan.found:
+            chunk = os.read(line.stdout.fileno(), _CHUNK)
+            if not chunk:
+                line.hear_errors(lambda chunk: None)
+                line.settle()
+                code = line.close()
+                raise self._refused(code, line.why)
+            if scan.found:
+                scan.rest += chunk
+            else:
+                scan.feed(chunk)
+        timer.cancel()
+        scan.found, scan.rest = False, scan.rest.split(b"\n", 1)[1]
+
+    def _refused(self, code: int, why: str) -> Gone:
+        if code == 90:
+            return Gone("folder", f"no folder could be made on {self.spec.remote.target}: {why}")
+        return Gone("unreachable", f"{self.spec.remote.target} cannot be reached: {why}")
+
+    def _upload(self) -> None:
+        """Brings the worktree, the prompt and `agent.sh`."""
+        spec = self.spec
+        env = {name: os.environ[name] for name in spec.names if name in os.environ} | spec.env
+        text = scripts.agent(
+            spec.argv, name=spec.name, environ=env, mark=self.mark, folder=spec.folder
+        )
+        more = [("agent.sh", os.fsencode(text)), *self._files()]
+        if not spec.live:
+            more.append(("prompt", sys.stdin.buffer.read()))
+        line = self._open(scripts.upload(folder=spec.folder, name=spec.name))
+        line.hear_errors(lambda chunk: None)
+        try:
+            with suppress(BrokenPipeError):
+                pack(
+                    line.stdin,
+                    Path(spec.worktree),
+                    f"{WORK}/{spec.name}",
+                    untracked=_untracked(spec.worktree),
+                    more=more,
+                )
+        except OSError as problem:
+            raise Gone("upload", f"the worktree cannot be read: {problem}") from problem
+        finally:
+            code = line.close(_GREETING)
+        if code != 0:
+            line.settle()
+            why = line.why
+            raise Gone("upload", f"the worktree did not get to {spec.remote.target}: {why}")
+
+    def _files(self) -> list[tuple[str, bytes]]:
+        """Those that the adapter wants beside the worktree, by their path in the folder there."""
+        below = f"{self.spec.folder}/"
+        return [
+            (path.removeprefix(below), text.encode("latin-1")) for path, text in self.spec.files
+        ]
+
+    def _agent(self, line: Line, scan: Scan) -> int:
+        """Runs it, and brings its work back."""
+        line.say(b"g\n")
+        threading.Thread(target=self._listen, args=(line, scan), daemon=True).start()
+        if self.spec.live:
+            threading.Thread(target=self._feed, daemon=True).start()
+        word = self._serve(line)
+        lost = word.kind == "lost"
+        line.settle()
+        notes = self._fetch(alone=lost and line.process.poll() is None)
+        if lost:
+            raise Gone("lost", f"the line to {self.spec.remote.target} was lost: {line.why}")
+        line.say(b"q\n")
+        for note in notes:
+            _to(2)(f"{note}\n".encode("utf-8", "replace"))
+        code, _, why = word.data.partition(b" ")
+        if why:
+            program, target = self.spec.argv[0], self.spec.remote.target
+            raise Gone("missing", f"{program} is not there, or may not run, on {target}")
+        return int(code)
+
+    def _serve(self, line: Line) -> Word:
+        """The one place that speaks on the line, until the agent has ended or the line has."""
+        timer: threading.Timer | None = None
+        while True:
+            try:
+                word = self.words.get(timeout=BEAT)
+            except queue.Empty:
+                line.say(b"k\n")
+                continue
+            if word.kind in ("ended", "lost"):
+                return word
+            if word.kind == "input":
+                line.say(word.data)
+            if word.kind == "signal":
+                line.say(b"s %s\n" % word.data)
+            if word == ("signal", b"TERM") and timer is None:
+                kill = Word("signal", b"KILL")
+                timer = threading.Timer(_KILL_AFTER_TERM, self.words.put, (kill,))
+                timer.daemon = True
+                timer.start()
+
+    def _listen(self, line: Line, scan: Scan) -> None:
+        """The agent's output, from there to here, until Hydra's own line comes."""
+        out = _to(1)
+        out(scan.feed(b""))
+        while not scan.found:
+            chunk = os.read(line.stdout.fileno(), _CHUNK)
+            if not chunk:
+                out(scan.rest)
+                self.words.put(Word("lost"))
+                return
+            out(scan.feed(chunk))
+        while b"\n" not in scan.rest and (chunk := os.read(line.stdout.fileno(), _CHUNK)):
+            scan.rest += chunk
+        words = scan.rest.split(b"\n", 1)[0].split(b" ", 2)
+        ended = len(words) == 3 and words[1] == b"ended"
+        self.words.put(Word("ended", words[2].strip()) if ended else Word("lost"))
+
+    def _feed(self) -> None:
+        """What Hydra says to the agent, line by line; one that does not end is said at the end."""
+        for text in sys.stdin.buffer:
+            self.words.put(Word("input", b"i " + text.removesuffix(b"\n") + b"\n"))
+        self.words.put(Word("input", b"e\n"))
+
+    def _fetch(self, *, alone: bool) -> list[str]:
+        line = self._open(
+            scripts.fetch(
+                folder=self.spec.folder, name=self.spec.name, nonce=self.nonce, alone=alone
+            )
+        )
+        return fetch(line, self.spec, self.nonce.encode(), lambda why: Gone("fetch", why))
+
+    def _close(self) -> None:
+        if self.line is not None:
+            self.line.close()
+        if self.holder is not None:
+            self.holder.close()
+            with suppress(OSError):
+                subprocess.run(
+                    transport.removal_argv(self.spec.remote, self.held),
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    check=False,
+                )
+
+
+def _to(fd: int) -> Callable[[bytes], None]:
+    def write(data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+
+    return write
+
+
+def _untracked(worktree: str) -> frozenset[str]:
+    """What the lane has but the base: copies of files that git does not keep."""
+    from hydra.git.runner import run  # not before the line is open
+
+    listed = run("ls-files", "--others", "-z", cwd=Path(worktree)).stdout
+    return frozenset(os.fsdecode(name) for name in listed.split(b"\0") if name)
+
+
+def main(argv: list[str]) -> NoReturn:
+    """Runs as `carry.py SPEC`."""
+    spec = loads(Path(argv[0]).read_bytes())
+    try:
+        code = Carrier(spec).carry()
+    except Gone as gone:
+        _to(2)(f"{TOLD} {gone.reason}: {' '.join(str(gone).split())}\n".encode("utf-8", "replace"))
+        code = FAILED
+    sys.stdout.flush()
+    # Threads may still be reading what nobody will send.
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,120 @@
+"""One line to a shell elsewhere, as the carrier holds it: a child process, and what it says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO
+
+_CHUNK = 65536
+_KEPT = 4096
+_SETTLE = 2.0
+"""Seconds for the last of stderr once stdout has said all."""
+
+
+class Line:
+    """A child in a session of its own: what the terminal or Hydra signals is the carrier's."""
+
+    def __init__(self, argv: Sequence[str], first: bytes) -> None:
+        """Raises `OSError` where the transport's program is not there."""
+        self.process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            bufsize=0,
+        )
+        self.errors = b""
+        self._stderr_ended = threading.Event()
+        self.say(first)
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        """What the shell there reads."""
+        assert self.process.stdin is not None
+        return self.process.stdin
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """What it says."""
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    def say(self, data: bytes) -> None:
+        """Says it, or nothing where nobody listens any more: what it says then tells why."""
+        with suppress(OSError):
+            view = memoryview(data)
+            while view:
+                view = view[self.stdin.write(view) or 0 :]
+
+    def end_of_words(self) -> None:
+        """Nothing more is said."""
+        with suppress(OSError):
+            self.stdin.close()
+
+    def hear_errors(self, sink: Callable[[bytes], None], until: bytes = b"") -> None:
+        """Reads stderr to its end in a thread of its own; what comes after `until` is dropped."""
+
+        def read() -> None:
+            scan = Scan(until)
+            assert self.process.stderr is not None
+            while chunk := os.read(self.process.stderr.fileno(), _CHUNK):
+                self.errors = (self.errors + chunk)[-_KEPT:]
+                if not scan.found:
+                    sink(scan.feed(chunk) if until else chunk)
+                    if scan.found:
+                        self._stderr_ended.set()
+            if until and not scan.found:
+                sink(scan.rest)
+            self._stderr_ended.set()
+
+        threading.Thread(target=read, daemon=True).start()
+
+    def settle(self) -> None:
+        """Until all of stderr was read that will come, or two seconds."""
+        self._stderr_ended.wait(_SETTLE)
+
+    def close(self, wait: float = 5.0) -> int:
+        """Ends it, by force after `wait` seconds; its exit code."""
+        self.end_of_words()
+        try:
+            return self.process.wait(wait)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+    @property
+    def why(self) -> str:
+        """Its last words on stderr."""
+        said = [line for line in self.errors.decode("utf-8", "replace").splitlines() if line.strip()]
+        return said[-1].strip()[:300] if said else "it said nothing"
+
+
+class Scan:
+    """Passes a stream on up to a line of Hydra's own, which begins with `mark`."""
+
+    def __init__(self, mark: bytes) -> None:
+        self._mark = mark
+        self.rest = b""
+        """What has come and was not passed on: from the mark on, once that was found."""
+        self.found = False
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What of the stream is certainly before the mark."""
+        data = self.rest + chunk
+        at = data.find(self._mark)
+        if at >= 0:
+            self.found = True
+        else:
+            at = len(data) - _overlap(data, self._mark)
+        self.rest = data[at:]
+        return data[:at]
+
+
+def _overlap(data: bytes, mark: bytes) -> int:
+    most = min(len(data), len(mark) - 1)
+    return next((size for size in range(most, 0, -1) if data.endswith(mark[:size])), 0)

@@ -1,0 +1,224 @@
+"""A lane's worktree as a tar on its way there, and what has changed on its way back.
+
+What comes back was written by an agent that nothing of Hydra confined: no link of it is followed,
+nothing is written but below the worktree, and nothing named `.git` at all.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import shutil
+import stat
+import tarfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+_FORMAT = tarfile.GNU_FORMAT
+"""Long names, and any bytes in them, as GNU tar, busybox and bsdtar read it."""
+
+_FILE, _PROGRAM = 0o644, 0o755
+
+
+def files_of(root: Path) -> Iterator[str]:
+    """Every file and link below `root` but what is called `.git`, by its path from there, and every
+    folder without any, with a slash at its end; sorted."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        here = Path(folder)
+        links = [name for name in folders if (here / name).is_symlink()]
+        inner = here.relative_to(root)
+        for name in sorted([*names, *links]):
+            if name != ".git":
+                yield str(inner / name)
+        if not (folders or names) and here != root:
+            yield f"{inner}/"
+
+
+def pack(
+    out: IO[bytes],
+    root: Path,
+    below: str,
+    *,
+    untracked: frozenset[str],
+    more: Sequence[tuple[str, bytes]],
+) -> None:
+    """Writes `root` as `below` and `more` (path, bytes; for their user alone) as a tar.
+
+    `out/tracked` in it names all but `untracked`. Owners are nobody's, times are whole seconds.
+    """
+    tracked = []
+    with tarfile.open(fileobj=out, mode="w|", format=_FORMAT) as tar:
+        for path in files_of(root):
+            if _put(tar, root / path, f"{below}/{path.rstrip('/')}") and path not in untracked:
+                tracked.append(path)
+        if not any(root.iterdir()) or not tracked:
+            tar.addfile(_plain(tarfile.TarInfo(below), _PROGRAM, tarfile.DIRTYPE))
+        named = [os.fsencode(path) for path in tracked if not path.endswith("/")]
+        for path, data in (("out/tracked", b"\0".join([*named, b""]) if named else b""), *more):
+            told = _plain(tarfile.TarInfo(path), 0o600, tarfile.REGTYPE)
+            told.size = len(data)
+            tar.addfile(told, io.BytesIO(data))
+
+
+def _put(tar: tarfile.TarFile, path: Path, name: str) -> bool:
+    status = path.lstat()
+    told = tarfile.TarInfo(name)
+    told.mtime = int(status.st_mtime)
+    if stat.S_ISLNK(status.st_mode):
+        told = _plain(told, 0o777, tarfile.SYMTYPE)
+        told.linkname = str(path.readlink())
+        tar.addfile(told)
+    elif stat.S_ISREG(status.st_mode):
+        runs = status.st_mode & stat.S_IXUSR
+        told = _plain(told, _PROGRAM if runs else _FILE, tarfile.REGTYPE)
+        with path.open("rb") as source:
+            told.size = os.fstat(source.fileno()).st_size
+            tar.addfile(told, source)
+    elif stat.S_ISDIR(status.st_mode):
+        tar.addfile(_plain(told, _PROGRAM, tarfile.DIRTYPE))
+    else:
+        return False  # a FIFO, a socket: git knows none either
+    return True
+
+
+def _plain(told: tarfile.TarInfo, mode: int, kind: bytes) -> tarfile.TarInfo:
+    told.mode, told.type = mode, kind
+    return told
+
+
+class Changes:
+    """What came back, as the tar's members say it; to be `apply`d once all of it is here."""
+
+    def __init__(self, source: IO[bytes], below: str) -> None:
+        self._tar = tarfile.open(  # noqa: SIM115  closed by its owner, who has the file
+            fileobj=source, mode="r:", ignore_zeros=True, errorlevel=1
+        )
+        self._below = below
+        self._members = {member.name: member for member in self._tar.getmembers()}
+        self.how = self._text("out/how").strip()
+        """`changed`: what is gone is named; `all`: all that is there came; `lost`: it is gone."""
+
+    def apply(self, worktree: Path, home: Path) -> list[str]:
+        """Makes `worktree` as it is there; sentences on what could not be brought."""
+        notes = []
+        there = {
+            path: member
+            for name, member in self._members.items()
+            if (path := _inside(name, self._below)) is not None and not member.isdir()
+        }
+        gone = self._deleted() if self.how == "changed" else set(files_of(worktree)) - set(there)
+        for path in sorted(gone - set(there)):
+            if _allowed(path):
+                _remove(worktree, path.rstrip("/"))
+        for path, member in there.items():
+            if not _allowed(path) or not self._bring(worktree, path, member):
+                notes.append(f"not brought back: {path!r} is no file that git takes")
+        for name, member in self._members.items():
+            own = _inside(name, "home")
+            if own is not None and member.isreg() and _allowed(own):
+                self._bring(home, own, member)
+        return notes
+
+    def _deleted(self) -> set[str]:
+        return set(filter(None, self._text("out/deleted").split("\0")))
+
+    def _text(self, name: str) -> str:
+        member = self._members.get(name)
+        data = self._tar.extractfile(member) if member is not None and member.isreg() else None
+        return os.fsdecode(data.read()) if data is not None else ""
+
+    def _bring(self, root: Path, path: str, member: tarfile.TarInfo) -> bool:
+        if not (member.isreg() or member.issym() or member.islnk()):
+            return False
+        # The second name of a file stands there as a link to the first.
+        held = self._members.get(member.linkname) if member.islnk() else member
+        if held is None or not (held.isreg() or held.issym()):
+            return False
+        with _Parent(root, path) as (parent, name):
+            _clear(parent, name)
+            if held.issym():
+                os.symlink(held.linkname, name, dir_fd=parent)
+                return True
+            data = self._tar.extractfile(held)
+            assert data is not None
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            mode = _PROGRAM if held.mode & stat.S_IXUSR else _FILE
+            with os.fdopen(os.open(name, flags, mode, dir_fd=parent), "wb") as file:
+                shutil.copyfileobj(data, file, 1024 * 1024)
+        return True
+
+
+def _inside(name: str, below: str) -> str | None:
+    return name[len(below) + 1 :] if name.startswith(f"{below}/") else None
+
+
+def _allowed(path: str) -> bool:
+    parts = path.rstrip("/").split("/")
+    return all(part not in ("", ".", "..") and part.lower() != ".git" for part in parts)
+
+
+class _Parent:
+    """The folder of `path` below `root` by its descriptor; what is no folder on the way becomes
+    one, for there it is."""
+
+    def __init__(self, root: Path, path: str) -> None:
+        *self._folders, self._name = path.split("/")
+        self._fd = os.open(root, _FOLDER)
+
+    def __enter__(self) -> tuple[int, str]:
+        for folder in self._folders:
+            inner = self._enter(folder)
+            os.close(self._fd)
+            self._fd = inner
+        return self._fd, self._name
+
+    def _enter(self, folder: str) -> int:
+        try:
+            return os.open(folder, _FOLDER, dir_fd=self._fd)
+        except FileNotFoundError:
+            pass
+        except OSError as problem:
+            if problem.errno not in (errno.ENOTDIR, errno.ELOOP):
+                raise
+            os.unlink(folder, dir_fd=self._fd)
+        os.mkdir(folder, _PROGRAM, dir_fd=self._fd)
+        return os.open(folder, _FOLDER, dir_fd=self._fd)
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
+
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _clear(parent: int, name: str) -> None:
+    try:
+        os.unlink(name, dir_fd=parent)
+    except FileNotFoundError:
+        return
+    except OSError:  # a folder here, and a file there
+        shutil.rmtree(name, dir_fd=parent)
+
+
+def _remove(root: Path, path: str) -> None:
+    """Removes a file and the folders that it leaves empty; none where something else stands."""
+    parts: Iterable[str] = path.split("/")[:-1]
+    fds = [os.open(root, _FOLDER)]
+    try:
+        names = []
+        for part in parts:
+            fds.append(os.open(part, _FOLDER, dir_fd=fds[-1]))
+            names.append(part)
+        with suppress(IsADirectoryError):
+            os.unlink(path.rsplit("/", 1)[-1], dir_fd=fds[-1])
+        for depth in range(len(names), 0, -1):
+            os.rmdir(names[depth - 1], dir_fd=fds[depth - 1])
+    except OSError:
+        return  # gone already, or not empty: both are as they should be
+    finally:
+        for fd in fds:
+            os.close(fd)

@@ -1,0 +1,98 @@
+"""Eight different agents in one race: each a patch or an honest outcome, and nothing left."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from hydra.adapters import registry
+from hydra.conformance.live.left import left
+from hydra.conformance.live.reach import reaches
+from hydra.conformance.racing import Order, Place, race
+from hydra.conformance.script import parse
+from hydra.conformance.server import serve
+from hydra.plan import EXPERIMENTAL_FLAG
+from tests.live.fingerprint import apart_from_pins, changes, fingerprint
+from tests.live.support import BIN
+
+pytestmark = pytest.mark.live
+
+EIGHT = ("gemini", "qwen", "opencode", "aider", "copilot", "pi", "droid", "cline")
+
+SCRIPT = parse(
+    "eight",
+    {
+        "about": "each writes a file of its own",
+        "turn": [
+            {
+                "tool": [
+                    {
+                        "kind": "write_file",
+                        "path": "made-by-{agent}.txt",
+                        "text": "made by {agent}\n",
+                    }
+                ]
+            },
+            {"say": "Done."},
+        ],
+    },
+)
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with TemporaryDirectory(prefix="hydra-eight-", dir="/var/tmp") as folder:
+        yield Place(Path(folder) / "place")
+
+
+def programs() -> list[str]:
+    """Those of the eight that are installed; without any it is another folder's turn."""
+    there = [key for key in EIGHT if (BIN / registry.OWN[key].descriptor.binaries[0]).exists()]
+    if not there:
+        pytest.skip(f"none of {', '.join(EIGHT)} is in {BIN}")
+    return there
+
+
+def test_eight_agents_at_once_leave_their_patches_and_nothing_else(place: Place) -> None:
+    agents = programs()
+    place.commit({"README.md": "# Shop\n"})
+    before = fingerprint(place.repo)
+    with serve(SCRIPT) as server:
+        own: dict[str, str] = {}
+        for agent in agents:
+            own |= reaches()[agent].prepare(place.home, server.url)
+        said = race(
+            place,
+            Order(
+                agents=agents,
+                prompt="Make the file",
+                options=(EXPERIMENTAL_FLAG, "--max-parallel", "8", "--idle-timeout", "5m"),
+                environ=place.environ([BIN], **own),
+                longest=600,
+            ),
+        )
+    assert not said.hung
+    lanes = {agent: said.lane(agent) for agent in agents}
+    told = {agent: (lane.get("status"), lane.get("error")) for agent, lane in lanes.items()}
+    assert said.exit_code == 0, f"{told}\n{said.stderr[-3000:]}"
+    for lane in lanes.values():
+        # An outcome that is not a patch says what it is; none is called completed without one.
+        done = lane["status"] == "completed"
+        assert done == bool(lane["patch"] and lane["patch"]["files"] and not lane["error"]), told
+        assert done or lane["error"], told
+    assert {agent for agent, lane in lanes.items() if lane["status"] == "completed"} == set(agents)
+    assert said.folder is not None
+    for agent in agents:
+        assert place.patch(said.folder, agent) == {f"made-by-{agent}.txt": "A"}
+    assert left(place.root) == []
+    assert apart_from_pins(changes(before, fingerprint(place.repo))) == {}
+    git = subprocess.run(
+        ["git", "-C", str(place.repo), "status", "--porcelain", "--ignored"],
+        capture_output=True,
+        check=True,
+    )
+    assert git.stdout == b""
