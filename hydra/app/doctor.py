@@ -25,6 +25,7 @@ from hydra.config import Config
 from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, HydraError
 from hydra.git import repository
 from hydra.git.runner import require_git
+from hydra.git.runner import run as git
 from hydra.health import Trouble
 from hydra.model import Confinement, DetectResult, Permission, SpawnRequest, Tier
 from hydra.models.local import Server
@@ -63,11 +64,16 @@ class Checkup:
 
 
 def doctor(
-    flags: Mapping[str, object], environ: Mapping[str, str] | None = None, *, fresh: bool = False
+    flags: Mapping[str, object],
+    environ: Mapping[str, str] | None = None,
+    *,
+    fresh: bool = False,
+    whole: bool = True,
 ) -> Checkup:
     """Looks at everything a race needs. Raises `ConfigError` alone; what it finds, it tells.
 
-    `fresh` asks every CLI again, whatever is remembered.
+    `fresh` asks every CLI again, whatever is remembered; not `whole`, of the repository it tells
+    only what a line has room for.
     """
     environ = dict(os.environ) if environ is None else environ
     recover(environ)
@@ -76,7 +82,7 @@ def doctor(
     state, state_problem = _state(environ)
     if state is not None and not state_problem:
         state_problem = _room(state, config.limits.disk_floor)
-    about, about_problem = _repository(environ, state) if git_version else ({}, git_problem)
+    about, about_problem = _repository(environ, state, whole) if git_version else ({}, git_problem)
     known = roster.of_all(config)
     adapters = tuple(known.adapters.values())
     probed = _probed(adapters, config)
@@ -156,11 +162,18 @@ def _scratch_state(state: Path | None, problem: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _repository(environ: Mapping[str, str], state: Path | None) -> tuple[Mapping[str, object], str]:
+def _repository(
+    environ: Mapping[str, str], state: Path | None, whole: bool
+) -> tuple[Mapping[str, object], str]:
     try:
         found = repository.read(Path.cwd(), state=state)
         settings.load(found.root, environ, {})  # its hydra.toml may say what a race would refuse
-        return {"root": str(found.root), **repository.about(found, found.head)}, ""
+        if whole:
+            return {"root": str(found.root), **repository.about(found, found.head)}, ""
+        # GitPython alone takes as long as all else that is remembered.
+        told = git("log", "-1", "--no-show-signature", "--format=%s", found.head, cwd=found.root)
+        subject = os.fsdecode(told.stdout).strip()
+        return {"root": str(found.root), "branch": found.branch, "subject": subject}, ""
     except HydraError as error:
         return {}, f"{error.message} ({error.hint})" if error.hint else error.message
 

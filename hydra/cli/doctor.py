@@ -30,7 +30,8 @@ def command(experimental: bool, fresh: bool, **options: Any) -> None:
     from hydra.app.doctor import doctor
     from hydra.reporters.doctor import doctor_text
 
-    checkup = doctor({"race.allow_experimental_adapters": experimental}, fresh=fresh)
+    allowed = {"race.allow_experimental_adapters": experimental}
+    checkup = doctor(allowed, fresh=fresh, whole=options["as_json"])
     if options["as_json"]:
         from hydra.reporters.document import dump
 

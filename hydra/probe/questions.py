@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from hydra import __version__
 from hydra.adapters.contract import Descriptor, Probe
-from hydra.adapters.environment import select
 from hydra.adapters.folders import folders_of, place_of
 from hydra.probe.identity import Identity
 from hydra.probe.memory import Answer
@@ -37,7 +35,6 @@ class Question:
     descriptor: Descriptor
     probe: Probe
     binary: Path
-    environ: Mapping[str, str]
     key: str
     line: str
     timeout: float
@@ -70,7 +67,6 @@ def ask(
         descriptor=descriptor,
         probe=probe,
         binary=binary,
-        environ=select(descriptor, around.environ, around.extra_names.get(descriptor.key, ())),
         key=key,
         line=line,
         timeout=probe.timeout,

@@ -6,6 +6,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+from hydra.adapters.environment import select
 from hydra.adapters.folders import folders_of, place_of
 from hydra.paths import make_private
 from hydra.probe.memory import Answer
@@ -47,7 +48,8 @@ async def put(question: Question, on_sleep: OnSleep, around: Surroundings) -> An
 
 def _environment(question: Question, folder: Path, around: Surroundings) -> dict[str, str]:
     descriptor, probe = question.descriptor, question.probe
-    environ = dict(question.environ)
+    extra = around.extra_names.get(descriptor.key, ())
+    environ = select(descriptor, around.environ, extra)
     if (probe.confined or probe.own_folder) and descriptor.config is not None:
         # Codex's sandbox helper links itself into its config folder, which must be writable.
         environ[descriptor.config.variable] = str(folder)
