@@ -80,8 +80,9 @@ class Bench:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The command for eyes and records, without secrets."""
-        return tuple(map(self.redactor.text, self.command.argv))
+        """The agent's own command for eyes and records, without secrets."""
+        argv = self.command.argv if self.plan.command is None else self.plan.command.argv
+        return tuple(map(self.redactor.text, argv))
 
     def close(self) -> None:
         """Ends the raw files, which may take a copy of their tails: it blocks."""

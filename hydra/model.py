@@ -469,6 +469,16 @@ class Outcome:
         )
 
 
+class Place(NamedTuple):
+    """Where a lane's agent runs but here: a remote's name and mode, what it is in a few words, and
+    the folder that an attempt makes there."""
+
+    name: str
+    mode: str
+    target: str
+    folder: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanePlan:
     """One lane as it will run: the exact command, its environment by name, where it stands.
@@ -495,6 +505,8 @@ class LanePlan:
     """Where its adapter comes from, if it is none of Hydra's own."""
     rates: Rates | None = None
     """Of the model that was named, where Hydra knows them."""
+    remote: Place | None = None
+    """Where its agent runs, and `command` holds, if that is not here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -231,6 +231,9 @@ def _hint(seen: Evidence, kind: str, reason: str) -> str:
         "prompt_too_large": "shorten the task, or put the long part into a file of the repository",
         "not_asked": "the CLI took the task for one of its own commands: begin it with a word",
         "sandbox_broken": "`hydra doctor` shows why the agent's own sandbox does not start here",
+        "unreachable": "see that the remote can be reached by hand (docs/remote.md)",
+        "line_lost": "what it had changed until then is in the patch, where it could be fetched",
+        "remote": "docs/remote.md has what a remote needs; stderr.txt has all that it said",
         "model": "check the model's name: the agent's own CLI lists what your account can use",
     }.get(reason, "look at the lane's raw.jsonl and stderr.txt in the run's folder")
 

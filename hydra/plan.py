@@ -6,13 +6,22 @@ Pure: no I/O, so `--dry-run` prints exactly what a race would do.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.environment import names
 from hydra.config import Config
-from hydra.errors import AgentError, BinaryMissing, Failure, NoAgentReady, Refused, UsageError
+from hydra.config.records import Remote
+from hydra.errors import (
+    AgentError,
+    BinaryMissing,
+    Failure,
+    NoAgentReady,
+    Refused,
+    UnsupportedFlag,
+    UsageError,
+)
 from hydra.model import (
     Check,
     Confinement,
@@ -20,6 +29,7 @@ from hydra.model import (
     Lane,
     LanePlan,
     Permission,
+    Place,
     RacePlan,
     Rates,
     SpawnRequest,
@@ -27,6 +37,8 @@ from hydra.model import (
     Tier,
 )
 from hydra.paths import ground_dir
+from hydra.remote.looking import There
+from hydra.remote.names import HOME, WORK, carried, folder_of
 from hydra.wanted import Wanted, check_mapped, wanted
 from hydra.workspace import LANE_HOME, worktree_name
 
@@ -51,6 +63,8 @@ class Known:
     environment_names: Collection[str]
     instructions: Mapping[str, tuple[str, ...]]
     as_root: bool
+    elsewhere: Mapping[tuple[str, str], There] = field(default_factory=dict)
+    """What was found on remotes, by agent and remote."""
     warnings: tuple[str, ...] = ()
 
 
@@ -166,12 +180,15 @@ def check_experimental(
 
 def _lane(known: Known, lane: Lane) -> LanePlan:
     descriptor = known.adapters[lane.adapter].descriptor
-    found = known.found.get(lane.adapter)
     asked = wanted(known.config, lane)
+    remote = known.config.remotes[asked.remote] if asked.remote else None
+    found, as_root, told = _found(known, lane, remote)
     model, rates, remarks = _model(known, descriptor, asked)
-    effective = _permission(known, lane.adapter, asked.permission)
+    effective = _permission(known, lane.adapter, asked.permission, remote)
     ground = ground_dir(known.state, known.run, lane.id)
     worktree = ground / worktree_name(known.task.repository)
+    place = Path(folder_of(remote, known.run, lane.id)) if remote else ground
+    stands = place / WORK / worktree.name if remote else worktree
     planned = LanePlan(
         lane=replace(lane, model=asked.model, effort=asked.effort),
         label=descriptor.label,
@@ -181,35 +198,75 @@ def _lane(known: Known, lane: Lane) -> LanePlan:
         worktree=worktree,
         permission=effective,
         budget=asked.budget,
-        env_names=tuple(sorted(names(descriptor, known.environment_names, asked.environment))),
-        warnings=(*(found.warnings if found else ()), *remarks),
+        env_names=_environment(known, descriptor, asked.environment, remote),
+        warnings=(*(found.warnings if found else ()), *remarks, *told),
         third_party=descriptor.third_party,
         rates=rates,
+        remote=Place(remote.name, remote.mode, remote.target, str(place)) if remote else None,
     )
     if found is None or not found.ready:
         return replace(planned, failure=_unready(lane, found))
     request = SpawnRequest(
         prompt=known.task.prompt,
-        worktree=worktree,
+        worktree=stands,
         permission=effective,
         model=model,
         network=known.config.race.network,
-        confined=known.confinement.holds,
-        as_root=known.as_root,
+        # There it is the user who answers for what confines it: full-auto was asked for outright.
+        confined=known.confinement.holds if remote is None else asked.permission is effective,
+        as_root=as_root,
         instructions=known.instructions.get(lane.adapter, ()),
         extra_args=known.config.agent(lane.adapter).args,
-        home=ground / LANE_HOME,
+        home=place / (HOME if remote else LANE_HOME),
         effort=asked.effort,
         preface=asked.preface,
         budget=asked.budget,
         service_tier=asked.service_tier,
     )
     try:
+        if remote is not None:
+            _check_carried(descriptor, remote)
         check_mapped(descriptor, request)
         command = known.adapters[lane.adapter].build_command(request, found)
     except AgentError as error:
         return replace(planned, failure=error.failure)
     return replace(planned, command=command)
+
+
+def _found(
+    known: Known, lane: Lane, remote: Remote | None
+) -> tuple[DetectResult | None, bool, tuple[str, ...]]:
+    """The agent where it will run, whether as root, and what deserves a word."""
+    if remote is None:
+        return known.found.get(lane.adapter), known.as_root, ()
+    there = known.elsewhere.get((lane.adapter, remote.name))
+    told = [f"not confined by Hydra: it runs on {remote.target}"]
+    if known.config.race.setup:
+        told.append("the set-up is not run for it, neither here nor there")
+    if there is None:
+        return None, False, tuple(told)
+    return there.result, there.root, (*told, *there.remarks)
+
+
+def _environment(
+    known: Known, told: Descriptor, extra: Collection[str], remote: Remote | None
+) -> tuple[str, ...]:
+    pick = names if remote is None else carried
+    return tuple(sorted(pick(told, known.environment_names, extra)))
+
+
+def _check_carried(told: Descriptor, remote: Remote) -> None:
+    """Raises `UnsupportedFlag` for an agent that a line to a shell does not serve."""
+    why = "it needs a terminal" if told.pty else ""
+    if told.protocol == "http":
+        why = "it is a server, to be called on its own machine"
+    if why:
+        raise UnsupportedFlag(
+            f"{told.label} cannot run on {remote.target}: {why}",
+            adapter=told.key,
+            hint=f"race it here, or another agent on {remote.name}",
+            reason="capability",
+        )
 
 
 def _model(
@@ -227,10 +284,14 @@ def _model(
     return choice.word, None if asked.service_tier else choice.rates, choice.remarks
 
 
-def _permission(known: Known, key: str, asked: Permission | None) -> Permission:
-    """Full-auto stands where something confines the agent: Hydra, or the agent's own sandbox."""
+def _permission(
+    known: Known, key: str, asked: Permission | None, remote: Remote | None
+) -> Permission:
+    """Full-auto stands where something confines the agent: Hydra, or the agent's own sandbox; and
+    elsewhere where it was asked for outright, for what confines there Hydra cannot know."""
     permission = asked or Permission.FULL_AUTO
-    if permission is not Permission.FULL_AUTO or known.confinement.holds:
+    held = known.confinement.holds if remote is None else asked is not None
+    if permission is not Permission.FULL_AUTO or held:
         return permission
     if known.adapters[key].descriptor.confines_itself:
         return permission
@@ -270,6 +331,7 @@ def _warnings(known: Known, plan: RacePlan) -> list[str]:
             lane.lane.id
             for lane in plan.lanes
             if lane.permission is Permission.EDIT and plan.permission is Permission.FULL_AUTO
+            and lane.remote is None
         ]
         edit_only = f"; {', '.join(lowered)}: edits only, no commands" if lowered else ""
         warnings.append(f"not confined ({known.confinement.reason}){edit_only}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from hydra.model import RETRY_REASONS, Outcome, Retry, Status
 
 _CRASHES = ("exit_code", "killed", "no_terminal_event", "keeper_lost", "stdout_closed")
+_LINES = ("unreachable", "line_lost")
+"""Of an agent that runs elsewhere (hydra/remote)."""
 
 
 def reason_of(outcome: Outcome) -> str:
@@ -18,6 +20,8 @@ def reason_of(outcome: Outcome) -> str:
         return ""
     if failure.reason in _CRASHES:
         return "crash"
+    if failure.reason in _LINES:
+        return "network"
     return failure.reason if failure.reason in RETRY_REASONS else ""
 
 

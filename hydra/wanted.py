@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 from hydra.adapters.contract import Descriptor
 from hydra.config import Config
-from hydra.config.records import Profile
+from hydra.config.records import HERE, Profile
 from hydra.errors import UnsupportedFlag
 from hydra.model import Budget, Effort, Lane, Permission, SpawnRequest
 
@@ -29,6 +29,8 @@ class Wanted:
     budget: Budget
     service_tier: str
     environment: tuple[str, ...]
+    remote: str
+    """The remote on which it runs, "" for this machine."""
 
 
 def wanted(config: Config, lane: Lane) -> Wanted:
@@ -43,7 +45,12 @@ def wanted(config: Config, lane: Lane) -> Wanted:
         budget=smaller(config.budget, profile.budget),
         service_tier=profile.service_tier or agent.service_tier,
         environment=(*agent.environment, *profile.environment),
+        remote=_elsewhere(profile.remote or agent.remote),
     )
+
+
+def _elsewhere(remote: str) -> str:
+    return "" if remote == HERE else remote
 
 
 def _lower(race: Permission | None, profile: Permission | None) -> Permission | None:

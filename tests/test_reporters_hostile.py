@@ -15,7 +15,7 @@ from hydra.errors import KINDS as ERROR_KINDS
 from hydra.errors import AgentError, Failure
 from hydra.events import KINDS, Event
 from hydra.model import ExitStatus, Outcome, Patch, Status, Usage
-from hydra.reporters import listing
+from hydra.reporters import doctor, listing
 from hydra.reporters.diff import shown as shown_diff
 from hydra.reporters.document import dump, error_document, plan_document, result_document
 from hydra.reporters.dryrun import plan_text
@@ -174,7 +174,7 @@ def test_lists(word: str, broken: Failure, width: int, color: bool) -> None:
     shown = (
         listing.agents_table([agent], width=width, color=color),
         listing.agent_text(agent, (word,), width=width, color=color),
-        listing.doctor_text(
+        doctor.doctor_text(
             [replace(check, text=word, hint=word)], [agent], width=width, color=color
         ),
         listing.runs_table([replace(run, title=word, lanes=((word, word),))], width=width),

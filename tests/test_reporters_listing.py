@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from hydra.reporters import listing, text
+from hydra.reporters import doctor, listing, text
 from hydra.reporters.table import Column, Styled, table
 from tests.support.sample_agents import AGENTS, CHECKS, RUNS
 
 AGENTS_AT_80 = """\
-  agent         tier          sandbox  version  ready
-  claude        tier 1        ! soft   2.1.330  yes; signed in: seems so
-  codex         tier 1        hard     -        no: no program called codex was
-                                                found on PATH
-  cursor-agent  experimental  ! soft   -        not probed
-                                                (--allow-experimental-adapters)
+  agent         tier          sandbox  version  health
+  claude        tier 1        ! soft   2.1.330  ready: seems signed in
+  codex         tier 1        hard     -        not found: no program called
+                                                codex was found on PATH
+  cursor-agent  experimental  ! soft   -        not probed:
+                                                --allow-experimental-adapters
 """
 
 DOCTOR_AT_80 = """\
@@ -26,20 +26,20 @@ note  confinement    none: bwrap was refused (Creating new namespace failed:
 FAIL  state folder   /nowhere cannot be written
                      -> set HYDRA_STATE_DIR
 
-ok    claude         Claude Code 2.1.330 (tier 1, ! soft sandbox)
+Tier 1
+ok    claude         ready: Claude Code 2.1.330, soft sandbox, seems signed in
       found        /usr/bin/claude
       signed in    seems so (ANTHROPIC_API_KEY is set)
-      can          json_stream (verified), plain_text (observed)
+      can          json_stream (verified); plain_text (observed)
       cannot       force_edit_mode, sandbox_controls, approval_controls,
                    session_resume, emits_usage
       - --sandbox is gone: sandbox controls are off
-
-FAIL  codex          Codex: no program called codex was found on PATH (tier 1,
-                     hard sandbox)
+FAIL  codex          not found: Codex; no program called codex was found on PATH
                      -> npm install -g codex
 
-note  cursor-agent   Cursor CLI: not probed (experimental, ! soft sandbox)
-                     -> --allow-experimental-adapters probes it
+Experimental, not probed (1)
+      cursor-agent
+      -> `hydra doctor --allow-experimental-adapters` looks for them
 
 1 of 3 agents ready
 """
@@ -54,7 +54,7 @@ RUNS_AT_80 = """\
 
 def test_agents_doctor_and_runs_at_80_columns() -> None:
     assert listing.agents_table(AGENTS, width=80) == AGENTS_AT_80
-    assert listing.doctor_text(CHECKS, AGENTS, width=80) == DOCTOR_AT_80
+    assert doctor.doctor_text(CHECKS, AGENTS, width=80) == DOCTOR_AT_80
     assert listing.runs_table(RUNS, width=80) == RUNS_AT_80
 
 

@@ -10,7 +10,8 @@ from hydra import plan
 from hydra.adapters import registry, unrunnable
 from hydra.errors import UnsupportedFlag, UsageError
 from hydra.model import DetectResult, ProbeOutput, SpawnRequest
-from hydra.reporters.listing import AgentRow, agents_table, doctor_text
+from hydra.reporters.doctor import doctor_text
+from hydra.reporters.listing import AgentRow, agents_table
 
 NAMES = [one.key() for one in unrunnable.ADAPTERS]
 
@@ -48,7 +49,7 @@ def test_it_is_found_and_still_not_ready():
 
 def test_the_lists_say_unknown_and_why_and_do_not_count_it():
     row = AgentRow(descriptor=unrunnable.AMP.descriptor, found=None)
-    assert "unknown: not run, it works only signed in" in agents_table([row], width=None)
+    assert "not run: it works only signed in" in agents_table([row], width=None)
     told = doctor_text([], [row], width=None)
-    assert "Amp: unknown, for Hydra does not run it" in told
+    assert "Known, and not run by Hydra (1)\n      amp\n      -> `hydra agents NAME`" in told
     assert "0 of 0 agents ready" in told

@@ -104,11 +104,15 @@ def codex_agent() -> Row:
         proof=(spoken("--config"),),
         environment=(("NO_BROWSER", "1"),),
         by_permission=_codex_settings,
+        warnings=(
+            "codex-acp starts a repository's own MCP servers, confined as its tools are: it has no"
+            " switch against it",
+        ),
     )
 
 
 def _codex_settings(request: SpawnRequest) -> Pairs:
-    """Told not to trust the worktree it starts none of the repository's own MCP servers."""
+    """Told not to trust the worktree, it starts the repository's MCP servers all the same."""
     config = {
         "analytics": {"enabled": False},
         "check_for_update_on_startup": False,

@@ -16,10 +16,9 @@ from hydra.probe.surroundings import Surroundings
 
 SIGN_IN = "sign_in"
 
-SIGNED_IN_LASTS = 600.0
-"""Seconds for which a CLI's own word counts that it is signed in."""
-SIGNED_OUT_LASTS = 60.0
-"""The same that it is not: only for doctor, and a new key or credentials file ends it at once."""
+SIGN_IN_LASTS = 600.0
+"""Seconds for which a CLI's own word counts on whether it is signed in. A key that is set, or a
+file of its settings that was written, ends it at once; a race believes only that it is."""
 WRAPPER_LASTS = 3600.0
 """Seconds for which the answer of a shell wrapper counts."""
 
@@ -48,10 +47,9 @@ class Question:
     def lasts(self, answer: Answer) -> float | None:
         """Seconds for which an answer counts: 0 not at all, None until the program changes."""
         if self.probe.name == SIGN_IN and answer.exit_code is not None:
-            if answer.exit_code == 0:
-                return SIGNED_IN_LASTS
             # Elsewhere a system's keychain may hold the sign-in, and no file tells.
-            return SIGNED_OUT_LASTS if sys.platform == "linux" else 0.0
+            believed = answer.exit_code == 0 or sys.platform == "linux"
+            return SIGN_IN_LASTS if believed else 0.0
         if answer.exit_code != 0:
             return 0.0  # what is broken is asked again: somebody may have mended it
         return WRAPPER_LASTS if self.wrapper else None
@@ -95,7 +93,7 @@ def seems_signed_in(descriptor: Descriptor, around: Surroundings) -> tuple[bool,
     for name in (*descriptor.sign_in_environment, *own):
         if around.environ.get(name):
             return True, f"{name} is set"
-    for path in _credentials(descriptor, around):
+    for path in _files(descriptor, around):
         if path.is_file():
             return True, f"{path} is there"
     return False, ""
@@ -103,10 +101,10 @@ def seems_signed_in(descriptor: Descriptor, around: Surroundings) -> tuple[bool,
 
 def _sign_in_traces(descriptor: Descriptor, around: Surroundings) -> list[str]:
     """What tells that somebody has signed in or out since: which names are set, and the looks of
-    the credentials files from outside."""
+    the credentials and settings files from outside."""
     names = (*descriptor.sign_in_environment, *around.extra_names.get(descriptor.key, ()))
     traces = [name for name in names if around.environ.get(name)]
-    for path in _credentials(descriptor, around):
+    for path in _files(descriptor, around, settings=True):
         try:
             stat = path.stat()
         except OSError:
@@ -116,11 +114,12 @@ def _sign_in_traces(descriptor: Descriptor, around: Surroundings) -> list[str]:
     return traces
 
 
-def _credentials(descriptor: Descriptor, around: Surroundings) -> list[Path]:
+def _files(descriptor: Descriptor, around: Surroundings, *, settings: bool = False) -> list[Path]:
+    """Where its credentials lie, and its `settings`. They are never opened."""
     return [
         place_of(folder, around.environ, around.home) / name
         for folder in folders_of(descriptor)
-        for name in folder.credentials
+        for name in (*folder.credentials, *(folder.copied if settings else ()))
     ]
 
 

@@ -209,6 +209,7 @@ def _lane(told: Mapping[str, Any]) -> LanePlan:
         failure=None if error is None else failure(error),
         third_party=_origin(told.get("origin")),
         rates=Rates(**rates) if (rates := told.get("rates")) else None,
+        remote=Place(**place) if (place := told.get("remote")) else None,
     )
 
 

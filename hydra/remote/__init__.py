@@ -4,12 +4,13 @@
 race, and `carry` is the program that stands in the lane's place here while its agent runs there.
 """
 
-from hydra.remote.elsewhere import Elsewhere, on_its_way
+from hydra.remote.elsewhere import Elsewhere, Here, on_its_way
 from hydra.remote.names import carried, folder_of
 from hydra.remote.transport import argv, holder_argv, removal_argv
 
 __all__ = [
     "Elsewhere",
+    "Here",
     "argv",
     "carried",
     "folder_of",

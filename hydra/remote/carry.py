@@ -21,6 +21,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -74,7 +75,7 @@ class Carrier:
         self.held = ""
         self.holder: Line | None = None
         self.line: Line | None = None
-        self.stopped = False
+        self.running = False
 
     def carry(self) -> int:
         """From the first line to the last; the agent's exit code. Raises `Gone`."""
@@ -87,16 +88,16 @@ class Carrier:
             scan = Scan(self.nonce.encode())
             self._greeted(line, scan)
             line.hear_errors(_to(2), until=self.nonce.encode())
+            threading.Thread(target=_beat, args=(line,), daemon=True).start()
             self._upload()
-            if self.stopped:
-                line.say(b"q\n")
-                return 130
+            self.running = True
             return self._agent(line, scan)
         finally:
             self._close()
 
     def _signalled(self, number: int, _frame: object) -> None:
-        self.stopped = True
+        if not self.running:
+            raise Gone("stopped", "it was stopped before its agent began")
         self.words.put(Word("signal", signal.Signals(number).name.removeprefix("SIG").encode()))
 
     def _open(self, script: str) -> Line:
@@ -201,7 +202,7 @@ class Carrier:
         word = self._serve(line)
         lost = word.kind == "lost"
         line.settle()
-        notes = self._fetch(alone=lost and line.process.poll() is None)
+        notes = self._fetch(alone=lost)
         if lost:
             raise Gone("lost", f"the line to {self.spec.remote.target} was lost: {line.why}")
         line.say(b"q\n")
@@ -217,18 +218,14 @@ class Carrier:
         """The one place that speaks on the line, until the agent has ended or the line has."""
         timer: threading.Timer | None = None
         while True:
-            try:
-                word = self.words.get(timeout=BEAT)
-            except queue.Empty:
-                line.say(b"k\n")
-                continue
+            word = self.words.get()
             if word.kind in ("ended", "lost"):
                 return word
             if word.kind == "input":
                 line.say(word.data)
             if word.kind == "signal":
                 line.say(b"s %s\n" % word.data)
-            if word == ("signal", b"TERM") and timer is None:
+            if word == Word("signal", b"TERM") and timer is None:
                 kill = Word("signal", b"KILL")
                 timer = threading.Timer(_KILL_AFTER_TERM, self.words.put, (kill,))
                 timer.daemon = True
@@ -260,7 +257,11 @@ class Carrier:
     def _fetch(self, *, alone: bool) -> list[str]:
         line = self._open(
             scripts.fetch(
-                folder=self.spec.folder, name=self.spec.name, nonce=self.nonce, alone=alone
+                folder=self.spec.folder,
+                name=self.spec.name,
+                nonce=self.nonce,
+                mark=self.mark,
+                alone=alone,
             )
         )
         return fetch(line, self.spec, self.nonce.encode(), lambda why: Gone("fetch", why))
@@ -277,6 +278,12 @@ class Carrier:
                     capture_output=True,
                     check=False,
                 )
+
+
+def _beat(line: Line) -> None:
+    while True:
+        time.sleep(BEAT)
+        line.say(b"k\n")
 
 
 def _to(fd: int) -> Callable[[bytes], None]:
@@ -301,7 +308,8 @@ def main(argv: list[str]) -> NoReturn:
     spec = loads(Path(argv[0]).read_bytes())
     try:
         code = Carrier(spec).carry()
-    except Gone as gone:
+    except (Gone, OSError) as problem:
+        gone = problem if isinstance(problem, Gone) else Gone("carrier", str(problem))
         _to(2)(f"{TOLD} {gone.reason}: {' '.join(str(gone).split())}\n".encode("utf-8", "replace"))
         code = FAILED
     sys.stdout.flush()

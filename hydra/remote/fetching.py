@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from hydra.remote.line import Line, Scan
@@ -28,15 +28,14 @@ def fetch(line: Line, spec: Spec, nonce: bytes, gone: Callable[[str], Exception]
     with tempfile.TemporaryFile(dir=spec.scratch) as file:
         try:
             code = _whole(line, spec, nonce, file.fileno(), gone)
-        finally:
-            line.close()
-        try:
             changes = Changes(file, f"{WORK}/{spec.name}")
             if changes.how == "lost":
                 raise gone(f"its worktree is no longer there on {spec.remote.target}")
             notes = changes.apply(Path(spec.worktree), Path(spec.home))
         except (OSError, tarfile.TarError) as problem:
             raise gone(f"its work could not be put into the lane: {problem}") from problem
+        finally:
+            line.close()
     if code != b"0":
         line.settle()
         raise gone(f"not all of its work could be read on {spec.remote.target}: {line.why}")
@@ -47,23 +46,39 @@ def _whole(
     line: Line, spec: Spec, nonce: bytes, file: int, gone: Callable[[str], Exception]
 ) -> bytes:
     """Copies what stands between the two lines of Hydra's own; the code in the second."""
-    scan, size, tail = Scan(nonce), 0, b""
-    while chunk := os.read(line.stdout.fileno(), _CHUNK):
-        if not scan.found:
-            scan.feed(chunk)
-            if not scan.found or b"\n" not in scan.rest:
-                continue
-            chunk = scan.rest.split(b"\n", 1)[1]
+    size, tail = 0, b""
+    for chunk in _after(Scan(nonce), line.stdout.fileno()):
         size += len(chunk)
         if size > spec.most:
             line.process.kill()
             raise gone(f"over {spec.most:,} bytes of it have changed, the limit of a patch")
-        os.write(file, chunk)
+        _write(file, chunk)
         tail = (tail + chunk)[-_TAIL:]
-    head, mark, last = tail.rpartition(nonce + b" done ")
+    _, mark, last = tail.rpartition(nonce + b" done ")
     if not mark or not last.endswith(b"\n"):
         line.settle()
         raise gone(f"its work did not come back from {spec.remote.target}: {line.why}")
     os.truncate(file, size - len(mark) - len(last))
     os.lseek(file, 0, os.SEEK_SET)
     return last.strip()
+
+
+def _after(scan: Scan, source: int) -> Iterator[bytes]:
+    """What comes after the first line that begins with the mark."""
+    begun = False
+    while chunk := os.read(source, _CHUNK):
+        if not begun:
+            if scan.found:
+                scan.rest += chunk
+            else:
+                scan.feed(chunk)
+            if not scan.found or b"\n" not in scan.rest:
+                continue
+            begun, chunk = True, scan.rest.split(b"\n", 1)[1]
+        yield chunk
+
+
+def _write(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]

@@ -30,6 +30,7 @@ class Line:
         )
         self.errors = b""
         self._stderr_ended = threading.Event()
+        self._speaking = threading.Lock()
         self.say(first)
 
     @property
@@ -46,7 +47,7 @@ class Line:
 
     def say(self, data: bytes) -> None:
         """Says it, or nothing where nobody listens any more: what it says then tells why."""
-        with suppress(OSError):
+        with suppress(OSError, ValueError), self._speaking:
             view = memoryview(data)
             while view:
                 view = view[self.stdin.write(view) or 0 :]

@@ -40,12 +40,12 @@ def upload(*, folder: str, name: str) -> str:
     return f"{_set({'D': folder, 'W': f'work/{name}'})}\n{_UPLOAD}"
 
 
-def fetch(*, folder: str, name: str, nonce: str, alone: bool) -> str:
+def fetch(*, folder: str, name: str, nonce: str, mark: str, alone: bool) -> str:
     """Writes what has changed as tars one after another, between two lines of Hydra's.
 
-    `alone`: nobody else is there to remove the folder.
+    `alone`: the first line was lost; what still runs is ended, and the folder removed.
     """
-    known = {"D": folder, "W": f"work/{name}", "N": nonce, "A": "1" if alone else ""}
+    known = {"D": folder, "W": f"work/{name}", "N": nonce, "M": mark, "A": "1" if alone else ""}
     return f"{_set(known)}\n{_FETCH}"
 
 
@@ -85,16 +85,7 @@ def _set(values: Mapping[str, str]) -> str:
     return "\n".join(f"{name}={shlex.quote(value)}" for name, value in values.items())
 
 
-_RUN = r"""
-u=$(umask); umask 077
-trap : HUP INT TERM PIPE
-exec 3<&0
-mkdir "$D" && cd "$D" && mkdir home tmp work out || exit 90
-if command -v setsid >/dev/null 2>&1; then S=setsid
-elif command -v perl >/dev/null 2>&1; then S='perl -MPOSIX -e POSIX::setsid();exec(@ARGV)'
-else cd / && rm -rf "$D"; echo "neither setsid nor perl is there" >&2; exit 90; fi
-n=0; echo 0 >beat; : >prompt; mkfifo in
-hear() { IFS= read -r line <&3 || return 1; n=$((n+1)); echo $n >beat; }
+_END = r"""
 group() { [ -s pid ] && kill -s "$1" -- "-$(cat pid)" 2>/dev/null; }
 sweep() {
   group KILL; i=0
@@ -105,8 +96,20 @@ sweep() {
     i=$((i+1))
   done
 }
-end() { group TERM; i=0; while [ $i -lt 20 ] && group 0; do sleep 0.1; i=$((i+1)); done; sweep; }
 gone() { cd / && { rm -rf "$D" 2>/dev/null || { chmod -R u+rwX "$D"; rm -rf "$D"; }; }; }
+"""
+
+_RUN = (_END + r"""
+u=$(umask); umask 077
+trap : HUP INT TERM PIPE
+exec 3<&0
+mkdir "$D" && cd "$D" && mkdir home tmp work out || exit 90
+if command -v setsid >/dev/null 2>&1; then S=setsid
+elif command -v perl >/dev/null 2>&1; then S='perl -MPOSIX -e POSIX::setsid();exec(@ARGV)'
+else cd / && rm -rf "$D"; echo "neither setsid nor perl is there" >&2; exit 90; fi
+n=0; echo 0 >beat; : >prompt; mkfifo in
+hear() { IFS= read -r line <&3 || return 1; n=$((n+1)); echo $n >beat; }
+end() { group TERM; i=0; while [ $i -lt 20 ] && group 0; do sleep 0.1; i=$((i+1)); done; sweep; }
 watch() {
   trap 'kill $s 2>/dev/null; exit' TERM
   while :; do
@@ -116,7 +119,7 @@ watch() {
   : >lost; o=$(cat obey 2>/dev/null); sweep; gone; kill -KILL $o $$
 }
 leave() { kill -TERM $w 2>/dev/null; wait $w 2>/dev/null; gone; exit 0; }
-linger() { i=0; while [ $i -lt LINGER ] && [ ! -f fetched ]; do sleep 1; i=$((i+1)); done; }
+linger() { i=0; while [ $i -lt LINGER ] && [ -d "$D" ] && [ ! -f fetched ]; do sleep 1; i=$((i+1)); done; }
 obey() {
   trap '' PIPE
   exec 5<>in
@@ -140,13 +143,13 @@ c=$?
 kill -KILL $o 2>/dev/null; wait $o 2>/dev/null
 sweep
 rm -f agent.sh
-if [ -f lost ]; then exec >/dev/null 2>&1; linger; leave; fi
+if [ -f lost ]; then exec >/dev/null 2>&1; : >settled; linger; leave; fi
 printf '%s ended %s %s\n' "$N" "$c" "$(cat why 2>/dev/null)"
 printf '%s ended\n' "$N" >&2
 line=; while hear; do [ "$line" = q ] && break; done
 [ "$line" = q ] || linger
 leave
-""".replace("SILENT", str(SILENT)).replace("LINGER", str(LINGER))
+""").replace("SILENT", str(SILENT)).replace("LINGER", str(LINGER))
 
 _GIT = r"""
 here() { GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_LITERAL_PATHSPECS=1 \
@@ -175,12 +178,14 @@ exit 0
 )
 
 _FETCH = (
-    _GIT
+    _END
+    + _GIT
     + r"""
 umask 077
 cd "$D" || exit 91
 export D W
 printf '%s hello\n' "$N"
+[ -z "$A" ] || { i=0; while [ ! -f settled ] && [ $i -lt 50 ]; do sleep 0.1; i=$((i+1)); done; sweep; }
 c=0
 if [ -f base.git/ready ]; then
   echo changed >out/how
@@ -201,7 +206,7 @@ xargs -0 -n 400 sh -c 'for f do shift
 [ -z "$(ls -A home)" ] || tar cf - home || c=1
 printf '%s done %s\n' "$N" "$c"
 : >fetched
-[ -z "$A" ] || { cd / && { rm -rf "$D" 2>/dev/null || { chmod -R u+rwX "$D"; rm -rf "$D"; }; }; }
+[ -z "$A" ] || gone
 """
 )
 

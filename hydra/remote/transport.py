@@ -37,6 +37,14 @@ def argv(remote: Remote, *, held: str = "") -> tuple[str, ...]:
     return ("kubectl", *remote.options, *_place(remote), "sh", "-c", LISTEN)
 
 
+def once(remote: Remote) -> tuple[str, ...]:
+    """The same for a question alone: an image has a container for it that goes with the shell."""
+    if not remote.image:
+        return argv(remote)
+    line = ("run", "--rm", "-i", "--entrypoint=sh", remote.image, "-c", LISTEN)
+    return ("docker", *remote.options, *line)
+
+
 _SSH = (
     *("-T", "-x", "-a"),
     *("-o", "BatchMode=yes", "-o", "ClearAllForwardings=yes"),

@@ -148,7 +148,13 @@ def _lane(plan: LanePlan) -> Document:
         "sandbox": "soft" if plan.soft_sandbox else "hard",
         "permission": plan.permission.value,
         "worktree": str(plan.worktree),
+        "remote": remote_document(plan.remote),
     }
+
+
+def remote_document(place: Place | None) -> Document | None:
+    """Where a lane's agent runs; None for this machine."""
+    return None if place is None else place._asdict()
 
 
 def origin_document(origin: Origin | None) -> Document | None:

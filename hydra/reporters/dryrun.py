@@ -115,6 +115,8 @@ def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
     if lane.third_party:
         traits.append(f"third party: {clean(str(lane.third_party))}")
     traits.append("! soft sandbox" if lane.soft_sandbox else "hard sandbox")
+    if lane.remote:
+        traits.append(f"! runs on {clean(lane.remote.target)}")
     traits.append(f"permission {lane.permission.value}")
     if lane.lane.model:
         traits.append(f"model {clean(lane.lane.model)}")

@@ -7,7 +7,8 @@ from pathlib import Path
 from hydra.adapters.contract import Descriptor
 from hydra.errors import Failure
 from hydra.model import Capability, CapabilitySet, Confidence, DetectResult, SignIn, Tier
-from hydra.reporters.listing import AgentRow, Check, RunRow
+from hydra.reporters.doctor import Check
+from hydra.reporters.listing import AgentRow, RunRow
 
 CAPABLE = CapabilitySet(
     json_stream=Capability(True, Confidence.VERIFIED, "2.1.330"),
