@@ -128,7 +128,7 @@ DESCRIPTOR = Descriptor(
         Install("all", "npm", "npm install -g @openai/codex"),
         Install("macos", "brew", "brew install --cask codex"),
     ),
-    sessions=Sessions(".codex/sessions", "jsonl", resume=True),
+    sessions=Sessions(".codex/sessions", "jsonl", resume=True, fork=True),
     extensions=Extensions(
         formats=("mcp-server", "skill-directory", "plugin"),
         mcp="config.toml; a repository's own start only in a trusted folder (from 0.169.0)",
@@ -171,6 +171,9 @@ TABLE = (JSON, SANDBOX, BYPASS, CONFIG, COLOR, CD, REPO_CHECK, DISABLE, MODEL)
 TRUSTS_NOBODY = "0.169.0"
 """Before it (0.134.0 to 0.165.0 were tried) Codex starts the MCP servers of a repository that the
 user never trusted. Told not to trust it, 0.165.0 leaves AGENTS.md out as well; 0.134.0 does not."""
+
+FORKS = "0.169.0"
+"""The version in which `codex exec fork` was run; it keeps the sandbox that stands before it."""
 
 UNTRUSTED = '{trust_level="untrusted"}'
 
@@ -239,16 +242,9 @@ class Codex:
         if request.model and not line.add(MODEL, MODEL.name, request.model):
             raise line.gone(MODEL.name, MODEL.purpose)
         words = [*line.args, *request.extra_args]
-        if request.fork:
-            raise UnsupportedFlag(
-                "codex exec cannot go on with a copy of a session",
-                adapter=self.key(),
-                hint="go on with the session itself, or begin a new one",
-                reason="capability",
-            )
         if request.resume:
             # Last: after `resume` it refuses --sandbox, and would fall back to read-only (0.169.0).
-            words += ["resume", as_session(request.resume, adapter=self.key())]
+            words += self._session(request, found)
         return BuiltCommand(
             program=str(found.binary),
             args=(*words, "-"),
@@ -269,6 +265,19 @@ class Codex:
         from hydra.adapters.codex_stream import CodexStream
 
         return CodexStream()
+
+    def _session(self, request: SpawnRequest, found: DetectResult) -> list[str]:
+        session = as_session(request.resume, adapter=self.key())
+        if not request.fork:
+            return ["resume", session]
+        if older(found.version, FORKS):
+            raise UnsupportedFlag(
+                f"OpenAI Codex {found.version} cannot go on with a copy of a session",
+                adapter=self.key(),
+                hint=f"update it: {self.descriptor.install_hint}",
+                reason="capability",
+            )
+        return ["fork", session]
 
     def _permission(self, line: Line, request: SpawnRequest) -> None:
         if request.permission is Permission.UNRESTRICTED:
