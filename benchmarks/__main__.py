@@ -25,6 +25,7 @@ _INSIDE = "HYDRA_BENCHMARKS_INSIDE"
 def _cases() -> dict[str, Callable[[Place], list[Result]]]:
     from benchmarks import (
         checks,
+        doctor,
         grounds,
         idle,
         judging,
@@ -51,6 +52,7 @@ def _cases() -> dict[str, Callable[[Place], list[Result]]]:
         "landing": landings.landing,
         "checks": checks.checks,
         "judge": judging.judging,
+        "doctor": doctor.doctor,
         "page": pages.page_cases,
         "peers": peers.peers,
     }

@@ -37,13 +37,15 @@ from hydra.model import (
     Tier,
 )
 from hydra.paths import ground_dir
-from hydra.remote.looking import There
 from hydra.remote.names import HOME, WORK, carried, folder_of
+from hydra.remote.there import There
 from hydra.wanted import Wanted, check_mapped, wanted
 from hydra.workspace import LANE_HOME, worktree_name
 
 SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""
+
+FULL = Permission.FULL_AUTO
 
 EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
 
@@ -213,7 +215,7 @@ def _lane(known: Known, lane: Lane) -> LanePlan:
         model=model,
         network=known.config.race.network,
         # There it is the user who answers for what confines it: full-auto was asked for outright.
-        confined=known.confinement.holds if remote is None else asked.permission is effective,
+        confined=known.confinement.holds if remote is None else asked.permission is FULL,
         as_root=as_root,
         instructions=known.instructions.get(lane.adapter, ()),
         extra_args=known.config.agent(lane.adapter).args,
@@ -330,7 +332,8 @@ def _warnings(known: Known, plan: RacePlan) -> list[str]:
         lowered = [
             lane.lane.id
             for lane in plan.lanes
-            if lane.permission is Permission.EDIT and plan.permission is Permission.FULL_AUTO
+            if lane.permission is Permission.EDIT
+            and plan.permission is Permission.FULL_AUTO
             and lane.remote is None
         ]
         edit_only = f"; {', '.join(lowered)}: edits only, no commands" if lowered else ""

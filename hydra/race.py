@@ -17,7 +17,7 @@ from hydra.errors import Failure
 from hydra.events import Event, Raw
 from hydra.model import LanePlan, Outcome, RacePlan, RaceResult, Retry, Status
 from hydra.outcome import EARLY, MORE_ROOM
-from hydra.retrying import reason_of, wait_before
+from hydra.retrying import chosen, reason_of, wait_before
 from hydra.space import Low
 from hydra.spending import counted
 
@@ -65,6 +65,7 @@ class Race:
     _state: referee.State = field(default_factory=referee.State)
     _handles: dict[str, Handle] = field(default_factory=dict)
     _taken: dict[str, Outcome] = field(default_factory=dict)
+    _earlier: dict[str, list[Outcome]] = field(default_factory=dict)
     _outcomes: dict[str, Outcome] = field(default_factory=dict)
     _under_way: set[str] = field(default_factory=set)
     _all_under_way: trio.Event = field(default_factory=trio.Event)
@@ -149,22 +150,33 @@ class Race:
     async def _tries(self, lane: LanePlan) -> Outcome:
         """Its attempts, until one is not to be tried again. It keeps its place meanwhile."""
         id = lane.lane.id
-        earlier: list[Outcome] = []
+        earlier = self._earlier[id] = []
         while True:
             number = len(earlier) + 1
             emit = partial(self.emit, lane=id, attempt=number)
-            outcome = await self.run_attempt(lane, self._handles[id], emit, number)
+            outcome = await self._try(lane, emit, number)
             wait = wait_before(self.retry, outcome, random.random())  # noqa: S311  no secret
+            if self._handles[id].stopped in EARLY:
+                wait = None
+            result = self._taken[id] = chosen([*earlier, outcome])
+            if wait is not None or result.attempt != number:
+                emit("attempt_ended", data=_told(outcome))
             if wait is None or not await self._waited(id, outcome, wait, emit):
-                return _chosen([*earlier, outcome])
+                return result
             earlier.append(outcome)
+            del self._taken[id]
+
+    async def _try(self, lane: LanePlan, emit: Emit, number: int) -> Outcome:
+        try:
+            return await self.run_attempt(lane, self._handles[lane.lane.id], emit, number)
+        except Exception as bug:
+            if number == 1:
+                raise
+            # What the tries before it have left still stands.
+            return replace(_not_started(lane, _broken(lane, bug)), attempt=number)
 
     async def _waited(self, lane: str, outcome: Outcome, wait: float, emit: Emit) -> bool:
         """Whether the lane may be tried again, once it has waited: nobody has stopped it."""
-        if self._handles[lane].stopped in EARLY:
-            return False
-        self._taken[lane] = outcome
-        emit("attempt_ended", data=_told(outcome))
         told = {"after": reason_of(outcome), "seconds": round(wait, 3)}
         emit("lane_retrying", data={**told, "attempt": outcome.attempt + 1})
         handle = self._handles[lane] = Handle()
@@ -279,6 +291,12 @@ class Race:
                     handle.kill(reason)
                 self._everything.cancel()
 
+    def _cut_off(self, lane: LanePlan) -> Outcome:
+        """Of a lane whose attempt had no outcome yet; one before it may have left a patch."""
+        earlier = self._earlier.get(lane.lane.id, [])
+        cut = _not_started(lane, _interrupted(lane, "interrupt"))
+        return chosen([*earlier, replace(cut, attempt=len(earlier) + 1)])
+
     async def _close(self) -> RaceResult:
         self._over = True
         for lane in self.plan.lanes:
@@ -289,7 +307,7 @@ class Race:
                 why = ("the race was ended at once, before its checks had ended",)
                 self._ended(replace(taken, held_back=why if self.plan.checks else ()))
             else:
-                self._ended(_not_started(lane, _interrupted(lane, "interrupt")))
+                self._ended(self._cut_off(lane))
         seconds = trio.current_time() - self._started
         result = RaceResult(
             run=self.plan.run,
@@ -328,13 +346,6 @@ def _told(outcome: Outcome) -> dict[str, object]:
         "error": outcome.failure.as_dict() if outcome.failure else None,
         "seconds": round(outcome.seconds, 3),
     }
-
-
-def _chosen(attempts: Sequence[Outcome]) -> Outcome:
-    """A lane's result: its last attempt with a patch, else its last; the others beside it."""
-    worked = [one for one in attempts if one.patch is not None and not one.patch.empty]
-    result = (worked or attempts)[-1]
-    return replace(result, others=tuple(one for one in attempts if one is not result))
 
 
 def _not_started(lane: LanePlan, failure: Failure) -> Outcome:

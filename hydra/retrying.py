@@ -6,6 +6,9 @@ something, for then there is work to look at.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from hydra.model import RETRY_REASONS, Outcome, Retry, Status
 
 _CRASHES = ("exit_code", "killed", "no_terminal_event", "keeper_lost", "stdout_closed")
@@ -38,6 +41,13 @@ def wait_before(policy: Retry, outcome: Outcome, roll: float) -> float | None:
         return None  # work may stand in its ground alone: that is not written over
     if not patch.empty and not policy.with_patch:
         return None
-    backoff = min(policy.wait * 2 ** (outcome.attempt - 1), policy.longest)
+    backoff = min(policy.wait * 2.0 ** (outcome.attempt - 1), policy.longest)
     told = outcome.failure.numbers.get("retry_after", 0.0) if outcome.failure else 0.0
     return min(max(backoff * (0.5 + roll / 2), told), max(policy.longest, policy.wait))
+
+
+def chosen(attempts: Sequence[Outcome]) -> Outcome:
+    """A lane's result: its last attempt with a patch, else its last; the others beside it."""
+    worked = [one for one in attempts if one.patch is not None and not one.patch.empty]
+    result = (worked or attempts)[-1]
+    return replace(result, others=tuple(one for one in attempts if one is not result))

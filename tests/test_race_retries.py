@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -83,7 +86,9 @@ def test_a_lane_that_fell_over_is_tried_again_from_the_base(hydra: Hydra) -> Non
 def test_what_was_changed_is_never_raced_over(
     hydra: Hydra, options: tuple[str, ...], tries: int
 ) -> None:
-    fifo = in_turn(hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.finish("no")])
+    fifo = in_turn(
+        hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.finish("no")]
+    )
     race = hydra.race("-a", "claude", *options)
     fifo.close()
     assert "lanes" in race.document, race.document
@@ -94,7 +99,9 @@ def test_what_was_changed_is_never_raced_over(
 
 
 def test_an_earlier_patch_is_the_result_where_the_last_try_has_none(hydra: Hydra) -> None:
-    fifo = in_turn(hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.signal_self(11)])
+    fifo = in_turn(
+        hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.signal_self(11)]
+    )
     with (hydra.home / "hydra.toml").open("a") as settings:
         settings.write("with_patch = true\n")
     race = hydra.race("-a", "claude", "--retry", "1")
@@ -183,3 +190,145 @@ async def test_each_try_waits_longer_and_has_a_handle_of_its_own(
         least <= wait <= most
         for wait, (least, most) in zip(waits, [(50, 100), (100, 200), (125, 250)], strict=True)
     )
+
+
+WORKED = Patch(commit="c", base="b", files=1)
+
+
+async def test_a_try_that_hydra_cannot_begin_loses_nothing_of_the_one_before() -> None:
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, number: int) -> Outcome:
+        if number > 1:
+            raise OSError("its ground cannot be removed")
+        return replace(outcome(planned, number), patch=WORKED)
+
+    again = Retry(times=1, wait=0, longest=0, with_patch=True)
+    events: list[Event] = []
+    race = Race(plan=plan(lane("one")), run_attempt=attempt, record=events.append, retry=again)
+    (one,) = (await race.run()).outcomes
+    assert (one.attempt, one.patch, one.failure) == (1, WORKED, LIMITED)
+    assert [(other.attempt, other.status) for other in one.others] == [(2, Status.NOT_STARTED)]
+    ended = [(e.kind, e.attempt) for e in events if e.kind in ("attempt_ended", "lane_ended")]
+    assert ended == [("attempt_ended", 1), ("attempt_ended", 2), ("lane_ended", 1)]
+
+
+async def test_ended_at_once_in_a_later_try_a_lane_has_all_of_its_tries() -> None:
+    second = trio.Event()
+
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, number: int) -> Outcome:
+        if number > 1:
+            second.set()
+            await trio.sleep_forever()
+        return replace(outcome(planned, number), patch=WORKED)
+
+    again = Retry(times=1, wait=0, longest=0, with_patch=True)
+    race = Race(plan=plan(lane("one")), run_attempt=attempt, record=lambda event: None, retry=again)
+
+    async def insist() -> None:
+        await second.wait()
+        race.interrupt(2)
+        race.interrupt(2)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(insist)
+        (one,) = (await race.run()).outcomes
+    assert (one.attempt, one.patch) == (1, WORKED)
+    (cut,) = one.others
+    assert (cut.attempt, cut.status, cut.patch) == (2, Status.INTERRUPTED, None)
+
+
+def killed(hydra: Hydra, gate: fakes.Barrier) -> dict[str, Any]:
+    """The lane's result, once Hydra was killed at the gate and the next command has recovered."""
+    race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1")
+    gate.wait()
+    race.kill()
+    race.communicate()
+    assert "recovered run" in hydra.run("runs").stderr
+    folder = Path(hydra.run("runs", "path").stdout.strip())
+    (told,) = json.loads((folder / "result.json").read_bytes())["lanes"]
+    found: dict[str, Any] = told
+    return found
+
+
+def tried(told: dict[str, Any]) -> list[tuple[int, str]]:
+    return [(one["attempt"], one["status"]) for one in told["attempts"]]
+
+
+@pytest.mark.parametrize(("before", "result"), [((), 1), ((fakes.edit("b.txt", "2\n"),), 2)])
+def test_killed_in_a_later_try_every_patch_is_kept(
+    hydra: Hydra, before: tuple[fakes.Step, ...], result: int
+) -> None:
+    gate = fakes.Barrier(hydra.scratch, "second")
+    first = [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)]
+    fifo = in_turn(hydra, first, [*before, *gate.stop()])
+    with (hydra.home / "hydra.toml").open("a") as settings:
+        settings.write("with_patch = true\n")
+    told = killed(hydra, gate)
+    fifo.close()
+    gate.close()
+    assert tried(told) == [(1, "failed"), (2, "interrupted")]
+    assert (told["attempt"], told["patch"]["files"]) == (result, 1)
+    shown = hydra.run("diff", "claude").stdout
+    assert ("+half" in shown, "+2" in shown) == (result == 1, result == 2)
+    assert hydra.run("runs", "show").returncode == 0
+
+
+def test_killed_while_it_waits_a_lane_is_what_its_last_try_was(hydra: Hydra) -> None:
+    fifo = in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
+    (hydra.home / "hydra.toml").write_text('[retry]\nwait = "1h"\nlongest = "1h"\n')
+    race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1", "--stream")
+    assert race.stdout is not None
+    for line in race.stdout:
+        if "lane_retrying" in line:
+            break
+    race.kill()
+    race.communicate()
+    fifo.close()
+    assert "recovered run" in hydra.run("runs").stderr
+    folder = Path(hydra.run("runs", "path").stdout.strip())
+    (told,) = json.loads((folder / "result.json").read_bytes())["lanes"]
+    assert tried(told) == [(1, "failed")]
+    assert told["error"]["reason"] == "no_terminal_event"
+
+
+def test_killed_while_a_later_try_is_opened_half_a_checkout_is_no_patch(hydra: Hydra) -> None:
+    reached, pass_on = fakes.Fifo(hydra.scratch / "reached"), fakes.Fifo(hydra.scratch / "go")
+    git(
+        hydra.repo,
+        "config",
+        "filter.slow.smudge",
+        f"echo . >{reached.path}; read n <{pass_on.path}; cat",
+    )
+    (hydra.repo / ".gitattributes").write_text("z.slow filter=slow\n")
+    (hydra.repo / "z.slow").write_text("z\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "slow")
+    os.write(pass_on.fd, b"1\n")
+    fifo = in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
+    race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1", "--allow-filter", "slow")
+    for _ in range(2):
+        assert reached.take(b"\n", 30) is not None
+    race.kill()
+    race.communicate()
+    hydra.run("runs")
+    folder = Path(hydra.run("runs", "path").stdout.strip())
+    (told,) = json.loads((folder / "result.json").read_bytes())["lanes"]
+    for one in (fifo, reached, pass_on):
+        one.close()
+    assert tried(told) == [(1, "failed"), (2, "interrupted")]
+    assert told["patch"] is None or told["patch"]["files"] == 0
+    base = git(hydra.repo, "rev-parse", "HEAD")
+    refs = git(folder / "patches.git", "for-each-ref", "--format=%(objectname)").splitlines()
+    assert set(refs) == {base}
+
+
+def test_the_worktree_of_a_last_try_stays_while_its_patch_is_not_whole(hydra: Hydra) -> None:
+    many = [fakes.edit(f"new-{number}.txt", "1\n") for number in range(3)]
+    first = [fakes.edit("README.md", "half\n"), fakes.signal_self(11)]
+    fifo = in_turn(hydra, first, [*many, fakes.signal_self(11)])
+    with (hydra.home / "hydra.toml").open("a") as settings:
+        settings.write('with_patch = true\n[limits]\nuntracked = 1\n[race]\nkeep = "none"\n')
+    race = hydra.race("-a", "claude", "--retry", "1")
+    fifo.close()
+    (told,) = race.document["lanes"]
+    assert len(told["attempts"]) == 2
+    assert Path(told["worktree"], "new-2.txt").exists()

@@ -1,7 +1,7 @@
 """The contract of an adapter (seed 004, section 2; descriptor fields from seed 000).
 
 An adapter is a `Descriptor` (data), pure functions, and a sans-I/O `Parser`. It never runs
-anything, never reads the environment or a file: `probe.py` runs its probes, `plan.py` asks for
+anything, never reads the environment or a file: `probe/` runs its probes, `plan.py` asks for
 its line, `attempt.py` feeds its parser.
 """
 
@@ -29,7 +29,8 @@ from hydra.model import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One question to a CLI: arguments after the program, and a limit in seconds.
+    """One question to a CLI: arguments after the program, and a limit in seconds, of which the time
+    that it waits for a core does not count. The answer must not depend on who asks.
 
     `confined` runs it inside the lanes' confinement (Codex's sandbox must nest there). `stderr`
     says that the answer may stand there, where stdout is empty (pi 0.73.1); `own_folder` that it

@@ -16,15 +16,19 @@ from hydra.attempt import Bench
 from hydra.config import Config
 from hydra.git.repository import Repository
 from hydra.git.runner import OWNER, owner
-from hydra.model import Budget, BuiltCommand, LanePlan, Limits, Outcome, RacePlan
+from hydra.model import Budget, BuiltCommand, Confinement, LanePlan, Limits, Outcome, RacePlan
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
 from hydra.sandbox import Walls, default_masks, visible_paths
 from hydra.secrets import Redactor, looks_secret
 from hydra.store import RawSink, RunStore
-from hydra.workspace import Ground, private_ground
+from hydra.workspace import LANE_HOME, Ground, private_ground
 
 __all__ = ["Bench", "Shop"]
+
+
+_NOWHERE = Confinement(kind="none", reason="its agent runs elsewhere")
+"""Of the carrier: it needs the user's keys and sockets, and runs nothing of a lane's here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +57,15 @@ class Shop:
         secrets = (*self._secrets(lane, adapter), *fresh.values())
         redactor = Redactor(secrets)
         environment = self._environment(lane, ground) | fresh
+        if lane.remote is not None:
+            adapter, command = self._elsewhere(lane, attempt, adapter, command, ground)
+            environment = {**self.environ, OWNER: owner}
         return Bench(
             plan=lane,
             adapter=adapter,
             command=command,
             ground=ground,
-            confinement=self.plan.confinement,
+            confinement=_NOWHERE if lane.remote else self.plan.confinement,
             walls=self._walls(ground, adapter, lane.command.program),
             limits=limits,
             environment=environment,
@@ -71,10 +78,31 @@ class Shop:
             sent=self._sent(lane, adapter, attempt),
             together=self.store.together,
             prompt_file=self.store.lane_folder(lane.lane.id) / "prompt.txt",
-            setup=self.plan.setup,
+            setup=() if lane.remote else self.plan.setup,
             message=redactor.text(patch_message(self.plan, lane)),
             attempt=attempt,
         )
+
+    def _elsewhere(
+        self, lane: LanePlan, attempt: int, adapter: Adapter, command: BuiltCommand, ground: Ground
+    ) -> tuple[Adapter, BuiltCommand]:
+        """The carrier in the agent's place."""
+        from hydra.remote.elsewhere import Elsewhere, Here, on_its_way  # few lanes are
+
+        assert lane.remote is not None
+        place = ground_dir(self.state, self.plan.run, lane.lane.id)
+        carrying = on_its_way(
+            command,
+            remote=self.config.remotes[lane.remote.name],
+            run=self.plan.run,
+            lane=lane.lane.id,
+            attempt=attempt,
+            here=Here(ground.worktree, place / LANE_HOME, place / "tmp"),
+            names=lane.env_names,
+            descriptor=adapter.descriptor,
+            most=self.plan.limits.patch_bytes,
+        )
+        return Elsewhere(adapter, command), carrying
 
     def _sent(self, lane: LanePlan, adapter: Adapter, attempt: int) -> RawSink | None:
         if not adapter.descriptor.converses:
@@ -83,7 +111,8 @@ class Shop:
 
     def _ground(self, lane: LanePlan, adapter: Adapter) -> Ground:
         descriptor = adapter.descriptor
-        own = [(f, self.environ.get(f.variable)) for f in folders_of(descriptor)]
+        folders = () if lane.remote else folders_of(descriptor)  # what is there has its own
+        own = [(f, self.environ.get(f.variable)) for f in folders]
         return private_ground(
             repository=self.repository,
             base=self.plan.task.base,
@@ -93,7 +122,7 @@ class Shop:
             patches=self.patches or self.store.patches,
             home=self.home,
             folders=own,
-            confined=self.plan.confinement.holds,
+            confined=self.plan.confinement.holds and lane.remote is None,
             copies=self.plan.copies,
             litter=descriptor.litter,
             limits=self.plan.limits,
@@ -151,7 +180,9 @@ class Shop:
 
         A sentence where it could not be removed.
         """
-        if self.plan.keeps_ground(outcome):
+        last = max((outcome, *outcome.others), key=lambda one: one.attempt)
+        # The ground is the last attempt's; the patch that is the lane's may be an earlier one's.
+        if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(last):
             return ""
         try:
             bench.ground.remove()

@@ -112,11 +112,17 @@ class Checking:
             outcome.patch.commit,
             _teller(emit),
             stop=handle.checking,
-            standing=_standing(bench) if self._plan.checks_tree == "lane" else None,
+            standing=self._standing(bench, outcome),
         )
         self._results[outcome.lane] = results
         checks = tuple(map(document, results))
         return replace(outcome, checks=checks, held_back=held_back(results))
+
+    def _standing(self, bench: Bench, outcome: Outcome) -> PrivateGround | None:
+        # A later attempt's ground holds nothing of an earlier one's patch.
+        if self._plan.checks_tree != "lane" or bench.attempt != outcome.attempt:
+            return None
+        return _standing(bench)
 
     async def trials(self, outcomes: Sequence[Outcome], emit: Emit, stop: trio.CancelScope) -> None:
         """Tries what the lanes left by the base's tests and by each other's. It changes nothing of

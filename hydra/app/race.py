@@ -20,6 +20,7 @@ from hydra.adapters import registry
 from hydra.app import settings
 from hydra.app.bench import Bench, Shop
 from hydra.app.checks import Checks
+from hydra.app.elsewhere import Elsewhere, lanes_here, look_elsewhere
 from hydra.app.follow import Follower, Watcher
 from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
@@ -68,8 +69,9 @@ class RaceReport:
 
 async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None) -> RaceReport:
     """Runs one race to its end. Raises `HydraError` where it cannot begin."""
-    found = await _probe(scene, confinement)
-    planned = _plan(scene, confinement, found)
+    elsewhere = await look_elsewhere(scene)
+    found = await _probe(scene, confinement, elsewhere)
+    planned = _plan(scene, confinement, found, elsewhere)
     await _check_network(planned, scene.request.environ)
     if scene.request.dry_run:
         return RaceReport(plan=planned)
@@ -125,10 +127,17 @@ async def _cancelled_by_signal(scope: trio.CancelScope) -> None:
             scope.cancel()
 
 
-async def _probe(scene: Scene, confinement: Confinement) -> dict[str, DetectResult]:
-    wanted = dict.fromkeys(lane.adapter for lane in scene.asked) or registry.TIER1
-    adapters = [scene.adapters[key] for key in wanted]
-    return await probe.detect_all(
+async def _probe(
+    scene: Scene, confinement: Confinement, elsewhere: Elsewhere
+) -> dict[str, DetectResult]:
+    """As they are found here; of a race that names none, on the remote where that is set."""
+    if not scene.asked:
+        there = {key: found.result for (key, _), found in elsewhere.items()}
+        here = [key for key in registry.TIER1 if key not in there]
+    else:
+        there, here = {}, lanes_here(scene)
+    adapters = [scene.adapters[key] for key in here]
+    found = await probe.detect_all(
         adapters,
         probe.Surroundings(
             environ=scene.request.environ,
@@ -140,9 +149,15 @@ async def _probe(scene: Scene, confinement: Confinement) -> dict[str, DetectResu
             cache_file=paths.cache_dir(scene.request.environ) / "probes.json",
         ),
     )
+    return {**found, **there}
 
 
-def _plan(scene: Scene, confinement: Confinement, found: Mapping[str, DetectResult]) -> RacePlan:
+def _plan(
+    scene: Scene,
+    confinement: Confinement,
+    found: Mapping[str, DetectResult],
+    elsewhere: Elsewhere,
+) -> RacePlan:
     lanes = plan.choose_lanes(scene.asked, found, scene.adapters)
     names = {lane.adapter: scene.adapters[lane.adapter].descriptor.instructions for lane in lanes}
     return plan.make(
@@ -161,6 +176,7 @@ def _plan(scene: Scene, confinement: Confinement, found: Mapping[str, DetectResu
                 for key, wanted in names.items()
             },
             as_root=os.geteuid() == 0,
+            elsewhere=elsewhere,
             warnings=scene.warnings,
         )
     )
@@ -373,5 +389,6 @@ def _left_standing(planned: RacePlan, result: RaceResult) -> bool:
     """Whether a race that was ended at once has work left for recovery to take."""
     return any(
         end.status is Status.INTERRUPTED and end.patch is None and lane.worktree.is_dir()
-        for lane, end in zip(planned.lanes, result.outcomes, strict=True)
+        for lane, outcome in zip(planned.lanes, result.outcomes, strict=True)
+        for end in (outcome, *outcome.others)
     )

@@ -72,6 +72,8 @@ class Pool:
     def _next(self) -> Asked | None:
         awake = [one for one in self._running if not one.asleep]
         quick = sum(1 for one in awake if one.quick)
+        if len(awake) > self._cores:  # some have slept meanwhile
+            return None
         if len(awake) - quick < self._cores:
             taken = max(self._waiting, key=_length)
         elif not quick:

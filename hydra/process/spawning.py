@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import secrets
@@ -19,6 +20,11 @@ import trio
 from hydra.process import keeper, terminal
 from hydra.process.child import MARK, Child
 from hydra.process.records import CannotStart, Wrap, cannot_execute
+
+
+ROOM = 1024 * 1024
+"""Bytes that an agent's stdout holds while nobody reads. A CLI that ends by `process.exit` loses
+what the pipe did not take yet (Gemini CLI 0.61.0 echoes the whole task in one line)."""
 
 
 class Input(Enum):
@@ -82,6 +88,8 @@ class _Pipes:
         self.control, self.status, self.stderr = os.pipe(), os.pipe(), os.pipe()
         self.stdout = terminal.opened() if input is Input.TERMINAL else os.pipe()
         self.stdin = os.pipe() if input is Input.PIPE else None
+        with contextlib.suppress(OSError):  # no pipe, or the user's have used up what they may
+            fcntl.fcntl(self.stdout[1], fcntl.F_SETPIPE_SZ, ROOM)
 
     @property
     def theirs(self) -> tuple[int, ...]:

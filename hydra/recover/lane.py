@@ -13,8 +13,11 @@ from hydra.model import ExitStatus, LanePlan, Outcome, Patch, RacePlan, Status
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
 from hydra.recover.record import Past, failure
+from hydra.retrying import chosen
 from hydra.secrets import Redactor
 from hydra.workspace import PrivateGround, WorktreeLost, give_back_standing, standing_ground
+
+_UNCHECKED = ("Hydra was killed before its checks had ended",)
 
 _DISK_FULL = ("No space left on device", "Disk quota exceeded")
 
@@ -37,15 +40,44 @@ class Recovery:
     problem: str = ""
 
     @property
+    def last(self) -> Outcome:
+        """The attempt whose ground was left; an earlier one may be the lane's result."""
+        return max((self.outcome, *self.outcome.others), key=lambda one: one.attempt)
+
+    @property
     def worth(self) -> bool:
         """Whether a patch was taken that holds something."""
-        return self.taken and self.outcome.patch is not None and not self.outcome.patch.empty
+        patch = self.last.patch
+        return self.taken and patch is not None and not patch.empty
 
 
 def recover_lane(
     plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Path
 ) -> Recovery:
     """Brings one lane to its outcome. Raises `NotNow` on a full disk."""
+    done = _last(plan, lane, past, folder=folder, state=state)
+    if not past.earlier:
+        return done
+    fresh = done.fresh and all(one.ended is None for one in past.earlier)
+    earlier = [_earlier(plan, lane, one, folder / "patches.git") for one in past.earlier]
+    outcome = chosen([*earlier, done.outcome])
+    if fresh and plan.checks:
+        outcome = replace(outcome, held_back=_UNCHECKED)
+    return replace(done, outcome=outcome, fresh=fresh)
+
+
+def _earlier(plan: RacePlan, lane: LanePlan, past: Past, patches: Path) -> Outcome:
+    """An attempt that another has followed: all of it is recorded."""
+    patch, base = None, plan.task.base
+    with suppress(HydraError, OSError):
+        if held := patch_git.tries(patches, lane.lane.id).get(past.attempt):
+            patch = _read(patches, base, held, _incomplete(patches, held, base))
+    if past.told is None:
+        return _interrupted(lane, past, patch, "")
+    return _as_recorded(lane, past, patch)
+
+
+def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Path) -> Recovery:
     ground = _ground(plan, lane, folder, state)
     if not past.opened and not ground.was_opened():
         # No agent has stood in it.
@@ -58,8 +90,11 @@ def recover_lane(
     if past.ended is not None:
         outcome = _as_recorded(lane, past, patch)
         return Recovery(outcome, taken, fresh=False, problem=problem)
-    outcome = _interrupted(lane, past, patch, problem, checked=bool(plan.checks))
-    if taken and not plan.keeps_ground(outcome):
+    if past.over is not None:
+        outcome = _as_recorded(lane, past, patch)
+    else:
+        outcome = _interrupted(lane, past, patch, problem, checked=bool(plan.checks))
+    if (taken or past.over is not None) and not plan.keeps_ground(outcome):
         ground.remove()
     return Recovery(outcome, taken, problem=problem)
 
@@ -80,7 +115,7 @@ def _patch(
     plan: RacePlan, lane: LanePlan, past: Past, patches: Path, ground: PrivateGround
 ) -> tuple[Patch | None, bool, str]:
     """(patch, whether it was taken now, why there is none)."""
-    if past.ended is not None and past.ended.get("status") == Status.NOT_STARTED:
+    if past.told is not None and past.told.get("status") == Status.NOT_STARTED:
         return None, False, ""
     base = plan.task.base
     try:
@@ -149,8 +184,8 @@ def _read(patches: Path, base: str, commit: str, incomplete: str = "") -> Patch:
 
 
 def _unopened(lane: LanePlan, past: Past) -> Recovery:
-    if past.ended is not None:
-        return Recovery(_as_recorded(lane, past, None), fresh=False)
+    if past.told is not None:
+        return Recovery(_as_recorded(lane, past, None), fresh=past.ended is None)
     if lane.failure is not None:
         outcome = Outcome(
             lane=lane.lane.id,
@@ -179,20 +214,20 @@ def _interrupted(
         + ("; what was done until then is in its patch" if patch and not patch.empty else ""),
     )
     outcome = _outcome(lane, past, Status.INTERRUPTED, killed, patch)
-    return replace(outcome, held_back=("Hydra was killed before its checks had ended",) * checked)
+    return replace(outcome, held_back=_UNCHECKED * checked)
 
 
 def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
-    assert past.ended is not None
-    error = past.ended.get("error")
+    assert past.told is not None
+    error = past.told.get("error")
     told = None
     with suppress(TypeError):
         told = failure(error) if isinstance(error, dict) else None
     try:
-        status = Status(str(past.ended.get("status")))
+        status = Status(str(past.told.get("status")))
     except ValueError:
         status = Status.INTERRUPTED
-    held = past.ended.get("held_back")
+    held = past.told.get("held_back")
     outcome = _outcome(lane, past, status, told, patch)
     return replace(outcome, held_back=tuple(map(str, held)) if isinstance(held, list) else ())
 

@@ -22,6 +22,7 @@ from hydra.model import (
     Limits,
     Origin,
     Permission,
+    Place,
     RacePlan,
     Rates,
     Task,
@@ -39,11 +40,21 @@ class Past:
     opened: bool = False
     agent: Mapping[str, Any] = field(default_factory=dict)
     ended: Mapping[str, Any] | None = None
+    """Of the lane, where this attempt is its result."""
+    over: Mapping[str, Any] | None = None
+    """Of this attempt alone."""
     exited: Mapping[str, Any] | None = None
     story: Story = field(default_factory=Story)
     warnings: list[str] = field(default_factory=list)
     first: float | None = None
     last: float = 0.0
+    earlier: tuple[Past, ...] = ()
+    """The lane's attempts before this one."""
+
+    @property
+    def told(self) -> Mapping[str, Any] | None:
+        """How it ended, where that was written."""
+        return self.over if self.ended is None else self.ended
 
     @property
     def seconds(self) -> float:
@@ -54,7 +65,13 @@ class Past:
         """Takes one event in."""
         if event.attempt > self.attempt:
             # Another try, in a ground of its own.
-            self.__init__(attempt=event.attempt)  # type: ignore[misc]
+            before = (*self.earlier, replace(self, earlier=()))
+            self.__init__(attempt=event.attempt, earlier=before)  # type: ignore[misc]
+        elif 0 < event.attempt < self.attempt:
+            # An earlier one is the lane's result, and is checked.
+            for past in (one for one in self.earlier if one.attempt == event.attempt):
+                past.add(event)
+            return
         self.first = event.mono if self.first is None else self.first
         self.last = event.mono
         match event.kind:
@@ -69,6 +86,8 @@ class Past:
                 self.opened = True
             case "agent_exited":
                 self.exited = event.data
+            case "attempt_ended":
+                self.over = event.data
             case "lane_ended":
                 self.ended = event.data
             case kind if kind in AGENT_KINDS:

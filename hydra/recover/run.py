@@ -143,9 +143,9 @@ class _Closing:
     def _write_events(self, lanes: list[Recovery], result: RaceResult) -> None:
         self._event("run_warning", {"text": result.warnings[0]})
         for lane in lanes:
-            outcome, patch = lane.outcome, lane.outcome.patch
+            outcome, patch = lane.outcome, lane.last.patch
             if lane.taken and patch is not None:
-                self._event("patch_taken", _told(patch), outcome.lane, outcome.attempt)
+                self._event("patch_taken", _told(patch), outcome.lane, lane.last.attempt)
             if lane.fresh:
                 ended: dict[str, object] = {
                     "status": outcome.status.value,

@@ -105,7 +105,7 @@ class Carrier:
         try:
             return Line(argv, transport.told(script))
         except OSError as problem:
-            raise Gone("unreachable", f"{argv[0]} could not be run: {problem.strerror}") from problem
+            raise _not_run(argv[0], problem) from problem
 
     def _hold(self) -> None:
         """Makes a container of the image, which lives as long as this process."""
@@ -114,7 +114,7 @@ class Carrier:
         try:
             self.holder = Line(argv, b"")
         except OSError as problem:
-            raise Gone("unreachable", f"{argv[0]} could not be run: {problem.strerror}") from problem
+            raise _not_run(argv[0], problem) from problem
         self.holder.hear_errors(lambda chunk: None)
         if self.holder.stdout.readline() != b"held\n":
             self.holder.settle()
@@ -278,6 +278,10 @@ class Carrier:
                     capture_output=True,
                     check=False,
                 )
+
+
+def _not_run(program: str, problem: OSError) -> Gone:
+    return Gone("unreachable", f"{program} could not be run: {problem.strerror}")
 
 
 def _beat(line: Line) -> None:

@@ -65,11 +65,11 @@ class Line:
             assert self.process.stderr is not None
             while chunk := os.read(self.process.stderr.fileno(), _CHUNK):
                 self.errors = (self.errors + chunk)[-_KEPT:]
-                if not scan.found:
+                if not self._stderr_ended.is_set():
                     sink(scan.feed(chunk) if until else chunk)
-                    if scan.found:
-                        self._stderr_ended.set()
-            if until and not scan.found:
+                if scan.found:
+                    self._stderr_ended.set()
+            if not scan.found:
                 sink(scan.rest)
             self._stderr_ended.set()
 
@@ -91,8 +91,13 @@ class Line:
     @property
     def why(self) -> str:
         """Its last words on stderr."""
-        said = [line for line in self.errors.decode("utf-8", "replace").splitlines() if line.strip()]
-        return said[-1].strip()[:300] if said else "it said nothing"
+        return last_words(self.errors)
+
+
+def last_words(stderr: bytes) -> str:
+    """The last line of what was said there."""
+    said = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]
+    return next((line for line in reversed(said) if line), "it said nothing")[:300]
 
 
 class Scan:

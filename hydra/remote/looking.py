@@ -24,7 +24,9 @@ from hydra.errors import AgentError, BinaryMissing, SpawnFailed
 from hydra.model import DetectResult, ProbeOutput, SignIn
 from hydra.process import CannotStart, Ran, run
 from hydra.remote import scripts, transport
+from hydra.remote.line import last_words
 from hydra.remote.names import carried
+from hydra.remote.there import There
 
 REACH = 30.0
 """Seconds to reach a place and be told what is there."""
@@ -33,15 +35,6 @@ _AT_ONCE = 4
 """Lines to one place at once: sshd drops some beyond ten that have not signed in yet."""
 
 _SIGN_IN = "sign_in"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class There:
-    """An agent as it was found elsewhere. `root`: it runs as root there. `remarks` are sentences."""
-
-    result: DetectResult
-    root: bool = False
-    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +116,9 @@ class _Look:
     def _remarks(self, facts: Mapping[str, str]) -> tuple[str, ...]:
         if "git" in facts["has"].split():
             return ()
-        return (f"git is not on {self._remote.target}: all of its files come back, ignored ones too",)
+        return (
+            f"git is not on {self._remote.target}: all of its files come back, ignored ones too",
+        )
 
     async def _facts(self) -> dict[str, str]:
         """Raises `AgentError` where the place or the program is not there."""
@@ -156,10 +151,7 @@ class _Look:
         return facts
 
     def _unreachable(self, said: Ran) -> SpawnFailed:
-        words = [line for line in said.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-        why = words[-1].strip() if words else "it said nothing"
-        if said.timed_out:
-            why = f"no answer in {REACH:g} s"
+        why = f"no answer in {REACH:g} s" if said.timed_out else last_words(said.stderr)
         line = transport.once(self._remote)
         return SpawnFailed(
             f"{self._remote.target} cannot be reached: {why}",
@@ -218,7 +210,7 @@ class _Look:
 
 
 def _between(stdout: bytes, nonce: str) -> tuple[bytes, bytes] | None:
-    """What was said between Hydra's own two lines, and the code in the second; None for no first."""
+    """What was said between Hydra's two lines, and the second's code; None without the first."""
     pattern = rb"%b hello\n(.*?)(?:%b ended (\d+)\n.*)?\Z" % (nonce.encode(), nonce.encode())
     found = re.search(pattern, stdout, re.DOTALL)
     return (found[1], found[2] or b"") if found else None
@@ -252,4 +244,3 @@ def _save(path: Path, cache: dict[str, dict[str, object]]) -> None:
         fresh.touch(mode=0o600)
         fresh.write_text(json.dumps(dict(list(cache.items())[-200:])))
         fresh.replace(path)
-

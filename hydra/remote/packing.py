@@ -53,8 +53,8 @@ def pack(
     tracked = []
     with tarfile.open(fileobj=out, mode="w|", format=_FORMAT) as tar:
         for path in files_of(root):
-            if _put(tar, root / path, f"{below}/{path.rstrip('/')}") and path not in untracked:
-                tracked.append(path)
+            put = _put(tar, root / path, f"{below}/{path.rstrip('/')}")
+            tracked += [path] if put and path not in untracked else []
         if not any(root.iterdir()) or not tracked:
             tar.addfile(_plain(tarfile.TarInfo(below), _PROGRAM, tarfile.DIRTYPE))
         named = [os.fsencode(path) for path in tracked if not path.endswith("/")]

@@ -16,6 +16,8 @@ MARK = "HYDRA_REMOTE"
 LINGER = 30
 """Seconds for which a folder waits for its changes to be fetched once the line was lost."""
 
+SCRATCH = "tmp"
+
 SILENT = 120
 """Seconds without a word from Hydra after which the line counts as lost; it speaks every 10."""
 
@@ -27,7 +29,7 @@ def run(*, folder: str, name: str, nonce: str, mark: str, live: bool, pipe: bool
     It leaves nothing: neither a process, nor the folder once `q` was said or the line is lost.
     """
     known = {"D": folder, "W": f"work/{name}", "N": nonce, "M": mark}
-    agent = "(trap - HUP INT TERM PIPE; umask \"$u\"; exec $S sh ./agent.sh 3<&-) <prompt"
+    agent = '(trap - HUP INT TERM PIPE; umask "$u"; exec $S sh ./agent.sh 3<&-) <prompt'
     if live:
         agent = agent.replace("<prompt", "<in")
     elif pipe:
@@ -55,7 +57,7 @@ def agent(
     """`agent.sh`: the only place of the variables' values, removed before the agent begins."""
     exports = "".join(
         f"export {key}={shlex.quote(value)}\n"
-        for key, value in {"TMPDIR": f"{folder}/tmp", **environ, MARK: mark}.items()
+        for key, value in {"TMPDIR": f"{folder}/{SCRATCH}", **environ, MARK: mark}.items()
     )
     program = argv[0]
     path = f"PATH={shlex.quote(program.rpartition('/')[0])}:$PATH\n" if "/" in program else ""
@@ -99,7 +101,10 @@ sweep() {
 gone() { cd / && { rm -rf "$D" 2>/dev/null || { chmod -R u+rwX "$D"; rm -rf "$D"; }; }; }
 """
 
-_RUN = (_END + r"""
+_RUN = (
+    (
+        _END
+        + r"""
 u=$(umask); umask 077
 trap : HUP INT TERM PIPE
 exec 3<&0
@@ -119,7 +124,12 @@ watch() {
   : >lost; o=$(cat obey 2>/dev/null); sweep; gone; kill -KILL $o $$
 }
 leave() { kill -TERM $w 2>/dev/null; wait $w 2>/dev/null; gone; exit 0; }
-linger() { i=0; while [ $i -lt LINGER ] && [ -d "$D" ] && [ ! -f fetched ]; do sleep 1; i=$((i+1)); done; }
+linger() {
+  i=0
+  while [ $i -lt LINGER ] && [ -d "$D" ] && [ ! -f fetched ]; do
+    sleep 1; i=$((i+1))
+  done
+}
 obey() {
   trap '' PIPE
   exec 5<>in
@@ -149,7 +159,11 @@ printf '%s ended\n' "$N" >&2
 line=; while hear; do [ "$line" = q ] && break; done
 [ "$line" = q ] || linger
 leave
-""").replace("SILENT", str(SILENT)).replace("LINGER", str(LINGER))
+"""
+    )
+    .replace("SILENT", str(SILENT))
+    .replace("LINGER", str(LINGER))
+)
 
 _GIT = r"""
 here() { GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_LITERAL_PATHSPECS=1 \
@@ -185,7 +199,10 @@ umask 077
 cd "$D" || exit 91
 export D W
 printf '%s hello\n' "$N"
-[ -z "$A" ] || { i=0; while [ ! -f settled ] && [ $i -lt 50 ]; do sleep 0.1; i=$((i+1)); done; sweep; }
+if [ -n "$A" ]; then
+  i=0; while [ ! -f settled ] && [ $i -lt 50 ]; do sleep 0.1; i=$((i+1)); done
+  sweep
+fi
 c=0
 if [ -f base.git/ready ]; then
   echo changed >out/how

@@ -15,7 +15,7 @@ END = "#hydra-end#"
 """The line that ends what a shell is told; what comes after it is for what it was told to do."""
 
 LISTEN = (
-    'eval "$(while IFS= read -r l; do [ "$l" = "' + END + '" ] && break; printf "%s\\n" "$l"; done)"'
+    f'eval "$(while IFS= read -r l; do [ "$l" = "{END}" ] && break; printf "%s\\n" "$l"; done)"'
 )
 """What the shell there runs: `read` takes no byte more than a line, so that the rest of its stdin
 stays for what it then does. No quote, dash or newline of it means anything to a login shell."""

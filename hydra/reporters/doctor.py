@@ -44,12 +44,12 @@ def doctor_text(
     ready = next((row for row, health in here if health.state is State.READY), None)
     if ready is not None:
         screen.aside(f"-> to race one: {race_line(ready.descriptor)}")
-    names = [row.descriptor.key for row, health in other if health.state is State.NOT_FOUND]
+    names = [_name(row) for row, health in other if health.state is State.NOT_FOUND]
     screen.names("Experimental, not found", names, "`hydra agents NAME` says how to install one")
-    names = [row.descriptor.key for row, health in other if health.state is State.NOT_PROBED]
+    names = [_name(row) for row, health in other if health.state is State.NOT_PROBED]
     step = f"`hydra doctor {EXPERIMENTAL_FLAG}` looks for them"
     screen.names("Experimental, not probed", names, step)
-    names = [row.descriptor.key for row, health in other if health.state is State.NOT_RUN]
+    names = [_name(row) for row, health in other if health.state is State.NOT_RUN]
     step = "`hydra agents NAME` says why; race another agent"
     screen.names("Known, and not run by Hydra", names, step)
     screen.lines += ["", _sum([health for _, health in told])]
@@ -140,6 +140,12 @@ class _Screen:
     def _folded(self, text: str, indent: int = _INDENT) -> list[str]:
         said = clean(text)
         return [said] if self._width is None else wrap(said, max(self._width - indent, 20))
+
+
+def _name(row: AgentRow) -> str:
+    """A key, marked where its adapter is a third party's."""
+    mark = f" ({tier_words(row.descriptor)})" if row.descriptor.third_party else ""
+    return f"{row.descriptor.key}{mark}"
 
 
 def _said(row: AgentRow, health: Health) -> str:

@@ -29,6 +29,7 @@ from hydra.model import (
     Origin,
     Outcome,
     Patch,
+    Place,
     RacePlan,
     RaceResult,
     Rates,

@@ -195,6 +195,8 @@ class PrivateGround:
 
     def _open(self) -> None:
         assert self._repository is not None
+        # An earlier attempt's: it would make half a checkout look like an agent's work.
+        self._record.unlink(missing_ok=True)
         self._ground.mkdir(parents=True, mode=0o700, exist_ok=True)
         for folder in (self._home, self._temporary, self._home / ".cache"):
             folder.mkdir(mode=0o700, exist_ok=True)

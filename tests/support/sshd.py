@@ -1,0 +1,96 @@
+"""A real sshd on loopback, as the user who runs the tests, with keys of its own."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+
+def program() -> str:
+    """The sshd of this machine, "" where there is none (or no client)."""
+    found = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    return found if found and shutil.which("ssh") and shutil.which("ssh-keygen") else ""
+
+
+@dataclass
+class Sshd:
+    """One server: `options` lead a client to it and nowhere else."""
+
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes]
+
+    @property
+    def options(self) -> list[str]:
+        """For `ssh`."""
+        return ["-F", str(self.folder / "ssh_config")]
+
+    @property
+    def sessions(self) -> list[int]:
+        """The processes that serve a client each: what to kill to cut a line."""
+        told = subprocess.run(
+            ["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False
+        )
+        return [int(pid) for pid in told.stdout.split()]
+
+    def stop(self) -> None:
+        """Ends it and every session."""
+        for pid in self.sessions:
+            os.kill(pid, 9)
+        self.process.kill()
+        self.process.wait()
+
+
+def start(folder: Path, *, path: str, home: Path) -> Sshd:
+    """A server with its files in `folder`; who comes in has `path` as PATH and `home` as HOME."""
+    folder.mkdir(mode=0o700)
+    for name in ("host", "user"):
+        line = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+        subprocess.run(line, check=True)
+    shutil.copy(folder / "user.pub", folder / "authorized")
+    port = _free()
+    (folder / "sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\n"
+        f"AuthorizedKeysFile {folder}/authorized\nPidFile {folder}/pid\nStrictModes no\n"
+        "UsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
+        f'SetEnv PATH="{path}" HOME={home}\nMaxStartups 50\nPermitRootLogin yes\n'
+    )
+    (folder / "ssh_config").write_text(
+        f"Host gpubox\nHostName 127.0.0.1\nPort {port}\nUser {getpass.getuser()}\n"
+        f"IdentityFile {folder}/user\nIdentitiesOnly yes\nUserKnownHostsFile {folder}/known\n"
+        "StrictHostKeyChecking accept-new\nGlobalKnownHostsFile /dev/null\nLogLevel ERROR\n"
+        "Host nowhere\nHostName 127.0.0.1\nPort 9\nUser nobody\nLogLevel ERROR\n"
+    )
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where root's sshd locks itself in
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [program(), "-D", "-e", "-f", str(folder / "sshd_config")],
+            stdin=subprocess.DEVNULL,
+            stderr=log,
+        )
+    _wait(port, process)
+    return Sshd(folder, port, process)
+
+
+def _free() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=1):
+                return
+        except OSError:
+            time.sleep(0.02)
+    raise RuntimeError("sshd did not start")

@@ -1,0 +1,351 @@
+"""Lanes that run elsewhere, through the real `hydra race`: a real sshd, stand-ins for the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import git
+from tests.support import fakes, remotes, sshd
+from tests.support.command import Hydra, Race
+from tests.support.processes import wait_until
+from tests.support.remotes import Away
+
+pytestmark = pytest.mark.slow
+
+needs_sshd = pytest.mark.skipif(not sshd.program(), reason="no sshd or ssh here")
+SECRET = "made-up-anthropic-key"
+FULL = ("-a", "far", "--permission", "full-auto")
+
+WORK = r"""
+set -e
+printf '\000\001\377bin' > blob.bin
+ln -s ../README.md src/link
+printf '#!/bin/sh\n' > run.sh; chmod +x run.sh
+rm src/pager.py
+mkdir -p 'a dir'; printf x > "a dir/$(printf 'two\nlines')"
+printf 'no\n' > ignored.log
+printf 'changed\n' >> README.md
+ln README.md second
+printf -- '-\n' > ./-dash
+git log --format=%s > log.txt; git status --short | sort > status.txt
+"""
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    yield Hydra(scratch, repo)
+    assert fakes.left(str(scratch)) == []
+
+
+@pytest.fixture
+def away(hydra: Hydra) -> Away:
+    return Away(hydra)
+
+
+@pytest.fixture
+def server(away: Away) -> Iterator[sshd.Sshd]:
+    served = sshd.start(away.hydra.scratch / "sshd", path=away.path, home=away.root / "home")
+    away.options = served.options
+    away.lead(host="gpubox")
+    yield served
+    served.stop()
+
+
+def check_work(race: Race) -> Path:
+    assert race.code == 0, race.stderr
+    lane = race.lane("far")
+    assert lane["status"] == "completed"
+    patches = Path(race.document["folder"]) / "patches.git"
+    names = git(
+        patches, "diff", "--name-status", "--no-renames", "-z", lane["patch"]["base"], "far"
+    )
+    changed = names.rstrip("\0").split("\0")
+    assert dict(zip(changed[1::2], changed[::2], strict=True)) == {
+        "-dash": "A",
+        "README.md": "M",
+        "a dir/two\nlines": "A",
+        "blob.bin": "A",
+        "log.txt": "A",
+        "run.sh": "A",
+        "second": "A",
+        "src/link": "A",
+        "src/pager.py": "D",
+        "status.txt": "A",
+    }
+    blob = subprocess.run(["git", "show", "far:blob.bin"], cwd=patches, capture_output=True)
+    assert blob.stdout == b"\x00\x01\xffbin"
+    modes = {
+        line.split("\t")[1]: line.split()[0]
+        for line in git(patches, "ls-tree", "-r", "far").splitlines()
+    }
+    assert (modes["run.sh"], modes["src/link"], modes["README.md"]) == (
+        "100755",
+        "120000",
+        "100644",
+    )
+    assert git(patches, "show", "far:src/link") == "../README.md"
+    assert git(patches, "show", "far:log.txt") == "base"
+    return Path(race.document["folder"])
+
+
+@needs_sshd
+def test_an_agent_on_another_machine(away: Away, server: sshd.Sshd) -> None:
+    away.agent([fakes.shell("sh", "-c", WORK), fakes.stderr("a word"), fakes.finish("done")])
+    race = away.hydra.race(*FULL)
+    folder = check_work(race)
+    lane = race.lane("far")
+    assert lane["remote"]["name"] == "box"
+    assert (lane["remote"]["mode"], lane["remote"]["target"]) == ("ssh", "gpubox over ssh")
+    assert (lane["permission"], lane["version"]) == ("full-auto", "2.1.330")
+    assert "not confined by Hydra: it runs on gpubox over ssh" in lane["warnings"]
+    assert (folder / "lanes/far/stderr.txt").read_text().strip() == "a word"
+    raw = (folder / "lanes/far/raw.jsonl").read_text()
+    assert all(json.loads(line) for line in raw.splitlines())
+    assert away.folders == []
+    patches = folder / "patches.git"
+    status = git(patches, "show", "far:status.txt").splitlines()
+    assert " D src/pager.py" in status
+    assert "?? blob.bin" in status
+    assert not any("ignored" in line for line in status)
+
+
+@needs_sshd
+def test_the_environment_there_and_no_secret_on_any_command_line(
+    away: Away, server: sshd.Sshd
+) -> None:
+    look = "env | sort > env.txt; cat /proc/[0-9]*/cmdline > lines.txt 2>/dev/null; ls ../.. > ls"
+    away.agent([fakes.shell("sh", "-c", look), fakes.finish("done")])
+    race = away.hydra.race(*FULL)
+    patches = Path(race.document["folder"]) / "patches.git"
+    env = dict(
+        line.partition("=")[::2] for line in git(patches, "show", "far:env.txt").splitlines()
+    )
+    assert env["ANTHROPIC_API_KEY"] == SECRET  # the patch is the agent's own
+    assert "CODEX_API_KEY" not in env
+    assert "HYDRA_STATE_DIR" not in env
+    assert env["HOME"] == str(away.root / "home")
+    assert (
+        SECRET.encode()
+        not in subprocess.run(
+            ["git", "show", "far:lines.txt"], cwd=patches, capture_output=True
+        ).stdout
+    )
+    assert "agent.sh" not in git(patches, "show", "far:ls").splitlines()
+    lane = Path(race.document["folder"]) / "lanes/far"
+    for file in (lane / "raw.jsonl", lane.parent.parent / "plan.json"):
+        assert SECRET not in file.read_text()
+
+
+@needs_sshd
+def test_full_auto_is_for_whom_asks_outright(away: Away, server: sshd.Sshd) -> None:
+    away.agent([fakes.finish("done")])
+    told = json.loads(away.hydra.run("race", "x", "-a", "far", "--dry-run", "--json").stdout)
+    (lane,) = told["lanes"]
+    assert lane["permission"] == "edit"
+    assert lane["remote"]["folder"].startswith(str(away.root / "tmp" / "hydra-"))
+    assert lane["command"]["cwd"] == f"{lane['remote']['folder']}/work/shop"
+    assert lane["command"]["argv"][0] == "claude"
+    assert "acceptEdits" in lane["command"]["argv"]
+    outright = json.loads(away.hydra.run("race", "x", *FULL, "--dry-run", "--json").stdout)[
+        "lanes"
+    ][0]
+    assert outright["permission"] == "full-auto"
+    assert "bypassPermissions" in outright["command"]["argv"]
+    text = away.hydra.run("race", "x", "-a", "far", "--dry-run").stdout
+    assert "! runs on gpubox over ssh" in text
+    assert "not confined by Hydra: it runs on gpubox over ssh" in text
+    assert away.folders == []
+
+
+@needs_sshd
+def test_ctrl_c_takes_the_work_and_leaves_nothing(away: Away, server: sshd.Sshd) -> None:
+    gate = fakes.Barrier(away.hydra.scratch, "edited")
+    away.agent([fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()])
+    child = away.hydra.start("race", "x", *FULL, "--json")
+    gate.wait()
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    gate.close()
+    lane = json.loads(out)["lanes"][0]
+    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1), err
+    assert away.folders == []
+
+
+@needs_sshd
+def test_an_agent_that_heeds_no_signal_is_killed_there_with_its_daemons(
+    away: Away, server: sshd.Sshd
+) -> None:
+    gate = fakes.Barrier(away.hydra.scratch, "edited")
+    away.agent(
+        [
+            *(fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(name="left-there")),
+            *(fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()),
+        ]
+    )
+    (away.hydra.home / "hydra.toml").open("a").write(
+        '[limits]\ngrace_int = "1s"\ngrace_term = "8s"\n'
+    )
+    child = away.hydra.start("race", "x", *FULL, "--json")
+    gate.wait()
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    gate.close()
+    lane = json.loads(out)["lanes"][0]
+    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1), err
+    assert fakes.processes_named("left-there") == []
+    assert away.folders == []
+
+
+@needs_sshd
+def test_nothing_is_left_there_when_hydra_is_killed(away: Away, server: sshd.Sshd) -> None:
+    gate = fakes.Barrier(away.hydra.scratch, "there")
+    away.agent([fakes.daemon(name="left-there"), gate.arrive(), fakes.hang()])
+    child = away.hydra.start("race", "x", *FULL)
+    gate.wait()
+    os.kill(child.pid, signal.SIGKILL)
+    child.communicate(timeout=60)
+    gate.close()
+    wait_until(lambda: not fakes.processes_named("left-there"), timeout=30)
+    wait_until(lambda: away.folders == [], timeout=60)
+    wait_until(lambda: fakes.left(str(away.hydra.scratch)) == [], timeout=30)
+
+
+@needs_sshd
+def test_a_line_that_is_cut_says_so_and_keeps_what_came(away: Away, server: sshd.Sshd) -> None:
+    gate = fakes.Barrier(away.hydra.scratch, "edited")
+    away.agent(
+        [fakes.say("I begin"), fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()]
+    )
+    child = away.hydra.start("race", "x", *FULL, "--json")
+    gate.wait()
+    for pid in server.sessions:
+        os.kill(pid, signal.SIGKILL)
+    out, err = child.communicate(timeout=90)
+    gate.close()
+    lane = json.loads(out)["lanes"][0]
+    assert (lane["status"], lane["error"]["reason"]) == ("failed", "line_lost"), err
+    assert "the line to gpubox over ssh was lost" in lane["error"]["message"]
+    assert lane["patch"]["files"] == 1
+    folder = Path(json.loads(out)["folder"])
+    assert "I begin" in (folder / "lanes/far/raw.jsonl").read_text()
+    wait_until(lambda: away.folders == [], timeout=60)
+
+
+@needs_sshd
+def test_a_missing_host_is_said_before_anything_starts(away: Away, server: sshd.Sshd) -> None:
+    away.lead(host="nowhere")
+    done = away.hydra.run("race", "x", "-a", "far")
+    assert done.returncode == 4, done
+    assert "nowhere over ssh cannot be reached" in done.stderr
+    assert "refused" in done.stderr
+
+
+@needs_sshd
+def test_an_agent_that_is_not_there(away: Away, server: sshd.Sshd) -> None:
+    done = away.hydra.run("race", "x", "-a", "far")
+    assert done.returncode == 4, done
+    assert "Claude Code was not found on gpubox over ssh" in done.stderr
+
+
+@needs_sshd
+def test_an_agent_that_goes_between_probe_and_start(away: Away, server: sshd.Sshd) -> None:
+    program = away.agent([fakes.finish("done")]) / "claude"
+    away.hydra.run("race", "x", "-a", "far", "--dry-run")  # its answers are remembered
+    program.rename(program.with_name("claude-real"))
+    program.write_text('#!/bin/sh\nrm -f "$0"; exec "$0-real" "$@"\n')
+    program.chmod(0o755)
+    (away.root / "agents" / "claude").write_text(
+        '#!/bin/sh\ncase "$*" in *--help*) rm -f "$0";; esac\nexec "$0-real" "$@"\n'
+    )
+    race = away.hydra.race(*FULL)
+    lane = race.lane("far")
+    assert (lane["status"], lane["error"]["kind"]) == ("failed", "BinaryMissing"), race.stderr
+    assert "claude is not there" in lane["error"]["message"]
+    assert away.folders == []
+
+
+@needs_sshd
+def test_a_folder_that_cannot_be_made_there(away: Away, server: sshd.Sshd) -> None:
+    away.agent([fakes.finish("done")])
+    away.lead(host="gpubox", workdir=str(away.root / "missing"))
+    lane = away.hydra.race(*FULL).lane("far")
+    assert (lane["status"], lane["error"]["kind"]) == ("failed", "SpawnFailed")
+    assert "no folder could be made on gpubox over ssh" in lane["error"]["message"]
+    assert "No such file or directory" in lane["error"]["message"]
+
+
+@needs_sshd
+def test_two_copies_there_and_one_here_at_once(away: Away, server: sshd.Sshd) -> None:
+    steps = [fakes.edit("a.txt", "new\n"), fakes.finish("done")]
+    away.agent(steps)
+    away.hydra.agent("claude", steps)
+    race = away.hydra.race("-a", "2xfar", "-a", "claude", "--permission", "full-auto")
+    assert race.code == 0, race.stderr
+    assert [lane["status"] for lane in race.document["lanes"]] == ["completed"] * 3
+    assert [bool(lane["remote"]) for lane in race.document["lanes"]] == [True, True, False]
+    assert away.folders == []
+
+
+MODES = {
+    "container": ("docker", {"mode": "docker", "container": "agents"}),
+    "image": ("docker", {"mode": "docker", "image": "agents:latest"}),
+    "pod": ("kubectl", {"mode": "k8s", "pod": "agents-0", "namespace": "lab", "context": "far"}),
+}
+
+
+@pytest.mark.parametrize("kind", MODES)
+def test_containers_and_pods_by_stand_ins(away: Away, kind: str) -> None:
+    program, remote = MODES[kind]
+    log = away.stand_in(program)
+    away.agent([fakes.shell("sh", "-c", WORK), fakes.finish("done")])
+    away.lead(**remote)
+    race = away.hydra.race(*FULL)
+    check_work(race)
+    assert away.folders == []
+    calls = remotes.said(log)
+    assert not any(SECRET in word for call in calls for word in call)
+    heads = {tuple(call[: call.index("-c")]) for call in calls if "-c" in call}
+    if kind == "container":
+        assert heads == {("exec", "-i", "agents", "sh")}
+    elif kind == "pod":
+        where = ("--context=far", "--namespace=lab", "exec", "-i", "agents-0", "--", "sh")
+        assert heads == {where}
+    else:
+        held = next(call for call in calls if call[0] == "rm")[-1]
+        assert ("exec", "-i", held, "sh") in heads
+        run = ("run", "--rm", "-i", f"--name={held}", "--entrypoint=sh", "agents:latest")
+        assert run in heads
+
+
+def test_without_git_there_all_comes_back(away: Away) -> None:
+    away.stand_in("docker")
+    tools = away.hydra.scratch / "tools"
+    tools.mkdir()
+    wanted = "sh tar setsid grep cat mkdir rm sleep mkfifo xargs find ls uname id env chmod printf"
+    for name in (*wanted.split(), "mktemp", "timeout", "ln", "python3", "cut", "dirname"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    program = away.hydra.scratch / "stand-ins" / "docker"
+    text = program.read_text().replace(away.path, f"{away.root}/agents:{tools}")
+    program.write_text(text)
+    away.agent(
+        [
+            fakes.shell("sh", "-c", "rm src/pager.py; rmdir src; echo x > src; echo y > new"),
+            fakes.finish("done"),
+        ]
+    )
+    away.lead(mode="docker", container="agents")
+    race = away.hydra.race(*FULL)
+    assert race.code == 0, race.stderr
+    lane = race.lane("far")
+    assert any("git is not on container agents" in told for told in lane["warnings"])
+    patches = Path(race.document["folder"]) / "patches.git"
+    names = git(patches, "diff", "--name-status", "--no-renames", lane["patch"]["base"], "far")
+    assert names.split() == ["A", "new", "A", "src", "D", "src/pager.py"]
