@@ -48,8 +48,9 @@ class Emit(Protocol):
         *,
         source: str = "hydra",
         raw: Raw | None = None,
+        recorded: bool = True,
     ) -> None:
-        """One event."""
+        """One event. One that is not recorded counts for the lane's budget all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +115,10 @@ class Handle:
         self.checking.cancel()
         self.control.stop(reason, graces=graces)
         self.hurry()
+
+    def stop_agent(self, reason: str) -> None:
+        """Ends the agent alone by the ladder: its patch is taken and checked as any other."""
+        self.control.stop(reason)
 
     def hurry(self) -> None:
         """Where the lane was told to stop, its patch has only so long from now."""
@@ -207,8 +212,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
     def take(event: AgentEvent, raw: Raw | None, recorded: bool = True) -> None:
         story.add(event)
         _feed_clocks(handle.control, event)
-        if recorded:
-            emit(event.kind, event.sub, event.data, source="agent", raw=raw)
+        emit(event.kind, event.sub, event.data, source="agent", raw=raw, recorded=recorded)
         for difference in _differences(bench.command, event):
             warn(difference)
 

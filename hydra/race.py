@@ -249,9 +249,10 @@ class Race:
         attempt: int = 0,
         source: str = "hydra",
         raw: Raw | None = None,
+        recorded: bool = True,
     ) -> None:
         """Gives an event its place in the one order, records it, and does what follows from it."""
-        self._seq += 1
+        self._seq += recorded
         event = Event(
             seq=self._seq,
             wall=time.time(),
@@ -265,7 +266,8 @@ class Race:
             raw=raw,
             data=data or {},
         )
-        self.record(event)
+        if recorded:
+            self.record(event)
         if kind in _UNDER_WAY:
             self._begin_beside(lane)
         self._state, actions = referee.step(self._state, event)
@@ -280,7 +282,7 @@ class Race:
     def _do(self, action: referee.Action) -> None:
         match action:
             case referee.StopLane(lane, reason):
-                self._handles[lane].stop(reason)
+                self._handles[lane].stop_agent(reason)
             case referee.StopAll(reason, graces):
                 self._beside.cancel()
                 self._after.cancel()

@@ -59,7 +59,10 @@ def _lower(race: Permission | None, profile: Permission | None) -> Permission | 
         return profile or race
     if race in _GRANTS and profile in _GRANTS:
         return min(race, profile, key=_GRANTS.index)
-    return profile
+    if Permission.PLAN in (race, profile):
+        return Permission.PLAN
+    # What `default` and `config` grant is the CLI's own: no more than full-auto is all one knows.
+    return profile if race in (Permission.FULL_AUTO, Permission.UNRESTRICTED) else race
 
 
 def smaller(one: Budget, other: Budget) -> Budget:

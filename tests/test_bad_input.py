@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hydra.adapters import registry
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.grounds import fingerprint
@@ -35,11 +36,11 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
     "a misspelt agent": (
         ("race", "x", "-a", "cluade"),
         "error: no agent is called 'cluade'; did you mean claude?\n"
-        "hint: known: claude, codex, cursor-agent\n",
+        f"hint: known: {', '.join(registry.OWN)}\n",
     ),
     "an agent like no other": (
         ("race", "x", "-a", "zzz"),
-        "error: no agent is called 'zzz'\nhint: known: claude, codex, cursor-agent\n",
+        f"error: no agent is called 'zzz'\nhint: known: {', '.join(registry.OWN)}\n",
     ),
     "an experimental agent": (
         ("race", "x", "-a", "cursor-agent"),

@@ -377,6 +377,8 @@ def test_what_a_repository_may_set(name: str) -> None:
         ("edit", "plan", Permission.PLAN),
         ("edit", "edit", Permission.EDIT),
         ("full-auto", "edit", Permission.EDIT),
+        ("default", "plan", Permission.PLAN),
+        ("config", "config", Permission.CONFIG),
     ],
 )
 def test_a_repository_lowers_the_permission(
@@ -390,7 +392,10 @@ def test_a_repository_lowers_the_permission(
     assert config.sources["race.permission"] == expected
 
 
-@pytest.mark.parametrize(("mine", "theirs"), [("plan", "edit"), ("edit", "full-auto")])
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [("plan", "edit"), ("edit", "full-auto"), ("default", "edit"), ("config", "full-auto")],
+)
 def test_a_repository_never_raises_the_permission(mine: str, theirs: str) -> None:
     error = refusal(f'[race]\npermission = "{theirs}"', f'[race]\npermission = "{mine}"')
     assert f'permission = "{theirs}" is more than you grant' in error.message

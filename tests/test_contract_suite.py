@@ -295,3 +295,16 @@ def test_streams_of_which_nobody_said_what_they_give_have_not_passed(scratch: Pa
         expected.unlink()
     (case,) = suite.run(Subject(registry.get("codex"), scratch), only=("streams.known",))
     assert (case.verdict, "expected.json" in case.reason) == (Verdict.SKIPPED, True)
+
+
+def test_no_two_agents_of_one_race_are_started_by_the_same_program() -> None:
+    from hydra.conformance.contract import limits
+
+    groups = limits.groups(suite.built_in())
+    for group in groups:
+        told = [one.adapter.descriptor for one in group]
+        names = [name for one in told for name in (*one.binaries, *one.generic_binaries)]
+        assert len(names) == len(set(names))
+        assert len(group) <= limits.AT_ONCE
+        assert len({one.protocol == "argv" for one in told}) == 1
+    assert sum(map(len, groups)) == len(suite.built_in())

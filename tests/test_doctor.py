@@ -168,12 +168,15 @@ def test_a_broken_experimental_agent_is_told_and_all_else_goes_on(
 @pytest.mark.slow
 def test_one_that_hangs_holds_nobody_up_but_itself(hydra: Hydra, marks: Marks) -> None:
     marks.program("cursor-agent", "exec sleep 600")  # its limit is 10 s
+    help_hangs = 'case "$1" in --help) exec sleep 600;; esac; echo codex-cli 0.169.0'
+    marks.program("codex", help_hangs)
     for number in range(3):
         marks.program(("qwen", "droid", "omp")[number], "exit 1")
     began = time.monotonic()
     told = health(hydra, ALLOWED)
     assert told["cursor-agent"]["health"] == "broken"
     assert "did not answer within 10 s" in told["cursor-agent"]["why"]
+    assert told["codex"]["why"].endswith("did not answer within 10 s")  # no flag "is gone"
     assert time.monotonic() - began < 40
     assert told["claude"]["health"] == "ready"
     assert fakes.left("cursor-agent") == []

@@ -48,7 +48,7 @@ def helps(root: Path, version: str = "2.1.330") -> Path:
 
 def test_nothing_is_known_without_a_record(tmp_path: Path) -> None:
     table = matrix(tmp_path, registry.everyone())
-    assert [row.agent for row in table.rows] == ["claude", "codex", "cursor-agent"]
+    assert [row.agent for row in table.rows] == list(registry.OWN)
     assert {cell for row in table.rows for cell in row.cells} == {Cell()}
     assert table.columns == COLUMNS
     with pytest.raises(KeyError):
@@ -322,7 +322,9 @@ def test_the_document_has_every_cell(tmp_path: Path) -> None:
     keep(tmp_path, record())
     told = json.loads(json.dumps(matrix_document(matrix(tmp_path, registry.everyone()))))
     assert (told["schema"], told["kind"]) == (1, "matrix")
-    assert [list(agent["cells"]) for agent in told["agents"]] == [told["columns"]] * 3
+    assert [list(agent["cells"]) for agent in told["agents"]] == [told["columns"]] * len(
+        registry.OWN
+    )
     assert told["agents"][0]["cells"]["edit"] == {
         "confidence": "verified",
         "version": "2.1.330",

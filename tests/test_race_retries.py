@@ -17,7 +17,7 @@ import trio.testing
 from hydra.attempt import Emit, Handle
 from hydra.errors import Failure
 from hydra.events import Event
-from hydra.model import LanePlan, Outcome, Patch, Retry, Status
+from hydra.model import Budget, LanePlan, Outcome, Patch, Retry, Status
 from hydra.race import Race
 from tests.conftest import git
 from tests.support import fakes
@@ -275,7 +275,7 @@ def test_killed_in_a_later_try_every_patch_is_kept(
 def test_killed_while_it_waits_a_lane_is_what_its_last_try_was(hydra: Hydra) -> None:
     fifo = in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
     (hydra.home / "hydra.toml").write_text('[retry]\nwait = "1h"\nlongest = "1h"\n')
-    race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1", "--stream")
+    race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1", "--events")
     assert race.stdout is not None
     for line in race.stdout:
         if "lane_retrying" in line:
@@ -332,3 +332,30 @@ def test_the_worktree_of_a_last_try_stays_while_its_patch_is_not_whole(hydra: Hy
     (told,) = race.document["lanes"]
     assert len(told["attempts"]) == 2
     assert Path(told["worktree"], "new-2.txt").exists()
+
+
+def test_the_patch_of_a_lane_at_its_budget_is_checked_as_any_other(hydra: Hydra) -> None:
+    hydra.agent("codex", [fakes.edit("a.txt", "1\n"), fakes.edit("b.txt", "2\n"), fakes.hang()])
+    (hydra.home / "hydra.toml").write_text("[budget]\ntool_calls = 1\n")
+    race = hydra.race("-a", "codex", "--check", "test -f a.txt")
+    (told,) = race.document["lanes"]
+    assert told["error"]["reason"] == "budget"
+    assert [check["status"] for check in told["checks"]] == ["passed"]
+
+
+async def test_what_is_too_much_to_record_counts_for_a_budget() -> None:
+    handles: list[Handle] = []
+
+    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, number: int) -> Outcome:
+        handles.append(handle)
+        for _ in range(2):
+            emit("tool_call", source="agent", recorded=False)
+        return outcome(planned, number)
+
+    limited = replace(lane("one"), budget=Budget(tool_calls=1))
+    events: list[Event] = []
+    await Race(plan=plan(limited), run_attempt=attempt, record=events.append).run()
+    (handle,) = handles
+    assert handle.control.reason == "budget_tool_calls"
+    assert "tool_call" not in [event.kind for event in events]
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))

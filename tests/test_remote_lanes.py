@@ -213,9 +213,9 @@ def test_nothing_is_left_there_when_hydra_is_killed(away: Away, server: sshd.Ssh
     os.kill(child.pid, signal.SIGKILL)
     child.communicate(timeout=60)
     gate.close()
-    wait_until(lambda: not fakes.processes_named("left-there"), timeout=30)
-    wait_until(lambda: away.folders == [], timeout=60)
-    wait_until(lambda: fakes.left(str(away.hydra.scratch)) == [], timeout=30)
+    assert wait_until(lambda: not fakes.processes_named("left-there"), 30)
+    assert wait_until(lambda: away.folders == [], 60)
+    assert fakes.left(str(away.root)) == []
 
 
 @needs_sshd
@@ -236,7 +236,7 @@ def test_a_line_that_is_cut_says_so_and_keeps_what_came(away: Away, server: sshd
     assert lane["patch"]["files"] == 1
     folder = Path(json.loads(out)["folder"])
     assert "I begin" in (folder / "lanes/far/raw.jsonl").read_text()
-    wait_until(lambda: away.folders == [], timeout=60)
+    assert wait_until(lambda: away.folders == [], 60)
 
 
 @needs_sshd
@@ -262,7 +262,7 @@ def test_an_agent_that_goes_between_probe_and_start(away: Away, server: sshd.Ssh
     program.rename(program.with_name("claude-real"))
     program.write_text('#!/bin/sh\nrm -f "$0"; exec "$0-real" "$@"\n')
     program.chmod(0o755)
-    (away.root / "agents" / "claude").write_text(
+    (away.root / "agents/bin/claude").write_text(
         '#!/bin/sh\ncase "$*" in *--help*) rm -f "$0";; esac\nexec "$0-real" "$@"\n'
     )
     race = away.hydra.race(*FULL)
@@ -333,11 +333,11 @@ def test_without_git_there_all_comes_back(away: Away) -> None:
     for name in (*wanted.split(), "mktemp", "timeout", "ln", "python3", "cut", "dirname"):
         (tools / name).symlink_to(str(shutil.which(name)))
     program = away.hydra.scratch / "stand-ins" / "docker"
-    text = program.read_text().replace(away.path, f"{away.root}/agents:{tools}")
+    text = program.read_text().replace(away.path, f"{away.root}/agents/bin:{tools}")
     program.write_text(text)
     away.agent(
         [
-            fakes.shell("sh", "-c", "rm src/pager.py; rmdir src; echo x > src; echo y > new"),
+            fakes.shell("sh", "-c", "rm -r src; echo x > src; echo y > new"),
             fakes.finish("done"),
         ]
     )

@@ -77,7 +77,13 @@ def test_a_profile_brings_its_preface_environment_and_the_smaller_budget() -> No
     [
         ("plan", "full-auto", "plan"),
         ("full-auto", "plan", "plan"),
-        ("edit", "config", "config"),
+        ("edit", "config", "edit"),
+        ("plan", "config", "plan"),
+        ("full-auto", "config", "config"),
+        ("unrestricted", "default", "default"),
+        ("default", "full-auto", "default"),
+        ("config", "edit", "config"),
+        ("config", "plan", "plan"),
         (None, "edit", "edit"),
         ("edit", None, "edit"),
         (None, None, None),
@@ -128,6 +134,7 @@ def test_what_a_cli_cannot_do_is_refused_by_name(
         ('[profiles.x]\nagent = "claud"', 'no agent "claud"'),
         ('[profiles.claude]\nagent = "codex"', 'can be called "claude": an agent is called so'),
         ('[profiles.X]\nagent = "codex"', "a name is of a-z"),
+        ('[profiles.2xr]\nagent = "codex"', "that is a count"),
         ('[profiles.x]\nagent = "codex"\npermission = "unrestricted"', "--unsafe-full-access"),
         ('[profiles.x]\nagent = "codex"\npreface = ""', "takes text"),
         ('[profiles.x]\nagent = "codex"\neffort = "huge"', "low, medium, high or max"),
@@ -161,7 +168,9 @@ def test_a_name_that_is_neither_agent_nor_profile_is_told_both() -> None:
 def test_a_preface_file_of_the_repository_is_read(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "reviewer.md").write_text("Read all of it.\n")
-    told = config('[profiles.r]\nagent = "codex"\npreface = "A."\npreface_file = "docs/reviewer.md"')
+    told = config(
+        '[profiles.r]\nagent = "codex"\npreface = "A."\npreface_file = "docs/reviewer.md"'
+    )
     read = settings.with_prefaces(told, [lane("r", told)], tmp_path)
     assert wanted(read, lane("r", read)).preface == "A.\n\nRead all of it."
     assert settings.with_prefaces(told, [lane("codex", told)], tmp_path) == told
@@ -182,4 +191,20 @@ def test_a_preface_file_that_cannot_be_taken(make: object, words: str, tmp_path:
     make(tmp_path / "p.md")
     told = config('[profiles.r]\nagent = "codex"\npreface_file = "p.md"')
     with pytest.raises(ConfigError, match=words):
+        settings.with_prefaces(told, [lane("r", told)], tmp_path)
+
+
+@pytest.mark.parametrize("path", ["/etc/hostname", "~/.netrc", "../x", ".git/config"])
+def test_a_repositorys_preface_file_is_inside_it(path: str) -> None:
+    text = f'[profiles.x]\nagent = "codex"\npreface_file = "{path}"'
+    with pytest.raises(ConfigError, match="is not a path inside the repository"):
+        load(repository=("shop/hydra.toml", text), agent_keys=("codex",))
+
+
+def test_no_link_leads_a_preface_into_gits_own_folder(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text("url = https://me:secret@example.org\n")
+    (tmp_path / "p.md").symlink_to(".git/config")
+    told = config('[profiles.r]\nagent = "codex"\npreface_file = "p.md"')
+    with pytest.raises(ConfigError, match="lies in .git"):
         settings.with_prefaces(told, [lane("r", told)], tmp_path)

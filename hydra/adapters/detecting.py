@@ -101,17 +101,11 @@ def _not_started(reading: Reading) -> AgentError | None:
     if probe is None or probe.exit_code == 0 or reading.version:
         return None
     if probe.timed_out:
-        return _failed(reading, probe, _late(probe), "probe_timeout")
-    if probe.exit_code is None or probe.exit_code in _CANNOT_EXECUTE:
-        return _failed(reading, probe, "cannot be started", "cannot_start")
-    return _failed(reading, probe, f"ended with exit {probe.exit_code}", "probe_failed")
-
-
-def _late(probe: ProbeOutput) -> str:
-    return f"did not answer within {probe.seconds:.0f} s"
-
-
-def _failed(reading: Reading, probe: ProbeOutput, text: str, reason: str) -> AgentError:
+        text, reason = f"did not answer within {probe.seconds:.0f} s", "probe_timeout"
+    elif probe.exit_code is None or probe.exit_code in _CANNOT_EXECUTE:
+        text, reason = "cannot be started", "cannot_start"
+    else:
+        text, reason = f"ended with exit {probe.exit_code}", "probe_failed"
     return SpawnFailed(
         f"`{' '.join(probe.argv)}` {text}",
         adapter=reading.descriptor.key,
@@ -160,8 +154,6 @@ def _flags_gone(reading: Reading, flags: frozenset[str]) -> AgentError | None:
     gone = missing(reading.table, flags) if probe is not None else []
     if probe is None or not gone:
         return None
-    if probe.timed_out:  # of its flags nothing is known
-        return _failed(reading, probe, _late(probe), "probe_timeout")
     names = ", ".join(flag.name for flag in gone)
     return UnsupportedFlag(
         f"this {reading.descriptor.label} does not show {names} in its help",

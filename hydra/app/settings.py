@@ -61,8 +61,11 @@ def _joined(name: str, profile: Profile, root: Path) -> str:
     where = f"{profile.source}: the preface of {name}"
     try:
         real = path.resolve(strict=True)
-        if inside and not real.is_relative_to(root.resolve()):
+        top = root.resolve()
+        if inside and not real.is_relative_to(top):
             raise ConfigError(f"{where} lies outside the repository: {told}")
+        if inside and ".git" in str(real.relative_to(top)).lower().split("/"):
+            raise ConfigError(f"{where} lies in .git: {told}")  # remotes have passwords, say
         if not real.is_file():
             raise ConfigError(f"{where} is no file: {told}")
         with real.open("rb") as file:

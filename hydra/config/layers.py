@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hydra.config.checks import check_name
-from hydra.config.key import NAME, NO, Key
+from hydra.config.key import NAME, NO, Key, inside
 from hydra.config.keys import AGENT, FIXED, KEYS, RESERVED, key_of, variable_of
 from hydra.config.toml import entries, line_of, parse
 from hydra.errors import ConfigError
@@ -85,6 +85,9 @@ def from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Laye
             name = ".".join(parts)
             _may_be_set(key, parts, where, trusted=trusted)
             checked = _checked(key.kind.read, value, f"{where}: {name}")
+            if not trusted and key.field == "preface_file":
+                # It reaches a service: nothing of this machine's that the repository does not have.
+                _checked(inside, checked, f"{where}: {name}")
             layer[name] = Found(checked, path, where, trusted)
     return layer
 

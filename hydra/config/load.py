@@ -94,14 +94,20 @@ _RANK: Mapping[str, tuple[object, ...]] = {
 """What a repository may only lower, from the least that is granted to the most."""
 
 
+_CLIS_OWN = ("default", "config")
+
+
 def _only_lowered(theirs: Layer, own: Layer, *, overridden: Collection[str]) -> Layer:
     """The repository's values without those that lower nothing. Raises where one would raise."""
     kept = dict(theirs)
     for name in theirs:
         if name not in FIXED or FIXED[name].repository != LOWER:
             continue
-        ceiling = _granted(name, own[name].value if name in own else FIXED[name].default)
-        wanted = _granted(name, theirs[name].value)
+        mine = own[name].value if name in own else FIXED[name].default
+        ceiling, wanted = _granted(name, mine), _granted(name, theirs[name].value)
+        if mine in _CLIS_OWN:
+            # `plan` alone is surely less than what a CLI does by itself, or as it is set up.
+            ceiling = wanted if theirs[name].value == mine else _granted(name, "plan") + 0.5
         if wanted > ceiling and name not in overridden:
             raise _raised(name, theirs[name], own.get(name))
         if wanted >= ceiling:

@@ -1,5 +1,6 @@
 """`[profiles.<name>]` to records: an agent under a name of its own, with all that goes with it."""
 
+import re
 from collections.abc import Collection, Container, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -50,6 +51,8 @@ def _profile(
     name: str, table: Mapping[str, Found], agents: Container[str], known: Collection[str]
 ) -> Profile:
     first = next(iter(table.values()))
+    if re.match(r"\d+x.", name):
+        raise ConfigError(f'{first.where}: no profile can be called "{name}": that is a count')
     if not NAME.fullmatch(name) or name in known:
         why = "an agent is called so" if name in known else "a name is of a-z, 0-9 and -"
         raise ConfigError(f'{first.where}: no profile can be called "{name}": {why}')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import trio
 
 from hydra.adapters.contract import Adapter, Descriptor, Probe
-from hydra.errors import BinaryMissing, Failure
+from hydra.errors import BinaryMissing, Failure, SpawnFailed
 from hydra.model import DetectResult, ProbeOutput, SignIn
 from hydra.probe.identity import identify
 from hydra.probe.memory import Answer, Memory
@@ -83,12 +83,13 @@ class _Desk:
     async def _read(
         self, adapter: Adapter, binary: Path, asked: list[tuple[Probe, Answer | Asked]]
     ) -> DetectResult:
+        descriptor = adapter.descriptor
         answers = {
             probe.name: _as_output(probe, it if isinstance(it, Answer) else await it.wait())
             for probe, it in asked
         }
-        result = adapter.detect(str(binary), answers)
-        signed, detail = seems_signed_in(adapter.descriptor, self._around)
+        result = _unanswered(adapter.detect(str(binary), answers), descriptor, answers)
+        signed, detail = seems_signed_in(descriptor, self._around)
         if not signed or result.sign_in not in (SignIn.UNKNOWN, SignIn.MISSING):
             return result
         signed_out = result.error is not None and result.error.kind == "AuthMissing"
@@ -122,6 +123,26 @@ def _as_output(probe: Probe, answer: Answer) -> ProbeOutput:
         timed_out=answer.timed_out,
         seconds=answer.seconds,
     )
+
+
+def _unanswered(
+    result: DetectResult, descriptor: Descriptor, answers: Mapping[str, ProbeOutput]
+) -> DetectResult:
+    """Where a help text never came, that, and not that flags are gone from it."""
+    late = next((answer for answer in answers.values() if answer.timed_out), None)
+    if late is None or result.error is None or result.error.kind != "UnsupportedFlag":
+        return result
+    if descriptor.unrunnable:
+        return result
+    error = SpawnFailed(
+        f"`{' '.join(late.argv)}` did not answer within {late.seconds:.0f} s",
+        adapter=descriptor.key,
+        command=late.argv,
+        stderr=late.stderr,
+        hint=descriptor.install_hint,
+        reason="probe_timeout",
+    )
+    return replace(result, error=error.failure)
 
 
 def _missing(descriptor: Descriptor, around: Surroundings) -> Failure:

@@ -33,7 +33,7 @@ class Memory:
         held = _load(path)
         self._answers = _table(held, "answers")
         self._seconds = _table(held, "seconds")
-        self._before = self._text()
+        self._changed = False
 
     def answer(self, key: str) -> Answer | None:
         """What is remembered; None for nothing, for what is too old, or what somebody changed."""
@@ -53,6 +53,7 @@ class Memory:
     def keep(self, key: str, answer: Answer, lasts: float | None) -> None:
         """Remembers it, for `lasts` seconds (None: as long as there is room)."""
         now = time.time()
+        self._changed = True
         self._answers.pop(key, None)
         until = None if lasts is None else now + lasts
         self._answers[key] = {**asdict(answer), "since": now, "until": until}
@@ -64,18 +65,18 @@ class Memory:
 
     def took(self, line: str, seconds: float) -> None:
         """Remembers how long it took."""
+        self._changed = True
         self._seconds.pop(line, None)
         self._seconds[line] = round(seconds, 3)
 
     def save(self) -> None:
         """Writes what has changed; one that cannot be written is only slower next time."""
-        text = self._text()
-        if self._path is None or text == self._before:
+        if self._path is None or not self._changed:
             return
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             fresh = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-            fresh.write_text(text)
+            fresh.write_text(self._text())
             fresh.chmod(0o600)
             fresh.replace(self._path)
         except OSError:

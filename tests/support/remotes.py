@@ -49,7 +49,7 @@ class Away:
     @property
     def path(self) -> str:
         """PATH there."""
-        return f"{self.root}/agents:/usr/local/bin:/usr/bin:/bin"
+        return f"{self.root}/agents/bin:/usr/local/bin:/usr/bin:/bin"
 
     def lead(self, agent: str = "claude", **remote: Any) -> None:
         """Writes the user's own hydra.toml."""

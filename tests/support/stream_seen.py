@@ -37,7 +37,10 @@ class Tape:
         *,
         source: str = "hydra",
         raw: Raw | None = None,
+        recorded: bool = True,
     ) -> None:
+        if not recorded:
+            return
         number = len(self._seen.events) + 1
         event = Event(
             seq=number,

@@ -32,7 +32,7 @@ def chosen(
     fixtures: Path | None,
     environ: Mapping[str, str],
 ) -> Chosen:
-    """Those that were named, each once; all that are known where none was.
+    """Those that were named, each once; all that Hydra would run where none was.
 
     Raises `UsageError` for a key that no adapter has, and for a `module:NAME` that gives none.
     """
@@ -45,7 +45,11 @@ def chosen(
     elif not specs:
         everyone = roster.of_all(config)
         problems = everyone.problems
-        found = {key: _subject(one, fixtures) for key, one in everyone.adapters.items()}
+        found = {
+            key: _subject(one, fixtures)
+            for key, one in everyone.adapters.items()
+            if not one.descriptor.unrunnable
+        }
     for spec in specs:
         subject = named(spec, fixtures)
         if subject.key in registry.OWN:

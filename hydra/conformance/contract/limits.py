@@ -120,11 +120,29 @@ def _run(race: Race, subjects: Sequence[Subject], folder: Path) -> Iterator[Case
             continue
         parts[subject.key] = part
     able = [subject for subject in subjects if subject.key in parts]
-    # A prompt that is a word of a line has to be shorter than the others': a race of their own.
-    for worded in (False, True):
-        group = [s for s in able if by_word(s.adapter.descriptor) is worded]
-        if group:
-            yield from _race(race, group, parts, folder / ("words" if worded else "others"))
+    for number, group in enumerate(groups(able)):
+        yield from _race(race, group, parts, folder / str(number))
+
+
+AT_ONCE = 6
+"""Agents in one race: with many more the last are not started before a limit ends the first."""
+
+
+def groups(subjects: Sequence[Subject]) -> list[list[Subject]]:
+    """Those that can be raced together: no two are started by a program of the same name, and a
+    prompt that is a word of a line, which has to be shorter, is not among others."""
+    made: list[tuple[bool, set[str], list[Subject]]] = []
+    for subject in subjects:
+        told = subject.adapter.descriptor
+        worded, names = by_word(told), {*told.binaries, *told.generic_binaries}
+        for kind, taken, group in made:
+            if kind is worded and not taken & names and len(group) < AT_ONCE:
+                taken |= names
+                group.append(subject)
+                break
+        else:
+            made.append((worded, names, [subject]))
+    return [group for _, _, group in made]
 
 
 def _race(
@@ -148,7 +166,11 @@ def _prepare(
     return place, racing.Order(
         agents=[subject.key for subject in subjects],
         prompt=prompt_for(subjects),
-        options=("--allow-experimental-adapters", *race.options),
+        options=(
+            "--allow-experimental-adapters",
+            *("--max-parallel", str(AT_ONCE)),
+            *race.options,
+        ),
         environ=place.environ([folder / "bin"], **_made_up(subjects)),
         when=_all_have_spoken(subjects, parts) if race.interrupts else None,
         longest=60.0,
