@@ -149,8 +149,8 @@ def test_only_what_an_adapter_names_is_ever_minded(claude: Pair) -> None:
         assert bool(lost) == (name in used and name not in ALONE_UNNEEDED), name
 
 
-ALONE_UNNEEDED = {"--dangerously-skip-permissions", "--max-budget-usd"}
-"""In the table, and not needed: used only where --permission-mode is gone, or Hydra counts too."""
+ALONE_UNNEEDED = {"--dangerously-skip-permissions"}
+"""In the table, and used only where --permission-mode is gone."""
 
 
 def test_a_value_that_is_not_listed_any_more(codex: Pair) -> None:

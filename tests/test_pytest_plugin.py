@@ -48,8 +48,13 @@ def test_one_item_a_case_with_reasons_for_what_is_skipped(scratch: Path) -> None
     done = run(scratch, "--hydra-adapter", "toy_adapter:ADAPTER", "-rs", "-v", "-k", "not limits")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "hydra::toy[lines.each_permission] PASSED" in done.stdout
-    assert "it has no probe sign_in" in done.stdout
     assert re.search(r"collected (\d+) items / 4 deselected / \d+ selected", done.stdout)
+    nothing = scratch / "nothing" / "toy"
+    nothing.mkdir(parents=True)
+    words = ("--hydra-adapter", "toy_adapter:ADAPTER", f"--hydra-fixtures={nothing.parent}")
+    done = run(scratch, *words, "-rs", "-k", "streams")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no recordings" in done.stdout
 
 
 def test_a_difference_is_the_text_of_the_failure_and_k_chooses(scratch: Path) -> None:

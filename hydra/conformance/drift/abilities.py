@@ -7,9 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
-from hydra.conformance.contract.requests import PERMISSIONS
+from hydra.conformance.contract.requests import PERMISSIONS, SESSION
 from hydra.errors import AgentError
-from hydra.model import DetectResult, ProbeOutput, SignIn, SpawnRequest
+from hydra.model import (
+    Budget,
+    BuiltCommand,
+    DetectResult,
+    Effort,
+    ProbeOutput,
+    SignIn,
+    SpawnRequest,
+)
+from hydra.wanted import check_mapped
 
 _WORKTREE = Path("/lane/shop")
 _ASKED: Mapping[str, Mapping[str, object]] = {
@@ -19,6 +28,9 @@ _ASKED: Mapping[str, Mapping[str, object]] = {
     "--no-network": {"network": False},
     "instructions of the repository": {"instructions": ("AGENTS.md",)},
     "no confinement": {"confined": False},
+    "an effort": {"effort": Effort.HIGH},
+    "a budget": {"budget": Budget(turns=9, cost_usd=1.0, seconds=60.0, tool_calls=9)},
+    "a copy of a session": {"resume": SESSION, "fork": True},
 }
 
 Probes = Mapping[str, ProbeOutput]
@@ -52,7 +64,7 @@ def words(adapter: Adapter, probes: Probes) -> set[str]:
     used = {word for probe in adapter.descriptor.probes for word in probe.args}
     for asked in _ASKED.values():
         try:
-            used.update(adapter.build_command(_request(asked), found).args)
+            used.update(_built(adapter, _request(asked), found).args)
         except AgentError:
             continue
     return used
@@ -68,7 +80,7 @@ def detect(adapter: Adapter, probes: Probes) -> DetectResult:
 
 def _line(adapter: Adapter, found: DetectResult, about: str, asked: Mapping[str, object]) -> Able:
     try:
-        built = adapter.build_command(_request(asked), found)
+        built = _built(adapter, _request(asked), found)
     except AgentError as error:
         return {f"line: {about}": f"{about} is refused: {error.failure.message}"}
     told = {f"line: {about}": ""}
@@ -77,6 +89,11 @@ def _line(adapter: Adapter, found: DetectResult, about: str, asked: Mapping[str,
     for warning in built.warnings:
         told[f"warning: {warning}"] = warning
     return told
+
+
+def _built(adapter: Adapter, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    check_mapped(adapter.descriptor, request)  # as a plan does
+    return adapter.build_command(request, found)
 
 
 def _request(asked: Mapping[str, object]) -> SpawnRequest:
