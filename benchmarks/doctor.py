@@ -28,7 +28,8 @@ _READY_OR_NOT = (0, 4)
 
 
 class ByHand(NamedTuple):
-    """Every probe run alone, one after the other: the longest, and the CPU time of all."""
+    """The longest of all probes, each run alone, and the CPU time of all, run side by side: on
+    threads of one core the same work takes more of it than alone."""
 
     slowest: float
     cpu: float
@@ -118,18 +119,14 @@ def _questions(env: Mapping[str, str]) -> list[Line]:
     return list(found)
 
 
-def _by_hand(questions: Sequence[Line], env: Mapping[str, str], cwd: Path) -> ByHand:
-    before = _cpu()
-    slowest = max(_alone(line, env, cwd) for line in questions)
-    return ByHand(slowest, _cpu() - before)
-
-
-def _side_by_side(questions: Sequence[Line], env: Mapping[str, str], cwd: Path) -> float:
-    """Seconds of all of them with so many at a time, in no particular order."""
-    began = time.perf_counter()
+def _side_by_side(
+    questions: Sequence[Line], env: Mapping[str, str], cwd: Path
+) -> tuple[float, float]:
+    """Seconds by the clock and of CPU of all of them, so many at a time, in no particular order."""
+    began, before = time.perf_counter(), _cpu()
     with ThreadPoolExecutor(cores() + 1) as workers:
         list(workers.map(lambda line: _alone(line, env, cwd), questions))
-    return time.perf_counter() - began
+    return time.perf_counter() - began, _cpu() - before
 
 
 def _alone(line: Line, env: Mapping[str, str], cwd: Path) -> float:

@@ -28,7 +28,8 @@ AGENT_KINDS = (
 )
 
 HYDRA_KINDS: Mapping[str, str] = {
-    "run_started": "the record is open: {lanes, base, base_name, confined, soft, checks, limits}",
+    "run_started": "the record is open: {lanes, base, base_name, confined, soft, elsewhere, checks, "
+    "limits}",
     "run_warning": "something a person should know of the whole run: {text, place?, free?, floor?}",
     "run_interrupted": "Ctrl-C or a signal: {signal, times}",
     "run_ended": "every lane has ended: {usable, seconds, trials?}",

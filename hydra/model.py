@@ -531,6 +531,11 @@ class RacePlan:
     keep: str = "failed"
     warnings: tuple[str, ...] = ()
 
+    @property
+    def elsewhere(self) -> list[str]:
+        """The lanes whose agents run on no ground of Hydra's: `far on gpubox over ssh`."""
+        return [f"{one.lane.id} on {one.remote.target}" for one in self.lanes if one.remote]
+
     def keeps_ground(self, outcome: Outcome) -> bool:
         """Whether a lane's ground stays after this outcome: always while its patch is not whole."""
         patch = outcome.patch

@@ -333,6 +333,7 @@ def _headline(plan: RacePlan) -> dict[str, object]:
         "base_name": plan.task.base_name,
         "confined": plan.confinement.holds,
         "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
+        "elsewhere": plan.elsewhere,
         "checks": [check.name for check in plan.checks],
         "limits": {
             "idle": plan.limits.idle,

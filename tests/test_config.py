@@ -28,13 +28,15 @@ from hydra.config import (
     template,
 )
 from hydra.config.key import LOWER, NO, Key
-from hydra.config.keys import AGENT, CHECK, FIXED, MODEL, PROFILE
-from hydra.config.records import CheckSettings, HookSettings, OwnModel, Profile
+from hydra.config.keys import AGENT, CHECK, FIXED, MODEL, PROFILE, REMOTE
+from hydra.config.records import CheckSettings, HookSettings, OwnModel, Profile, Remote
 from hydra.errors import ConfigError
 from hydra.model import Budget, Check, Limits, Permission, Retry, Weights
 
 ROOT = Path(__file__).parent.parent
 AGENTS = ("claude", "codex", "cursor-agent")
+OTHER_MODES = "(container|image|pod|namespace|context) "
+"""Keys of a remote that do not go with the mode of the example."""
 
 
 def user(text: str, **more: object) -> Config:
@@ -57,7 +59,7 @@ def refusal(text: str, own: str | None = None) -> ConfigError:
 
 
 def uncommented(text: str) -> str:
-    return re.sub(r"^#(?=\S)", "", text, flags=re.MULTILINE)
+    return re.sub(rf"^#(?=\S)(?!{OTHER_MODES})", "", text, flags=re.MULTILINE)
 
 
 # --- units ---------------------------------------------------------------------------------
@@ -335,6 +337,7 @@ def test_what_no_file_may_say(name: str) -> None:
 
 def _key(name: str) -> Key:
     tables = {"checks": CHECK, "agents": AGENT, "profiles": PROFILE, "models": MODEL}
+    tables["remotes"] = REMOTE
     return FIXED.get(name) or tables[name.partition(".")[0]][name.rpartition(".")[2]]
 
 
@@ -342,6 +345,16 @@ def _shown(name: str) -> str:
     key = _key(name)
     section = key.section.replace("<key>", "claude").replace("<name>", "reviewer")
     return f"[{section}]\n{key.leaf} = {key.example or default_text(key)}"
+
+
+REST = {
+    "mode": '\nhost = "gpubox"',
+    "host": '\nmode = "ssh"',
+    **dict.fromkeys(("container", "image"), '\nmode = "docker"'),
+    "pod": '\nmode = "k8s"',
+    **dict.fromkeys(("namespace", "context"), '\nmode = "k8s"\npod = "agents-0"'),
+}
+"""What else a remote needs that has this key."""
 
 
 @pytest.mark.parametrize("name", [key.name for key in KEYS if key.file and key.repository == NO])
@@ -352,6 +365,10 @@ def test_what_a_repository_may_not_set_is_told_where_it_belongs(name: str) -> No
         others = [leaf for leaf in needed if not name.endswith(f".{leaf}")]
         shown = (_shown(f"models.<name>.{leaf}") for leaf in others)
         more = "".join(f"\n{text.partition(chr(10))[2]}" for text in shown)
+    if name.startswith("remotes."):
+        more = REST.get(name.rpartition(".")[2], '\nmode = "ssh"\nhost = "gpubox"')
+    if name.endswith(".remote"):
+        more += '\n[remotes.gpubox]\nmode = "ssh"\nhost = "gpubox"'
     user(_shown(name) + more, environ={"HOME": "/home/ada"})  # in one's own file it is right
     error = refusal(_shown(name), "")
     assert "shop/hydra.toml, line 2" in error.message
@@ -516,6 +533,7 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
     own = {it.name for it in fields(Profile)} - {"budget", "source"}
     held["profiles.<name>"] = own | held["budget"]
     held["models.<name>"] = set(OwnModel._fields)
+    held["remotes.<name>"] = {it.name for it in fields(Remote)} - {"name"}
     held["checks.<name>"] = set(Check._fields) - {"name"}
     for section, names in held.items():
         told = {key.field for key in KEYS if key.section == section}
@@ -589,10 +607,12 @@ def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
         name.replace("agents.claude", "agents.<key>")
         .replace("checks.unit", "checks.<name>")
         .replace("profiles.reviewer", "profiles.<name>")
+        .replace("remotes.gpubox", "remotes.<name>")
         .replace("models.large", "models.<name>")
         for name in _set_by_file(config)
     }
-    assert told == {key.name for key in KEYS if key.file}
+    left = {key.name for key in KEYS if re.match(OTHER_MODES, f"{key.leaf} ")}
+    assert told == {key.name for key in KEYS if key.file} - left
     assert config.limits == Limits()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ def test_a_pre_run_that_fails_keeps_the_race_from_beginning(hydra: Hydra) -> Non
     ("text", "said"),
     [
         ("post_run = ['echo bad >&2; exit 1']", "ended with 1: bad"),
+        (r"""post_run = ['printf "\033]52;c;eA==\007red" >&2; exit 1']""", "red"),
         ("post_run = ['sleep 60']\ntimeout = '0.2s'", "took too long"),
     ],
 )
@@ -78,6 +80,7 @@ def test_a_later_one_that_fails_changes_nothing_and_is_told(
     done = hydra.run("race", "Do it", "-a", "claude")
     assert done.returncode == 0, done.stderr
     assert said in done.stderr
+    assert "\x1b" not in done.stderr
 
 
 def test_a_hook_reads_the_repository_and_changes_nothing(hydra: Hydra) -> None:
@@ -100,3 +103,51 @@ def test_a_repository_sets_no_hooks(hydra: Hydra) -> None:
     race = hydra.race("-a", "claude")
     assert race.code == 2
     assert "may not be set by a repository" in race.document["error"]["message"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_a_pre_run_leaves_nothing(hydra: Hydra, number: signal.Signals) -> None:
+    hydra.agent("claude", [fakes.finish("done")])
+    gate = fakes.Barrier(hydra.scratch, "hooked")
+    settings(hydra, f"pre_run = ['echo . >{gate.path}; sleep 600 #{hydra.scratch}']")
+    race = hydra.start("race", "Do it", "-a", "claude")
+    gate.wait()
+    race.send_signal(number)
+    race.communicate(timeout=30)
+    gate.close()
+    assert race.returncode == (130 if number == signal.SIGINT else -number)
+    assert not list((hydra.state / "g").iterdir())
+
+
+def test_a_race_that_has_ended_waits_for_no_hook_after_ctrl_c(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.fail("error")])
+    gate = fakes.Barrier(hydra.scratch, "hooked")
+    hook = f"cat >/dev/null; echo . >{gate.path}; sleep 600 #{hydra.scratch}"
+    settings(hydra, f"on_error = ['{hook}']\ntimeout = '10m'")
+    race = hydra.start("race", "Do it", "-a", "claude", "--events")
+    assert race.stdout is not None
+    assert any('"run_ended"' in line for line in race.stdout)
+    gate.wait()
+    race.send_signal(signal.SIGINT)
+    race.communicate(timeout=30)
+    gate.close()
+    assert race.returncode == 1
+    folder = Path(hydra.run("runs", "path").stdout.strip())
+    assert json.loads((folder / "result.json").read_bytes())["exit_code"] == 1
+
+
+def test_a_race_that_was_ended_at_once_has_no_post_run(hydra: Hydra) -> None:
+    gate, after = fakes.Barrier(hydra.scratch, "up"), fakes.Fifo(hydra.scratch / "after")
+    hydra.agent("claude", [fakes.ignore("SIGINT", "SIGTERM"), gate.arrive(), fakes.hang()])
+    settings(hydra, f"post_run = ['cat >{after.path}']")
+    race = hydra.start("race", "Do it", "-a", "claude", "--events")
+    gate.wait()
+    assert race.stdout is not None
+    race.send_signal(signal.SIGINT)
+    assert any('"stopping"' in line for line in race.stdout)
+    race.send_signal(signal.SIGINT)
+    race.communicate(timeout=60)
+    gate.close()
+    assert race.returncode == 130
+    assert heard(after) == []
+    after.close()

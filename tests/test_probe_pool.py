@@ -242,7 +242,7 @@ async def test_a_program_that_gets_no_core_is_waited_for(scratch: Path) -> None:
     """It has a core that another keeps busy, and the last place in the queue for it."""
     core = str(min(os.sched_getaffinity(0)))
     busy = ["taskset", "-c", core, "/bin/sh", "-c", "echo; while :; do :; done"]
-    work = 'i=0; while [ "$i" -lt 60000 ]; do i=$((i+1)); done; echo done'
+    work = 'i=0; while [ "$i" -lt 200000 ]; do i=$((i+1)); done; echo done'
     line = ("taskset", "-c", core, "chrt", "-i", "0", "/bin/sh", "-c", work)
     env = {"PATH": os.environ["PATH"]}
     with subprocess.Popen(busy, stdout=subprocess.PIPE) as other:  # noqa: ASYNC220  a shell
@@ -262,4 +262,4 @@ async def test_a_program_that_gets_no_core_is_waited_for(scratch: Path) -> None:
         finally:
             other.kill()
     assert (ran.timed_out, ran.stdout) == (False, b"done\n")
-    assert 2.5 < ran.seconds < fairness.MOST
+    assert 1.0 < ran.seconds < fairness.MOST  # over its limit by the clock

@@ -7,13 +7,13 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import git
-from tests.support import fakes, remotes, sshd
+from tests.support import fakes, remotes, sshd, talkers
 from tests.support.command import Hydra, Race
 from tests.support.processes import wait_until
 from tests.support.remotes import Away
@@ -165,6 +165,28 @@ def test_full_auto_is_for_whom_asks_outright(away: Away, server: sshd.Sshd) -> N
     assert away.folders == []
 
 
+def test_a_conversation_there(scratch: Path, repo: Path) -> None:
+    """An agent that is talked to: what Hydra says goes there line by line."""
+    away = Away(talkers.placed(scratch, repo))
+    away.stand_in("docker")
+    (away.root / "agents/bin").mkdir()
+    for key in ("talker", "terminal"):
+        (away.root / "agents/bin" / key).symlink_to(scratch / "programs" / key)
+    away.lead(agent="talker", mode="docker", container="agents")
+    race = talkers.talk(away.hydra, "write a.txt hello\nask one\nask two", agent="far")
+    (lane,) = race.document["lanes"]
+    # It says that it is done, and then goes with 3, as it does here (tests/test_talking.py).
+    assert (lane["error"]["reason"], lane["patch"]["files"]) == ("exit_code", 1), race.stderr
+    assert "exited with 3" in lane["error"]["message"]
+    texts = [e["data"]["text"] for e in away.hydra.events() if e["kind"] == "message"]
+    assert texts == ["heard {'answer': 'one'}", "heard {'answer': 'two'}"]
+    assert away.folders == []
+    away.lead(agent="terminal", mode="docker", container="agents")
+    refused = away.hydra.run("race", "x", "-a", "far", *talkers.ARGS)
+    assert refused.returncode == 4
+    assert "cannot run on container agents: it needs a terminal" in refused.stderr
+
+
 @needs_sshd
 def test_ctrl_c_takes_the_work_and_leaves_nothing(away: Away, server: sshd.Sshd) -> None:
     gate = fakes.Barrier(away.hydra.scratch, "edited")
@@ -190,9 +212,8 @@ def test_an_agent_that_heeds_no_signal_is_killed_there_with_its_daemons(
             *(fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()),
         ]
     )
-    (away.hydra.home / "hydra.toml").open("a").write(
-        '[limits]\ngrace_int = "1s"\ngrace_term = "8s"\n'
-    )
+    settings = away.hydra.home / "hydra.toml"
+    settings.write_text(f'{settings.read_text()}[limits]\ngrace_int = "1s"\ngrace_term = "8s"\n')
     child = away.hydra.start("race", "x", *FULL, "--json")
     gate.wait()
     child.send_signal(signal.SIGINT)
@@ -325,16 +346,41 @@ def test_containers_and_pods_by_stand_ins(away: Away, kind: str) -> None:
         assert run in heads
 
 
-def test_without_git_there_all_comes_back(away: Away) -> None:
-    away.stand_in("docker")
+def only_these(away: Away, links: Mapping[str, str | None]) -> None:
+    """Of programs there are these alone there, by name and what each is."""
     tools = away.hydra.scratch / "tools"
     tools.mkdir()
+    for name, program in links.items():
+        (tools / name).symlink_to(str(program))
+    stand_in = away.hydra.scratch / "stand-ins" / "docker"
+    text = stand_in.read_text().replace(away.path, f"{away.root}/agents/bin:{tools}")
+    stand_in.write_text(text)
+
+
+@pytest.mark.skipif(not shutil.which("busybox"), reason="no busybox here")
+def test_a_place_that_has_busybox_alone(away: Away) -> None:
+    log = away.stand_in("docker")
+    box = shutil.which("busybox")
+    applets = subprocess.run([str(box), "--list"], capture_output=True, text=True, check=True)
+    # git is another program everywhere; the scripted agent is Python.
+    others = {"git": shutil.which("git"), "python3": shutil.which("python3")}
+    only_these(away, dict.fromkeys(applets.stdout.split(), box) | others)
+    away.agent(
+        [
+            *(fakes.shell("sh", "-c", WORK), fakes.daemon(name="left-there"), fakes.finish("done")),
+        ]
+    )
+    away.lead(mode="docker", container="agents")
+    check_work(away.hydra.race(*FULL))
+    assert fakes.processes_named("left-there") == []
+    assert (away.folders, log.exists()) == ([], True)
+
+
+def test_without_git_there_all_comes_back(away: Away) -> None:
+    away.stand_in("docker")
     wanted = "sh tar setsid grep cat mkdir rm sleep mkfifo xargs find ls uname id env chmod printf"
-    for name in (*wanted.split(), "mktemp", "timeout", "ln", "python3", "cut", "dirname"):
-        (tools / name).symlink_to(str(shutil.which(name)))
-    program = away.hydra.scratch / "stand-ins" / "docker"
-    text = program.read_text().replace(away.path, f"{away.root}/agents/bin:{tools}")
-    program.write_text(text)
+    programs = (*wanted.split(), "mktemp", "timeout", "ln", "python3", "cut", "dirname")
+    only_these(away, {name: shutil.which(name) for name in programs})
     away.agent(
         [
             fakes.shell("sh", "-c", "rm -r src; echo x > src; echo y > new"),

@@ -114,6 +114,15 @@ def test_a_half_limit_warning_shows_until_there_is_progress() -> None:
     assert again.rows["x"].view(602)[0] == "running"
 
 
+def test_a_lane_that_waits_for_its_next_try_says_so() -> None:
+    e = Tape()
+    start = [e(0, "lane_opening", "x"), e(1, "failed", "x", message="429", terminal=True)]
+    told = e(2, "lane_retrying", "x", attempt=2, after="rate_limit", seconds=70)
+    waits = fold([*start, told])
+    assert waits.rows["x"].view(900) == ("retrying", "try 2 begins in 1:10, after rate limit")
+    assert step(waits, e(72, "lane_opening", "x")).rows["x"].view(72) == ("opening", "")
+
+
 def test_unknown_is_not_zero() -> None:
     row = one_lane(("usage", "", {"input_tokens": 5}), ("usage", "", {"cost_usd": float("nan")}))
     assert (row.tokens, row.cost, row.files) == (None, None, None)

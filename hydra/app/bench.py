@@ -58,8 +58,9 @@ class Shop:
         redactor = Redactor(secrets)
         environment = self._environment(lane, ground) | fresh
         if lane.remote is not None:
-            adapter, command = self._elsewhere(lane, attempt, adapter, command, ground)
-            environment = {**self.environ, OWNER: owner}
+            names = (*lane.env_names, *fresh)
+            adapter, command = self._elsewhere(lane, attempt, adapter, command, ground, names)
+            environment = {**self.environ, **fresh, OWNER: owner}
         return Bench(
             plan=lane,
             adapter=adapter,
@@ -84,7 +85,13 @@ class Shop:
         )
 
     def _elsewhere(
-        self, lane: LanePlan, attempt: int, adapter: Adapter, command: BuiltCommand, ground: Ground
+        self,
+        lane: LanePlan,
+        attempt: int,
+        adapter: Adapter,
+        command: BuiltCommand,
+        ground: Ground,
+        names: Sequence[str],
     ) -> tuple[Adapter, BuiltCommand]:
         """The carrier in the agent's place."""
         from hydra.remote.elsewhere import Elsewhere, Here, on_its_way  # few lanes are
@@ -98,7 +105,7 @@ class Shop:
             lane=lane.lane.id,
             attempt=attempt,
             here=Here(ground.worktree, place / LANE_HOME, place / "tmp"),
-            names=lane.env_names,
+            names=names,
             descriptor=adapter.descriptor,
             most=self.plan.limits.patch_bytes,
         )

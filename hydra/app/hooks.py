@@ -22,6 +22,7 @@ from hydra.events import Event, encode
 from hydra.model import Confinement
 from hydra.paths import make_private
 from hydra.process import CannotStart, run
+from hydra.reporters.text import clean
 from hydra.sandbox import Walls, confine, default_masks, visible_paths
 from hydra.workspace import tree
 
@@ -97,7 +98,7 @@ class Hooks:
         if ran.exit_code == 0:
             return ""
         how = "took too long" if ran.timed_out else f"ended with {ran.exit_code}"
-        said = " ".join(ran.stderr.decode("utf-8", "replace").split())[-_TOLD:]
+        said = clean(" ".join(ran.stderr.decode("utf-8", "replace").split())[-_TOLD:])
         return f"{named} {how}" + (f": {said}" if said else "")
 
     def _walls(self, folder: Path) -> Walls:

@@ -15,19 +15,24 @@ from hydra.conformance import earned, recorded, records
 from hydra.conformance.records import Record
 from hydra.errors import RecordError
 from hydra.health import Trouble
-from hydra.model import DetectResult
+from hydra.model import DetectResult, Tier
 from hydra.reporters.listing import AgentRow
 
 
 def rows(
-    pairs: Iterable[tuple[Adapter, DetectResult | None]], troubles: Mapping[str, Trouble]
+    pairs: Iterable[tuple[Adapter, DetectResult | None]],
+    troubles: Mapping[str, Trouble],
+    *,
+    whole: bool = True,
 ) -> list[AgentRow]:
-    """All of them, with what the last races had with each one's service."""
-    now = time.time()
-    return [
-        replace(row(adapter, found), trouble=troubles.get(adapter.key()), at=now)
-        for adapter, found in pairs
-    ]
+    """All of them, with what the last races had with each one's service. Not `whole`, only Tier 1
+    is held against its records: of the others nothing is shown that stands there."""
+    now, told = time.time(), []
+    for adapter, found in pairs:
+        weighed = whole or adapter.descriptor.tier is Tier.TIER1
+        one = row(adapter, found) if weighed else AgentRow(adapter.descriptor, found)
+        told.append(replace(one, trouble=troubles.get(adapter.key()), at=now))
+    return told
 
 
 def row(adapter: Adapter, found: DetectResult | None) -> AgentRow:

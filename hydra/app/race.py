@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -76,7 +76,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     if scene.request.dry_run:
         return RaceReport(plan=planned)
     hooks = Hooks(scene, confinement)
-    await hooks.before(plan_document(planned))
+    await _before(hooks, planned)
     store, planned = await trio.to_thread.run_sync(_open_record, scene, planned)
     follower = Follower(store.events_file, watcher) if watcher else None
     keeping = Housekeeping(scene.state, store.folder.parent, planned.limits)
@@ -91,7 +91,8 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
         with trio.CancelScope() as insisted:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_cancelled_by_signal, insisted)
-                await hooks.after(result_document(planned, result))
+                if not at_once:
+                    await hooks.after(result_document(planned, result))
                 nursery.cancel_scope.cancel()
         hint = "; ".join(filter(None, (*hooks.problems, keeping.hint)))
         return RaceReport(plan=planned, result=result, hint=hint)
@@ -103,6 +104,25 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
         with suppress(OSError):  # where no lane was opened, nobody else has removed it
             paths.ground_dir(scene.state, planned.run, "x").parent.rmdir()
         store.close()
+
+
+async def _before(hooks: Hooks, planned: RacePlan) -> None:
+    """A signal ends the hook that runs, with all it has started; then it means what it always
+    means."""
+    refused: list[Refused] = []
+    received: list[int] = []
+    with trio.CancelScope() as stopped:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_cancelled_by_signal, stopped, received.append)
+            try:
+                await hooks.before(plan_document(planned))
+            except Refused as error:
+                refused.append(error)  # raised below: a nursery would wrap it
+            nursery.cancel_scope.cancel()
+    for number in received:
+        signal.raise_signal(number)
+    if refused:
+        raise refused[0]
 
 
 async def _check_network(planned: RacePlan, environ: Mapping[str, str]) -> None:
@@ -121,9 +141,26 @@ async def _finish(follower: Follower, *, hurried: bool) -> None:
             nursery.cancel_scope.cancel()
 
 
-async def _cancelled_by_signal(scope: trio.CancelScope) -> None:
+async def _heard(
+    asked: trio.Event, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
     with trio.open_signal_receiver(*SIGNALS) as received:
+        task_status.started()
         async for _ in received:
+            asked.set()
+
+
+async def _cancelled_once(asked: trio.Event, scope: trio.CancelScope) -> None:
+    await asked.wait()
+    scope.cancel()
+
+
+async def _cancelled_by_signal(
+    scope: trio.CancelScope, tell: Callable[[int], object] = lambda number: None
+) -> None:
+    with trio.open_signal_receiver(*SIGNALS) as received:
+        async for number in received:
+            tell(number)
             scope.cancel()
 
 
@@ -335,14 +372,20 @@ async def _run(
         store.on_written = follower.poke
         gone = partial(race.interrupt, signal.SIGHUP)
         follower.start(partial(trio.lowlevel.current_trio_token().run_sync_soon, gone))
-    async with trio.open_nursery() as hooking:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(keeping.run)
-            result = await race.run()
-            keeping.end()
-            nursery.cancel_scope.cancel()
-        if result.interrupted:
-            hooking.cancel_scope.cancel()
+    asked = trio.Event()
+    async with trio.open_nursery() as listening:
+        # What the race itself does not hear any more.
+        await listening.start(_heard, asked)
+        async with trio.open_nursery() as hooking:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(keeping.run)
+                result = await race.run()
+                keeping.end()
+                nursery.cancel_scope.cancel()
+            if result.interrupted:
+                hooking.cancel_scope.cancel()
+            listening.start_soon(_cancelled_once, asked, hooking.cancel_scope)
+        listening.cancel_scope.cancel()
     return replace(result, baseline=checks.base_documents), at_once
 
 

@@ -38,16 +38,18 @@ def command(experimental: bool, fresh: bool, **options: Any) -> None:
         sys.stdout.write(dump(_document(checkup)))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
-        text = doctor_text(_checks(checkup), _rows(checkup), width=columns, color=color)
+        rows = _rows(checkup, whole=False)
+        text = doctor_text(_checks(checkup), rows, width=columns, color=color)
         sys.stdout.write(text)
     sys.exit(checkup.exit_code)
 
 
-def _rows(checkup: Checkup) -> list[AgentRow]:
+def _rows(checkup: Checkup, *, whole: bool = True) -> list[AgentRow]:
     from hydra.app.proof import rows
 
     found = checkup.found
-    return rows([(a, found.get(a.key())) for a in checkup.adapters], checkup.troubles)
+    pairs = [(a, found.get(a.key())) for a in checkup.adapters]
+    return rows(pairs, checkup.troubles, whole=whole)
 
 
 def _checks(checkup: Checkup) -> list[Check]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hydra.model import CapabilitySet, DetectResult
+from hydra.reporters import agent_facts
 from hydra.reporters.document import Document, origin_document
 from hydra.reporters.listing import AgentRow
 
@@ -27,6 +28,7 @@ def agent_document(row: AgentRow) -> Document:
         "exit_codes": {str(code): what for code, what in descriptor.exit_codes.items()},
         "install": descriptor.install_hint,
         "sign_in": descriptor.sign_in_hint,
+        **agent_facts.document(descriptor),
         "capabilities": _capabilities(descriptor.capabilities),
         "found": None if found is None else _found(found),
         "health": health.state.value,

@@ -147,6 +147,11 @@ def _opening(row: Row, event: Event) -> Row:
     return Row(lane=row.lane, state="opening", since=event.mono, progress=event.mono)
 
 
+def _again(row: Row, event: Event) -> Row:
+    # Its silence is Hydra's own: no limit runs.
+    return replace(row, state="retrying", last=again_text(event.data), progress=None)
+
+
 def _setup(row: Row, event: Event) -> Row:
     return replace(row, state="set-up", last="$ " + gist(text(event.data, "command")))
 
@@ -257,6 +262,7 @@ def _lane_ended(row: Row, event: Event) -> Row:
 _CHANGES = {
     "lane_waiting": _waiting,
     "lane_opening": _opening,
+    "lane_retrying": _again,
     "setup_started": _setup,
     "agent_started": _started,
     "message": _message,
@@ -294,6 +300,15 @@ def total_tokens(usage: Mapping[str, object]) -> float | None:
     """Input and output tokens together; unknown as long as either is."""
     came, went = number(usage, "input_tokens"), number(usage, "output_tokens")
     return None if came is None or went is None else came + went
+
+
+def again_text(data: Data) -> str:
+    """That a lane is tried once more: which try, when, and after what."""
+    after = gist(text(data, "after")).replace("_", " ")
+    one = number(data, "attempt")
+    told = "the next try" if one is None else f"try {one:.0f}"
+    begins = f"{told} begins in {duration(number(data, 'seconds'))}"
+    return f"{begins}, after {after}" if after else begins
 
 
 def retry_text(data: Mapping[str, object]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hydra.adapters.contract import Descriptor
 from hydra.health import EXPERIMENTAL_FLAG, Health, State, Trouble, judge
 from hydra.model import CapabilitySet, DetectResult, SignIn, Tier
+from hydra.reporters import agent_facts
 from hydra.reporters.board import STATUS_WORDS
 from hydra.reporters.fields import Data, strings, text
 from hydra.reporters.style import paint
@@ -149,6 +150,7 @@ def agent_text(
         ("exit codes", "; ".join(f"{code} {why}" for code, why in one.exit_codes.items())),
         ("install", one.install_hint),
         ("sign in", one.sign_in_hint),
+        *agent_facts.facts(one),
         *_found_facts(found),
         ("health", _health_words(row.health)),
         ("next", row.health.next),

@@ -8,7 +8,7 @@ from functools import partial
 from hydra.events import Event
 from hydra.model import RacePlan
 from hydra.reporters import checks
-from hydra.reporters.board import STATUS_WORDS, retry_text
+from hydra.reporters.board import STATUS_WORDS, again_text, retry_text
 from hydra.reporters.fields import Data, number, record, strings, text
 from hydra.reporters.text import clean, cost, duration, gist, plural
 
@@ -36,6 +36,7 @@ def headline(plan: RacePlan) -> str:
             "lanes": [lane.lane.id for lane in plan.lanes],
             "confined": plan.confinement.holds,
             "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
+            "elsewhere": plan.elsewhere,
             "checks": [check.name for check in plan.checks],
         },
     )
@@ -52,6 +53,7 @@ def _headline(run: str, data: Data) -> str:
         walls,
         f"checks: {clean(', '.join(names))}" if (names := strings(data, "checks")) else "",
         soft_mark(strings(data, "soft")),
+        f"! not confined: {clean(', '.join(away))}" if (away := strings(data, "elsewhere")) else "",
     ]
     return "  ".join(part for part in parts if part)
 
@@ -188,6 +190,8 @@ _TELL: Mapping[str, Callable[[Data], str]] = {
     "check_started": partial(checks.describe, "check_started"),
     "check_ended": partial(checks.describe, "check_ended"),
     "lane_ended": _lane_ended,
+    "attempt_ended": lambda data: f"this try: {_lane_ended(data)}",
+    "lane_retrying": again_text,
     "trial_started": partial(checks.describe, "trial_started"),
     "trial_ended": partial(checks.describe, "trial_ended"),
 }

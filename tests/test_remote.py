@@ -1,0 +1,357 @@
+"""What leads elsewhere, as data: command lines, names, tars, and what a user's file may say."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import subprocess
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hydra.adapters import registry
+from hydra.config import Config, load
+from hydra.config.records import Remote
+from hydra.errors import ConfigError
+from hydra.events import AgentEvent
+from hydra.model import BuiltCommand, ExitStatus, Outcome, Retry, Status
+from hydra.remote import scripts, transport
+from hydra.remote.elsewhere import FAILED, Elsewhere, Here, carriers_failure, on_its_way
+from hydra.remote.line import Scan, last_words
+from hydra.remote.names import carried, folder_of
+from hydra.remote.packing import Changes, files_of, pack
+from hydra.remote.spec import loads
+from hydra.remote.transport import LISTEN, argv, holder_argv, once, told
+from hydra.retrying import wait_before
+
+SSH = Remote(name="box", mode="ssh", host="ada@gpubox", options=("-p", "2222"))
+BOX = Remote(name="box", mode="docker", container="agents", options=("--context", "lab"))
+IMAGE = Remote(name="box", mode="docker", image="agents:latest")
+POD = Remote(name="box", mode="k8s", pod="agents-0", namespace="lab", context="far")
+HOSTILE = 'it\'s "a" $(touch /tmp/x) `id` \\ * é\n-rf'
+
+
+# --- command lines ---------------------------------------------------------------------------
+
+
+def test_the_line_of_each_mode() -> None:
+    assert argv(SSH)[-4:] == ("2222", "--", "ada@gpubox", f"exec sh -c {shlex.quote(LISTEN)}")
+    assert "BatchMode=yes" in argv(SSH)
+    assert argv(BOX) == (
+        *("docker", "--context", "lab", "exec", "-i", "agents"),
+        *("sh", "-c", LISTEN),
+    )
+    assert argv(IMAGE, held="hydra-1") == ("docker", "exec", "-i", "hydra-1", "sh", "-c", LISTEN)
+    assert once(IMAGE) == (
+        *("docker", "run", "--rm", "-i", "--entrypoint=sh"),
+        *("agents:latest", "-c", LISTEN),
+    )
+    assert argv(POD) == (
+        *("kubectl", "--context=far", "--namespace=lab", "exec", "-i", "agents-0"),
+        *("--", "sh", "-c", LISTEN),
+    )
+    bare = replace(POD, namespace="", context="")
+    assert argv(bare)[:4] == ("kubectl", "exec", "-i", "agents-0")
+    assert holder_argv(IMAGE, "hydra-1")[:5] == ("docker", "run", "--rm", "-i", "--name=hydra-1")
+
+
+@pytest.mark.parametrize("remote", [SSH, BOX, POD], ids=lambda remote: remote.mode)
+def test_nothing_of_a_lane_is_on_a_command_line(remote: Remote) -> None:
+    assert argv(remote) == argv(replace(remote, workdir=f"/{HOSTILE}", program=f"/{HOSTILE}"))
+
+
+def test_a_shell_does_what_it_is_told_and_leaves_the_rest_of_its_stdin(tmp_path: Path) -> None:
+    script = f"printf %s {shlex.quote(HOSTILE)} >out; cat >rest"
+    rest = b"\0\1 bytes\n" * 9000
+    for shell in ("sh", "bash"):
+        line = f"exec {shell} -c {shlex.quote(LISTEN)}"  # as a login shell gets it
+        subprocess.run(
+            ["sh", "-c", line], input=told(script) + rest, cwd=tmp_path, check=True, timeout=30
+        )
+        assert (tmp_path / "out").read_text() == HOSTILE
+        assert (tmp_path / "rest").read_bytes() == rest
+
+
+def test_an_agents_line_is_quoted_and_its_values_stand_in_its_own_file_alone(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "bin" / "agent"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nprintf "%s\\0" "$@" "$KEY" "$HYDRA_REMOTE" >seen; helper\n')
+    helper = program.with_name("helper")  # beside it, and on no PATH
+    helper.write_text("#!/bin/sh\n: >helped\n")
+    for file in (program, helper):
+        file.chmod(0o755)
+    (tmp_path / "work" / "a b").mkdir(parents=True)
+    text = scripts.agent(
+        [str(program), HOSTILE, "-x"],
+        name="a b",
+        environ={"KEY": HOSTILE},
+        mark="m",
+        folder=str(tmp_path),
+    )
+    (tmp_path / "agent.sh").write_text(text)
+    subprocess.run(["sh", "agent.sh"], cwd=tmp_path, check=True, timeout=30)
+    seen = (tmp_path / "work" / "a b" / "seen").read_text().split("\0")
+    assert seen[:-1] == [HOSTILE, "-x", HOSTILE, "m"]
+    assert (tmp_path / "work" / "a b" / "helped").exists()
+    assert not (tmp_path / "agent.sh").exists()
+
+
+# --- settings ----------------------------------------------------------------------------------
+
+
+def settings(text: str, theirs: str = "") -> Config:
+    return load(
+        user=("user.toml", text),
+        repository=("shop/hydra.toml", theirs),
+        agent_keys=("claude", "codex"),
+    )
+
+
+BASE = '[remotes.box]\nmode = "ssh"\nhost = "gpubox"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[remotes.box]\nhost = "x"', "the remote box has no mode"),
+        ('[remotes.box]\nmode = "ssh"', "the remote box has no host"),
+        ('[remotes.box]\nmode = "docker"', "the remote box has no container or image"),
+        (
+            '[remotes.box]\nmode = "docker"\ncontainer = "a"\nimage = "b"',
+            "says both container and image",
+        ),
+        (f'{BASE}pod = "a"', "pod is not for mode ssh"),
+        (f"{BASE}".replace("gpubox", "-oProxyCommand=x"), "is no host for ssh"),
+        (f"{BASE}".replace("gpubox", "a b"), "is no host for ssh"),
+        ('[remotes.box]\nmode = "k8s"\npod = "-x"', "is no name of a container"),
+        (f'{BASE}workdir = "tmp"', "takes an absolute path"),
+        (f'{BASE}program = "bin/x"', "takes a program's name or its absolute path"),
+        (f"{BASE}".replace("box]", "local]"), "that is this machine"),
+        ('[profiles.far]\nagent = "claude"\nremote = "bxo"\n' + BASE, 'there is no remote "bxo"'),
+        ('[agents.claude]\nremote = "box"', 'there is no remote "box"'),
+    ],
+)
+def test_what_a_remote_cannot_be(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message.replace("(", r"\(")):
+        settings(text)
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [BASE, '[agents.claude]\nremote = "box"', '[profiles.x]\nagent = "codex"\nremote = "box"'],
+)
+def test_a_repository_sends_no_agent_anywhere(theirs: str) -> None:
+    with pytest.raises(ConfigError, match="may not be set by a repository"):
+        settings(BASE, theirs)
+
+
+def test_what_each_is_called() -> None:
+    assert settings(BASE).remotes["box"].target == "gpubox over ssh"
+    assert (BOX.target, IMAGE.target) == ("container agents", "image agents:latest")
+    assert POD.target == "pod agents-0 of lab in far"
+    assert folder_of(SSH, "20261122t1-x", "far") == "/tmp/hydra-20261122t1-x-far"
+    assert folder_of(replace(SSH, workdir="/a/"), "r", "far", 2) == "/a/hydra-r-far.2"
+
+
+def test_only_an_agents_own_variables_go_there() -> None:
+    told = registry.get("claude").descriptor
+    present = ("PATH", "HOME", "ANTHROPIC_API_KEY", "CODEX_API_KEY", "CLAUDE_CONFIG_DIR", "ACME")
+    assert carried(told, present) == ("ANTHROPIC_API_KEY",)
+    assert carried(told, present, ("ACME", "CLAUDE_CONFIG_DIR")) == (
+        *("ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR", "ACME"),
+    )
+    assert carried(told, ["ANTHROPIC_x%%"], ("ANTHROPIC_*",)) == ()
+
+
+# --- there and back ----------------------------------------------------------------------------
+
+
+def test_a_worktree_is_packed_as_it_lies(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    for folder in ("a/.git", ".git", "empty", "a/b"):
+        (root / folder).mkdir(parents=True)
+    (root / "a/.git/x").write_text("no")
+    (root / "a/b/two\nlines").write_bytes(b"\0\r\n")
+    (root / "run").write_text("#!")
+    (root / "run").chmod(0o750)
+    (root / "link").symlink_to("/etc/passwd")
+    (root / "to-folder").symlink_to("a")
+    (root / ".env").write_text("copied")
+    os.mkfifo(root / "fifo")
+    (root / os.fsdecode(b"\xff")).write_text("bytes")
+    out = io.BytesIO()
+    pack(out, root, "work/shop", untracked=frozenset([".env"]), more=[("prompt", b"hi")])
+    out.seek(0)
+    with tarfile.open(fileobj=out) as tar:
+        held = {member.name: member for member in tar}
+        tracked = tar.extractfile("out/tracked")
+        assert tracked is not None
+        named = set(tracked.read().split(b"\0"))
+    assert {name: held[name].mode for name in ("work/shop/run", "prompt", "work/shop/.env")} == {
+        "work/shop/run": 0o755,
+        "prompt": 0o600,
+        "work/shop/.env": 0o644,
+    }
+    assert held["work/shop/link"].linkname == "/etc/passwd"
+    assert held["work/shop/to-folder"].issym()
+    assert not any(".git" in name or name.endswith("fifo") for name in held)
+    assert named == {*(b"a/b/two\nlines", b"run", b"link", b"to-folder", b"\xff"), b""}
+
+
+def _tar(**members: tuple[bytes, str] | bytes) -> io.BytesIO:
+    """A tar of these: bytes are a file, (type, link) anything else. `__` stands for a slash."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name, what in members.items():
+            told = tarfile.TarInfo(
+                name.replace("__", "/").replace("DOTDOT", "..").replace("GIT", ".git")
+            )
+            if isinstance(what, bytes):
+                told.size = len(what)
+                tar.addfile(told, io.BytesIO(what))
+            else:
+                told.type, told.linkname = what
+                tar.addfile(told)
+    out.seek(0)
+    return out
+
+
+def test_what_comes_back_stays_in_the_worktree(tmp_path: Path) -> None:
+    root, home, out = tmp_path / "shop", tmp_path / "home", tmp_path / "outside"
+    for folder in (root / "sub", home, out):
+        folder.mkdir(parents=True)
+    (out / "victim").write_text("mine")
+    (root / "sub" / "old").write_text("old")
+    (root / "kept").write_text("kept")
+    (root / "into").symlink_to(out)
+    changes = Changes(
+        _tar(
+            out__how=b"changed\n",
+            out__deleted=b"sub/old\0../outside/victim\0into/victim\0",
+            work__s__door=(tarfile.SYMTYPE, str(out)),
+            work__s__door__victim=b"through a link",
+            work__s__into__victim=b"through one that was here",
+            work__s__DOTDOT__outside__x=b"up",
+            work__s__GIT__config=b"git",
+            work__s__sub__GIT__hooks__x=b"git",
+            work__s__device=(tarfile.CHRTYPE, ""),
+            work__s__good=b"good",
+            work__s__twice=(tarfile.LNKTYPE, "work/s/good"),
+            home__note=b"side",
+            home__link=(tarfile.SYMTYPE, str(out)),
+            etc__passwd=b"elsewhere",
+        ),
+        "work/s",
+    )
+    notes = changes.apply(root, home)
+    assert [path.name for path in out.iterdir()] == ["victim"]
+    assert (out / "victim").read_text() == "mine"
+    assert sorted(files_of(root)) == ["door/victim", "good", "into/victim", "kept", "twice"]
+    assert (root / "twice").read_text() == "good"
+    assert not (root / ".git").exists()
+    assert len(notes) == 4  # .., .git twice, the device
+    assert [path.name for path in home.iterdir()] == ["note"]
+
+
+def test_all_that_is_there_takes_the_place_of_what_is_here(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    (root / "folder").mkdir(parents=True)
+    for name in ("folder/x", "gone", "file"):
+        (root / name).write_text("old")
+    members = {"out__how": b"all\n", "work__s__folder": b"a file now", "work__s__file__y": b"y"}
+    Changes(_tar(**members), "work/s").apply(root, tmp_path)
+    assert sorted(files_of(root)) == ["file/y", "folder"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 100])
+def test_a_stream_is_passed_on_up_to_hydras_own_line(size: int) -> None:
+    mark, said = b"hydra-abc", b"hydra-ab hydra-hydra-a\nlast hydra-hydra-abc ended 0\n"
+    scan, passed = Scan(mark), b""
+    for at in range(0, len(said), size):
+        chunk = said[at : at + size]
+        if scan.found:
+            scan.rest += chunk
+        else:
+            passed += scan.feed(chunk)
+    assert passed == b"hydra-ab hydra-hydra-a\nlast hydra-"
+    assert scan.rest == b"hydra-abc ended 0\n"
+    assert last_words(b"one\n two \n\n") == "two"
+
+
+# --- in an attempt's eyes ------------------------------------------------------------------------
+
+
+def command(**more: object) -> BuiltCommand:
+    folder = folder_of(SSH, "r", "far")
+    return BuiltCommand(
+        program="claude",
+        args=("--cd", f"{folder}/work/shop"),
+        cwd=Path(folder, "work/shop"),
+        stdin=b"task",
+        env=(("X", f"{folder}/home/x"),),
+        files=((Path(folder, "home/p"), b"\xff\0"),),
+    )
+
+
+def test_the_carriers_command() -> None:
+    here = Here(Path("/l/shop"), Path("/l/home"), Path("/l/tmp"))
+    told = registry.get("claude").descriptor
+    sent = on_its_way(
+        command(), remote=SSH, run="r", lane="far", attempt=2, here=here,
+        names=("ANTHROPIC_API_KEY",), descriptor=told, most=5,
+    )  # fmt: skip
+    assert sent.args[0] == "-I"
+    assert sent.args[1].endswith("hydra/remote/carry.py")
+    assert (sent.cwd, sent.stdin, sent.env) == (here.worktree, b"task", ())
+    ((place, data),) = sent.files
+    assert sent.args[2] == str(place) == "/l/home/remote.json"
+    spec = loads(data)
+    assert (spec.remote, spec.folder, spec.name) == (SSH, "/tmp/hydra-r-far.2", "shop")
+    assert spec.argv == ("claude", "--cd", "/tmp/hydra-r-far.2/work/shop")
+    assert spec.env == {"X": "/tmp/hydra-r-far.2/home/x"}
+    assert spec.files == (("/tmp/hydra-r-far.2/home/p", "\xff\0"),)
+    assert (spec.names, spec.most) == (("ANTHROPIC_API_KEY",), 5)
+
+
+def test_what_the_carrier_says_stands_over_what_the_stream_lacks() -> None:
+    parser = Elsewhere(registry.get("claude"), command()).parser()
+    said = b"noise\nhydra.remote: lost: the line to x was lost: reset\n"
+    (event,) = [
+        one for one in parser.end(ExitStatus(code=FAILED), {"stderr": said}) if one.kind == "failed"
+    ]
+    assert (event.data["reason"], event.data["terminal"]) == ("line_lost", True)
+    assert event.data["message"] == "the line to x was lost: reset"
+    other = Elsewhere(registry.get("claude"), command()).parser()
+    ends = other.end(ExitStatus(code=1), {"stderr": said})
+    assert [one.data.get("reason") for one in ends if one.kind == "failed"] != ["line_lost"]
+    assert carriers_failure(b"hydra.remote: x\nlater words\n") is None
+    assert isinstance(carriers_failure(b"hydra.remote: folder: no\n"), AgentEvent)
+
+
+def test_a_lost_line_counts_as_lack_of_a_network() -> None:
+    failed = carriers_failure(b"hydra.remote: unreachable: x\n")
+    assert failed is not None
+    from hydra.errors import Failure
+    from hydra.model import Patch
+
+    outcome = Outcome(
+        lane="far",
+        attempt=1,
+        status=Status.FAILED,
+        failure=Failure(
+            kind=str(failed.data["error"]), message="", reason=str(failed.data["reason"])
+        ),
+        patch=Patch(commit="a", base="a"),
+    )
+    assert wait_before(Retry(times=1, on=("network",), wait=0), outcome, 0.5) == 0
+    assert wait_before(Retry(times=1, on=("crash",)), outcome, 0.5) is None
+
+
+def test_no_script_has_the_word_that_ends_it() -> None:
+    with pytest.raises(AssertionError):
+        told(f"echo\n{transport.END}")
