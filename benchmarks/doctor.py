@@ -50,10 +50,12 @@ def doctor(place: Place) -> list[Result]:
     cache = place.folder / "cache"
     cold, floors, hands, beside = [], [], [], []
     for _ in range(max(place.runs // 2, 3)):
-        hand = _by_hand(questions, env, place.folder)
+        slowest = max(_alone(line, env, place.folder) for line in questions)
+        seconds, cpu = _side_by_side(questions, env, place.folder)
+        hand = ByHand(slowest, cpu)
         shutil.rmtree(cache, ignore_errors=True)
         cold.append(timed([*place.hydra, *_LINE], env, repository, accept=_READY_OR_NOT))
-        beside.append(_side_by_side(questions, env, place.folder))
+        beside.append(seconds)
         floors.append(hand.floor)
         hands.append(hand)
     taken = interleave(

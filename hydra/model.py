@@ -529,6 +529,7 @@ class RacePlan:
     checks_network: str = "host"
     trials: TrialCap = field(default_factory=TrialCap)
     keep: str = "failed"
+    retry: Retry = field(default_factory=Retry)
     warnings: tuple[str, ...] = ()
 
     @property

@@ -98,6 +98,7 @@ def make(known: Known) -> RacePlan:
         checks_network=known.config.checks.network,
         trials=known.config.judge.trials,
         keep=race.keep,
+        retry=known.config.retry,
         warnings=known.warnings,
     )
     return replace(plan, warnings=(*known.warnings, *_warnings(known, plan)))

@@ -19,6 +19,7 @@ from hydra.errors import Failure
 from hydra.events import Event
 from hydra.model import Budget, LanePlan, Outcome, Patch, Retry, Status
 from hydra.race import Race
+from hydra.recover import record
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -359,3 +360,29 @@ async def test_what_is_too_much_to_record_counts_for_a_budget() -> None:
     assert handle.control.reason == "budget_tool_calls"
     assert "tool_call" not in [event.kind for event in events]
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
+
+
+def test_checks_in_the_lane_itself_are_of_the_try_whose_patch_it_is(hydra: Hydra) -> None:
+    fifo = in_turn(
+        hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.signal_self(11)]
+    )
+    with (hydra.home / "hydra.toml").open("a") as settings:
+        settings.write('with_patch = true\n[checks]\ntree = "lane"\n')
+    race = hydra.race("-a", "claude", "--retry", "1", "--check", "grep half a.txt")
+    fifo.close()
+    (told,) = race.document["lanes"]
+    assert (told["attempt"], len(told["attempts"])) == (1, 2)
+    assert [check["status"] for check in told["checks"]] == ["passed"]
+
+
+def test_a_dry_run_tells_what_tries_may_come_and_the_record_keeps_it(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.finish("done")])
+    asked = ("-a", "claude", "--retry", "2")
+    plain = hydra.run("race", "Do it", "--dry-run", *asked)
+    assert "up to 2 times after rate_limit, overloaded, crash" in plain.stdout
+    folder = Path(hydra.race(*asked).document["folder"])
+    assert record.plan(folder).retry == Retry(times=2)
+    told = json.loads((folder / "plan.json").read_bytes())
+    del told["retry"]  # as an older Hydra wrote it
+    (folder / "plan.json").write_text(json.dumps(told))
+    assert record.plan(folder).retry == Retry()

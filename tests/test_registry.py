@@ -125,7 +125,18 @@ def test_lanes_are_numbered_where_they_would_be_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "model", ["Provider/Model_1", "x" * 80, "a..b", "a.lock", "\u00fc", "~^:?*[", "x.", "v1:0"]
+    "model",
+    [
+        "Provider/Model_1",
+        "x" * 80,
+        "a..b",
+        "a.lock",
+        "a.lock.lock",
+        "\u00fc",
+        "~^:?*[",
+        "x.",
+        "v1:0",
+    ],
 )
 def test_any_models_name_gives_ids_that_git_and_a_file_system_take(model: str) -> None:
     made = ids(f"3xclaude:{model}")

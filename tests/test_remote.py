@@ -20,7 +20,7 @@ from hydra.events import AgentEvent
 from hydra.model import BuiltCommand, ExitStatus, Outcome, Retry, Status
 from hydra.remote import scripts, transport
 from hydra.remote.elsewhere import FAILED, Elsewhere, Here, carriers_failure, on_its_way
-from hydra.remote.line import Scan, last_words
+from hydra.remote.line import Between, Scan, last_words
 from hydra.remote.names import carried, folder_of
 from hydra.remote.packing import Changes, files_of, pack
 from hydra.remote.spec import loads
@@ -258,6 +258,16 @@ def test_what_comes_back_stays_in_the_worktree(tmp_path: Path) -> None:
     assert [path.name for path in home.iterdir()] == ["note"]
 
 
+def test_one_file_by_many_names_is_not_written_for_ever(tmp_path: Path) -> None:
+    link = (tarfile.LNKTYPE, "work/s/a")
+    members = {"out__how": b"changed\n", "work__s__a": b"x" * 400}
+    links = {f"work__s__b{number}": link for number in range(4)}
+    changes = Changes(_tar(**members, **links), "work/s", most=1000)
+    with pytest.raises(OSError, match="more has changed than a patch may hold"):
+        changes.apply(tmp_path, tmp_path)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 1000
+
+
 def test_all_that_is_there_takes_the_place_of_what_is_here(tmp_path: Path) -> None:
     root = tmp_path / "shop"
     (root / "folder").mkdir(parents=True)
@@ -280,6 +290,11 @@ def test_a_stream_is_passed_on_up_to_hydras_own_line(size: int) -> None:
             passed += scan.feed(chunk)
     assert passed == b"hydra-ab hydra-hydra-a\nlast hydra-"
     assert scan.rest == b"hydra-abc ended 0\n"
+    held, told = Between(b"hydra-abc"), b""
+    lines = b"login\nhydra-abc hello\none\ntwo" + b"hydra-abc ended\nbye\n"
+    for at in range(0, len(lines), size):
+        told += held.feed(lines[at : at + size])
+    assert (told, held.ended, held.rest) == (b"one\ntwo", True, b"")
     assert last_words(b"one\n two \n\n") == "two"
 
 

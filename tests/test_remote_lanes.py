@@ -99,6 +99,7 @@ def check_work(race: Race) -> Path:
 @needs_sshd
 def test_an_agent_on_another_machine(away: Away, server: sshd.Sshd) -> None:
     away.agent([fakes.shell("sh", "-c", WORK), fakes.stderr("a word"), fakes.finish("done")])
+    (away.root / "home/.bashrc").write_text("echo Welcome; echo 'to the box' >&2\n")
     race = away.hydra.race(*FULL)
     folder = check_work(race)
     lane = race.lane("far")
@@ -279,13 +280,12 @@ def test_an_agent_that_is_not_there(away: Away, server: sshd.Sshd) -> None:
 @needs_sshd
 def test_an_agent_that_goes_between_probe_and_start(away: Away, server: sshd.Sshd) -> None:
     program = away.agent([fakes.finish("done")]) / "claude"
-    away.hydra.run("race", "x", "-a", "far", "--dry-run")  # its answers are remembered
     program.rename(program.with_name("claude-real"))
-    program.write_text('#!/bin/sh\nrm -f "$0"; exec "$0-real" "$@"\n')
-    program.chmod(0o755)
-    (away.root / "agents/bin/claude").write_text(
-        '#!/bin/sh\ncase "$*" in *--help*) rm -f "$0";; esac\nexec "$0-real" "$@"\n'
+    program.write_text(  # goes once it has answered both of its probes
+        '#!/bin/sh\n"$0-real" "$@"; c=$?; : >"$0$1"\n'
+        '[ -e "$0--help" ] && [ -e "$0--version" ] && rm -f "$0"; exit $c\n'
     )
+    program.chmod(0o755)
     race = away.hydra.race(*FULL)
     lane = race.lane("far")
     assert (lane["status"], lane["error"]["kind"]) == ("failed", "BinaryMissing"), race.stderr
@@ -395,3 +395,81 @@ def test_without_git_there_all_comes_back(away: Away) -> None:
     patches = Path(race.document["folder"]) / "patches.git"
     names = git(patches, "diff", "--name-status", "--no-renames", lane["patch"]["base"], "far")
     assert names.split() == ["A", "new", "A", "src", "D", "src/pager.py"]
+
+
+def test_an_agents_own_table_sends_it_and_a_profile_keeps_it_here(away: Away) -> None:
+    away.stand_in("docker")
+    steps = [fakes.edit("a.txt", "new\n"), fakes.finish("done")]
+    away.agent(steps)
+    away.hydra.agent("claude", steps)
+    away.lead(mode="docker", container="agents")
+    settings = away.hydra.home / "hydra.toml"
+    settings.write_text(
+        f'{settings.read_text()}[agents.claude]\nremote = "box"\n'
+        '[profiles.near]\nagent = "claude"\nremote = "local"\n'
+    )
+    told = away.hydra.race("-a", "claude", "-a", "near", "--dry-run").document
+    assert [bool(lane["remote"]) for lane in told["lanes"]] == [True, False]
+    assert [lane["permission"] for lane in told["lanes"]] == ["edit", "full-auto"]
+    alone = away.hydra.race("--dry-run").document["lanes"]
+    assert [(lane["lane"], bool(lane["remote"])) for lane in alone] == [("claude", True)]
+    race = away.hydra.race("-a", "claude", "-a", "near")
+    assert [lane["status"] for lane in race.document["lanes"]] == ["completed"] * 2, race.stderr
+
+
+def test_each_try_has_a_folder_of_its_own_there(away: Away) -> None:
+    away.stand_in("docker")
+    away.agent([fakes.shell("sh", "-c", "pwd"), fakes.think("..."), fakes.signal_self(11)])
+    away.lead(mode="docker", container="agents")
+    settings = away.hydra.home / "hydra.toml"
+    settings.write_text(f'{settings.read_text()}[retry]\nwait = "0s"\n')
+    race = away.hydra.race(*FULL, "--retry", "1")
+    lane = race.lane("far")
+    assert (lane["status"], lane["attempt"]) == ("failed", 2), race.stderr
+    folder = Path(race.document["folder"]) / "lanes" / "far"
+    assert f"{lane['remote']['folder']}/work/shop" in (folder / "raw.jsonl").read_text()
+    assert f"{lane['remote']['folder']}.2/work/shop" in (folder / "raw.2.jsonl").read_text()
+    assert away.folders == []
+
+
+def test_a_hostile_name_another_object_format_and_line_endings(scratch: Path) -> None:
+    root = scratch / 'it\'s a "shop" $(touch oops) `id` \\ *'
+    (root / "src").mkdir(parents=True)
+    (root / ".gitattributes").write_text("*.txt text eol=crlf\n*.bin -text\n")
+    (root / "dos.txt").write_bytes(b"one\r\ntwo\r\n")
+    (root / "raw.bin").write_bytes(b"\r\n\0\n")
+    git(root, "init", "-q", "-b", "main", "--object-format=sha256")
+    git(root, "config", "user.name", "Ada")
+    git(root, "config", "user.email", "ada@example.com")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "First")
+    away = Away(Hydra(scratch, root))
+    away.stand_in("docker")
+    look = "git status --porcelain > seen.bin; printf 'one\\r\\nthree\\r\\n' > dos.txt"
+    away.agent([fakes.shell("sh", "-c", look), fakes.finish("done")])
+    away.lead(mode="docker", container="agents")
+    race = away.hydra.race(*FULL)
+    assert race.code == 0, race.stderr
+    patches = Path(race.document["folder"]) / "patches.git"
+    base = race.lane("far")["patch"]["base"]
+    assert len(base) == 64
+    assert git(patches, "diff", "--numstat", base, "far") == "1\t1\tdos.txt\n1\t0\tseen.bin"
+    assert git(patches, "show", "far:seen.bin") == "?? seen.bin"
+    assert git(patches, "show", "far:dos.txt") == "one\nthree"  # as the attributes keep it
+    assert not list(scratch.rglob("oops"))
+
+
+def test_a_place_that_cannot_be_reached_costs_its_own_lane_alone(away: Away) -> None:
+    away.hydra.agent("claude", [fakes.edit("a.txt", "new\n"), fakes.finish("done")])
+    away.lead(mode="k8s", pod="agents-0")  # and no kubectl that leads anywhere
+    broken = away.hydra.scratch / "stand-ins"
+    broken.mkdir()
+    (broken / "kubectl").write_text("#!/bin/sh\necho 'error: no such pod' >&2\nexit 1\n")
+    (broken / "kubectl").chmod(0o755)
+    away.hydra.path.insert(0, broken)
+    race = away.hydra.race("-a", "far", "-a", "claude")
+    assert race.code == 0, race.stderr
+    error = race.lane("far")["error"]
+    assert (race.lane("far")["status"], error["reason"]) == ("not_started", "unreachable")
+    assert error["message"] == "pod agents-0 cannot be reached: error: no such pod"
+    assert race.lane("claude")["status"] == "completed"

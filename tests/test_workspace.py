@@ -242,6 +242,25 @@ def test_removal_takes_everything_and_follows_nothing(race: Race, scratch: Path)
     ground.remove()
 
 
+def test_half_of_a_second_checkout_is_no_ground_that_was_opened(
+    race: Race, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = race.ground("one")
+    first.open()
+    assert first.was_opened()
+    first.remove()
+
+    def broken_off(git_dir: Path, worktree: Path, base: str, **options: object) -> Path:
+        worktree.mkdir()
+        raise OSError("killed in here")
+
+    monkeypatch.setattr("hydra.git.lane.checkout", broken_off)
+    second = race.ground("one")
+    with pytest.raises(Refused, match="killed in here"):
+        second.open()
+    assert not second.was_opened()
+
+
 def test_a_tree_deeper_than_any_path_is_removed(scratch: Path) -> None:
     top = scratch / "deep"
     top.mkdir()

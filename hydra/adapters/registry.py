@@ -204,4 +204,6 @@ def _free(base: str, taken: set[str]) -> tuple[int, str]:
 
 def _safe_end(id: str) -> str:
     """git refuses a branch that ends in `.lock`."""
-    return id.removesuffix(".lock") if id.endswith(".lock") else id
+    while id.endswith(".lock"):
+        id = id.removesuffix(".lock").rstrip("-.")
+    return id

@@ -25,6 +25,7 @@ from hydra.model import (
     Place,
     RacePlan,
     Rates,
+    Retry,
     Task,
     Tier,
     TrialCap,
@@ -165,6 +166,7 @@ def plan(folder: Path) -> RacePlan:
             setup=tuple(told["setup"]),
             **_checks(told.get("checks")),
             keep=told["keep"],
+            retry=_retry(told.get("retry")),
             warnings=tuple(told["warnings"]),
         )
     except (KeyError, TypeError, ValueError) as damage:
@@ -172,6 +174,10 @@ def plan(folder: Path) -> RacePlan:
             f"its plan.json cannot be read ({type(damage).__name__}: {damage})",
             hint=f"look at the folder itself: {folder}",
         ) from damage
+
+
+def _retry(told: Any) -> Retry:
+    return Retry() if told is None else Retry(**{**told, "on": tuple(told["on"])})
 
 
 def _checks(told: Any) -> dict[str, Any]:

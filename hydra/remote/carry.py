@@ -87,7 +87,7 @@ class Carrier:
             line = self.line = self._open(self._run_script())
             scan = Scan(self.nonce.encode())
             self._greeted(line, scan)
-            line.hear_errors(_to(2), until=self.nonce.encode())
+            line.hear_errors(_to(2), self.nonce.encode())
             threading.Thread(target=_beat, args=(line,), daemon=True).start()
             self._upload()
             self.running = True
@@ -115,7 +115,7 @@ class Carrier:
             self.holder = Line(argv, b"")
         except OSError as problem:
             raise _not_run(argv[0], problem) from problem
-        self.holder.hear_errors(lambda chunk: None)
+        self.holder.hear_errors()
         if self.holder.stdout.readline() != b"held\n":
             self.holder.settle()
             why = f"no container of {self.spec.remote.image}: {self.holder.why}"
@@ -140,7 +140,7 @@ class Carrier:
         while b"\n" not in scan.rest or not scan.found:
             chunk = os.read(line.stdout.fileno(), _CHUNK)
             if not chunk:
-                line.hear_errors(lambda chunk: None)
+                line.hear_errors()
                 line.settle()
                 code = line.close()
                 raise self._refused(code, line.why)
@@ -167,7 +167,7 @@ class Carrier:
         if not spec.live:
             more.append(("prompt", sys.stdin.buffer.read()))
         line = self._open(scripts.upload(folder=spec.folder, name=spec.name))
-        line.hear_errors(lambda chunk: None)
+        line.hear_errors()
         try:
             with suppress(BrokenPipeError):
                 pack(

@@ -24,11 +24,11 @@ def fetch(line: Line, spec: Spec, nonce: bytes, gone: Callable[[str], Exception]
     Raises what `gone` makes of a sentence: then nothing was put into the worktree, or (where some
     files could not be read there, or written here) not all.
     """
-    line.hear_errors(lambda chunk: None)
+    line.hear_errors()
     with tempfile.TemporaryFile(dir=spec.scratch) as file:
         try:
             code = _whole(line, spec, nonce, file.fileno(), gone)
-            changes = Changes(file, f"{WORK}/{spec.name}")
+            changes = Changes(file, f"{WORK}/{spec.name}", spec.most)
             if changes.how == "lost":
                 raise gone(f"its worktree is no longer there on {spec.remote.target}")
             notes = changes.apply(Path(spec.worktree), Path(spec.home))

@@ -57,20 +57,24 @@ class Line:
         with suppress(OSError):
             self.stdin.close()
 
-    def hear_errors(self, sink: Callable[[bytes], None], until: bytes = b"") -> None:
-        """Reads stderr to its end in a thread of its own; what comes after `until` is dropped."""
+    def hear_errors(self, sink: Callable[[bytes], None] | None = None, mark: bytes = b"") -> None:
+        """Reads stderr to its end in a thread of its own, and keeps the last of it.
+
+        What stands between the first line that begins with `mark` and the second goes to `sink`:
+        before it is what a login says, after it what the transport does.
+        """
 
         def read() -> None:
-            scan = Scan(until)
+            between = Between(mark)
             assert self.process.stderr is not None
             while chunk := os.read(self.process.stderr.fileno(), _CHUNK):
                 self.errors = (self.errors + chunk)[-_KEPT:]
-                if not self._stderr_ended.is_set():
-                    sink(scan.feed(chunk) if until else chunk)
-                if scan.found:
+                if sink is not None and (said := between.feed(chunk)):
+                    sink(said)
+                if between.ended:
                     self._stderr_ended.set()
-            if not scan.found:
-                sink(scan.rest)
+            if sink is not None:
+                sink(between.rest)
             self._stderr_ended.set()
 
         threading.Thread(target=read, daemon=True).start()
@@ -124,3 +128,36 @@ class Scan:
 def _overlap(data: bytes, mark: bytes) -> int:
     most = min(len(data), len(mark) - 1)
     return next((size for size in range(most, 0, -1) if data.endswith(mark[:size])), 0)
+
+
+class Between:
+    """Passes on what stands between two lines of Hydra's own."""
+
+    def __init__(self, mark: bytes) -> None:
+        self._first, self._second = Scan(mark), Scan(mark)
+        self._begun = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the second has come."""
+        return self._second.found
+
+    @property
+    def rest(self) -> bytes:
+        """What was held back for the second, where that never came."""
+        return b"" if self.ended else self._second.rest
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What of it is certainly between the two."""
+        if self.ended:
+            return b""
+        if self._begun:
+            return self._second.feed(chunk)
+        if self._first.found:
+            self._first.rest += chunk
+        else:
+            self._first.feed(chunk)
+        if not self._first.found or b"\n" not in self._first.rest:
+            return b""
+        self._begun = True
+        return self._second.feed(self._first.rest.split(b"\n", 1)[1])

@@ -93,17 +93,22 @@ def _plain(told: tarfile.TarInfo, mode: int, kind: bytes) -> tarfile.TarInfo:
 class Changes:
     """What came back, as the tar's members say it; to be `apply`d once all of it is here."""
 
-    def __init__(self, source: IO[bytes], below: str) -> None:
+    def __init__(self, source: IO[bytes], below: str, most: int = 10**9) -> None:
         self._tar = tarfile.open(  # noqa: SIM115  closed by its owner, who has the file
             fileobj=source, mode="r:", ignore_zeros=True, errorlevel=1
         )
         self._below = below
+        self._room = most
         self._members = {member.name: member for member in self._tar.getmembers()}
         self.how = self._text("out/how").strip()
         """`changed`: what is gone is named; `all`: all that is there came; `lost`: it is gone."""
 
     def apply(self, worktree: Path, home: Path) -> list[str]:
-        """Makes `worktree` as it is there; sentences on what could not be brought."""
+        """Makes `worktree` as it is there; sentences on what could not be brought.
+
+        Raises `OSError` where it would write more than `most` bytes: one file may stand there by
+        many names.
+        """
         notes = []
         there = {
             path: member
@@ -136,8 +141,11 @@ class Changes:
             return False
         # The second name of a file stands there as a link to the first.
         held = self._members.get(member.linkname) if member.islnk() else member
-        if held is None or not (held.isreg() or held.issym()):
-            return False
+        if held is None or not (held.isreg() or held.issym()) or held.issparse():
+            return False  # of a sparse one a few bytes say how large it is
+        self._room -= held.size
+        if self._room < 0:
+            raise OSError(errno.EFBIG, "more has changed than a patch may hold")
         with _Parent(root, path) as (parent, name):
             _clear(parent, name)
             if held.issym():

@@ -145,7 +145,7 @@ obey() {
   : >lost; end
 }
 watch </dev/null >/dev/null 2>&1 & w=$!
-printf '%s hello\n' "$N"
+printf '%s hello\n' "$N"; printf '%s hello\n' "$N" >&2
 while :; do hear || leave; case $line in g) break ;; q) leave ;; esac; done
 obey >/dev/null 2>&1 & o=$!; echo $o >obey
 AGENT_LINE

@@ -88,6 +88,7 @@ def plan_document(plan: RacePlan) -> Document:
         "setup": list(plan.setup),
         "checks": _checks(plan),
         "keep": plan.keep,
+        "retry": {**asdict(plan.retry), "on": list(plan.retry.on)},
         "warnings": list(plan.warnings),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydra.config.units import format_duration
-from hydra.model import Budget, LanePlan, Limits, RacePlan
+from hydra.model import Budget, LanePlan, Limits, RacePlan, Retry
 from hydra.reporters.errors import failure_details, labelled
 from hydra.reporters.listing import TIERS
 from hydra.reporters.style import paint
@@ -50,6 +50,7 @@ def _facts(plan: RacePlan, width: int | None) -> list[str]:
         ("set-up", "; ".join(plan.setup)),
         *_checks(plan),
         ("copies", ", ".join(plan.copies)),
+        ("retry", _retry(plan.retry)),
         ("keep", f"worktrees: {plan.keep}; patches and records: always"),
         ("older races", _retention(plan.limits)),
     ]
@@ -94,6 +95,16 @@ def _limits(limits: Limits) -> str:
     )
 
 
+def _retry(retry: Retry) -> str:
+    if not retry.times:
+        return ""
+    often = "once" if retry.times == 1 else f"up to {retry.times} times"
+    waits = f"{format_duration(retry.wait)} before the first, {format_duration(retry.longest)}"
+    after = ", ".join(retry.on)
+    told = f"{often} after {after}; waits {waits} at most; each try costs"
+    return told + ("; a try that left a patch too" if retry.with_patch else "")
+
+
 def _patch_limits(limits: Limits) -> str:
     return (
         f"{size(limits.patch_bytes)}, {limits.patch_untracked:,} untracked files, "
@@ -117,6 +128,8 @@ def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
     traits.append("! soft sandbox" if lane.soft_sandbox else "hard sandbox")
     if lane.remote:
         traits.append(f"! runs on {clean(lane.remote.target)}")
+    if lane.lane.profile and lane.lane.profile != lane.lane.id:
+        traits.append(f"profile {lane.lane.profile}")
     traits.append(f"permission {lane.permission.value}")
     if lane.lane.model:
         traits.append(f"model {clean(lane.lane.model)}")
