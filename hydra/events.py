@@ -28,7 +28,7 @@ AGENT_KINDS = (
 )
 
 HYDRA_KINDS: Mapping[str, str] = {
-    "run_started": "the record is open: {lanes, base, confined, soft, elsewhere, checks, limits, ...}",
+    "run_started": "the record is open: {lanes, base, confined, soft, elsewhere, checks, ...}",
     "run_warning": "something a person should know of the whole run: {text, place?, free?, floor?}",
     "run_interrupted": "Ctrl-C or a signal: {signal, times}",
     "run_ended": "every lane has ended: {usable, seconds, trials?}",
@@ -47,7 +47,7 @@ HYDRA_KINDS: Mapping[str, str] = {
     "check_waiting": "a lane's checks wait: {for: place | baseline}",
     "check_started": "a check runs, on the base where lane is empty: {check, kind, command, again}",
     "check_ended": "it ended: {check, status, says, reason, exit_code, seconds, passed, ...}",
-    "attempt_ended": "an attempt that is not its lane's last, or not its result: {status, error, seconds}",
+    "attempt_ended": "an attempt that is not its lane's result: {status, error, seconds}",
     "lane_retrying": "the lane is tried again: {attempt, after, seconds}",
     "lane_ended": "the attempt's outcome: {status, error, seconds}",
     "trial_started": "a trial runs: {kind, on, author, check, configuration, again}",

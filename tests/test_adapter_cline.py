@@ -6,11 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from hydra.adapters import cline, codex
-from hydra.attempt import _inlet
+from hydra.attempt import Bench, _inlet
 from hydra.model import DetectResult, Permission, SpawnRequest
 
 FLAGS = frozenset(flag.name for flag in cline.TABLE)
@@ -18,35 +19,38 @@ FOUND = DetectResult(adapter="cline", binary=Path("/opt/cline"), flags=FLAGS)
 REQUEST = SpawnRequest(prompt="Do it", worktree=Path("/lane/shop"), home=Path("/lane/own"))
 
 
-def _settings(permission: Permission) -> dict[str, object]:
+def _settings(permission: Permission) -> dict[str, Any]:
     built = cline.ADAPTER.build_command(replace(REQUEST, permission=permission), FOUND)
     ((path, data),) = built.files
     assert dict(built.env)["CLINE_GLOBAL_SETTINGS_PATH"] == str(path)
     assert path.parent == Path("/lane/own")
-    return json.loads(data)
+    told: dict[str, Any] = json.loads(data)
+    return told
 
 
 @pytest.mark.parametrize("permission", [Permission.PLAN, Permission.EDIT])
-def test_with_a_narrow_permission_its_shell_is_off(permission):
+def test_with_a_narrow_permission_its_shell_is_off(permission: Permission) -> None:
     assert "run_commands" in _settings(permission)["disabledTools"]
 
 
 @pytest.mark.parametrize("permission", [Permission.FULL_AUTO, Permission.DEFAULT])
-def test_with_a_wide_one_it_is_not_and_telemetry_is_off(permission):
+def test_with_a_wide_one_it_is_not_and_telemetry_is_off(permission: Permission) -> None:
     assert _settings(permission) == {"telemetryOptOut": True, "autoUpdateEnabled": False}
 
 
-def test_with_config_the_users_own_settings_are_left_in_place():
+def test_with_config_the_users_own_settings_are_left_in_place() -> None:
     built = cline.ADAPTER.build_command(replace(REQUEST, permission=Permission.CONFIG), FOUND)
     assert built.files == ()
     assert "CLINE_GLOBAL_SETTINGS_PATH" not in dict(built.env)
     assert "--auto-approve" not in built.args
 
 
-def test_its_stdin_is_a_pipe_that_holds_the_prompt_and_ends():
+def test_its_stdin_is_a_pipe_that_holds_the_prompt_and_ends() -> None:
     command = SimpleNamespace(stdin=b"Do it")
-    inlet = _inlet(SimpleNamespace(adapter=cline.ADAPTER, command=command), None)
+    inlet = _inlet(cast(Bench, SimpleNamespace(adapter=cline.ADAPTER, command=command)), None)
     assert inlet is not None
     assert inlet.unsent == len(b"Do it")
     assert not inlet.write(b"more")
-    assert _inlet(SimpleNamespace(adapter=codex.ADAPTER, command=command), None) is None
+    assert (
+        _inlet(cast(Bench, SimpleNamespace(adapter=codex.ADAPTER, command=command)), None) is None
+    )

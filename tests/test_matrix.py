@@ -276,7 +276,7 @@ def test_hydra_agents_shows_what_the_records_prove(own: Path) -> None:
     assert f"  proved       {newer}" in lines
     assert any(re.fullmatch(r"  force_edit_mode +yes  verified  2\.1\.330 .*", x) for x in lines)
     assert re.search(r"claude .* 2\.1\.400  2\.1\.330 ", agents_table([row], width=96))
-    told = agent_document(row.descriptor, row.found, row.proof)
+    told = agent_document(row)
     assert json.loads(json.dumps(told))["proved"] == {
         "version": "2.1.330",
         "hydra": "0.1.0",

@@ -71,7 +71,7 @@ def test_the_result_as_a_program_reads_it() -> None:
         result_document(PLAN, RESULT),
         plan_document(PLAN),
         error_document(Refused("no")),
-        agent_document(AGENTS[0].descriptor, AGENTS[0].found),
+        agent_document(AGENTS[0]),
     ],
     ids=["result", "plan", "error", "agent"],
 )

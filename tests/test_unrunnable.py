@@ -8,6 +8,7 @@ import pytest
 
 from hydra import plan
 from hydra.adapters import registry, unrunnable
+from hydra.adapters.contract import Adapter
 from hydra.errors import UnsupportedFlag, UsageError
 from hydra.model import DetectResult, ProbeOutput, SpawnRequest
 from hydra.reporters.doctor import doctor_text
@@ -17,7 +18,9 @@ NAMES = [one.key() for one in unrunnable.ADAPTERS]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_race_that_asks_for_one_is_refused_even_where_experimental_ones_are_allowed(name):
+def test_a_race_that_asks_for_one_is_refused_even_where_experimental_ones_are_allowed(
+    name: str,
+) -> None:
     lanes = registry.lanes([name])
     with pytest.raises(UsageError) as refused:
         plan.check_experimental(lanes, registry.OWN, allowed=True)
@@ -26,7 +29,7 @@ def test_a_race_that_asks_for_one_is_refused_even_where_experimental_ones_are_al
 
 
 @pytest.mark.parametrize("adapter", unrunnable.ADAPTERS, ids=NAMES)
-def test_its_line_is_refused_by_name(adapter):
+def test_its_line_is_refused_by_name(adapter: Adapter) -> None:
     found = DetectResult(adapter=adapter.key(), binary=Path("/opt/x"))
     with pytest.raises(UnsupportedFlag) as refused:
         adapter.build_command(SpawnRequest(prompt="a", worktree=Path("/lane/shop")), found)
@@ -34,7 +37,7 @@ def test_its_line_is_refused_by_name(adapter):
     assert adapter.descriptor.label in refused.value.message
 
 
-def test_it_is_found_and_still_not_ready():
+def test_it_is_found_and_still_not_ready() -> None:
     version = ProbeOutput(
         name="version",
         argv=("amp", "--version"),
@@ -47,7 +50,7 @@ def test_it_is_found_and_still_not_ready():
     assert found.error.reason == "unrunnable"
 
 
-def test_the_lists_say_unknown_and_why_and_do_not_count_it():
+def test_the_lists_say_unknown_and_why_and_do_not_count_it() -> None:
     row = AgentRow(descriptor=unrunnable.AMP.descriptor, found=None)
     assert "not run: it works only signed in" in agents_table([row], width=None)
     told = doctor_text([], [row], width=None)

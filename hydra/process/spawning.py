@@ -21,7 +21,6 @@ from hydra.process import keeper, terminal
 from hydra.process.child import MARK, Child
 from hydra.process.records import CannotStart, Wrap, cannot_execute
 
-
 ROOM = 1024 * 1024
 """Bytes that an agent's stdout holds while nobody reads. A CLI that ends by `process.exit` loses
 what the pipe did not take yet (Gemini CLI 0.61.0 echoes the whole task in one line)."""
