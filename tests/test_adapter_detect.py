@@ -193,7 +193,7 @@ def test_descriptors_are_whole(adapter: Adapter) -> None:
         assert field
     assert told.binaries
     assert told.exit_codes
-    assert told.config is not None or told.unrunnable
+    assert told.config is not None or told.unrunnable or told.key == "acp"
     assert set(told.secret_environment) >= {
         name for name in told.sign_in_environment if name.endswith(("KEY", "TOKEN"))
     }

@@ -273,9 +273,7 @@ def test_a_program_is_only_compared_live(hydra: Hydra) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_said(hydra: Hydra) -> None:
-    done = hydra.run(
-        "conformance", "claude", "--case", "descriptor.names", "--junit", "/dev/full"
-    )
+    done = hydra.run("conformance", "claude", "--case", "descriptor.names", "--junit", "/dev/full")
     assert done.returncode == 3
     assert "1 passed, 0 failed" in done.stdout  # the report of a run of minutes is not lost
     assert "/dev/full cannot be written: No space left on device" in done.stderr

@@ -158,7 +158,7 @@ def test_what_is_old_damaged_or_too_large_is_passed_over(state: State_) -> None:
     state.race(7 * 3600, lane("claude", "network"))
     state.race(50, lane("claude", "network")).write_text("{")
     state.race(40, lane("claude", "network")).write_text('["x"]')
-    state.race(30, {"adapter": 3, "error": []}, lane("claude", "unheard_of"))  # type: ignore[dict-item]
+    state.race(30, {"adapter": 3, "error": []}, lane("claude", "unheard_of"))
     large = state.race(20, lane("claude", "network"))
     large.write_text(large.read_text() + " " * troubles.BYTES)
     state.race(10, lane("claude", "network")).unlink()
@@ -174,6 +174,11 @@ def test_it_reads_few_files(state: State_, monkeypatch: pytest.MonkeyPatch) -> N
         state.race(ago, lane("claude", "network"), repository=f"shop{ago % 5}")
     read: list[Path] = []
     held = troubles._read
-    monkeypatch.setattr(troubles, "_read", lambda path: read.append(path) or held(path))
+
+    def noted(path: Path) -> object:
+        read.append(path)
+        return held(path)
+
+    monkeypatch.setattr(troubles, "_read", noted)
     assert troubles.recent(state.folder, NOW)["claude"].at == NOW - 90
     assert len(read) == troubles.FILES

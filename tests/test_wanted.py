@@ -148,7 +148,9 @@ def test_a_profile_that_is_none(text: str, words: str) -> None:
 
 def test_two_profiles_of_one_name() -> None:
     one = '[profiles.x]\nagent = "codex"'
-    with pytest.raises(ConfigError, match="two profiles are called x: user.toml, line 2 and shop"):
+    with pytest.raises(
+        ConfigError, match=r"two profiles are called x: user\.toml, line 2 and shop"
+    ):
         load(user=("user.toml", one), repository=("shop/hydra.toml", one), agent_keys=("codex",))
 
 
@@ -206,5 +208,5 @@ def test_no_link_leads_a_preface_into_gits_own_folder(tmp_path: Path) -> None:
     (tmp_path / ".git" / "config").write_text("url = https://me:secret@example.org\n")
     (tmp_path / "p.md").symlink_to(".git/config")
     told = config('[profiles.r]\nagent = "codex"\npreface_file = "p.md"')
-    with pytest.raises(ConfigError, match="lies in .git"):
+    with pytest.raises(ConfigError, match=r"lies in \.git"):
         settings.with_prefaces(told, [lane("r", told)], tmp_path)
