@@ -454,6 +454,8 @@ class Outcome:
     """What came of each check, as docs/json.md has it."""
     held_back: tuple[str, ...] = ()
     """Why a required check keeps it from being usable, a sentence each."""
+    plan: str = ""
+    """Where the plan that it ended on is kept, from the run's folder; "" where it made none."""
     others: tuple[Outcome, ...] = ()
     """The lane's other attempts, where it was tried more than once."""
 

@@ -59,6 +59,21 @@ def test_the_patch_names_agent_and_run_in_its_trailers(hydra: Hydra) -> None:
     assert f"Hydra-Run: {race.document['run']}" in message
 
 
+def test_a_plan_that_an_agent_ends_on_is_kept_whole(hydra: Hydra) -> None:
+    whole = "# Plan\n\n" + "".join(f"{n}. step number {n} of it\n" for n in range(300))
+    hydra.agent("claude", [fakes.say("I have looked."), fakes.finish(whole)])
+    race = hydra.race("-a", "claude", "--permission", "plan")
+    (lane,) = race.document["lanes"]
+    assert (lane["status"], lane["plan"]) == ("no_changes", "lanes/claude/plan.md")
+    path = Path(race.document["folder"], lane["plan"])
+    assert path.read_text().strip() == whole.strip()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    shown = hydra.run("runs", "show").stdout
+    assert f"plan of claude:  {path}" in shown
+    other = hydra.race("-a", "claude")
+    assert other.document["lanes"][0]["plan"] is None
+
+
 def test_the_prompt_goes_by_stdin_and_never_by_argv(hydra: Hydra) -> None:
     calls = fakes.Calls(hydra.scratch)
     hydra.agent("claude", add("a.txt"), record=calls.path)

@@ -37,6 +37,7 @@ from hydra.model import (
     DetectResult,
     LanePlan,
     Outcome,
+    Permission,
     RacePlan,
     RaceResult,
     Status,
@@ -351,6 +352,10 @@ async def _run(
     async def finish(lane: LanePlan, handle: Handle, emit: Emit, outcome: Outcome) -> Outcome:
         bench = benches[lane.lane.id]
         outcome = await checks.lane(bench, outcome, handle, emit)
+        if lane.permission is Permission.PLAN:
+            from hydra.app.plans import with_plan  # not before: few races ask for plans
+
+            outcome = await trio.to_thread.run_sync(with_plan, store, bench, outcome)
         # Whatever comes now, the outcome stands.
         with trio.CancelScope(shield=True):
             left = await trio.to_thread.run_sync(shop.tidy, bench, outcome)

@@ -110,7 +110,8 @@ def answers(bench: Bench, folder: Path, outcome: Outcome) -> tuple[str, ...]:
     hold the beginnings of long texts alone."""
     parser = bench.adapter.parser()
     said: list[str] = []
-    with suppress(OSError), (folder / "raw.jsonl").open("rb") as raw:
+    name = "raw.jsonl" if outcome.attempt == 1 else f"raw.{outcome.attempt}.jsonl"
+    with suppress(OSError), (folder / name).open("rb") as raw:
         while line := raw.readline(_LINE):
             with suppress(Exception):  # an adapter's mistake costs a line
                 said += _texts(parser.parse_line(line.rstrip(b"\n")))

@@ -209,6 +209,7 @@ def _result_lane(plan: LanePlan, outcome: Outcome) -> Document:
         "seconds": round(outcome.seconds, 3),
         "session": outcome.session,
         "message": outcome.message,
+        "plan": outcome.plan or None,
         "exit": None if outcome.exit is None else _exit(outcome.exit),
         "warnings": list(outcome.warnings),
     }

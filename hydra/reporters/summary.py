@@ -45,6 +45,7 @@ def summary(
         *(_failure(lane, width, color) for lane in lanes if record(lane, "error")),
         _remarks(document, lanes, width, color),
         looks(lanes, width),
+        _plans(document, lanes),
         next_steps if steps else [],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -162,6 +163,13 @@ def _remarks(document: Data, lanes: list[Data], width: int | None, color: bool) 
     if not remarks:
         return []
     return [paint("warnings", "warn", color), *bullets(remarks, width)]
+
+
+def _plans(document: Data, lanes: list[Data]) -> list[str]:
+    """Where each plan is: a whole line, to be copied."""
+    folder = text(document, "folder")
+    kept = [(text(lane, "lane"), text(lane, "plan")) for lane in lanes if text(lane, "plan")]
+    return [f"plan of {clean(name)}:  {quote(f'{folder}/{place}')}" for name, place in kept]
 
 
 def looks(lanes: list[Data], width: int | None) -> list[str]:
