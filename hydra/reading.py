@@ -97,6 +97,7 @@ class Reader:
         self._parse_line = self.parser.parse_line
         self._vt = Stripper()
         self._failures_in_a_row = 0
+        self._hidden = False
         self._room = EVENT_BYTES
         self._within_line = False
         self._told: list[bytes] = []
@@ -195,7 +196,9 @@ class Reader:
             joined = joined or event.kind == "message"
         if not malformed:
             self._failures_in_a_row = 0
-            if events and (joined or self.redactor.may_hide(line)):
+            # What escapes spelled in one line (an id, a session) a parser may tell with a later.
+            self._hidden = self._hidden or self.redactor.may_hide(line)
+            if events and (joined or self._hidden):
                 return [_redacted(event, self.redactor) for event in events]
             return events
         if self.raw_mode:

@@ -188,10 +188,11 @@ def test_a_disk_that_has_no_room_for_the_patch_alone(hydra: Hydra, small: Path) 
 
 @pytest.mark.slow
 def test_sixteen_agents_that_write_at_once_wait_for_no_slow_disk(hydra: Hydra) -> None:
-    """All that is written while the disk takes 20 kB a second would take it some minutes."""
+    """All that is written while the disk takes 20 kB a second would take it many minutes."""
     ready = fakes.Barrier(hydra.scratch, "ready")
     written = fakes.Barrier(hydra.scratch, "written")
-    talk = fakes.repeat(100, fakes.say("words " * 100))
+    # Far more than the pipes hold, which would else have taken all of it.
+    talk = fakes.repeat(2500, fakes.say("words " * 100))
     hydra.agent("claude", [EDIT, *ready.stop(), talk, *written.stop(), DONE])
     hydra.state.mkdir()
     with disk(hydra.state, hydra.scratch / "image", 200 * 1024**2) as slow:
