@@ -36,7 +36,7 @@ def record(
     cases: Sequence[Case] = (),
     outputs: Outputs | None = None,
     *,
-    adapters: Iterable[Adapter] = registry.everyone(),
+    adapters: Iterable[Adapter] | None = None,
     places: Mapping[str, str] | None = None,
     whole: bool = False,
     unknown: str = "",
@@ -50,7 +50,7 @@ def record(
     is left out. Raises `RecordError` where a record there cannot be read.
     """
     written: list[Path] = []
-    for adapter in adapters:
+    for adapter in registry.everyone() if adapters is None else adapters:
         key = adapter.descriptor.key
         own = [one for one in observed if one.agent == key and not one.reason]
         mine = [replace(one, version=one.version or unknown) for one in own]
