@@ -83,7 +83,9 @@ def test_a_name_that_nobody_knows_is_told_with_those_that_are() -> None:
         ({"files": {"a": 1}}, "files: a is 1, not a text"),
         ({"skip": {"codexx": "why"}}, "unknown codexx; known: aider, claude"),
         ({"signal": {"name": "SIGKILL", "file": "x"}}, "known: SIGINT, SIGTERM"),
-        ({"signal": {"names": "SIGINT"}}, "signal: unknown names; known: file, name"),
+        ({"signal": {"names": "SIGINT"}}, "signal: unknown names; known: file, name, served"),
+        ({"signal": {"name": "SIGINT"}}, "signal: either file or served says"),
+        ({"signal": {"file": "x", "served": "turn"}}, "signal: either file or served says"),
         ({"expect": {"state": "x"}}, ": unknown state; known: content"),
         ({"expect": {"codex": {"state": "x"}}}, "expect.codex: unknown state; known"),
         ({"expect": {"status": "done"}}, "status 'done' is unknown; known: completed"),
@@ -114,11 +116,19 @@ def test_an_agents_own_expectation_stands_over_the_shared_one() -> None:
 
 
 def test_padding_makes_the_task_exactly_so_long_and_keeps_both_ends() -> None:
-    long = situation("small", SMALL | {"prompt": "-begin", "padding": 5000}).task
+    long = situation("small", SMALL | {"prompt": "-begin", "padding": 5000}).task()
     assert len(long.encode()) == 5000
     assert long.startswith("-begin\n")
     assert long.endswith("\nThe end of the task.") or long.endswith("The end of the task.")
-    assert situation("small", SMALL | {"prompt": "begin"}).task == "begin"
+    assert situation("small", SMALL | {"prompt": "begin"}).task(10) == "begin"
+
+
+def test_a_task_is_no_longer_than_its_agent_takes() -> None:
+    made = situation("small", SMALL | {"prompt": "-begin", "padding": 5000})
+    short = made.task(1000)
+    assert len(short.encode()) == 1000
+    assert short.startswith("-begin\n") and short.endswith("The end of the task.")
+    assert made.task(6000) == made.task()
 
 
 def test_a_signal_is_read() -> None:
@@ -222,6 +232,26 @@ def lane(**changes: Any) -> Seen:
 def failed(kind: str, reason: str, message: str = "it says so", **more: Any) -> Seen:
     error = {"kind": kind, "reason": reason, "message": message, "numbers": {}, "stderr": ""}
     return lane(status="failed", error=error | more)
+
+
+def test_the_limit_that_an_error_names_is_the_agents_own() -> None:
+    wanted = Expectation(status="timed_out", error="TimedOut/idle", numbers={"limit": "idle"})
+    seen = lane(status="timed_out", error=_timed_out(limit=6.0), warnings=[])
+    slow = replace(REACH, session=(), idle=20.0)
+    quick = replace(slow, idle=6.0)
+    seen = replace(seen, patch={})
+    assert differences(wanted, seen, quick) == ()
+    assert differences(wanted, seen, slow) == ("error: numbers.limit is 6, expected 20",)
+
+
+def _timed_out(**numbers: float) -> dict[str, Any]:
+    return {"kind": "TimedOut", "reason": "idle", "message": "", "numbers": numbers, "stderr": ""}
+
+
+def test_sigkill_is_told_but_of_an_agent_that_it_may_end() -> None:
+    seen = lane(exit={"code": None, "signal": signal.SIGKILL})
+    assert len(told(seen)) == 1
+    assert told(seen, replace(WANTED, may_be_killed=True)) == ()
 
 
 def test_as_expected_there_is_nothing_to_say() -> None:

@@ -66,6 +66,7 @@ class AiderText(JsonStream):
             (re.compile(r"(Model) (\S{1,200} has hit a token limit!)"), self._problem),
             (re.compile(r"(Empty response) (received from LLM.*)"), self._problem),
             (re.compile(r"(No LLM model) (was specified and no API keys.*)"), self._problem),
+            (re.compile(r"(\^C)(?: again to exit|KeyboardInterrupt)"), self._notice),
             (re.compile(r"(HTTPSConnectionPool)\(host='raw\.github.*"), self._notice),
         )
         self._seen_version = self._model = ""

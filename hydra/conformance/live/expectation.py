@@ -70,19 +70,20 @@ def brief(value: object) -> str:
 class Expectation:
     """How it should end for one agent.
 
-    `error` is `Kind/reason`, "" for none; `numbers` are figures the error must name. `exit` is
-    Hydra's own exit code. `events` must come in this order, with others in between; `never` must
+    `error` is `Kind/reason`, "" for none; `numbers` are figures the error must name, the text
+    `idle` is the agent's idle limit. `exit` is Hydra's own exit code. `events` must come in this order, with others in between; `never` must
     not come. In `usage` true means told and more than 0, false not told, a number exactly
     this. `served` is what the model server must have answered, in this order. `waited` is the
     least time in seconds between the first fault and the request after it. `warnings` are patterns
     of the lane's that must be there, `may_warn` of those that may. `session` are the fields of its
     session event, None for those in `agents/<key>.toml`. `refused` is in what Hydra says where it
-    starts no race at all. Texts may have `{agent}` in them.
+    starts no race at all. `may_be_killed` is for an agent that SIGKILL may end. Texts may have
+    `{agent}` in them.
     """
 
     status: str = Status.COMPLETED.value
     error: str = ""
-    numbers: Mapping[str, float] = field(default_factory=dict)
+    numbers: Mapping[str, float | str] = field(default_factory=dict)
     exit: int = 0
     events: tuple[Wanted, ...] = ()
     never: tuple[Wanted, ...] = ()
@@ -98,6 +99,7 @@ class Expectation:
     malformed: int = 0
     session: tuple[str, ...] | None = None
     refused: str = ""
+    may_be_killed: bool = False
 
 
 KEYS = tuple(Expectation.__dataclass_fields__)
@@ -131,6 +133,7 @@ def expectation(data: Mapping[str, Any], where: str) -> Expectation:
         malformed=one(data, "malformed", 0, where),
         session=words(data["session"], f"{where}: session") if "session" in data else None,
         refused=one(data, "refused", "", where),
+        may_be_killed=one(data, "may_be_killed", False, where),
     )
 
 

@@ -74,7 +74,7 @@ def _run(adapter: Adapter, program: Path, situation: Situation, reach: Reach, ro
         if situation.resume:
             from hydra.conformance.live.direct import resumed
 
-            prompts = (situation.task, situation.resume)
+            prompts = (situation.task(), situation.resume)
             seen = resumed(adapter, program, place, server, environ, prompts)
             return replace(seen, places=_places(place, program, server, ""))
         return _race(adapter.descriptor, program, situation, place, server, environ, reach)
@@ -97,11 +97,11 @@ def _race(
         place,
         Order(
             agents=[agent],
-            prompt=situation.task,
-            options=(*_allowed(told), *_kept(told), *reach.options, *situation.options),
+            prompt=situation.task(reach.prompt_bytes),
+            options=(*_allowed(told), *_kept(told), *reach.options, *_options(situation, reach)),
             environ=environ,
             signal=situation.stop.number if situation.stop else 0,
-            when=_when(situation.stop, agent, place, reach.late_tools) if situation.stop else None,
+            when=_when(situation.stop, agent, place, server, reach) if situation.stop else None,
             longest=LONGEST,
         ),
     )
@@ -149,23 +149,34 @@ def _settings(given: Mapping[str, Any], agent: str, program: Path) -> dict[str, 
     return {**given, "agents": {agent: own}}
 
 
-def _when(stop: Stop, agent: str, place: Place, late: bool) -> Callable[[Mapping[str, Any]], bool]:
-    """True of the tool's call, once the file that the tool writes is there: it runs, then."""
+def _options(situation: Situation, reach: Reach) -> list[str]:
+    return [str(fill(word, {"idle": f"{reach.idle:g}s"})) for word in situation.options]
+
+
+def _when(
+    stop: Stop, agent: str, place: Place, server: ModelServer, reach: Reach
+) -> Callable[[Mapping[str, Any]], bool]:
+    """True of the event at which the signal is sent, once what it waits for has come."""
     name = stop.file.replace("{agent}", agent)
 
+    def come() -> bool:
+        if stop.served:
+            return any(request.answer == stop.served for request in server.requests)
+        return any(place.state.glob(f"g/*/*/*/{name}"))
+
     def when(event: Mapping[str, Any]) -> bool:
-        if late:  # it has said something, and works on while this waits
-            return event.get("source") == "agent" and _written(place, name)
-        if event.get("kind") != "tool_call" or name not in str(event["data"].get("summary", "")):
-            return False
-        return _written(place, name)
+        if stop.served or reach.late_tools:  # no event of the agent's tells it while it lasts
+            return event.get("kind") == "agent_started" and _wait(come)
+        called = event.get("kind") == "tool_call" and name in event["data"].get("summary", "")
+        return called and _wait(come)
 
     return when
 
 
-def _written(place: Place, name: str) -> bool:
+def _wait(come: Callable[[], bool]) -> bool:
+    """True at last: where it never comes, the race's own end tells."""
     deadline = time.monotonic() + LONGEST / 2
-    while not any(place.state.glob(f"g/*/*/*/{name}")) and time.monotonic() < deadline:
+    while not come() and time.monotonic() < deadline:
         time.sleep(0.02)
     return True
 

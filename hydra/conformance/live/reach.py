@@ -36,7 +36,11 @@ class Reach:
     may_warn: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     late_tools: bool = False
-    """Whether its stream tells a tool only when that has ended."""
+    """Whether its stream tells a tool only when that has ended, or never."""
+    idle: float = 6.0
+    """The idle limit in seconds of a situation that waits for it: longer than its start takes."""
+    prompt_bytes: int = 0
+    """The longest task that it takes, where that is less than a situation would give; 0: no such."""
     situations: tuple[str, ...] = ()
     unproved: tuple[str, ...] = ()
     expect: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -79,6 +83,8 @@ def _reach(agent: str, row: Mapping[str, object]) -> Reach:
         may_warn=words(row.get("may_warn", ()), f"{agent}: may_warn"),
         options=words(row.get("options", ()), f"{agent}: options"),
         late_tools=one(row, "late_tools", False, agent),
+        idle=one(row, "idle", 6.0, agent),
+        prompt_bytes=one(row, "prompt_bytes", 0, agent),
         situations=words(row.get("situations", ()), f"{agent}: situations"),
         unproved=words(row.get("unproved", ()), f"{agent}: unproved"),
         expect={name: mapping(data, f"{agent}: expect.{name}") for name, data in expect.items()},

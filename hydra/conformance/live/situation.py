@@ -29,15 +29,18 @@ FILES = {"README.md": "# Shop\n\nA small shop.\n", "src/pager.py": "def pages(n)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """A signal to Hydra, once the agent's tool runs: when `file` stands in its worktree."""
+    """A signal to Hydra, once the agent's tool runs: when `file` stands in its worktree. Or, with
+    `served`, once the model server has answered so (`fault:hang`)."""
 
     number: int
-    file: str
+    file: str = ""
+    served: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """One situation. `skip` says why it is not for an agent; `options` are words of `hydra race`.
+    """One situation. `skip` says why it is not for an agent; `options` are words of `hydra race`,
+    `{idle}` in them is the agent's idle limit.
 
     `settings` is the user's hydra.toml. `padding` lengthens the prompt to so many bytes, its last
     line then reads `The end of the task.` `resume` is the prompt of a second call that goes on
@@ -61,13 +64,13 @@ class Situation:
     seconds: float = 3.0
     waits: bool = False
 
-    @property
-    def task(self) -> str:
-        """The whole prompt."""
-        if not self.padding:
+    def task(self, longest: int = 0) -> str:
+        """The whole prompt, padded to no more than `longest` bytes (0: as it is)."""
+        padding = min(self.padding, longest or self.padding)
+        if not padding:
             return self.prompt
         line, last = "This line is here to make the task long.\n", "The end of the task."
-        room = self.padding - len(self.prompt.encode()) - len(last) - 1
+        room = padding - len(self.prompt.encode()) - len(last) - 1
         return f"{self.prompt}\n{(line * (room // len(line) + 1))[:room]}{last}"
 
 
@@ -141,11 +144,14 @@ def _script(name: str, data: Mapping[str, Any]) -> Script:
 
 def _stop(data: Mapping[str, Any], name: str) -> Stop:
     where = f"{name}: signal"
-    only(data, ("name", "file"), where)
+    only(data, ("name", "file", "served"), where)
     word = one(data, "name", "SIGINT", where)
+    file, served = one(data, "file", "", where), one(data, "served", "", where)
+    if bool(file) == bool(served):
+        raise ConfigError(f"{where}: either file or served says what it waits for")
     if word not in ("SIGINT", "SIGTERM"):
         raise ConfigError(f"{where}: {word!r}; known: SIGINT, SIGTERM")
-    return Stop(number=signal.Signals[word].value, file=one(data, "file", "", where))
+    return Stop(number=signal.Signals[word].value, file=file, served=served)
 
 
 def _expected(name: str, data: Mapping[str, Any]) -> dict[str, Expectation]:
