@@ -7,21 +7,18 @@ own words (session, mode, model) are chosen while it is spoken, from what the ag
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from dataclasses import replace
 
 from hydra.adapters.acp_agents import ROWS
 from hydra.adapters.acp_row import Row
-from hydra.adapters.contract import Conversation, Descriptor, Parser
-from hydra.adapters.detecting import Reading, read
-from hydra.adapters.flags import Line, without_lost
+from hydra.adapters.base import CliAdapter
+from hydra.adapters.contract import Conversation, Parser
+from hydra.adapters.folders import lane_home
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
-from hydra.errors import UnsupportedFlag
 from hydra.model import (
     BuiltCommand,
-    CapabilitySet,
     DetectResult,
     Permission,
-    ProbeOutput,
     SpawnRequest,
 )
 
@@ -29,36 +26,14 @@ PROMPT_BYTES = 10_000_000
 """The longest prompt that is sent: the agents name no limit of their own."""
 
 
-class AcpAgent:
-    """The adapter of one row."""
+class AcpAgent(CliAdapter):
+    """The adapter of one row. Whether it is signed in is found out in the conversation."""
 
     def __init__(self, row: Row) -> None:
         self.row = row
-
-    @property
-    def descriptor(self) -> Descriptor:
-        """The agent as data."""
-        return self.row.descriptor
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`: the sign-in is found out in the conversation."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.row.identity,
-                table=self.row.flags,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, self.row.flags, flags)
+        self.descriptor = row.descriptor
+        self.identity = row.identity
+        self.table = row.flags
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`gemini --acp` and its like; what else is wanted goes into the conversation.
@@ -68,33 +43,25 @@ class AcpAgent:
         """
         self._check(request)
         row = self.row
-        line = Line(self.key(), row.descriptor.label, found.flags, row.descriptor.install_hint)
-        home = request.home or request.worktree.parent / "home"
+        line = self.line(found)
+        home = lane_home(request)
         line.args.extend(row.words)
         for flag, words in row.options:
             line.add(flag, *(word.replace("{home}", str(home)) for word in words))
+        line.warnings += row.warnings
         mode = row.manner.modes.get(request.permission, ())[:1]
         named = () if request.effort is None else (("effort", str(request.effort)),)
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
-            env=(
-                *((name, value.replace("{home}", str(home))) for name, value in row.environment),
-                *row.by_permission(request),
-            ),
-            cwd=request.worktree,
-            stdin=as_stdin(
-                prefaced(request.preface, request.prompt),
-                adapter=self.key(),
-                limit=PROMPT_BYTES,
-                unit="bytes",
-            ),
+        env = ((name, value.replace("{home}", str(home))) for name, value in row.environment)
+        prompt = prefaced(request.preface, request.prompt)
+        built = line.command(
+            request,
+            found,
+            env=(*env, *row.by_permission(request)),
+            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=tuple((home / name, data) for name, data in row.files.items()),
-            dialogue=self._dialogue(request),
-            dropped=tuple(line.dropped),
-            warnings=(*line.warnings, *row.warnings),
             expects=(*(("permission", word) for word in mode), *named),
         )
+        return replace(built, dialogue=self._dialogue(request))
 
     def conversation(self, command: BuiltCommand) -> Conversation:
         """A fresh conversation for one attempt."""
@@ -123,21 +90,17 @@ class AcpAgent:
     def _check(self, request: SpawnRequest) -> None:
         label = self.descriptor.label
         if request.network is False:
-            raise self._cannot(
+            raise self.cannot(
                 f"{label} has no switch that keeps its tools off the network",
                 "race it without --no-network",
             )
         if request.resume and not self.descriptor.capabilities.session_resume.present:
-            raise self._cannot(f"{label} does not go on with a session", "begin a new one")
+            raise self.cannot(f"{label} does not go on with a session", "begin a new one")
         if request.permission not in self.descriptor.modes:
             known = ", ".join(str(permission) for permission in self.descriptor.modes)
-            raise self._cannot(
-                f"{label} has nothing for the permission {request.permission}",
-                f"it takes {known}",
+            raise self.cannot(
+                f"{label} has nothing for the permission {request.permission}", f"it takes {known}"
             )
-
-    def _cannot(self, message: str, hint: str) -> UnsupportedFlag:
-        return UnsupportedFlag(message, adapter=self.key(), hint=hint, reason="capability")
 
     def _dialogue(self, request: SpawnRequest) -> tuple[tuple[str, str], ...]:
         told = [("permission", str(request.permission))]

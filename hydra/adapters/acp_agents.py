@@ -18,7 +18,6 @@ from hydra.adapters.acp_row import (
     NUMBER,
     OPEN,
     SPOKEN,
-    Pairs,
     Row,
     alone,
     any_agent,
@@ -29,6 +28,7 @@ from hydra.adapters.acp_row import (
 from hydra.adapters.contract import ConfigFolder, Install, Sessions
 from hydra.adapters.copilot_descriptor import SECRETS
 from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Pairs
 from hydra.adapters.protocols.acp_manner import Manner
 from hydra.model import Capability, Permission, SpawnRequest
 

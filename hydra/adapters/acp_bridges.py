@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 
 from hydra.adapters import claude, codex
-from hydra.adapters.acp_row import EFFORTS, FULL, NUMBER, OPEN, Pairs, Row, over, spoken
+from hydra.adapters.acp_row import EFFORTS, FULL, NUMBER, OPEN, Row, over, spoken
 from hydra.adapters.contract import Install
 from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Pairs
 from hydra.adapters.protocols.acp_manner import Manner
 from hydra.model import Permission, SpawnRequest
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag
+from hydra.adapters.flags import Flag, Pairs
 from hydra.adapters.protocols.acp_manner import Manner
 from hydra.model import Capability, CapabilitySet, Effort, Permission, SpawnRequest, Tier
-
-Pairs = tuple[tuple[str, str], ...]
 
 FULL, OPEN = Permission.FULL_AUTO, Permission.UNRESTRICTED
 

@@ -27,20 +27,12 @@ from hydra.adapters.aider_line import (
     YES,
     as_message,
 )
-from hydra.adapters.contract import (
-    Parser,
-)
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
-from hydra.errors import AgentError, UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    Permission,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.adapters.base import CliAdapter
+from hydra.adapters.contract import Parser
+from hydra.adapters.detecting import Identity
+from hydra.adapters.folders import lane_home
+from hydra.errors import AgentError
+from hydra.model import BuiltCommand, DetectResult, Permission, ProbeOutput, SpawnRequest
 
 CONFIGURED = "--model=(named by its own settings)"
 """Stands among the flags that were found where its settings name a model."""
@@ -48,7 +40,7 @@ CONFIGURED = "--model=(named by its own settings)"
 _MODEL = re.compile(r"^  - model: (?!None\s*$)\S", re.MULTILINE)
 
 
-class Aider:
+class Aider(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -56,29 +48,15 @@ class Aider:
         version=re.compile(r"^aider (\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"aider is AI pair programming", re.IGNORECASE),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
+    table = TABLE
 
     def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
         """Reads the probes `version`, `help` and `settings`: whether they name a model."""
-        reading = Reading(
-            descriptor=self.descriptor,
-            identity=self.identity,
-            table=TABLE,
-            binary=binary,
-            probes=probes,
-        )
-        found = read(reading)
+        found = super().detect(binary, probes)
         settings = probes.get("settings")
         if settings is None or not _MODEL.search(settings.stdout):
             return found
         return replace(found, flags=found.flags | {CONFIGURED})
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`aider --message-file F --yes-always --analytics-log F --no-auto-commits ...`.
@@ -87,34 +65,25 @@ class Aider:
         `AgentError` where no model is named: it would wait minutes for a login in a browser.
         """
         self._refuse(request, found)
-        home = request.home or request.worktree.parent / "home"
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        home = lane_home(request)
+        line = self.line(found)
         line.add(MESSAGE, MESSAGE.name, str(home / PROMPT_FILE))
         line.add(YES)
         if request.permission is Permission.PLAN:
-            _needed(line, MODE, self.descriptor.modes[Permission.PLAN])
+            line.need(MODE, self.descriptor.modes[Permission.PLAN])
         line.add(EVENTS, EVENTS.name, str(home / EVENTS_FILE))
         for flag, value in QUIET:
             line.add(flag, flag.name, *([value] if value else []))
         if request.model:
-            _needed(line, MODEL, request.model)
+            line.need(MODEL, request.model)
         if request.effort:
-            _needed(line, EFFORT, self.descriptor.efforts[request.effort])
+            line.need(EFFORT, self.descriptor.efforts[request.effort])
         for name in request.instructions:
             if name not in OWN_SETTINGS:
                 line.add(READ, READ.name, name)
+        line.warnings += _own_settings(request)
         message = as_message(request.preface, request.prompt, adapter=self.key())
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
-            env=ENVIRONMENT,
-            cwd=request.worktree,
-            files=((home / PROMPT_FILE, message),),
-            dropped=tuple(line.dropped),
-            warnings=(*line.warnings, *_own_settings(request)),
-        )
+        return line.command(request, found, env=ENVIRONMENT, files=((home / PROMPT_FILE, message),))
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
@@ -148,17 +117,7 @@ class Aider:
         )
         for wanted, what, instead in asked:
             if wanted:
-                raise UnsupportedFlag(
-                    f"aider has no option that {what}",
-                    adapter=self.key(),
-                    hint=f"race it {instead}",
-                    reason="capability",
-                )
-
-
-def _needed(line: Line, flag: Flag, value: str) -> None:
-    if not line.add(flag, flag.name, value):
-        raise line.gone(flag.name, flag.purpose)
+                raise self.cannot(f"aider has no option that {what}", f"race it {instead}")
 
 
 def _own_settings(request: SpawnRequest) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
@@ -14,9 +15,9 @@ from hydra.adapters.contract import (
     Probe,
     Sessions,
 )
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
-from hydra.adapters.prompts import as_stdin, prefaced
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag, Line
+from hydra.adapters.prompts import as_stdin, no_command, prefaced
 from hydra.errors import UnsupportedFlag
 from hydra.model import (
     BuiltCommand,
@@ -25,7 +26,6 @@ from hydra.model import (
     DetectResult,
     Effort,
     Permission,
-    ProbeOutput,
     SpawnRequest,
     Tier,
 )
@@ -233,7 +233,7 @@ PROMPT_BYTES = 10_000_000
 """What it takes on stdin at most."""
 
 
-class Claude:
+class Claude(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -241,26 +241,7 @@ class Claude:
         version=re.compile(r"^(\d+(?:\.\d+)+\S*) \(Claude Code\)", re.MULTILINE),
         help=re.compile(r"Claude Code"),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version`, `help` and `sign_in`, whichever were run."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`claude --print --output-format stream-json --verbose ...`, the prompt on stdin.
@@ -268,10 +249,8 @@ class Claude:
         Raises `UnsupportedFlag` where a required flag is gone, where the network is to be off
         (it has no switch for it), or where it would refuse to start as root.
         """
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
         self._check(request)
+        line = self.line(found)
         line.add(PRINT)
         line.add_value(FORMAT, "stream-json")
         line.add(VERBOSE)
@@ -282,16 +261,14 @@ class Claude:
         mode = self._permission(line, request.permission)
         self._instructions(line, request.instructions)
         if request.model:
-            self._model(line, request.model)
+            line.need(MODEL, request.model)
         self._further(line, request)
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
+        prompt = no_command(prefaced(request.preface, request.prompt))
+        return line.command(
+            request,
+            found,
             env=(*ENVIRONMENT, *((("IS_SANDBOX", "1"),) if _needs_consent(request) else ())),
-            cwd=request.worktree,
-            stdin=self._prompt(prefaced(request.preface, request.prompt)),
-            dropped=tuple(line.dropped),
-            warnings=tuple(line.warnings),
+            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             expects=() if mode is None else (("permission", mode),),
         )
 
@@ -303,11 +280,9 @@ class Claude:
 
     def _check(self, request: SpawnRequest) -> None:
         if request.network is False:
-            raise UnsupportedFlag(
+            raise self.cannot(
                 "Claude Code has no switch that keeps its tools off the network",
-                adapter=self.key(),
-                hint="race it without --no-network, or race codex alone",
-                reason="capability",
+                "race it without --no-network, or race codex alone",
             )
         if request.as_root and _bypasses(request) and not _needs_consent(request):
             raise UnsupportedFlag(
@@ -318,8 +293,8 @@ class Claude:
             )
 
     def _further(self, line: Line, request: SpawnRequest) -> None:
-        if request.effort and not line.add(EFFORT, EFFORT.name, request.effort):
-            raise line.gone(EFFORT.name, EFFORT.purpose)
+        if request.effort:
+            line.need(EFFORT, request.effort)
         if request.budget.turns:
             # Not in its help, and kept all the same (2.1.197, 2.1.330).
             line.args += ("--max-turns", str(request.budget.turns))
@@ -327,8 +302,8 @@ class Claude:
             line.add(COST, COST.name, f"{request.budget.cost_usd:g}")
         if request.resume:
             line.add_session(RESUME, request.resume)
-            if request.fork and not line.add(FORK):
-                raise line.gone(FORK.name, FORK.purpose)
+            if request.fork:
+                line.need(FORK)
 
     def _permission(self, line: Line, permission: Permission) -> str | None:
         if permission is Permission.CONFIG:
@@ -336,12 +311,8 @@ class Claude:
         mode = MODES[permission]
         if mode == "default" and f"{MODE.name}={MANUAL}" in line.found:
             line.add_value(MODE, MANUAL)
-        elif MODE.name in line.found:
-            line.add_value(MODE, mode)
-        elif mode == "bypassPermissions" and line.add(BYPASS):
-            line.dropped.append(MODE.name)
         else:
-            raise line.gone(f"{MODE.name} {mode}", MODE.purpose)
+            line.add_mode(MODE, mode, BYPASS if mode == "bypassPermissions" else None)
         return mode
 
     def _instructions(self, line: Line, names: tuple[str, ...]) -> None:
@@ -353,16 +324,6 @@ class Claude:
         for name in others:
             if name.endswith("CLAUDE.md"):
                 line.warnings.append(f"only {first} is sent to Claude Code, not {name}")
-
-    def _model(self, line: Line, model: str) -> None:
-        if not line.add(MODEL, MODEL.name, model):
-            raise line.gone(MODEL.name, MODEL.purpose)
-
-    def _prompt(self, prompt: str) -> bytes:
-        # A prompt that starts with "/" is read as a command of its own ("/clear": success, no
-        # turn); after a newline it is text.
-        text = f"\n{prompt}" if prompt.startswith("/") else prompt
-        return as_stdin(text, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes")
 
 
 def _bypasses(request: SpawnRequest) -> bool:

@@ -9,23 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.cline_descriptor import DESCRIPTOR
 from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag, Line
+from hydra.adapters.folders import lane_home
 from hydra.adapters.prompts import as_stdin, prefaced
-from hydra.errors import UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    Permission,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 JSON = Flag(
     name="--json",
@@ -81,7 +74,7 @@ PROMPT_BYTES = 10_000_000
 """More than any model reads; 200 kB were tried."""
 
 
-class Cline:
+class Cline(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -89,26 +82,7 @@ class Cline:
         version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"Cline CLI"),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`cline " " --json --verbose --auto-approve true ...`, the prompt by a pipe on stdin.
@@ -117,9 +91,8 @@ class Cline:
         where the network is to be off.
         """
         self._check(request)
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        line = self.line(found)
+        line.warnings.append(OWN_COMMANDS)
         line.args.append(BLANK)
         line.add(JSON)
         line.add(VERBOSE)
@@ -127,20 +100,13 @@ class Cline:
         line.add(CWD, CWD.name, str(request.worktree))
         self._further(line, request)
         env, files = _settings(request)
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
+        prompt = prefaced(request.preface, request.prompt)
+        return line.command(
+            request,
+            found,
             env=(*ENVIRONMENT, *env),
-            cwd=request.worktree,
-            stdin=as_stdin(
-                prefaced(request.preface, request.prompt),
-                adapter=self.key(),
-                limit=PROMPT_BYTES,
-                unit="bytes",
-            ),
+            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=files,
-            dropped=tuple(line.dropped),
-            warnings=(OWN_COMMANDS, *line.warnings),
             expects=() if mode is None or VERBOSE.name in line.dropped else (("permission", mode),),
         )
 
@@ -152,34 +118,31 @@ class Cline:
 
     def _check(self, request: SpawnRequest) -> None:
         if request.network is False:
-            raise self._refused(
+            raise self.cannot(
                 "Cline has no switch that keeps its tools off the network",
                 "race it without --no-network",
             )
         if request.resume:
-            raise self._refused(
+            raise self.cannot(
                 "Cline goes on with a session in its terminal UI alone",
                 "begin a new session for it",
             )
 
-    def _refused(self, message: str, hint: str) -> UnsupportedFlag:
-        return UnsupportedFlag(message, adapter=self.key(), hint=hint, reason="capability")
-
     def _permission(self, line: Line, permission: Permission) -> str | None:
         if permission is Permission.CONFIG:
             return None
-        if permission is Permission.PLAN and not line.add(PLAN):
-            raise line.gone(PLAN.name, PLAN.purpose)
+        if permission is Permission.PLAN:
+            line.need(PLAN)
         if permission is not Permission.DEFAULT:
             line.add(APPROVE, APPROVE.name, "true")
         return "plan" if permission is Permission.PLAN else "act"
 
     def _further(self, line: Line, request: SpawnRequest) -> None:
-        if request.model and not line.add(MODEL, MODEL.name, request.model):
-            raise line.gone(MODEL.name, MODEL.purpose)
+        if request.model:
+            line.need(MODEL, request.model)
         effort = request.effort and self.descriptor.efforts[request.effort]
-        if effort and not line.add(THINKING, THINKING.name, effort):
-            raise line.gone(THINKING.name, THINKING.purpose)
+        if effort:
+            line.need(THINKING, effort)
         if request.budget.seconds:
             line.add(TIMEOUT, TIMEOUT.name, str(max(1, round(request.budget.seconds))))
 
@@ -193,7 +156,7 @@ def _settings(
     told: dict[str, object] = {"telemetryOptOut": True, "autoUpdateEnabled": False}
     if request.permission in (Permission.PLAN, Permission.EDIT):
         told["disabledTools"] = list(SHELL_TOOLS)
-    place = (request.home or request.worktree.parent / "home") / "cline-settings.json"
+    place = lane_home(request) / "cline-settings.json"
     return (("CLINE_GLOBAL_SETTINGS_PATH", str(place)),), ((place, json.dumps(told).encode()),)
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
@@ -16,7 +17,7 @@ from hydra.adapters.contract import (
     Sessions,
 )
 from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.flags import Flag, Line
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
 from hydra.adapters.versions import older
 from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
@@ -190,7 +191,7 @@ PROMPT_CHARACTERS = 1_048_576
 """What it takes at most: more is refused with `input_too_large` (0.169.0)."""
 
 
-class Codex:
+class Codex(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -198,10 +199,7 @@ class Codex:
         version=re.compile(r"^codex(?:-cli)? (\d+(?:\.\d+)+\S*)", re.MULTILINE),
         help=re.compile(r"Codex"),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
+    table = TABLE
 
     def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
         """Reads the probes `version`, `help`, `exec_help`, `sign_in`, `sandbox`."""
@@ -218,19 +216,13 @@ class Codex:
             extra=(broken,) if broken else (),
         )
 
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
-
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`codex exec --json --sandbox ... -`, the prompt on stdin.
 
         Raises `UnsupportedFlag` where a required flag is gone, or the network is to be off and
         no sandbox of its own is there to keep it off.
         """
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        line = self.line(found)
         line.args.append("exec")
         line.add(JSON)
         line.add(COLOR, COLOR.name, "never")
@@ -239,22 +231,18 @@ class Codex:
         line.add(DISABLE, DISABLE.name, "plugins")
         self._permission(line, request)
         self._settings(line, request, found)
-        if request.model and not line.add(MODEL, MODEL.name, request.model):
-            raise line.gone(MODEL.name, MODEL.purpose)
+        if request.model:
+            line.need(MODEL, request.model)
         words = [*line.args, *request.extra_args]
         if request.resume:
             # Last: after `resume` it refuses --sandbox, and would fall back to read-only (0.169.0).
             words += self._session(request, found)
+        prompt = prefaced(request.preface, request.prompt)
         return BuiltCommand(
             program=str(found.binary),
             args=(*words, "-"),
             cwd=request.worktree,
-            stdin=as_stdin(
-                prefaced(request.preface, request.prompt),
-                adapter=self.key(),
-                limit=PROMPT_CHARACTERS,
-                unit="characters",
-            ),
+            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_CHARACTERS, unit="characters"),
             dropped=tuple(line.dropped),
             warnings=tuple(line.warnings),
             expects=_expected(request.permission),
@@ -271,11 +259,9 @@ class Codex:
         if not request.fork:
             return ["resume", session]
         if older(found.version, FORKS):
-            raise UnsupportedFlag(
+            raise self.cannot(
                 f"OpenAI Codex {found.version} cannot go on with a copy of a session",
-                adapter=self.key(),
-                hint=f"update it: {self.descriptor.install_hint}",
-                reason="capability",
+                f"update it: {self.descriptor.install_hint}",
             )
         return ["fork", session]
 
@@ -283,8 +269,7 @@ class Codex:
         if request.permission is Permission.UNRESTRICTED:
             if request.network is False:
                 raise self._network("nothing confines it with --unsafe-full-access")
-            if not line.add(BYPASS):
-                raise line.gone(BYPASS.name, BYPASS.purpose)
+            line.need(BYPASS)
             return
         if request.permission is Permission.CONFIG:
             return
@@ -324,11 +309,9 @@ class Codex:
         return settings if request.network else [*settings, "web_search=disabled"]
 
     def _network(self, why: str) -> UnsupportedFlag:
-        return UnsupportedFlag(
+        return self.cannot(
             f"Codex's tools cannot be kept off the network: {why}",
-            adapter=self.key(),
-            hint="leave out --no-network or --unsafe-full-access",
-            reason="capability",
+            "leave out --no-network or --unsafe-full-access",
         )
 
     def _sandbox(self, probe: ProbeOutput | None) -> AgentError | None:

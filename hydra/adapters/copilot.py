@@ -8,20 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
 from hydra.adapters.copilot_descriptor import DESCRIPTOR, SECRETS, USAGE
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag
+from hydra.adapters.folders import lane_home
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
-from hydra.errors import UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    Permission,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 FORMAT = Flag(
     name="--output-format", purpose="to read what it does", required=True, drops=("json_stream",)
@@ -90,34 +84,15 @@ _ENVIRONMENT = (("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_ALLOW_ALL", "false")
 PROMPT_BYTES = 10_000_000
 
 
-class Copilot:
-    """The adapter."""
+class Copilot(CliAdapter):
+    """The adapter. Nothing that the CLI has says whether it is signed in."""
 
     descriptor = DESCRIPTOR
     identity = Identity(
         version=re.compile(r"^GitHub Copilot CLI (\d+(?:\.\d+)+\S*?)\.?\s*$", re.MULTILINE),
         help=re.compile(r"GitHub Copilot CLI"),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`; nothing it has says whether it is signed in."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`copilot --output-format json ...`, the prompt on stdin.
@@ -126,35 +101,30 @@ class Copilot:
         a network that is off, and permissions that it has no words for.
         """
         self._check(request)
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        line = self.line(found)
         line.add_value(FORMAT, "json")
         for flag in _PLAIN:
             line.add(flag)
         line.add(STREAM, STREAM.name, "off")
-        home = request.home or request.worktree.parent / "home"
+        home = lane_home(request)
         line.add(USAGE_FILE, USAGE_FILE.name, str(home / USAGE))
         # Values that may be many are joined on: what follows them is another option's.
         line.add(SECRET, f"{SECRET.name}={','.join(SECRETS)}")
         for flag, word in _WORDS[request.permission]:
-            self._needed(line, flag, f"{flag.name}={word}" if word else flag.name)
+            line.need_words(flag, f"{flag.name}={word}" if word else flag.name)
         if request.model:
-            self._needed(line, MODEL, MODEL.name, request.model)
+            line.need_words(MODEL, MODEL.name, request.model)
         if request.effort is not None:
-            self._needed(line, EFFORT, EFFORT.name, self.descriptor.efforts[request.effort])
+            line.need_words(EFFORT, EFFORT.name, self.descriptor.efforts[request.effort])
         if request.resume:
             session = as_session(request.resume, adapter=self.key())
-            self._needed(line, RESUME, f"{RESUME.name}={session}")
+            line.need_words(RESUME, f"{RESUME.name}={session}")
         prompt = prefaced(request.preface, request.prompt)
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
+        return line.command(
+            request,
+            found,
             env=_ENVIRONMENT,
-            cwd=request.worktree,
             stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            dropped=tuple(line.dropped),
-            warnings=tuple(line.warnings),
         )
 
     def parser(self) -> Parser:
@@ -163,29 +133,22 @@ class Copilot:
 
         return CopilotStream()
 
-    def _needed(self, line: Line, flag: Flag, *args: str) -> None:
-        if not line.add(flag, *args):
-            raise line.gone(" ".join(args), flag.purpose)
-
     def _check(self, request: SpawnRequest) -> None:
         if request.network is False:
-            raise self._cannot(
+            raise self.cannot(
                 "GitHub Copilot CLI has no switch that keeps its tools off the network",
                 "race it without --no-network",
             )
         if request.fork:
-            raise self._cannot(
+            raise self.cannot(
                 "GitHub Copilot CLI cannot go on with a copy of a session",
                 "go on with the session itself",
             )
         if request.permission not in _WORDS:
-            raise self._cannot(
+            raise self.cannot(
                 f"GitHub Copilot CLI has nothing for the permission {request.permission.value}",
                 "use --permission plan, edit or full-auto",
             )
-
-    def _cannot(self, message: str, hint: str) -> UnsupportedFlag:
-        return UnsupportedFlag(message, adapter=self.key(), hint=hint, reason="capability")
 
 
 ADAPTER = Copilot()

@@ -7,8 +7,8 @@ better than `observed`, and every line it builds carries a warning.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
@@ -18,10 +18,9 @@ from hydra.adapters.contract import (
     Probe,
     Sessions,
 )
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag
 from hydra.adapters.prompts import as_stdin, prefaced
-from hydra.errors import UnsupportedFlag
 from hydra.model import (
     BuiltCommand,
     Capability,
@@ -29,7 +28,6 @@ from hydra.model import (
     Confidence,
     DetectResult,
     Permission,
-    ProbeOutput,
     SpawnRequest,
     Tier,
 )
@@ -137,7 +135,7 @@ NEW_CHAT = "Cursor Agent begins a new chat without a word where it does not know
 PROMPT_BYTES = 1_000_000
 
 
-class Cursor:
+class Cursor(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -145,26 +143,7 @@ class Cursor:
         version=re.compile(r"^(20\d\d\.\d\d\.\d\d-[0-9a-f]{6,})\s*$", re.MULTILINE),
         help=re.compile(r"Cursor Agent|cursor-agent", re.IGNORECASE),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version`, `help` and `sign_in`."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`cursor-agent --print --output-format stream-json --trust --force`, prompt on stdin.
@@ -173,48 +152,36 @@ class Cursor:
         where the network is to be off.
         """
         if request.network is False:
-            raise self._refused(
+            raise self.cannot(
                 "Cursor Agent has no known switch that keeps its tools off the network",
                 "race it without --no-network",
             )
         if request.fork:
-            raise self._refused(
+            raise self.cannot(
                 "Cursor Agent has no known way to go on with a copy of a session",
                 "go on with the session itself, or begin a new one",
             )
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        line = self.line(found)
+        line.warnings.append(INFERRED)
         line.add(PRINT)
         line.add_value(FORMAT, "stream-json")
         line.add(TRUST)
         if request.permission is Permission.PLAN:
-            if not line.add(MODE, MODE.name, "plan"):
-                raise line.gone(f"{MODE.name} plan", MODE.purpose)
+            line.need_words(MODE, MODE.name, "plan")
         elif request.permission not in (Permission.DEFAULT, Permission.CONFIG):
             line.add(FORCE)
         line.add(WORKSPACE, WORKSPACE.name, str(request.worktree))
-        if request.model and not line.add(MODEL, MODEL.name, request.model):
-            raise line.gone(MODEL.name, MODEL.purpose)
+        if request.model:
+            line.need(MODEL, request.model)
         if request.resume:
             line.add_session(RESUME, request.resume)
             line.warnings.append(NEW_CHAT)
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
-            cwd=request.worktree,
-            stdin=as_stdin(
-                prefaced(request.preface, request.prompt),
-                adapter=self.key(),
-                limit=PROMPT_BYTES,
-                unit="bytes",
-            ),
-            dropped=tuple(line.dropped),
-            warnings=(INFERRED, *line.warnings),
+        prompt = prefaced(request.preface, request.prompt)
+        return line.command(
+            request,
+            found,
+            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
         )
-
-    def _refused(self, message: str, hint: str) -> UnsupportedFlag:
-        return UnsupportedFlag(message, adapter=self.key(), hint=hint, reason="capability")
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""

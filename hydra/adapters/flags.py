@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from hydra.adapters.helptext import lists_values
 from hydra.adapters.prompts import as_session
 from hydra.errors import UnsupportedFlag
-from hydra.model import CapabilitySet
+from hydra.model import BuiltCommand, CapabilitySet, DetectResult, SpawnRequest
+
+Pairs = tuple[tuple[str, str], ...]
+"""Names and values: variables of an environment, or what a session is to say of itself."""
 
 
 class Flag(NamedTuple):
@@ -61,10 +65,60 @@ class Line:
             raise self.gone(f"{flag.name} {value}", flag.purpose)
         self.add(flag, flag.name, value)
 
+    def add_mode(self, flag: Flag, mode: str, instead: Flag | None) -> None:
+        """`--flag MODE`; where that flag is gone `instead`, which alone does what this mode is.
+
+        Raises `UnsupportedFlag` where neither is there, or the help lists values and not this.
+        """
+        if flag.name in self.found:
+            self.add_value(flag, mode)
+        elif instead is not None and self.add(instead):
+            self.dropped.append(flag.name)
+        else:
+            raise self.gone(f"{flag.name} {mode}", flag.purpose)
+
     def add_session(self, flag: Flag, session: str) -> None:
         """`--flag SESSION`. Raises `UnsupportedFlag` where the flag is gone."""
-        if not self.add(flag, flag.name, as_session(session, adapter=self.adapter)):
+        self.need(flag, as_session(session, adapter=self.adapter))
+
+    def need(self, flag: Flag, value: str = "") -> None:
+        """`--flag value`, or the flag alone without one: somebody has asked for it.
+
+        Raises `UnsupportedFlag` where it is gone, required or not.
+        """
+        if not self.add(flag, flag.name, *([value] if value else [])):
             raise self.gone(flag.name, flag.purpose)
+
+    def need_words(self, flag: Flag, *words: str) -> None:
+        """`words`, as `add` puts them there, for what only all of them together ask for.
+
+        Raises `UnsupportedFlag`, which names them all, where the flag is gone.
+        """
+        if not self.add(flag, *words):
+            raise self.gone(" ".join(words), flag.purpose)
+
+    def command(
+        self,
+        request: SpawnRequest,
+        found: DetectResult,
+        *,
+        env: Pairs = (),
+        stdin: bytes | None = None,
+        files: tuple[tuple[Path, bytes], ...] = (),
+        expects: Pairs = (),
+    ) -> BuiltCommand:
+        """The whole command: this line with the user's own words behind it, in the worktree."""
+        return BuiltCommand(
+            program=str(found.binary),
+            args=(*self.args, *request.extra_args),
+            env=env,
+            cwd=request.worktree,
+            stdin=stdin,
+            files=files,
+            dropped=tuple(self.dropped),
+            warnings=tuple(self.warnings),
+            expects=expects,
+        )
 
     def gone(self, what: str, purpose: str) -> UnsupportedFlag:
         """The error for a flag that is needed and not there."""

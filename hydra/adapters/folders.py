@@ -1,4 +1,5 @@
-"""Where an agent's own settings folders are: by their variables, else under HOME. Pure."""
+"""Where an agent's own settings folders are: by their variables, else under HOME. And where a lane
+has a folder of its own. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hydra.adapters.contract import ConfigFolder, Descriptor
+from hydra.model import SpawnRequest
 
 
 def folders_of(descriptor: Descriptor) -> tuple[ConfigFolder, ...]:
@@ -29,3 +31,8 @@ def named_place(folder: ConfigFolder, named: str | None, home: Path) -> Path:
 def places(descriptor: Descriptor, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
     """Where all of them are, its configuration first."""
     return tuple(place_of(folder, environ, home) for folder in folders_of(descriptor))
+
+
+def lane_home(request: SpawnRequest) -> Path:
+    """The lane's own folder; beside its worktree where the request names none."""
+    return request.home or request.worktree.parent / "home"

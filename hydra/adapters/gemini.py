@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag, Line
 from hydra.adapters.gemini_descriptor import DESCRIPTOR, DOTENV, MODES
-from hydra.adapters.prompts import as_stdin, prefaced
-from hydra.errors import UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    Permission,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.adapters.prompts import as_stdin, no_command, prefaced
+from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 FORMAT = Flag(
     name="--output-format",
@@ -56,7 +48,7 @@ PROMPT_BYTES = 8 * 1024**2
 """What it reads from stdin at most; it cuts off the rest without a word on stdout."""
 
 
-class Gemini:
+class Gemini(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -64,26 +56,7 @@ class Gemini:
         version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"Gemini CLI"),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`, whichever were run."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`gemini --output-format stream-json --skip-trust ...`, the prompt on stdin.
@@ -91,27 +64,22 @@ class Gemini:
         Raises `UnsupportedFlag` where a required flag is gone, where the network is to be off, or
         where a copy of a session is to be gone on with (it has no switch for either).
         """
-        if request.network is False or request.fork:
-            raise self._cannot(request)
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        self._check(request)
+        line = self.line(found)
         line.add_value(FORMAT, "stream-json")
         line.add(TRUST)
         _permission(line, request.permission)
-        if request.model and not line.add(MODEL, MODEL.name, request.model):
-            raise line.gone(MODEL.name, MODEL.purpose)
+        if request.model:
+            line.need(MODEL, request.model)
         if request.resume:
             line.add_session(RESUME, request.resume)
         _variables(line, request.instructions)
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
+        prompt = no_command(prefaced(request.preface, request.prompt))
+        return line.command(
+            request,
+            found,
             env=ENVIRONMENT,
-            cwd=request.worktree,
-            stdin=self._prompt(prefaced(request.preface, request.prompt)),
-            dropped=tuple(line.dropped),
-            warnings=tuple(line.warnings),
+            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
         )
 
     def parser(self) -> Parser:
@@ -120,34 +88,24 @@ class Gemini:
 
         return GeminiStream()
 
-    def _cannot(self, request: SpawnRequest) -> UnsupportedFlag:
-        network = request.network is False
-        text = "keeps its tools off the network" if network else "goes on with a copy of a session"
-        hint = "race it without --no-network" if network else "go on with the session itself"
-        return UnsupportedFlag(
-            f"Gemini CLI has no switch that {text}",
-            adapter=self.key(),
-            hint=hint,
-            reason="capability",
-        )
-
-    def _prompt(self, prompt: str) -> bytes:
-        # One that starts with "/" may be a command of the repository's, with a shell line in it;
-        # after a newline it is text.
-        text = f"\n{prompt}" if prompt.startswith("/") else prompt
-        return as_stdin(text, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes")
+    def _check(self, request: SpawnRequest) -> None:
+        if request.network is False:
+            raise self.cannot(
+                "Gemini CLI has no switch that keeps its tools off the network",
+                "race it without --no-network",
+            )
+        if request.fork:
+            raise self.cannot(
+                "Gemini CLI has no switch that goes on with a copy of a session",
+                "go on with the session itself",
+            )
 
 
 def _permission(line: Line, permission: Permission) -> None:
     if permission is Permission.CONFIG:
         return
     mode = MODES[permission]
-    if MODE.name in line.found:
-        line.add_value(MODE, mode)
-    elif mode == "yolo" and line.add(YOLO):
-        line.dropped.append(MODE.name)
-    else:
-        raise line.gone(f"{MODE.name} {mode}", MODE.purpose)
+    line.add_mode(MODE, mode, YOLO if mode == "yolo" else None)
 
 
 def _variables(line: Line, names: tuple[str, ...]) -> None:

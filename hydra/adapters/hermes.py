@@ -7,21 +7,16 @@ The prompt is a word of its line, `--oneshot=...`: it reads a task from neither 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag
+from hydra.adapters.folders import lane_home
 from hydra.adapters.hermes_facts import DESCRIPTOR, USAGE_FILE
 from hydra.adapters.prompts import prefaced
-from hydra.errors import AgentError, UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.errors import AgentError
+from hydra.model import BuiltCommand, DetectResult, SpawnRequest
 
 ONESHOT = Flag(
     name="--oneshot",
@@ -54,7 +49,7 @@ SEEN = (
 )
 
 
-class Hermes:
+class Hermes(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -62,26 +57,7 @@ class Hermes:
         version=re.compile(r"^Hermes Agent v(\d+\.\d+\.\d+\S*) ", re.MULTILINE),
         help=re.compile(r"^Hermes Agent - ", re.MULTILINE),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`hermes --toolsets=file,terminal,todo --usage-file F --oneshot=PROMPT`.
@@ -90,10 +66,9 @@ class Hermes:
         `AgentError` for a prompt that can be no word of a command line.
         """
         self._refuse(request)
-        home = request.home or request.worktree.parent / "home"
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        home = lane_home(request)
+        line = self.line(found)
+        line.warnings.append(SEEN)
         line.add(USAGE, f"{USAGE.name}={home / USAGE_FILE}")
         toolsets = self.descriptor.modes[request.permission]
         if toolsets and not line.add(TOOLSETS, f"{TOOLSETS.name}={toolsets}"):
@@ -101,14 +76,7 @@ class Hermes:
         if request.model and not line.add(MODEL, f"{MODEL.name}={request.model}"):
             raise line.gone(MODEL.name, MODEL.purpose)
         line.add(ONESHOT, f"{ONESHOT.name}={self._word(request)}")
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
-            env=ENVIRONMENT,
-            cwd=request.worktree,
-            dropped=tuple(line.dropped),
-            warnings=(SEEN, *line.warnings),
-        )
+        return line.command(request, found, env=ENVIRONMENT)
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
@@ -150,12 +118,7 @@ class Hermes:
         )
         for wanted, what, instead in asked:
             if wanted:
-                raise UnsupportedFlag(
-                    f"hermes has no option that {what}",
-                    adapter=self.key(),
-                    hint=f"race it {instead}",
-                    reason="capability",
-                )
+                raise self.cannot(f"hermes has no option that {what}", f"race it {instead}")
 
 
 ADAPTER = Hermes()

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag, Line
+from hydra.adapters.folders import lane_home
 from hydra.adapters.omp_descriptor import DESCRIPTOR, MODES
-from hydra.adapters.pi_family import preface_file
 from hydra.adapters.pi_stream import PiStream
-from hydra.adapters.prompts import as_stdin
-from hydra.errors import UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    Permission,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.adapters.prompts import as_stdin, preface_file
+from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 PRINT = Flag(
     name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
@@ -110,7 +102,7 @@ eight formats run from the repository (18.2.3). AGENTS.md is read all the same."
 PROMPT_BYTES = 10_000_000
 
 
-class Omp:
+class Omp(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -118,26 +110,7 @@ class Omp:
         version=re.compile(r"^omp/(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"^omp v\d|Oh My Pi"),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`omp --print --mode json --config OVERLAY ...`, the prompt on stdin.
@@ -146,10 +119,8 @@ class Omp:
         forked, and where the network is to be off.
         """
         self._check(request)
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
-        state = (request.home or request.worktree.parent / "home") / "state"
+        line = self.line(found)
+        state = lane_home(request) / "state"
         overlay = state / "omp" / "lane.yml"
         line.add(PRINT)
         line.add(MODE, MODE.name, "json")
@@ -157,19 +128,16 @@ class Omp:
         for flag in (NO_EXTENSIONS, NO_LSP, NO_TITLE, NO_PTY):
             line.add(flag)
         if request.permission is not Permission.CONFIG:
-            _needed(line, APPROVAL, MODES[request.permission])
+            line.need(APPROVAL, MODES[request.permission])
         files = self._further(line, request)
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
+        return line.command(
+            request,
+            found,
             # Its logs and sockets lie beside its settings, where a lane may not write; where this
             # folder has one called omp they lie in there.
             env=(*ENVIRONMENT, ("XDG_STATE_HOME", str(state))),
-            cwd=request.worktree,
             stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=((overlay, OVERLAY), *files),
-            dropped=tuple(line.dropped),
-            warnings=tuple(line.warnings),
         )
 
     def parser(self) -> Parser:
@@ -178,38 +146,28 @@ class Omp:
 
     def _check(self, request: SpawnRequest) -> None:
         if request.network is False:
-            raise UnsupportedFlag(
+            raise self.cannot(
                 "omp has no switch that keeps its tools off the network",
-                adapter=self.key(),
-                hint="race it without --no-network",
-                reason="capability",
+                "race it without --no-network",
             )
         if request.fork:
-            raise UnsupportedFlag(
+            raise self.cannot(
                 "omp shows no flag that goes on with a copy of a session",
-                adapter=self.key(),
-                hint="go on with the session itself",
-                reason="capability",
+                "go on with the session itself",
             )
 
     def _further(self, line: Line, request: SpawnRequest) -> tuple[tuple[Path, bytes], ...]:
         """Model, effort, preface and session; gives the files that the line names."""
         if request.model:
-            _needed(line, MODEL, request.model)
+            line.need(MODEL, request.model)
         if request.effort:
-            _needed(line, THINKING, self.descriptor.efforts[request.effort])
+            line.need(THINKING, self.descriptor.efforts[request.effort])
         files = preface_file(request)
         for path, _ in files:
-            _needed(line, PREFACE, str(path))
+            line.need(PREFACE, str(path))
         if request.resume:
             line.add_session(RESUME, request.resume)
         return files
-
-
-def _needed(line: Line, flag: Flag, value: str) -> None:
-    """`--flag value`. Raises `UnsupportedFlag` where it is gone: it was asked for."""
-    if not line.add(flag, flag.name, value):
-        raise line.gone(flag.name, flag.purpose)
 
 
 ADAPTER = Omp()

@@ -7,22 +7,14 @@ its own configuration's business: no flag narrows it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag
 from hydra.adapters.openclaw_descriptor import DESCRIPTOR
 from hydra.adapters.prompts import as_stdin, prefaced
-from hydra.errors import UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    Permission,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 JSON = Flag(
     name="--json",
@@ -66,7 +58,7 @@ SILENT = (
 )
 
 
-class OpenClaw:
+class OpenClaw(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -74,26 +66,7 @@ class OpenClaw:
         version=re.compile(r"^OpenClaw (\d{4}\.\d+\.\d+\S*)", re.MULTILINE),
         help=re.compile(r"openclaw agent exec"),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`, which is that of `agent exec`."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`openclaw agent exec --json --cwd WORKTREE ... --message-file -`, the prompt on stdin.
@@ -102,34 +75,26 @@ class OpenClaw:
         the network is to be off, and for a permission that none of its flags is.
         """
         self._check(request)
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        line = self.line(found)
+        line.warnings.append(SILENT)
         line.args += ("agent", "exec")
         line.add(JSON)
         line.add(CWD, CWD.name, str(request.worktree))
         line.add(TIMEOUT, TIMEOUT.name, str(max(1, round(request.budget.seconds or NO_LIMIT))))
-        if request.permission is Permission.DEFAULT and not line.add(ISOLATED):
-            raise line.gone(ISOLATED.name, ISOLATED.purpose)
-        if request.model and not line.add(MODEL, MODEL.name, request.model):
-            raise line.gone(MODEL.name, MODEL.purpose)
+        if request.permission is Permission.DEFAULT:
+            line.need(ISOLATED)
+        if request.model:
+            line.need(MODEL, request.model)
         effort = request.effort and self.descriptor.efforts[request.effort]
-        if effort and not line.add(THINKING, THINKING.name, effort):
-            raise line.gone(THINKING.name, THINKING.purpose)
+        if effort:
+            line.need(THINKING, effort)
         line.add(PROMPT, PROMPT.name, "-")
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
+        prompt = prefaced(request.preface, request.prompt)
+        return line.command(
+            request,
+            found,
             env=ENVIRONMENT,
-            cwd=request.worktree,
-            stdin=as_stdin(
-                prefaced(request.preface, request.prompt),
-                adapter=self.key(),
-                limit=PROMPT_BYTES,
-                unit="bytes",
-            ),
-            dropped=tuple(line.dropped),
-            warnings=(SILENT, *line.warnings),
+            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
         )
 
     def parser(self) -> Parser:
@@ -140,23 +105,19 @@ class OpenClaw:
 
     def _check(self, request: SpawnRequest) -> None:
         if request.network is False:
-            raise self._refused(
+            raise self.cannot(
                 "OpenClaw has no switch that keeps its tools off the network",
                 "race it without --no-network",
             )
         if request.resume:
-            raise self._refused(
-                "OpenClaw's `agent exec` cannot go on with a session",
-                "begin a new session for it",
+            raise self.cannot(
+                "OpenClaw's `agent exec` cannot go on with a session", "begin a new session for it"
             )
         if request.permission not in self.descriptor.modes:
-            raise self._refused(
+            raise self.cannot(
                 f"OpenClaw has no flag for permission {request.permission}",
                 "race it with --permission full-auto",
             )
-
-    def _refused(self, message: str, hint: str) -> UnsupportedFlag:
-        return UnsupportedFlag(message, adapter=self.key(), hint=hint, reason="capability")
 
 
 ADAPTER = OpenClaw()

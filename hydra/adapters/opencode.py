@@ -7,20 +7,14 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag, Line
+from hydra.adapters.folders import lane_home
 from hydra.adapters.opencode_descriptor import DESCRIPTOR, FOLDERS
 from hydra.adapters.prompts import as_stdin
-from hydra.errors import UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    Permission,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 FORMAT = Flag(
     name="--format",
@@ -90,34 +84,15 @@ HOSTED = "opencode"
 PROMPT_BYTES = 10_000_000
 
 
-class OpenCode:
-    """The adapter."""
+class OpenCode(CliAdapter):
+    """The adapter. Nothing that the CLI has says whether it is signed in."""
 
     descriptor = DESCRIPTOR
     identity = Identity(
         version=re.compile(r"^(\d+(?:\.\d+){2}\S*)\s*$", re.MULTILINE),
         help=re.compile(r"^opencode run ", re.MULTILINE),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`; nothing it has says whether it is signed in."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`opencode run --format json ...`, the prompt on stdin.
@@ -126,9 +101,7 @@ class OpenCode:
         a network that is off, and permissions that it has no words for.
         """
         self._check(request)
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        line = self.line(found)
         line.args.append("run")
         line.add_value(FORMAT, "json")
         line.add(DIR, DIR.name, str(request.worktree))
@@ -141,19 +114,16 @@ class OpenCode:
         self._model(line, request)
         if request.resume:
             line.add_session(SESSION, request.resume)
-            if request.fork and not line.add(FORK):
-                raise line.gone(FORK.name, FORK.purpose)
-        home = request.home or request.worktree.parent / "home"
+            if request.fork:
+                line.need(FORK)
+        home = lane_home(request)
         preface = _preface(request, home)
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
+        return line.command(
+            request,
+            found,
             env=_environment(request, [str(path) for path, _ in preface]),
-            cwd=request.worktree,
             stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=(*preface, *_installed(home / Path(FOLDERS[0].default).name)),
-            dropped=tuple(line.dropped),
-            warnings=tuple(line.warnings),
         )
 
     def parser(self) -> Parser:
@@ -164,28 +134,22 @@ class OpenCode:
 
     def _check(self, request: SpawnRequest) -> None:
         if request.network is False:
-            raise self._cannot(
+            raise self.cannot(
                 "OpenCode has no switch that keeps its tools off the network",
                 "race it without --no-network",
             )
         if request.permission not in self.descriptor.modes:
-            raise self._cannot(
+            raise self.cannot(
                 f"OpenCode has nothing for the permission {request.permission.value}",
                 "use --permission plan, edit, full-auto or config",
             )
 
-    def _cannot(self, message: str, hint: str) -> UnsupportedFlag:
-        return UnsupportedFlag(message, adapter=self.key(), hint=hint, reason="capability")
-
     def _permission(self, line: Line, permission: Permission) -> None:
-        if permission is Permission.CONFIG:
-            return
-        words = [AUTO.name]
         if permission in RULES:
-            words = [AGENT.name, "plan" if permission is Permission.PLAN else "build"]
-        flag = AGENT if permission in RULES else AUTO
-        if not line.add(flag, *words):
-            raise line.gone(" ".join(words), flag.purpose)
+            agent = "plan" if permission is Permission.PLAN else "build"
+            line.need_words(AGENT, AGENT.name, agent)
+        elif permission is not Permission.CONFIG:
+            line.need(AUTO)
 
     def _model(self, line: Line, request: SpawnRequest) -> None:
         if request.model:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag, Line
 from hydra.adapters.pi_descriptor import DESCRIPTOR, MODES, SETTINGS
-from hydra.adapters.pi_family import preface_file, split_model
+from hydra.adapters.pi_family import split_model
 from hydra.adapters.pi_stream import PiStream
-from hydra.adapters.prompts import as_stdin
-from hydra.errors import UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    Permission,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.adapters.prompts import as_stdin, preface_file
+from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 PRINT = Flag(
     name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
@@ -76,7 +68,7 @@ REPOSITORY = (
 )
 
 
-class Pi:
+class Pi(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -84,26 +76,7 @@ class Pi:
         version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"^pi - AI coding assistant", re.MULTILINE),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`pi --print --mode json --no-extensions --no-prompt-templates ...`, prompt on stdin.
@@ -112,9 +85,7 @@ class Pi:
         the network is to be off.
         """
         self._check(request)
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        line = self.line(found)
         line.add(PRINT)
         line.add(MODE, MODE.name, "json")
         line.add(NO_EXTENSIONS)
@@ -124,17 +95,14 @@ class Pi:
         elif SETTINGS in request.instructions:
             line.warnings.append(REPOSITORY)
         if request.permission in (Permission.PLAN, Permission.EDIT):
-            _needed(line, TOOLS, MODES[request.permission])
+            line.need(TOOLS, MODES[request.permission])
         files = self._further(line, request)
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
+        return line.command(
+            request,
+            found,
             env=ENVIRONMENT,
-            cwd=request.worktree,
             stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=files,
-            dropped=tuple(line.dropped),
-            warnings=tuple(line.warnings),
         )
 
     def parser(self) -> Parser:
@@ -143,18 +111,14 @@ class Pi:
 
     def _check(self, request: SpawnRequest) -> None:
         if request.network is False:
-            raise UnsupportedFlag(
+            raise self.cannot(
                 "pi has no switch that keeps its tools off the network",
-                adapter=self.key(),
-                hint="race it without --no-network",
-                reason="capability",
+                "race it without --no-network",
             )
         if request.permission not in MODES:
-            raise UnsupportedFlag(
+            raise self.cannot(
                 f"pi has nothing that would be --permission {request.permission.value}",
-                adapter=self.key(),
-                hint="its settings know no permissions: take plan, edit or full-auto",
-                reason="capability",
+                "its settings know no permissions: take plan, edit or full-auto",
             )
 
     def _further(self, line: Line, request: SpawnRequest) -> tuple[tuple[Path, bytes], ...]:
@@ -162,23 +126,17 @@ class Pi:
         if request.model:
             provider, model = split_model(request.model)
             if provider and line.add(PROVIDER, PROVIDER.name, provider):
-                _needed(line, MODEL, model)
+                line.need(MODEL, model)
             else:
-                _needed(line, MODEL, request.model)
+                line.need(MODEL, request.model)
         if request.effort:
-            _needed(line, THINKING, self.descriptor.efforts[request.effort])
+            line.need(THINKING, self.descriptor.efforts[request.effort])
         files = preface_file(request)
         for path, _ in files:
-            _needed(line, PREFACE, str(path))
+            line.need(PREFACE, str(path))
         if request.resume:
             line.add_session(FORK if request.fork else SESSION, request.resume)
         return files
-
-
-def _needed(line: Line, flag: Flag, value: str) -> None:
-    """`--flag value`. Raises `UnsupportedFlag` where it is gone: it was asked for."""
-    if not line.add(flag, flag.name, value):
-        raise line.gone(flag.name, flag.purpose)
 
 
 ADAPTER = Pi()

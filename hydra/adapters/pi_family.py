@@ -1,11 +1,8 @@
-"""What pi and omp share: the providers whose keys they take, how a model is named, the preface."""
+"""What pi and omp share: the providers whose keys they take, how a model is named."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-
-from hydra.model import SpawnRequest
 
 KEYS = (
     "ANTHROPIC_API_KEY",
@@ -49,13 +46,3 @@ def split_model(model: str) -> tuple[str, str]:
     """`provider/id` as its two parts, at the first slash; no provider where none is named."""
     provider, slash, name = model.partition("/")
     return (provider, name) if slash and provider and name else ("", model)
-
-
-def preface_file(request: SpawnRequest) -> tuple[tuple[Path, bytes], ...]:
-    """The preface as a file in the lane's home: on the line every user of the machine could read
-    it. Nothing where there is none."""
-    if not request.preface.strip():
-        return ()
-    home = request.home or request.worktree.parent / "home"
-    data = f"{request.preface.strip()}\n".encode("utf-8", "surrogateescape")
-    return ((home / "preface.md", data),)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from hydra.adapters.folders import lane_home
 from hydra.errors import AgentError
+from hydra.model import SpawnRequest
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
@@ -31,6 +34,22 @@ def prefaced(preface: str, prompt: str) -> str:
     """The prompt with the preface at its head: for CLIs that have no option for one, or one by
     which every user of the machine could read it."""
     return f"{preface.strip()}\n\n{prompt}" if preface.strip() else prompt
+
+
+def preface_file(request: SpawnRequest) -> tuple[tuple[Path, bytes], ...]:
+    """The preface as a file in the lane's home: on the line every user of the machine could read
+    it. Nothing where there is none."""
+    if not request.preface.strip():
+        return ()
+    data = f"{request.preface.strip()}\n".encode("utf-8", "surrogateescape")
+    return ((lane_home(request) / "preface.md", data),)
+
+
+def no_command(prompt: str) -> str:
+    """The prompt, for CLIs that read one with a slash at its head as a command of their own
+    ("/clear": success, no turn) or of the repository's, with a shell line in it: behind a newline
+    it is text."""
+    return f"\n{prompt}" if prompt.startswith("/") else prompt
 
 
 def as_session(session: str, *, adapter: str) -> str:

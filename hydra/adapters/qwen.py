@@ -5,23 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
+from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
-from hydra.adapters.prompts import as_stdin, prefaced
+from hydra.adapters.detecting import Identity
+from hydra.adapters.flags import Flag, Line
+from hydra.adapters.folders import lane_home
+from hydra.adapters.prompts import as_stdin, no_command, prefaced
 from hydra.adapters.qwen_descriptor import DESCRIPTOR, MODES, OWN_SETTINGS
-from hydra.errors import UnsupportedFlag
-from hydra.model import (
-    BuiltCommand,
-    CapabilitySet,
-    DetectResult,
-    Permission,
-    ProbeOutput,
-    SpawnRequest,
-)
+from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 FORMAT = Flag(
     name="--output-format",
@@ -80,7 +73,7 @@ PROMPT_BYTES = 8 * 1024**2
 """What it reads from stdin at most; it cuts off the rest without a word on stdout."""
 
 
-class Qwen:
+class Qwen(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
@@ -88,26 +81,7 @@ class Qwen:
         version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"Qwen Code"),
     )
-
-    def key(self) -> str:
-        """The name users type."""
-        return self.descriptor.key
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version` and `help`, whichever were run."""
-        return read(
-            Reading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-            )
-        )
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The descriptor's, less those whose flags are gone."""
-        return without_lost(self.descriptor.capabilities, TABLE, flags)
+    table = TABLE
 
     def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
         """`qwen --output-format stream-json --allowed-mcp-server-names ...`, the prompt on stdin.
@@ -116,31 +90,25 @@ class Qwen:
         no switch for it).
         """
         if request.network is False:
-            raise UnsupportedFlag(
+            raise self.cannot(
                 "Qwen Code has no switch that keeps its tools off the network",
-                adapter=self.key(),
-                hint="race it without --no-network",
-                reason="capability",
+                "race it without --no-network",
             )
-        line = Line(
-            self.key(), self.descriptor.label, found.flags, hint=self.descriptor.install_hint
-        )
+        line = self.line(found)
         line.add_value(FORMAT, "stream-json")
         # Both are lists that go on to the next option.
         line.add(MCP, MCP.name, NO_SERVER)
         line.add(EXCLUDED, EXCLUDED.name, TOOLS_EXCLUDED)
         mode = _permission(line, request.permission)
         _further(line, request)
-        settings = (request.home or request.worktree.parent / "home") / "qwen-settings.json"
-        return BuiltCommand(
-            program=str(found.binary),
-            args=(*line.args, *request.extra_args),
+        settings = lane_home(request) / "qwen-settings.json"
+        prompt = no_command(prefaced(request.preface, request.prompt))
+        return line.command(
+            request,
+            found,
             env=_environment(settings, mode),
-            cwd=request.worktree,
-            stdin=self._prompt(prefaced(request.preface, request.prompt)),
+            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=((settings, SETTINGS.encode()),),
-            dropped=tuple(line.dropped),
-            warnings=tuple(line.warnings),
             expects=() if mode is None else (("permission", mode),),
         )
 
@@ -149,12 +117,6 @@ class Qwen:
         from hydra.adapters.qwen_stream import QwenStream
 
         return QwenStream()
-
-    def _prompt(self, prompt: str) -> bytes:
-        # A prompt that starts with "/" is read as a command of its own ("/clear": success, no
-        # turn); after a newline it is text.
-        text = f"\n{prompt}" if prompt.startswith("/") else prompt
-        return as_stdin(text, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes")
 
 
 def _environment(settings: Path, mode: str | None) -> tuple[tuple[str, str], ...]:
@@ -173,19 +135,14 @@ def _permission(line: Line, permission: Permission) -> str | None:
     if permission is Permission.CONFIG:
         return None
     mode = MODES[permission]
-    if MODE.name in line.found:
-        line.add_value(MODE, mode)
-    elif mode == "yolo" and line.add(YOLO):
-        line.dropped.append(MODE.name)
-    else:
-        raise line.gone(f"{MODE.name} {mode}", MODE.purpose)
+    line.add_mode(MODE, mode, YOLO if mode == "yolo" else None)
     return mode
 
 
 def _further(line: Line, request: SpawnRequest) -> None:
     budget = request.budget
-    if request.model and not line.add(MODEL, MODEL.name, request.model):
-        raise line.gone(MODEL.name, MODEL.purpose)
+    if request.model:
+        line.need(MODEL, request.model)
     if budget.turns:
         line.add(TURNS, TURNS.name, str(budget.turns))
     if budget.seconds:
@@ -194,8 +151,8 @@ def _further(line: Line, request: SpawnRequest) -> None:
         line.add(CALLS, CALLS.name, str(budget.tool_calls))
     if request.resume:
         line.add_session(RESUME, request.resume)
-        if request.fork and not line.add(FORK):
-            raise line.gone(FORK.name, FORK.purpose)
+        if request.fork:
+            line.need(FORK)
     named = [name for name in OWN_SETTINGS if name in request.instructions]
     if named:
         line.warnings.append(
