@@ -30,12 +30,6 @@ from hydra.model import (
     Tier,
 )
 
-
-def _claims(note: str = "") -> Capability:
-    # How sure it is, records say (hydra/conformance/earned.py), never a descriptor.
-    return Capability(True, note=note)
-
-
 MODES: Mapping[Permission, str] = {
     Permission.PLAN: "plan",
     Permission.EDIT: "acceptEdits",
@@ -63,13 +57,13 @@ DESCRIPTOR = Descriptor(
     },
     minimum_version="2.1.197",
     capabilities=CapabilitySet(
-        json_stream=_claims("stream-json, with --verbose"),
-        plain_text=_claims(),
-        force_edit_mode=_claims("acceptEdits, bypassPermissions"),
-        sandbox_controls=_claims("by lists of tools; no file system sandbox by flag"),
-        approval_controls=_claims(),
-        session_resume=_claims(),
-        emits_usage=_claims("tokens and list price"),
+        json_stream=Capability(True, note="stream-json, with --verbose"),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="acceptEdits, bypassPermissions"),
+        sandbox_controls=Capability(True, note="by lists of tools; no file system sandbox by flag"),
+        approval_controls=Capability(True),
+        session_resume=Capability(True),
+        emits_usage=Capability(True, note="tokens and list price"),
     ),
     environment=(
         "ANTHROPIC_*",

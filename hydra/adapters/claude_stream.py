@@ -8,6 +8,7 @@ from hydra.adapters import said
 from hydra.adapters.claude_errors import REFUSED, by_status, failure, totals
 from hydra.adapters.jsonlines import Object, first, integer, mapping, number, objects, string
 from hydra.adapters.stream import JsonStream, Recent, unknown
+from hydra.adapters.tools import summary
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
 
@@ -188,8 +189,8 @@ class ClaudeStream(JsonStream):
             return said.message(string(block, "thinking"), "thinking")
         if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             name = string(block, "name")
-            summary = _summary(name, mapping(block, "input"), self._root)
-            return self._call(string(block, "id"), name, summary)
+            about = summary(name, mapping(block, "input"), _TARGETS, self._root)
+            return self._call(string(block, "id"), name, about)
         return []
 
     def _user(self, line: Object) -> list[AgentEvent]:
@@ -235,13 +236,6 @@ class ClaudeStream(JsonStream):
     def _denials(self, result: Object) -> list[str]:
         told = [string(denial, "tool_name") for denial in objects(result, "permission_denials")]
         return [name for name in told or self._denied.words() if name]
-
-
-def _summary(name: str, given: Object, root: str) -> str:
-    if string(given, "command"):
-        return said.command(string(given, "command"))
-    target = first(given, _TARGETS)
-    return f"{name} {said.path(target, root)}" if target else name
 
 
 def _text(content: object) -> str:

@@ -37,11 +37,6 @@ ROLLOUT = "sessions/*/*/*/rollout-*.jsonl"
 """Codex's own record of the session: the only place that tells the sandbox it applied."""
 
 
-def _claims(note: str = "") -> Capability:
-    # How sure it is, records say (hydra/conformance/earned.py), never a descriptor.
-    return Capability(True, note=note)
-
-
 MODES: Mapping[Permission, str] = {
     Permission.PLAN: "read-only",
     Permission.EDIT: "workspace-write",
@@ -86,13 +81,13 @@ DESCRIPTOR = Descriptor(
     confines_itself=True,
     side_files=(ROLLOUT,),
     capabilities=CapabilitySet(
-        json_stream=_claims(),
-        plain_text=_claims(),
-        force_edit_mode=_claims("workspace-write, approval never"),
-        sandbox_controls=_claims("bundled bubblewrap with seccomp"),
-        approval_controls=_claims("by -c approval_policy; exec has no flag for it"),
-        session_resume=_claims("exec resume"),
-        emits_usage=_claims("tokens, no cost"),
+        json_stream=Capability(True),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="workspace-write, approval never"),
+        sandbox_controls=Capability(True, note="bundled bubblewrap with seccomp"),
+        approval_controls=Capability(True, note="by -c approval_policy; exec has no flag for it"),
+        session_resume=Capability(True, note="exec resume"),
+        emits_usage=Capability(True, note="tokens, no cost"),
     ),
     environment=("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
     secret_environment=("CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),

@@ -9,7 +9,8 @@ from hydra.adapters import said
 from hydra.adapters.copilot_descriptor import USAGE
 from hydra.adapters.jsonlines import Malformed, Object, decode, first, integer, mapping, string
 from hydra.adapters.service_errors import failure
-from hydra.adapters.stream import JsonStream, Recent, unknown
+from hydra.adapters.stream import JsonStream, unknown
+from hydra.adapters.tools import Tools, summary
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
 
@@ -43,10 +44,7 @@ class CopilotStream(JsonStream):
         self._text = ""
         self._idle = False
         self._stopped = False
-        self._calls = Recent()
-        self._answered = Recent()
-        self._denials: list[str] = []
-        self._failed_edits = 0
+        self._tools = Tools(_EDITS)
         self._turns = 0
         self._error: Object = {}
         self._lost: Object = {}
@@ -94,8 +92,8 @@ class CopilotStream(JsonStream):
             said.completed(
                 self._text,
                 turns=self._turns,
-                denials=self._denials,
-                failed_items=self._failed_edits,
+                denials=self._tools.denials,
+                failed_items=self._tools.failed_edits,
             ),
         ]
 
@@ -153,34 +151,18 @@ class CopilotStream(JsonStream):
 
     def _call(self, data: Object) -> list[AgentEvent]:
         id, name = string(data, "toolCallId"), string(data, "toolName")
-        if id in self._calls:
-            return []
-        self._calls.add(id, name)
-        return [said.tool_call(id, name, _summary(name, mapping(data, "arguments")))]
+        given = mapping(data, "arguments")
+        return self._tools.call(id, name, summary(_VERBS.get(name, name), given, _TARGETS))
 
     def _answer(self, data: Object) -> list[AgentEvent]:
         id = string(data, "toolCallId")
-        if id in self._answered:
-            return []
-        self._answered.add(id)
-        name, error = self._calls.word(id), mapping(data, "error")
+        error = mapping(data, "error")
         message = string(error, "message")
         denied = string(error, "code") == "denied" or bool(_DENIED.search(message[:2000]))
         code = integer(mapping(data, "shellExecution"), "exitCode")
         ok = data.get("success") is True and code in (0, None)
-        if denied and len(self._denials) < Recent.LARGEST:
-            self._denials.append(name)
-        self._failed_edits += name in _EDITS and not ok and not denied
         text = message or string(mapping(data, "result"), "content")
-        return [said.tool_result(id, ok, text, denied)]
-
-
-def _summary(name: str, given: Object) -> str:
-    if string(given, "command"):
-        return said.command(string(given, "command"))
-    target = first(given, _TARGETS)
-    verb = _VERBS.get(name, name)
-    return f"{verb} {said.path(target, '')}" if target else verb
+        return self._tools.answer(id, self._tools.name(id), text, ok=ok, denied=denied)
 
 
 def _failure(error: Object) -> AgentEvent:

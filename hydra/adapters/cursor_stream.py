@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 from hydra.adapters import said
 from hydra.adapters.jsonlines import Object, first, integer, mapping, objects, string
-from hydra.adapters.stream import JsonStream, Recent, unknown
+from hydra.adapters.stream import JsonStream, unknown
+from hydra.adapters.tools import Tools
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
 
@@ -41,10 +42,7 @@ class CursorStream(JsonStream):
         self._root = ""
         self._thinking = ""
         self._said = ""
-        self._opened = Recent()
-        self._closed = Recent()
-        self._denials: list[str] = []
-        self._failed_edits = 0
+        self._tools = Tools(_EDITS)
         self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
             "system": self._system,
             "user": lambda line: [said.progress("notice", type="user")],
@@ -100,28 +98,21 @@ class CursorStream(JsonStream):
         id, calls = string(line, "call_id"), mapping(line, "tool_call")
         key = next((key for key in calls if key.endswith(_CALL)), "")
         name, call = key.removesuffix(_CALL) or "tool", mapping(calls, key)
-        if id in self._closed:
+        if self._tools.over(id):
             return []
-        events = []
-        if id not in self._opened:
-            self._opened.add(id)
-            events.append(said.tool_call(id, name, self._summary(name, mapping(call, "args"))))
+        events = self._tools.call(id, name, self._summary(name, mapping(call, "args")))
         if string(line, "subtype") == "completed":
-            self._closed.add(id)
-            events.append(self._answer(id, name, mapping(call, "result")))
+            events += self._answer(id, name, mapping(call, "result"))
         return events
 
-    def _answer(self, id: str, name: str, result: Object) -> AgentEvent:
+    def _answer(self, id: str, name: str, result: Object) -> list[AgentEvent]:
         how = next(iter(result), "")
         told = mapping(result, how)
         denied = how in _REFUSALS
         code = integer(told, "exitCode")
         ok = how == "success" and code in (0, None)
-        if denied and len(self._denials) < Recent.LARGEST:
-            self._denials.append(name[: Recent.LONGEST])
-        self._failed_edits += name in _EDITS and not ok and not denied
         text = first(told, ("message", "error", "reason", "stdout", "stderr")) or how
-        return said.tool_result(id, ok, text, denied)
+        return self._tools.answer(id, name, text, ok=ok, denied=denied)
 
     def _summary(self, name: str, given: Object) -> str:
         target = first(given, ("command", "path", "pattern", "query", "url"))
@@ -132,8 +123,8 @@ class CursorStream(JsonStream):
         text = string(line, "result")
         if line.get("is_error") is True or string(line, "subtype").startswith("error"):
             return [*events, _failure(text)]
-        ending = said.completed(text, denials=self._denials, failed_items=self._failed_edits)
-        return [*events, ending]
+        denials, failed = self._tools.denials, self._tools.failed_edits
+        return [*events, said.completed(text, denials=denials, failed_items=failed)]
 
 
 def _usage(usage: Object) -> dict[str, float | None]:

@@ -9,6 +9,7 @@ from hydra.adapters import said
 from hydra.adapters.jsonlines import Object, first, integer, mapping, string
 from hydra.adapters.service_errors import failure
 from hydra.adapters.stream import JsonStream, Recent, unknown
+from hydra.adapters.tools import Tools, summary
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
 
@@ -29,11 +30,8 @@ class DroidStream(JsonStream):
     def __init__(self) -> None:
         super().__init__()
         self._root = ""
-        self._calls = Recent()
-        self._answered = Recent()
+        self._tools = Tools(_EDITS)
         self._thoughts = Recent()
-        self._denials: list[str] = []
-        self._failed_edits = 0
         self._error = ""
         self._completion: Object | None = None
         self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
@@ -58,11 +56,11 @@ class DroidStream(JsonStream):
                 said.completed(
                     string(self._completion, "finalText"),
                     turns=integer(self._completion, "numTurns"),
-                    denials=self._denials,
-                    failed_items=self._failed_edits,
+                    denials=self._tools.denials,
+                    failed_items=self._tools.failed_edits,
                 )
             ]
-        if self._error and self._denials and _REFUSED.search(self._error):
+        if self._error and self._tools.denials and _REFUSED.search(self._error):
             return [said.failed("AgentFailed", "permission_denied", self._error)]
         return [failure(self._error)] if self._error else []
 
@@ -87,30 +85,16 @@ class DroidStream(JsonStream):
 
     def _call(self, line: Object) -> list[AgentEvent]:
         id, name = string(line, "id"), string(line, "toolName") or string(line, "toolId") or "tool"
-        if id in self._calls:
-            return []
-        self._calls.add(id, name)
-        return [said.tool_call(id, name, self._summary(name, mapping(line, "parameters")))]
-
-    def _summary(self, name: str, given: Object) -> str:
-        if string(given, "command"):
-            return said.command(string(given, "command"))
-        verb, target = _VERBS.get(name, name), first(given, _TARGETS)
-        return f"{verb} {said.path(target, self._root)}" if target else verb
+        verb, given = _VERBS.get(name, name), mapping(line, "parameters")
+        return self._tools.call(id, name, summary(verb, given, _TARGETS, self._root))
 
     def _answer(self, line: Object) -> list[AgentEvent]:
         id = string(line, "id")
-        if id in self._answered:
-            return []
-        self._answered.add(id)
-        name = self._calls.word(id) or string(line, "toolId")
+        name = self._tools.name(id) or string(line, "toolId")
         ok = line.get("isError") is not True
         text = string(line, "value") if ok else string(mapping(line, "error"), "message")
         denied = not ok and bool(_REFUSED.search(text[:400]))
-        if denied and len(self._denials) < Recent.LARGEST:
-            self._denials.append(name[: Recent.LONGEST])
-        self._failed_edits += name in _EDITS and not ok and not denied
-        return [said.tool_result(id, ok, text, denied)]
+        return self._tools.answer(id, name, text, ok=ok, denied=denied)
 
     def _failed(self, line: Object) -> list[AgentEvent]:
         text = string(line, "message")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from hydra.adapters import said
-from hydra.adapters.jsonlines import Object, first, integer, mapping, number, string
+from hydra.adapters.jsonlines import Object, integer, mapping, number, string
 from hydra.adapters.service_errors import failure as service_failure
 from hydra.adapters.stream import Recent
+from hydra.adapters.tools import Tools, summary
 from hydra.events import AgentEvent
 
 _EDITS = frozenset({"edit", "write", "patch", "apply_patch", "multiedit"})
@@ -40,12 +41,10 @@ class Parts:
         """What was said last."""
         self.reason = ""
         """Why the last step ended; "" while one goes on, or before the first."""
-        self.denials: list[str] = []
-        self.failed_edits = 0
-        self.acted = False
+        self.tools = Tools(_EDITS)
+        self.overflowed = False
+        self._acted = False
         """Whether a tool has ended since an overflow."""
-        self._opened = Recent()
-        self._closed = Recent()
         self._steps = Recent()
         self._said = Recent()
         self._totals = {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
@@ -100,42 +99,35 @@ class Parts:
         id, name = string(part, "callID"), string(part, "tool")
         state = mapping(part, "state")
         given, status = mapping(state, "input"), string(state, "status")
-        if id in self._closed or status == "pending":
+        if self.tools.over(id) or status == "pending":
             return []
         missing = _UNAVAILABLE.match(string(given, "error")) if name == "invalid" else None
         name = missing[1] if missing else name
-        events = []
-        if id not in self._opened:
-            self._opened.add(id)
-            events.append(said.tool_call(id, name, self._summary(name, given, missing is not None)))
+        verb = _VERBS.get(name, name)
+        about = name if missing else summary(verb, given, _TARGETS, self.root)
+        events = self.tools.call(id, name, about)
         if status in ("completed", "error"):
-            self._closed.add(id)
             refused = missing is not None and name in _OWN
-            events.append(self._answer(id, name, state, missing is not None, refused))
+            events += self._answer(id, name, state, missing is not None, refused)
         return events
 
     def _answer(
         self, id: str, name: str, state: Object, missing: bool, refused: bool
-    ) -> AgentEvent:
-        self.acted = True
+    ) -> list[AgentEvent]:
+        self._acted = True
         error = string(state, "error")
         denied = refused or bool(_REFUSED.match(error))
         code = integer(mapping(state, "metadata"), "exit")
         ok = string(state, "status") == "completed" and not missing and code in (0, None)
-        if denied and len(self.denials) < Recent.LARGEST:
-            self.denials.append(name[: Recent.LONGEST])
-        self.failed_edits += name in _EDITS and not ok and not denied
         text = error or string(state, "output") or string(state, "title")
-        return said.tool_result(id, ok, text, denied)
+        return self.tools.answer(id, name, text, ok=ok, denied=denied)
 
-    def _summary(self, name: str, given: Object, missing: bool) -> str:
-        if missing:
-            return name
-        if string(given, "command"):
-            return said.command(string(given, "command"))
-        target = first(given, _TARGETS)
-        verb = _VERBS.get(name, name)
-        return f"{verb} {said.path(target, self.root)}" if target else verb
+    def overflow(self) -> bool:
+        """The conversation is too long: it sums up what was said and goes on. Says whether that
+        overflows as well, with no tool used between: then it would do so for ever."""
+        again = self.overflowed and not self._acted
+        self.overflowed, self._acted = True, False
+        return again
 
 
 def failure(error: Object, log: str = "") -> AgentEvent:

@@ -27,7 +27,6 @@ class OpenCodeStream(JsonStream):
         self._parts = Parts()
         self._session = ""
         self._error: Object | None = None
-        self._overflowed = False
 
     def take(self, line: Object) -> list[AgentEvent]:
         """One line."""
@@ -51,12 +50,12 @@ class OpenCodeStream(JsonStream):
         reason = self._parts.reason
         # 1 as well: so it ends where it has got over an overflow.
         ended_itself = exit.code in (0, 1)
-        if reason == "stop" and (ended_itself or not self._overflowed):
+        if reason == "stop" and (ended_itself or not self._parts.overflowed):
             return [self._completed()]
         if not reason or not ended_itself:
             return []
         # A refused permission ends the run after the step that asked for it.
-        if reason == "tool-calls" and self._parts.denials:
+        if reason == "tool-calls" and self._parts.tools.denials:
             return [self._completed()]
         text = f"its last answer was cut off ({reason})"
         return [said.failed("AgentFailed", "agent_error", text)]
@@ -76,17 +75,14 @@ class OpenCodeStream(JsonStream):
         return [event] if event.data["error"] == "AuthMissing" else []
 
     def _overflow(self, error: Object) -> list[AgentEvent]:
-        """It sums up what was said and goes on; where that overflows as well, for ever."""
-        again = self._overflowed and not self._parts.acted
-        self._overflowed, self._parts.acted = True, False
         self._error = error
-        if again:
+        if self._parts.overflow():
             return [failure(error)]
         return [said.progress("notice", type="compaction", text="the conversation is too long")]
 
     def _completed(self) -> AgentEvent:
         return said.completed(
             self._parts.text,
-            denials=self._parts.denials,
-            failed_items=self._parts.failed_edits,
+            denials=self._parts.tools.denials,
+            failed_items=self._parts.tools.failed_edits,
         )

@@ -13,6 +13,7 @@ from hydra.adapters.jsonlines import Object, first, integer, mapping, number, ob
 from hydra.adapters.pi_words import summary, text_of, without_places
 from hydra.adapters.service_errors import failure, status_of
 from hydra.adapters.stream import Recent, unknown
+from hydra.adapters.tools import Tools
 from hydra.events import AgentEvent
 
 _EDITS = frozenset({"edit", "write", "notebook", "ast_edit"})
@@ -73,11 +74,8 @@ class PiEvents:
         self._root = ""
         self._id = ""
         self._model = ""
-        self._calls = Recent()
-        self._answered = Recent()
+        self._tools = Tools(_EDITS)
         self._told = Recent()
-        self._denials: list[str] = []
-        self._failed_edits = 0
         self._turns = 0
         self._totals: dict[str, float] = {}
         self._last: Object | None = None
@@ -119,7 +117,10 @@ class PiEvents:
             told = "it stopped before the model had seen what its tools answered"
             return said.failed("AgentFailed", "agent_error", told)
         return said.completed(
-            text, turns=self._turns, denials=self._denials, failed_items=self._failed_edits
+            text,
+            turns=self._turns,
+            denials=self._tools.denials,
+            failed_items=self._tools.failed_edits,
         )
 
     @property
@@ -199,22 +200,13 @@ class PiEvents:
 
     def _call(self, line: Object) -> list[AgentEvent]:
         id, name = string(line, "toolCallId"), string(line, "toolName") or "tool"
-        if id in self._calls:
-            return []
-        self._calls.add(id, name)
-        return [said.tool_call(id, name, summary(name, mapping(line, "args"), self._root))]
+        return self._tools.call(id, name, summary(name, mapping(line, "args"), self._root))
 
     def _answer(self, line: Object) -> list[AgentEvent]:
         id, name = string(line, "toolCallId"), string(line, "toolName") or "tool"
-        if id in self._answered:
-            return []
-        self._answered.add(id)
         ok, text = line.get("isError") is not True, text_of(mapping(line, "result"))
         denied = not ok and bool(_NOT_OFFERED.match(text) or _REFUSED.search(text[:300]))
-        if denied and len(self._denials) < Recent.LARGEST:
-            self._denials.append(name[: Recent.LONGEST])
-        self._failed_edits += name in _EDITS and not ok and not denied
-        return [said.tool_result(id, ok, text, denied)]
+        return self._tools.answer(id, name, text, ok=ok, denied=denied)
 
     def _retry(self, line: Object) -> list[AgentEvent]:
         text, delay = string(line, "errorMessage"), number(line, "delayMs")

@@ -7,12 +7,6 @@ from collections.abc import Mapping
 from hydra.adapters.contract import ConfigFolder, Descriptor, Extensions, Install, Probe, Sessions
 from hydra.model import Capability, CapabilitySet, Permission, Tier
 
-
-def _claims(note: str = "") -> Capability:
-    # How sure it is, records say (hydra/conformance/earned.py), never a descriptor.
-    return Capability(True, note=note)
-
-
 MODES: Mapping[Permission, str] = {
     Permission.PLAN: "plan",
     Permission.EDIT: "auto-edit",
@@ -54,13 +48,13 @@ DESCRIPTOR = Descriptor(
     },
     minimum_version="0.24.4",
     capabilities=CapabilitySet(
-        json_stream=_claims("stream-json"),
-        plain_text=_claims(),
-        force_edit_mode=_claims("auto-edit, yolo"),
-        sandbox_controls=_claims("by approval mode and lists of tools"),
-        approval_controls=_claims("--approval-mode"),
-        session_resume=_claims(),
-        emits_usage=_claims("tokens, no cost"),
+        json_stream=Capability(True, note="stream-json"),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="auto-edit, yolo"),
+        sandbox_controls=Capability(True, note="by approval mode and lists of tools"),
+        approval_controls=Capability(True, note="--approval-mode"),
+        session_resume=Capability(True),
+        emits_usage=Capability(True, note="tokens, no cost"),
     ),
     environment=(
         "QWEN_HOME",

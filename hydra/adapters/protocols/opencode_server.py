@@ -66,7 +66,6 @@ class OpenCodeServerStream(JsonStream):
         self._parts = Parts()
         self._error: Object | None = None
         self._refused: AgentEvent | None = None
-        self._overflowed = False
         self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
             "message.part.updated": self._part,
             "message.updated": self._message,
@@ -107,9 +106,10 @@ class OpenCodeServerStream(JsonStream):
         if not self.over or not reason:
             return []
         # A refused permission ends the turn after the step that asked for it.
-        if reason == "stop" or (reason == "tool-calls" and self._parts.denials):
-            text, denials = self._parts.text, self._parts.denials
-            return [said.completed(text, denials=denials, failed_items=self._parts.failed_edits)]
+        tools = self._parts.tools
+        if reason == "stop" or (reason == "tool-calls" and tools.denials):
+            text, failed = self._parts.text, tools.failed_edits
+            return [said.completed(text, denials=tools.denials, failed_items=failed)]
         text = f"its last answer was cut off ({reason})"
         return [said.failed("AgentFailed", "agent_error", text)]
 
@@ -204,11 +204,8 @@ class OpenCodeServerStream(JsonStream):
         return [event] if event.data["error"] == "AuthMissing" else []
 
     def _overflow(self, error: Object) -> list[AgentEvent]:
-        """It sums up what was said and goes on; where that overflows again it would for ever."""
-        again = self._overflowed and not self._parts.acted
-        self._overflowed, self._parts.acted = True, False
         self._error = error
-        if again:
+        if self._parts.overflow():
             self.over = True
             return [failure(error)]
         return [said.progress("notice", type="compaction", text="the conversation is too long")]
