@@ -13,6 +13,7 @@ from hydra.adapters.acp_agents import ROWS
 from hydra.adapters.acp_row import Row
 from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Conversation, Parser
+from hydra.adapters.flags import Pairs
 from hydra.adapters.folders import lane_home
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
 from hydra.model import (
@@ -102,7 +103,7 @@ class AcpAgent(CliAdapter):
                 f"{label} has nothing for the permission {request.permission}", f"it takes {known}"
             )
 
-    def _dialogue(self, request: SpawnRequest) -> tuple[tuple[str, str], ...]:
+    def _dialogue(self, request: SpawnRequest) -> Pairs:
         told = [("permission", str(request.permission))]
         if request.model:
             told.append(("model", request.model))

@@ -6,7 +6,6 @@ What is known of a CLI anyway (keys, folders, sign-in) is its own adapter's.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 
@@ -28,9 +27,8 @@ from hydra.adapters.acp_row import (
 from hydra.adapters.contract import ConfigFolder, Install, Sessions
 from hydra.adapters.copilot_descriptor import SECRETS
 from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Pairs
 from hydra.adapters.protocols.acp_manner import Manner
-from hydra.model import Capability, Permission, SpawnRequest
+from hydra.model import Capability, Permission
 
 PLAN, EDIT = Permission.PLAN, Permission.EDIT
 
@@ -75,25 +73,10 @@ def _opencode() -> Row:
         words=("acp",),
         options=alone(opencode.PURE),
         proof=(spoken("--cwd"),),
-        environment=(
-            ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
-            ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
-            ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
-            ("OPENCODE_DISABLE_SHARE", "1"),
-        ),
-        by_permission=_opencode_settings,
+        environment=opencode.ENVIRONMENT,
+        # Its build mode runs every command unasked, its plan mode too: rules keep them from it.
+        by_permission=opencode.settings,
     )
-
-
-def _opencode_settings(request: SpawnRequest) -> Pairs:
-    """Its build mode runs every command unasked, its plan mode too: rules keep them from it."""
-    first = [str(request.worktree / name) for name in request.instructions[:1]]
-    settings: dict[str, object] = {"share": "disabled", "snapshot": False, "instructions": first}
-    if not (request.model or "").startswith(f"{opencode.HOSTED}/"):
-        settings["disabled_providers"] = [opencode.HOSTED]
-    rules = opencode.RULES.get(request.permission)
-    said = (("OPENCODE_PERMISSION", json.dumps(rules)),) if rules is not None else ()
-    return (("OPENCODE_CONFIG_CONTENT", json.dumps(settings)), *said)
 
 
 def _qwen() -> Row:
@@ -115,10 +98,7 @@ def _qwen() -> Row:
         ),
         environment=(
             ("QWEN_CODE_SYSTEM_SETTINGS_PATH", f"{{home}}/{settings}"),
-            ("QWEN_CODE_NO_RELAUNCH", "true"),
-            ("QWEN_CODE_DISABLE_CRON", "1"),
-            ("QWEN_USAGE_STATISTICS_ENABLED", "false"),
-            ("NO_BROWSER", "true"),
+            *qwen.ENVIRONMENT,
         ),
         files={settings: qwen.SETTINGS.encode()},
     )
@@ -139,8 +119,7 @@ def _copilot() -> Row:
         identity=copilot.Copilot.identity,
         manner=manner,
         options=(*alone(SPOKEN, *told), (copilot.SECRET, (secret,))),
-        # Set to "true" by the user it would trust the worktree: the repository's hooks and servers.
-        environment=(("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_ALLOW_ALL", "false")),
+        environment=copilot.ENVIRONMENT,
         warnings=(
             "GitHub Copilot CLI over ACP runs a repository's own hooks, confined as its tools are:"
             " only `disableAllHooks` in your ~/.copilot/settings.json keeps them out",

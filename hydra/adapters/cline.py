@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 from hydra.adapters.base import CliAdapter
 from hydra.adapters.cline_descriptor import DESCRIPTOR
 from hydra.adapters.contract import Parser
 from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag, Line
+from hydra.adapters.flags import Flag, Line, Pairs
 from hydra.adapters.folders import lane_home
-from hydra.adapters.prompts import as_stdin, prefaced
+from hydra.adapters.prompts import Files, as_stdin, prefaced
 from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 JSON = Flag(
@@ -147,9 +146,7 @@ class Cline(CliAdapter):
             line.add(TIMEOUT, TIMEOUT.name, str(max(1, round(request.budget.seconds))))
 
 
-def _settings(
-    request: SpawnRequest,
-) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[Path, bytes], ...]]:
+def _settings(request: SpawnRequest) -> tuple[Pairs, Files]:
     """The settings in place of the user's: the variable that names them, and their file."""
     if request.permission is Permission.CONFIG:
         return (), ()

@@ -17,7 +17,7 @@ from hydra.adapters.contract import (
     Sessions,
 )
 from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line
+from hydra.adapters.flags import Flag, Line, Pairs
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
 from hydra.adapters.versions import older
 from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
@@ -323,7 +323,7 @@ class Codex(CliAdapter):
         )
 
 
-def _expected(permission: Permission) -> tuple[tuple[str, str], ...]:
+def _expected(permission: Permission) -> Pairs:
     return () if permission is Permission.CONFIG else (("sandbox", MODES[permission]),)
 
 

@@ -79,7 +79,7 @@ _WORDS: Mapping[Permission, tuple[tuple[Flag, str], ...]] = {
 }
 
 # Set to "true" by the user it would trust the worktree: hooks and MCP servers of the repository.
-_ENVIRONMENT = (("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_ALLOW_ALL", "false"))
+ENVIRONMENT = (("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_ALLOW_ALL", "false"))
 
 PROMPT_BYTES = 10_000_000
 
@@ -123,7 +123,7 @@ class Copilot(CliAdapter):
         return line.command(
             request,
             found,
-            env=_ENVIRONMENT,
+            env=ENVIRONMENT,
             stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
@@ -12,7 +11,7 @@ from hydra.adapters.droid_descriptor import DESCRIPTOR, MODES
 from hydra.adapters.droid_stream import DroidStream
 from hydra.adapters.flags import Flag, Line
 from hydra.adapters.folders import lane_home
-from hydra.adapters.prompts import as_stdin, preface_file
+from hydra.adapters.prompts import Files, as_stdin, preface_file
 from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 FORMAT = Flag(
@@ -112,7 +111,7 @@ class Droid(CliAdapter):
                 "what it does by itself runs commands unasked: take plan, edit or full-auto",
             )
 
-    def _further(self, line: Line, request: SpawnRequest) -> tuple[tuple[Path, bytes], ...]:
+    def _further(self, line: Line, request: SpawnRequest) -> Files:
         """Model, effort, preface and session; gives the files that the line names."""
         if request.model:
             line.need(MODEL, request.model)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 from hydra.adapters.helptext import lists_values
-from hydra.adapters.prompts import as_session
+from hydra.adapters.prompts import Files, as_session
 from hydra.errors import UnsupportedFlag
 from hydra.model import BuiltCommand, CapabilitySet, DetectResult, SpawnRequest
 
@@ -104,7 +103,7 @@ class Line:
         *,
         env: Pairs = (),
         stdin: bytes | None = None,
-        files: tuple[tuple[Path, bytes], ...] = (),
+        files: Files = (),
         expects: Pairs = (),
     ) -> BuiltCommand:
         """The whole command: this line with the user's own words behind it, in the worktree."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
@@ -12,7 +11,7 @@ from hydra.adapters.flags import Flag, Line
 from hydra.adapters.folders import lane_home
 from hydra.adapters.omp_descriptor import DESCRIPTOR, MODES
 from hydra.adapters.pi_stream import PiStream
-from hydra.adapters.prompts import as_stdin, preface_file
+from hydra.adapters.prompts import Files, as_stdin, preface_file
 from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 PRINT = Flag(
@@ -156,7 +155,7 @@ class Omp(CliAdapter):
                 "go on with the session itself",
             )
 
-    def _further(self, line: Line, request: SpawnRequest) -> tuple[tuple[Path, bytes], ...]:
+    def _further(self, line: Line, request: SpawnRequest) -> Files:
         """Model, effort, preface and session; gives the files that the line names."""
         if request.model:
             line.need(MODEL, request.model)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
 from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag, Line
+from hydra.adapters.flags import Flag, Line, Pairs
 from hydra.adapters.folders import lane_home
 from hydra.adapters.opencode_descriptor import DESCRIPTOR, FOLDERS
-from hydra.adapters.prompts import as_stdin
+from hydra.adapters.prompts import Files, as_stdin
 from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 FORMAT = Flag(
@@ -63,7 +63,7 @@ TABLE = (
     FORK,
 )
 
-_ENVIRONMENT = (
+ENVIRONMENT = (
     ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
     ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
     ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
@@ -121,7 +121,7 @@ class OpenCode(CliAdapter):
         return line.command(
             request,
             found,
-            env=_environment(request, [str(path) for path, _ in preface]),
+            env=(*ENVIRONMENT, *settings(request, [str(path) for path, _ in preface])),
             stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=(*preface, *_installed(home / Path(FOLDERS[0].default).name)),
         )
@@ -167,34 +167,31 @@ class OpenCode(CliAdapter):
             )
 
 
-Files = tuple[tuple[Path, bytes], ...]
-
-
 def _preface(request: SpawnRequest, home: Path) -> Files:
     if not request.preface.strip():
         return ()
     return ((home / "opencode-preface.md", request.preface.encode("utf-8", "surrogateescape")),)
 
 
-def _installed(settings: Path) -> Files:
+def _installed(place: Path) -> Files:
     """Says to it that its plugin library (63 MB by npm, 1.18.33) is there, in the lane's copy of
     its settings: it would fetch it for each lane, and without plugins nothing needs it."""
     lock = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
     held = json.dumps(lock).encode()
-    return ((settings / "node_modules", b""), (settings / "package-lock.json", held))
+    return ((place / "node_modules", b""), (place / "package-lock.json", held))
 
 
-def _environment(request: SpawnRequest, preface: list[str]) -> tuple[tuple[str, str], ...]:
-    """What goes over its settings: nothing is shared, and no snapshots of the worktree are taken
-    for undoing. It reads one file of instructions, the first there is; so one is named."""
+def settings(request: SpawnRequest, preface: Sequence[str] = ()) -> Pairs:
+    """What goes over its settings, as variables: nothing is shared, and no snapshots of the
+    worktree are taken for undoing. Of the repository's instructions it reads one file, the first
+    there is; so one is named, behind the files of `preface`."""
     first = [str(request.worktree / name) for name in request.instructions[:1]]
-    settings = {"share": "disabled", "snapshot": False, "instructions": [*preface, *first]}
+    told = {"share": "disabled", "snapshot": False, "instructions": [*preface, *first]}
     if not (request.model or "").startswith(f"{HOSTED}/"):
-        settings["disabled_providers"] = [HOSTED]
+        told["disabled_providers"] = [HOSTED]
     rules = RULES.get(request.permission)
     return (
-        *_ENVIRONMENT,
-        ("OPENCODE_CONFIG_CONTENT", json.dumps(settings)),
+        ("OPENCODE_CONFIG_CONTENT", json.dumps(told)),
         *((("OPENCODE_PERMISSION", json.dumps(rules)),) if rules is not None else ()),
     )
 

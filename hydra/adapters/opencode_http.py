@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hydra.adapters.contract import Conversation, Parser
+from hydra.adapters.flags import Pairs
 from hydra.adapters.opencode import LEVEL, LOGS, PURE, RULES, OpenCode
 from hydra.adapters.opencode_descriptor import DESCRIPTOR
 from hydra.adapters.prompts import as_session
@@ -88,7 +89,7 @@ class OpenCodeServer(OpenCode):
         """Reads a recorded stream: what the server answered and told."""
         return OpenCodeServerStream()
 
-    def _dialogue(self, request: SpawnRequest) -> tuple[tuple[str, str], ...]:
+    def _dialogue(self, request: SpawnRequest) -> Pairs:
         told = []
         if request.permission in _ALLOWED:
             told.append(("allow", "yes"))

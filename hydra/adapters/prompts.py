@@ -9,6 +9,9 @@ from hydra.adapters.folders import lane_home
 from hydra.errors import AgentError
 from hydra.model import SpawnRequest
 
+Files = tuple[tuple[Path, bytes], ...]
+"""What is written for the CLI alone before it starts: where, and its bytes."""
+
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 
@@ -36,7 +39,7 @@ def prefaced(preface: str, prompt: str) -> str:
     return f"{preface.strip()}\n\n{prompt}" if preface.strip() else prompt
 
 
-def preface_file(request: SpawnRequest) -> tuple[tuple[Path, bytes], ...]:
+def preface_file(request: SpawnRequest) -> Files:
     """The preface as a file in the lane's home: on the line every user of the machine could read
     it. Nothing where there is none."""
     if not request.preface.strip():

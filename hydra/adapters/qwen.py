@@ -10,7 +10,7 @@ from pathlib import Path
 from hydra.adapters.base import CliAdapter
 from hydra.adapters.contract import Parser
 from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag, Line
+from hydra.adapters.flags import Flag, Line, Pairs
 from hydra.adapters.folders import lane_home
 from hydra.adapters.prompts import as_stdin, no_command, prefaced
 from hydra.adapters.qwen_descriptor import DESCRIPTOR, MODES, OWN_SETTINGS
@@ -69,6 +69,13 @@ SETTINGS = json.dumps(
 )
 """Settings above all others, the repository's among them: of its commands none runs."""
 
+ENVIRONMENT = (
+    ("QWEN_CODE_NO_RELAUNCH", "true"),
+    ("QWEN_CODE_DISABLE_CRON", "1"),
+    ("QWEN_USAGE_STATISTICS_ENABLED", "false"),
+    ("NO_BROWSER", "true"),
+)
+
 PROMPT_BYTES = 8 * 1024**2
 """What it reads from stdin at most; it cuts off the rest without a word on stdout."""
 
@@ -119,16 +126,9 @@ class Qwen(CliAdapter):
         return QwenStream()
 
 
-def _environment(settings: Path, mode: str | None) -> tuple[tuple[str, str], ...]:
+def _environment(settings: Path, mode: str | None) -> Pairs:
     quiet = (("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"),) if mode == "yolo" else ()
-    return (
-        ("QWEN_CODE_SYSTEM_SETTINGS_PATH", str(settings)),
-        ("QWEN_CODE_NO_RELAUNCH", "true"),
-        ("QWEN_CODE_DISABLE_CRON", "1"),
-        ("QWEN_USAGE_STATISTICS_ENABLED", "false"),
-        ("NO_BROWSER", "true"),
-        *quiet,
-    )
+    return (("QWEN_CODE_SYSTEM_SETTINGS_PATH", str(settings)), *ENVIRONMENT, *quiet)
 
 
 def _permission(line: Line, permission: Permission) -> str | None:
