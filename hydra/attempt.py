@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 import trio
 
-from hydra.adapters.contract import Adapter, Parser, Talker
+from hydra.adapters.contract import Talker
+from hydra.bench import Bench, Emit, Handle
 from hydra.errors import STDERR_EXCERPT, Failure, HydraError
-from hydra.events import AgentEvent, Raw, clip
-from hydra.model import BuiltCommand, Confinement, LanePlan, Limits, Outcome, Patch, Status
-from hydra.outcome import EARLY, Evidence, Story, conclude
+from hydra.events import clip
+from hydra.heard import Heard
+from hydra.model import Outcome, Patch
+from hydra.not_started import not_started
+from hydra.outcome import EARLY, Evidence, conclude
 from hydra.process import (
     FINISHED,
     TERM,
     CannotStart,
-    Control,
     End,
     Inlet,
     Notice,
@@ -29,111 +30,11 @@ from hydra.process import (
     run,
     supervise,
 )
-from hydra.reading import Counts, Reader, Sink, ending
-from hydra.sandbox import Walls, confine
-from hydra.secrets import Redactor
+from hydra.reading import Reader, ending
+from hydra.sandbox import confine
+from hydra.taking import take_patch
 from hydra.talking import Sent, Talk
 from hydra.tending import give_back, side_files, tend
-from hydra.workspace import Ground, WorktreeLost
-
-
-class Emit(Protocol):
-    """Puts one event of this attempt into the race's one order."""
-
-    def __call__(
-        self,
-        kind: str,
-        sub: str = "",
-        data: Mapping[str, object] | None = None,
-        *,
-        source: str = "hydra",
-        raw: Raw | None = None,
-        recorded: bool = True,
-    ) -> None:
-        """One event. One that is not recorded counts for the lane's budget all the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
-    """All that one attempt works with; put together by the app, used here and nowhere else."""
-
-    plan: LanePlan
-    adapter: Adapter
-    command: BuiltCommand
-    ground: Ground
-    confinement: Confinement
-    walls: Walls
-    limits: Limits
-    environment: Mapping[str, str]
-    setup_environment: Mapping[str, str]
-    """The same without the agent's keys: a set-up is the repository's, or the user's, not its."""
-    redactor: Redactor
-    stdout: Sink
-    stderr: Sink
-    prompt_file: Path
-    sent: Sink | None = None
-    """Of an agent that is talked to: what Hydra says to it."""
-    together: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Within it the record may hold events back, to write them at once."""
-    setup: tuple[str, ...] = ()
-    message: str = ""
-    attempt: int = 1
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The agent's own command for eyes and records, without secrets."""
-        argv = self.command.argv if self.plan.command is None else self.plan.command.argv
-        return tuple(map(self.redactor.text, argv))
-
-    def close(self) -> None:
-        """Ends the raw files, which may take a copy of their tails: it blocks."""
-        for sink in (self.stdout, self.stderr, self.sent):
-            if sink is not None:
-                sink.close()
-
-
-@dataclass
-class Handle:
-    """The race's hold on one attempt: it can be told to stop before its agent even runs."""
-
-    control: Control = field(default_factory=Control)
-    stopped: str = ""
-    setting_up: trio.CancelScope = field(default_factory=trio.CancelScope)
-    taking_patch: trio.CancelScope = field(default_factory=lambda: trio.CancelScope(shield=True))
-    checking: trio.CancelScope = field(default_factory=trio.CancelScope)
-    waiting: trio.CancelScope = field(default_factory=trio.CancelScope)
-    """Of a lane that will be tried again."""
-    patch_grace: float = math.inf
-    """Seconds that a patch may take once the lane was told to stop."""
-
-    def stop(self, reason: str, graces: tuple[float, float] | None = None) -> None:
-        """Ends the agent by the ladder INT, TERM, KILL, its checks at once; its patch is still
-        taken."""
-        self.stopped = self.stopped or reason
-        self.waiting.cancel()
-        self.setting_up.cancel()
-        self.checking.cancel()
-        self.control.stop(reason, graces=graces)
-        self.hurry()
-
-    def stop_agent(self, reason: str) -> None:
-        """Ends the agent alone by the ladder: its patch is taken and checked as any other."""
-        self.control.stop(reason)
-
-    def hurry(self) -> None:
-        """Where the lane was told to stop, its patch has only so long from now."""
-        if self.stopped:
-            late = trio.current_time() + self.patch_grace
-            self.taking_patch.deadline = min(self.taking_patch.deadline, late)
-
-    def kill(self, reason: str) -> None:
-        """Ends it at once; its patch is left to recovery."""
-        self.stopped = self.stopped or reason
-        self.waiting.cancel()
-        self.setting_up.cancel()
-        self.checking.cancel()
-        self.taking_patch.cancel()
-        self.control.kill(reason)
 
 
 async def attempt(bench: Bench, handle: Handle, emit: Emit) -> Outcome:
@@ -157,10 +58,10 @@ async def _prepare(bench: Bench, handle: Handle, emit: Emit) -> Failure | None:
     except (HydraError, OSError) as error:
         hint = error.hint if isinstance(error, HydraError) else ""
         message = f"its worktree was not opened: {error}"
-        return _failure(bench, "SpawnFailed", "ground", message, hint)
+        return bench.failure("SpawnFailed", "ground", message, hint)
     seconds = round(trio.current_time() - began, 3)
     emit("lane_opened", data={"worktree": str(bench.ground.worktree), "seconds": seconds})
-    for warning in (*bench.plan.warnings, *bench.command.warnings, *bench.ground.notes):
+    for warning in bench.warnings:
         emit("lane_warning", data={"text": warning})
     with handle.setting_up:
         for command in bench.setup:
@@ -169,7 +70,7 @@ async def _prepare(bench: Bench, handle: Handle, emit: Emit) -> Failure | None:
                 return failure
     if handle.stopped:
         why = EARLY.get(handle.stopped, EARLY["interrupt"])
-        return _failure(bench, "Interrupted", handle.stopped, why)
+        return bench.failure("Interrupted", handle.stopped, why)
     return None
 
 
@@ -193,79 +94,47 @@ async def _set_up(bench: Bench, command: str, emit: Emit) -> Failure | None:
         return None
     how = "timed out" if ran.timed_out else f"exited with {ran.exit_code}"
     output, _ = bench.redactor.redact(ran.stdout + ran.stderr)
-    failure = _failure(bench, "SpawnFailed", "setup", f"the set-up `{clip(command, 80)}` {how}")
+    failure = bench.failure("SpawnFailed", "setup", f"the set-up `{clip(command, 80)}` {how}")
     said = output.decode("utf-8", "replace")[-STDERR_EXCERPT:]
     return replace(failure, stderr=said, hint="mend the set-up command, or leave it out")
 
 
 async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outcome:
-    story, counts = Story(), Counts()
-    spotted: list[str] = []
-
-    def warn(text: str) -> None:
-        spotted.append(text)
-        emit("lane_warning", data={"text": text})
-
-    talk = _talk(bench, handle, warn)
-    parser: Parser = bench.adapter.parser() if talk is None else talk.conversation
-
-    def take(event: AgentEvent, raw: Raw | None, recorded: bool = True) -> None:
-        story.add(event)
-        _feed_clocks(handle.control, event)
-        emit(event.kind, event.sub, event.data, source="agent", raw=raw, recorded=recorded)
-        for difference in _differences(bench.command, event):
-            warn(difference)
-
-    reader = Reader(
-        parser=parser,
-        sink=bench.stdout,
-        stderr_sink=bench.stderr,
-        redactor=bench.redactor,
-        emit=take,
-        line_limit=bench.limits.line_bytes,
-        together=bench.together,
-        counts=counts,
-        on_fallback=lambda failures: emit("parse_fallback", data={"failures": failures}),
-        terminal=bench.adapter.descriptor.pty,
-    )
+    heard = Heard(bench.command, handle.control, emit)
+    talk = _talk(bench, handle, heard.warn)
+    reader = _reader(bench, heard, talk)
     try:
         end = await _supervise(bench, handle, reader, emit, talk)
     except CannotStart as error:
         return _not_started(bench, _cannot_start(bench, error), started)
     finally:
         reader.close()
-    stderr = reader.stderr_tail.decode("utf-8", "replace")
-    patterns = bench.adapter.descriptor.side_files
-    files = {"stderr": reader.stderr_tail, **await side_files(bench.ground, patterns)}
-    for event in ending(parser, end.exit, files, bench.redactor):
-        # An agent that Hydra ended has no closing event to miss.
-        if event.kind != "failed" or end.stopped in ("", FINISHED):
-            take(event, None)
+    await _hear_out(bench, reader, heard, end)
     emit("agent_exited", data=_exit_data(end))
-    patch, patch_reason, patch_error = await _take_patch(bench, handle, emit)
+    taken = await take_patch(bench, handle, emit)
     await give_back(bench.ground)
-    told = (*bench.plan.warnings, *bench.command.warnings, *bench.ground.notes)
+    told = (*bench.warnings, *heard.warnings)
     outcome = conclude(
         Evidence(
             lane=bench.plan.lane.id,
             attempt=bench.attempt,
             descriptor=bench.adapter.descriptor,
             command=bench.shown,
-            story=story,
+            story=heard.story,
             exit=end.exit,
-            stopped=_why_stopped(end, handle, talk, patch),
+            stopped=_why_stopped(end, handle, talk, taken.patch),
             seconds=trio.current_time() - started,
-            patch=patch,
-            patch_reason=patch_reason,
-            patch_error=patch_error,
-            stderr=stderr,
-            counts=counts,
+            patch=taken.patch,
+            patch_reason=taken.reason,
+            patch_error=taken.error,
+            stderr=reader.stderr_tail.decode("utf-8", "replace"),
+            counts=reader.counts,
             limits=bench.limits,
             budget=bench.plan.budget,
-            warnings=(*told, *spotted),
+            warnings=told,
         )
     )
-    for warning in outcome.warnings[len(told) + len(spotted) :]:
+    for warning in outcome.warnings[len(told) :]:
         emit("lane_warning", data={"text": warning})
     return outcome
 
@@ -283,6 +152,30 @@ def _talk(bench: Bench, handle: Handle, warn: Callable[[str], None]) -> Talk | N
     )
 
 
+def _reader(bench: Bench, heard: Heard, talk: Talk | None) -> Reader:
+    return Reader(
+        parser=bench.adapter.parser() if talk is None else talk.conversation,
+        sink=bench.stdout,
+        stderr_sink=bench.stderr,
+        redactor=bench.redactor,
+        emit=heard.take,
+        line_limit=bench.limits.line_bytes,
+        together=bench.together,
+        on_fallback=lambda failures: heard.emit("parse_fallback", data={"failures": failures}),
+        terminal=bench.adapter.descriptor.pty,
+    )
+
+
+async def _hear_out(bench: Bench, reader: Reader, heard: Heard, end: End) -> None:
+    """Its last words: what its parser makes of how it ended, and of the files that it left."""
+    patterns = bench.adapter.descriptor.side_files
+    files = {"stderr": reader.stderr_tail, **await side_files(bench.ground, patterns)}
+    for event in ending(reader.parser, end.exit, files, bench.redactor):
+        # An agent that Hydra ended has no closing event to miss.
+        if event.kind != "failed" or end.stopped in ("", FINISHED):
+            heard.take(event, None)
+
+
 def _why_stopped(end: End, handle: Handle, talk: Talk | None, patch: Patch | None) -> str:
     stopped = end.stopped or (FINISHED if talk is not None and talk.finished else "")
     # One that had ended by itself is judged by what it did, unless its work is left.
@@ -293,24 +186,8 @@ def _why_stopped(end: End, handle: Handle, talk: Talk | None, patch: Patch | Non
 async def _supervise(
     bench: Bench, handle: Handle, reader: Reader, emit: Emit, talk: Talk | None
 ) -> End:
-    try:
-        bench.prompt_file.touch(mode=0o600)
-        bench.prompt_file.write_bytes(bench.command.stdin or b"")
-        for path, data in bench.command.files:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write_once(path, data)
-    except OSError as error:
-        raise CannotStart(f"its prompt could not be written: {error}") from error
+    _write_prompt(bench)
     inlet = _inlet(bench, talk)
-
-    def notice(note: Notice) -> None:
-        if note.kind == "signal" and talk is not None:
-            talk.hang_up()
-        kind = {"started": "agent_started", "half": "limit_warning", "signal": "stopping"}
-        data = dict(note.data)
-        if note.kind == "started":
-            data["argv"] = list(bench.shown)
-        emit(kind[note.kind], data=data)
 
     async def changed_since(when: float) -> float | None:
         return await trio.to_thread.run_sync(
@@ -330,7 +207,7 @@ async def _supervise(
                 on_stdout=reader.stdout,
                 on_stderr=reader.stderr,
                 changed_since=changed_since,
-                on_notice=notice,
+                on_notice=partial(_noticed, bench, emit, talk),
                 inlet=inlet,
             )
         except CannotStart as error:
@@ -342,6 +219,35 @@ async def _supervise(
     if isinstance(ended, CannotStart):
         raise ended
     return ended
+
+
+def _write_prompt(bench: Bench) -> None:
+    try:
+        bench.prompt_file.touch(mode=0o600)
+        bench.prompt_file.write_bytes(bench.command.stdin or b"")
+        for path, data in bench.command.files:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write_once(path, data)
+    except OSError as error:
+        raise CannotStart(f"its prompt could not be written: {error}") from error
+
+
+def _write_once(path: Path, data: bytes) -> None:
+    """Makes a file of the lane's home: a set-up command has been there, so no link is followed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(data)
+
+
+def _noticed(bench: Bench, emit: Emit, talk: Talk | None, note: Notice) -> None:
+    """The supervisor's word on the agent, as an event."""
+    if note.kind == "signal" and talk is not None:
+        talk.hang_up()
+    kind = {"started": "agent_started", "half": "limit_warning", "signal": "stopping"}
+    data = dict(note.data)
+    if note.kind == "started":
+        data["argv"] = list(bench.shown)
+    emit(kind[note.kind], data=data)
 
 
 def _inlet(bench: Bench, talk: Talk | None) -> Inlet | None:
@@ -370,72 +276,6 @@ def _spec(bench: Bench, inlet: Inlet | None) -> Spec:
     )
 
 
-def _write_once(path: Path, data: bytes) -> None:
-    """Makes a file of the lane's home: a set-up command has been there, so no link is followed."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-        file.write(data)
-
-
-async def _take_patch(bench: Bench, handle: Handle, emit: Emit) -> tuple[Patch | None, str, str]:
-    """The attempt's work as a commit, on every outcome, even while the race is being ended.
-
-    Where there is none: the reason as a word, and as a sentence.
-    """
-    handle.patch_grace = bench.limits.grace_patch
-    handle.hurry()
-    with handle.taking_patch:
-        try:
-            patch = await trio.to_thread.run_sync(
-                lambda: bench.ground.snapshot(
-                    attempt=bench.attempt, message=bench.message, secrets_in=bench.redactor.count
-                ),
-                abandon_on_cancel=True,
-            )
-        except WorktreeLost as lost:
-            return None, lost.reason, str(lost)
-        except Exception as error:
-            # Whatever it is, a fault of Hydra's own too: the rest of the outcome still stands.
-            said = str(error) if isinstance(error, HydraError | OSError) else repr(error)
-            return None, "patch_lost", f"{said} (the worktree is kept: {bench.ground.worktree})"
-        emit(
-            "patch_taken",
-            data={
-                "commit": patch.commit,
-                "files": patch.files,
-                "insertions": patch.insertions,
-                "deletions": patch.deletions,
-                "incomplete": patch.incomplete,
-            },
-        )
-        return patch, "", ""
-    if trio.current_time() < handle.taking_patch.deadline:
-        why = "the race was ended at once"
-    else:
-        why = f"taking it took over {bench.limits.grace_patch:g} s"
-    return None, "patch_lost", f"{why} (the worktree is kept)"
-
-
-def _feed_clocks(control: Control, event: AgentEvent) -> None:
-    if event.is_progress:
-        control.progress()
-    if event.kind == "tool_call":
-        control.tool_opened(str(event.data.get("id", "")))
-    elif event.kind == "tool_result":
-        control.tool_closed(str(event.data.get("id", "")))
-
-
-def _differences(command: BuiltCommand, event: AgentEvent) -> list[str]:
-    """What the CLI says it really applied, where that is not what was asked for."""
-    if event.kind != "progress" or event.sub != "session":
-        return []
-    return [
-        f"asked for {what} {asked}, but the CLI applied {event.data[what]}"
-        for what, asked in command.expects
-        if event.data.get(what) not in (None, "", asked)
-    ]
-
-
 def _exit_data(end: End) -> dict[str, object]:
     return {
         "code": end.exit.code,
@@ -447,28 +287,15 @@ def _exit_data(end: End) -> dict[str, object]:
 
 
 def _cannot_start(bench: Bench, error: CannotStart) -> Failure:
-    failure = _failure(bench, "SpawnFailed", "exec", f"it could not be started: {error}")
+    failure = bench.failure("SpawnFailed", "exec", f"it could not be started: {error}")
     return replace(failure, stderr=bench.redactor.text(error.stderr)[-STDERR_EXCERPT:])
 
 
-def _failure(bench: Bench, kind: str, reason: str, message: str, hint: str = "") -> Failure:
-    return Failure(
-        kind=kind,
-        reason=reason,
-        message=message,
-        adapter=bench.adapter.descriptor.key,
-        command=bench.shown,
-        hint=hint or "run `hydra doctor`; the run's folder has what was recorded",
-    )
-
-
 def _not_started(bench: Bench, failure: Failure, started: float) -> Outcome:
-    interrupted = failure.kind == "Interrupted"
-    return Outcome(
-        lane=bench.plan.lane.id,
+    return not_started(
+        bench.plan,
+        failure,
         attempt=bench.attempt,
-        status=Status.INTERRUPTED if interrupted else Status.NOT_STARTED,
-        failure=failure,
         seconds=trio.current_time() - started,
-        warnings=(*bench.plan.warnings, *bench.command.warnings),
+        warnings=bench.command.warnings,
     )

@@ -12,11 +12,11 @@ from functools import partial
 import trio
 
 from hydra import referee
-from hydra.attempt import Emit, Handle
-from hydra.errors import Failure
+from hydra.bench import Emit, Handle
 from hydra.events import Event, Raw
-from hydra.model import LanePlan, Outcome, RacePlan, RaceResult, Retry, Status
-from hydra.outcome import EARLY, MORE_ROOM
+from hydra.model import LanePlan, Outcome, RacePlan, RaceResult, Retry
+from hydra.not_started import broken, interrupted, not_started
+from hydra.outcome import EARLY
 from hydra.retrying import chosen, reason_of, wait_before
 from hydra.space import Low
 from hydra.spending import counted
@@ -104,7 +104,7 @@ class Race:
         runnable = [lane for lane in self.plan.lanes if lane.failure is None]
         for lane in self.plan.lanes:
             if lane.failure is not None:
-                self._ended(_not_started(lane, lane.failure))
+                self._ended(not_started(lane, lane.failure))
         for position, lane in enumerate(runnable[self.plan.max_parallel :], start=1):
             self.emit("lane_waiting", lane=lane.lane.id, data={"position": position})
         async with trio.open_nursery() as lanes:
@@ -136,12 +136,12 @@ class Race:
     async def _run_lane(self, lane: LanePlan, places: trio.Semaphore) -> None:
         try:
             if stopped := self._handles[lane.lane.id].stopped:
-                self._ended(_not_started(lane, _interrupted(lane, stopped)))
+                self._ended(not_started(lane, interrupted(lane, stopped)))
                 return
             outcome = self._taken[lane.lane.id] = await self._tries(lane)
         except Exception as bug:
             # A lane's failure never stops its neighbours, not even Hydra's own.
-            self._ended(_not_started(lane, _broken(lane, bug)))
+            self._ended(not_started(lane, broken(lane, bug)))
             return
         finally:
             places.release()
@@ -173,7 +173,7 @@ class Race:
             if number == 1:
                 raise
             # What the tries before it have left still stands.
-            return replace(_not_started(lane, _broken(lane, bug)), attempt=number)
+            return not_started(lane, broken(lane, bug), attempt=number)
 
     async def _waited(self, lane: str, outcome: Outcome, wait: float, emit: Emit) -> bool:
         """Whether the lane may be tried again, once it has waited: nobody has stopped it."""
@@ -296,8 +296,8 @@ class Race:
     def _cut_off(self, lane: LanePlan) -> Outcome:
         """Of a lane whose attempt had no outcome yet; one before it may have left a patch."""
         earlier = self._earlier.get(lane.lane.id, [])
-        cut = _not_started(lane, _interrupted(lane, "interrupt"))
-        return chosen([*earlier, replace(cut, attempt=len(earlier) + 1)])
+        why = interrupted(lane, "interrupt")
+        return chosen([*earlier, not_started(lane, why, attempt=len(earlier) + 1)])
 
     async def _close(self) -> RaceResult:
         self._over = True
@@ -349,47 +349,3 @@ def _told(outcome: Outcome) -> dict[str, object]:
         "error": outcome.failure.as_dict() if outcome.failure else None,
         "seconds": round(outcome.seconds, 3),
     }
-
-
-def _not_started(lane: LanePlan, failure: Failure) -> Outcome:
-    interrupted = failure.kind == "Interrupted"
-    return Outcome(
-        lane=lane.lane.id,
-        attempt=1,
-        status=Status.INTERRUPTED if interrupted else Status.NOT_STARTED,
-        failure=failure,
-        warnings=lane.warnings,
-    )
-
-
-def _interrupted(lane: LanePlan, reason: str) -> Failure:
-    full = reason == "disk_floor"
-    early = "the race was interrupted before this lane could end in order"
-    return Failure(
-        kind="Interrupted",
-        reason=reason,
-        message=EARLY[reason] if full else early,
-        adapter=lane.lane.adapter,
-        command=lane.command.argv if lane.command else (),
-        hint=MORE_ROOM if full else "its worktree is kept; race again to start over",
-    )
-
-
-def _broken(lane: LanePlan, bug: Exception) -> Failure:
-    if isinstance(bug, OSError):
-        return Failure(
-            kind="SpawnFailed",
-            reason="record",
-            message=f"its record could not be kept: {bug}",
-            adapter=lane.lane.adapter,
-            command=lane.command.argv if lane.command else (),
-            hint="see that the disk of the state folder has room (`hydra doctor` names it)",
-        )
-    return Failure(
-        kind="SpawnFailed",
-        reason="hydra_bug",
-        message=f"Hydra itself failed on this lane: {type(bug).__name__}: {bug}",
-        adapter=lane.lane.adapter,
-        command=lane.command.argv if lane.command else (),
-        hint="please report this with the run's folder; the other lanes are not affected",
-    )

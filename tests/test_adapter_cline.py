@@ -11,7 +11,8 @@ from typing import Any, cast
 import pytest
 
 from hydra.adapters import cline, codex
-from hydra.attempt import Bench, _inlet
+from hydra.attempt import _inlet
+from hydra.bench import Bench
 from hydra.model import DetectResult, Permission, SpawnRequest
 
 FLAGS = frozenset(flag.name for flag in cline.TABLE)

@@ -10,7 +10,7 @@ from pathlib import Path
 import trio
 import trio.testing
 
-from hydra.attempt import Emit, Handle
+from hydra.bench import Emit, Handle
 from hydra.errors import Failure
 from hydra.events import Event
 from hydra.model import (

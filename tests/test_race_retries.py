@@ -14,7 +14,7 @@ import pytest
 import trio
 import trio.testing
 
-from hydra.attempt import Emit, Handle
+from hydra.bench import Emit, Handle
 from hydra.errors import Failure
 from hydra.events import Event
 from hydra.model import Budget, LanePlan, Outcome, Patch, Retry, Status

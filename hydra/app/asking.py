@@ -20,7 +20,8 @@ from hydra.app.bench import Shop
 from hydra.app.readonly import Ground, answers
 from hydra.app.room import places
 from hydra.app.runs import Place
-from hydra.attempt import Bench, Emit, Handle, attempt
+from hydra.attempt import attempt
+from hydra.bench import Bench, Emit, Handle
 from hydra.config.records import CheckSettings
 from hydra.errors import Refused
 from hydra.events import Event

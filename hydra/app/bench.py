@@ -12,7 +12,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import secret_values
 from hydra.adapters.folders import folders_of, places
-from hydra.attempt import Bench
+from hydra.bench import Bench
 from hydra.config import Config
 from hydra.git.repository import Repository
 from hydra.git.runner import OWNER, owner

@@ -14,7 +14,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import SHARED, matches, secret_values
 from hydra.adapters.folders import places
-from hydra.attempt import Emit, Handle
+from hydra.bench import Emit, Handle
 from hydra.checks.kit import Kit, Tell
 from hydra.checks.record import CheckResult, document
 from hydra.checks.round import Round, held_back, new_folder
@@ -23,7 +23,7 @@ from hydra.paths import ground_dir
 from hydra.secrets import Redactor, looks_secret
 
 if TYPE_CHECKING:
-    from hydra.attempt import Bench
+    from hydra.bench import Bench
     from hydra.git.repository import Repository
     from hydra.workspace import PrivateGround
 

@@ -11,7 +11,7 @@ import trio
 if TYPE_CHECKING:
     from hydra.app.checking import Checking
     from hydra.app.scene import Scene
-    from hydra.attempt import Bench, Emit, Handle
+    from hydra.bench import Bench, Emit, Handle
     from hydra.model import Outcome, RacePlan
     from hydra.store import RunStore
 

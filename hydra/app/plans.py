@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from hydra.app.readonly import answers
-from hydra.attempt import Bench
+from hydra.bench import Bench
 from hydra.model import Outcome, Permission, Status
 from hydra.store import RunStore
 

@@ -26,7 +26,8 @@ from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
 from hydra.app.room import places
 from hydra.app.scene import Scene
-from hydra.attempt import Emit, Handle, attempt
+from hydra.attempt import attempt
+from hydra.bench import Emit, Handle
 from hydra.errors import EXIT_OK, Refused
 from hydra.events import Event
 from hydra.git import patches, repository

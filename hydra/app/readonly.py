@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from hydra.attempt import Bench
+from hydra.bench import Bench
 from hydra.errors import HydraError
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus, Outcome, Patch

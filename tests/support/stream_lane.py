@@ -10,8 +10,8 @@ from random import Random
 from hydra import reading
 from hydra.adapters import registry
 from hydra.adapters.codex import ROLLOUT
-from hydra.attempt import _differences, _feed_clocks
 from hydra.events import AgentEvent, Event, Raw
+from hydra.heard import differences, feed_clocks
 from hydra.model import BuiltCommand, Limits, Outcome
 from hydra.outcome import Evidence, Story, conclude
 from hydra.process import Control
@@ -66,10 +66,10 @@ class Lane:
 
         def take(event: AgentEvent, raw: Raw | None, recorded: bool = True) -> None:
             story.add(event)
-            _feed_clocks(control, event)
+            feed_clocks(control, event)
             if recorded:
                 tape.emit(event.kind, event.sub, event.data, source="agent", raw=raw)
-            warned.extend(_differences(COMMAND, event))
+            warned.extend(differences(COMMAND, event))
 
         def fallback(failures: int) -> None:
             watched.raw_mode = True

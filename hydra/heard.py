@@ -1,0 +1,56 @@
+"""What an attempt's agent says while it runs, and all that follows from it at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hydra.bench import Emit
+from hydra.events import AgentEvent, Raw
+from hydra.model import BuiltCommand
+from hydra.outcome import Story
+from hydra.process import Control
+
+
+@dataclass
+class Heard:
+    """What one agent has said so far: its story, and the warnings that it was worth."""
+
+    command: BuiltCommand
+    control: Control
+    emit: Emit
+    story: Story = field(default_factory=Story)
+    warnings: list[str] = field(default_factory=list)
+
+    def take(self, event: AgentEvent, raw: Raw | None, recorded: bool = True) -> None:
+        """One event of the agent's: into its story, its clocks, and the race's one order."""
+        self.story.add(event)
+        feed_clocks(self.control, event)
+        self.emit(event.kind, event.sub, event.data, source="agent", raw=raw, recorded=recorded)
+        for difference in differences(self.command, event):
+            self.warn(difference)
+
+    def warn(self, text: str) -> None:
+        """A sentence for a person on how this agent runs."""
+        self.warnings.append(text)
+        self.emit("lane_warning", data={"text": text})
+
+
+def feed_clocks(control: Control, event: AgentEvent) -> None:
+    """Tells the limits of what an agent has just done: progress, a tool's call, its end."""
+    if event.is_progress:
+        control.progress()
+    if event.kind == "tool_call":
+        control.tool_opened(str(event.data.get("id", "")))
+    elif event.kind == "tool_result":
+        control.tool_closed(str(event.data.get("id", "")))
+
+
+def differences(command: BuiltCommand, event: AgentEvent) -> list[str]:
+    """What the CLI says it really applied, where that is not what was asked for."""
+    if event.kind != "progress" or event.sub != "session":
+        return []
+    return [
+        f"asked for {what} {asked}, but the CLI applied {event.data[what]}"
+        for what, asked in command.expects
+        if event.data.get(what) not in (None, "", asked)
+    ]

@@ -1,0 +1,61 @@
+"""The end of an attempt's agent: its work is taken as a commit, whatever has happened."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import trio
+
+from hydra.bench import Bench, Emit, Handle
+from hydra.errors import HydraError
+from hydra.model import Patch
+from hydra.workspace import WorktreeLost
+
+
+class Taken(NamedTuple):
+    """The patch; or None, and why there is none: as a word, and as a sentence."""
+
+    patch: Patch | None
+    reason: str = ""
+    error: str = ""
+
+
+async def take_patch(bench: Bench, handle: Handle, emit: Emit) -> Taken:
+    """The attempt's work as a commit, on every outcome, even while the race is being ended."""
+    handle.patch_grace = bench.limits.grace_patch
+    handle.hurry()
+    with handle.taking_patch:
+        try:
+            patch = await trio.to_thread.run_sync(
+                lambda: bench.ground.snapshot(
+                    attempt=bench.attempt, message=bench.message, secrets_in=bench.redactor.count
+                ),
+                abandon_on_cancel=True,
+            )
+        except WorktreeLost as lost:
+            return Taken(None, lost.reason, str(lost))
+        except Exception as error:
+            # Whatever it is, a fault of Hydra's own too: the rest of the outcome still stands.
+            said = str(error) if isinstance(error, HydraError | OSError) else repr(error)
+            return _lost(f"{said} (the worktree is kept: {bench.ground.worktree})")
+        emit("patch_taken", data=_told(patch))
+        return Taken(patch)
+    if trio.current_time() < handle.taking_patch.deadline:
+        why = "the race was ended at once"
+    else:
+        why = f"taking it took over {bench.limits.grace_patch:g} s"
+    return _lost(f"{why} (the worktree is kept)")
+
+
+def _lost(why: str) -> Taken:
+    return Taken(None, "patch_lost", why)
+
+
+def _told(patch: Patch) -> dict[str, object]:
+    return {
+        "commit": patch.commit,
+        "files": patch.files,
+        "insertions": patch.insertions,
+        "deletions": patch.deletions,
+        "incomplete": patch.incomplete,
+    }
