@@ -185,10 +185,6 @@ def _plan(place: Place, run: RunRecord, who: Ready, prompt: str, id: str) -> Rac
     )
 
 
-def _task(place: Place, run: RunRecord, prompt: str) -> Task:
-    return Task(prompt=prompt, repository=place.repository.root, base=run.base, title="asked")
-
-
 def _manifest(planned: RacePlan) -> dict[str, object]:
     return {
         "schema": 1,

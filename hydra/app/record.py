@@ -1,0 +1,165 @@
+"""A race's record: opened before anything runs, closed with its result and its verdict."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from hydra import __version__, paths
+from hydra.app.scene import Scene
+from hydra.errors import Refused
+from hydra.git import patches, repository
+from hydra.git.later import Later
+from hydra.git.runner import owner, require_git
+from hydra.model import RacePlan, RaceResult, Status
+from hydra.process.identity import Identity
+from hydra.reporters.document import plan_document, result_document
+from hydra.reporters.text import plural
+from hydra.store import RunStore
+
+
+def open_record(scene: Scene, planned: RacePlan) -> tuple[RunStore, RacePlan]:
+    """The race's folder with its first documents, and the base pinned; the plan with the base that
+    uncommitted changes have made, where it races from those. Blocks. Raises `HydraError`.
+    """
+    folder = paths.runs_dir(scene.state, scene.repository.root) / planned.run
+    documents = {"manifest.json": _manifest(scene, planned), "plan.json": plan_document(planned)}
+    grounds = _claim_grounds(scene.state, planned.run)
+    try:
+        store = RunStore(folder, documents)
+    except OSError as error:
+        with suppress(OSError):
+            grounds.rmdir()
+        raise _unwritable(error) from error
+    try:
+        return store, _furnish(scene, planned, store)
+    except BaseException as error:
+        # Nothing has run: a race that was refused leaves no record.
+        from hydra.recover import remove_run  # not before: hardly a race needs it
+
+        remove_run(scene.state, folder)
+        store.close()
+        if isinstance(error, OSError):
+            raise _unwritable(error) from error
+        raise
+
+
+def _claim_grounds(state: Path, run: str) -> Path:
+    """The folder of this race's grounds, which no other has: ids are unique in one repository,
+    and grounds lie beside those of all. Raises `Refused`."""
+    grounds = paths.ground_dir(state, run, "x").parent
+    try:
+        paths.make_private(grounds.parent)
+        grounds.mkdir(mode=0o700)
+    except FileExistsError as error:
+        raise Refused(
+            f"another race got the same id, {run}, in this very moment", hint="begin it again"
+        ) from error
+    except OSError as error:
+        raise _unwritable(error) from error
+    return grounds
+
+
+def _unwritable(error: OSError) -> Refused:
+    return Refused(
+        f"the run's record cannot be written: {error}",
+        hint="set HYDRA_STATE_DIR to a folder you can write, with room on its disk",
+    )
+
+
+def _furnish(scene: Scene, planned: RacePlan, store: RunStore) -> RacePlan:
+    """From here on the run can be found, whenever Hydra is killed; so nothing is made before."""
+    pinned = Later(partial(repository.pin, scene.repository, planned.run, planned.task.base))
+    try:
+        patches.create(
+            store.patches,
+            scene.repository,
+            base=planned.task.base,
+            allow=scene.config.race.allow_filters,
+        )
+    finally:
+        pinned.result()  # never left under way: a refused race takes its pin back
+    if scene.config.race.include_dirty:
+        base = repository.dirty_base(
+            scene.repository, store.patches, planned.task.base, scene.config.limits
+        )
+        planned = replace(planned, task=replace(planned.task, base=base))
+        store.write_json("manifest.json", _manifest(scene, planned))
+        store.write_json("plan.json", plan_document(planned))
+    return planned
+
+
+def _manifest(scene: Scene, planned: RacePlan) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "hydra": __version__,
+        "run": planned.run,
+        "started": time.time(),
+        "process": Identity.of(os.getpid()).as_dict(),
+        "owner": owner,
+        "argv": sys.argv,
+        "repository": str(scene.repository.root),
+        "base": planned.task.base,
+        "base_name": planned.task.base_name,
+        "head": scene.task.base,
+        "title": planned.task.title,
+        "prompt": planned.task.prompt,
+        "python": sys.version.split()[0],
+        "git": ".".join(map(str, require_git())),
+        "environment_names": sorted({n for lane in planned.lanes for n in lane.env_names}),
+        "settings_from": dict(scene.config.sources),
+        "lanes": [lane.lane.id for lane in planned.lanes],
+    }
+
+
+def close_record(
+    scene: Scene, store: RunStore, planned: RacePlan, result: RaceResult
+) -> RaceResult:
+    """Writes the result, then the verdict beside it. What the disk did not take is said in it, and
+    loses no lane's outcome."""
+    remarks = []
+    if store.lost:
+        remarks.append(f"{plural(store.lost, 'event')} could not be recorded: is the disk full?")
+    result = replace(result, warnings=(*result.warnings, *remarks))
+    result = _written(store, planned, result)  # before it is judged: whatever comes, this stands
+    judged = _judged(scene, store, planned, result)
+    return result if judged is result else _written(store, planned, judged)
+
+
+def _written(store: RunStore, planned: RacePlan, result: RaceResult) -> RaceResult:
+    try:
+        store.write_json("result.json", result_document(planned, result))
+    except OSError as error:
+        remark = f"the result could not be recorded: {error.strerror}"
+        result = replace(result, warnings=(*result.warnings, remark))
+    return result
+
+
+def _judged(scene: Scene, store: RunStore, planned: RacePlan, result: RaceResult) -> RaceResult:
+    """With its verdict, where there is a patch to judge."""
+    if not any(end.patch is not None and not end.patch.empty for end in result.outcomes):
+        return result
+    try:
+        from hydra.app.verdicts import of_result  # not before: an agent is not to wait for it
+
+        told = result_document(planned, result)
+        verdict = of_result(store.folder, planned.task.base, told, scene.config)
+    except Exception as bug:
+        # Every outcome is recorded already, and `hydra compare` judges again.
+        remark = f"the race could not be judged: {bug}"
+        return replace(result, warnings=(*result.warnings, remark))
+    return replace(result, verdict=verdict)
+
+
+def left_standing(planned: RacePlan, result: RaceResult) -> bool:
+    """Whether a race that was ended at once has work left for recovery to take."""
+    return any(
+        end.status is Status.INTERRUPTED and end.patch is None and lane.worktree.is_dir()
+        for lane, outcome in zip(planned.lanes, result.outcomes, strict=True)
+        for end in (outcome, *outcome.others)
+    )

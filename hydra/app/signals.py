@@ -1,0 +1,35 @@
+"""What a signal means where no race hears it: before it has begun, and once it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+from hydra.race import SIGNALS
+
+
+async def cancelled_by_signal(
+    scope: trio.CancelScope, tell: Callable[[int], object] = lambda number: None
+) -> None:
+    """Cancels `scope` at each signal, and tells its number. Until cancelled."""
+    with trio.open_signal_receiver(*SIGNALS) as received:
+        async for number in received:
+            tell(number)
+            scope.cancel()
+
+
+async def heard(
+    asked: trio.Event, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Sets `asked` at the first signal. Until cancelled."""
+    with trio.open_signal_receiver(*SIGNALS) as received:
+        task_status.started()
+        async for _ in received:
+            asked.set()
+
+
+async def cancelled_once(asked: trio.Event, scope: trio.CancelScope) -> None:
+    """Cancels `scope` once it was asked for."""
+    await asked.wait()
+    scope.cancel()
