@@ -1,8 +1,7 @@
 """One key of `hydra.toml` as a record, and what the texts in it may look like."""
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hydra.config.kinds import Kind
 from hydra.errors import ConfigError
@@ -14,8 +13,7 @@ YES, LOWER, NO = "yes", "only lower", "no"
 """Whether a repository's own hydra.toml may set a key (docs/architecture.md, decision 14)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class Key(NamedTuple):
     """One key. `name` is dotted (`race.agents`, `agents.<key>.path`), `field` the record's own.
 
     `repository` is YES, LOWER or NO. `file` is False for what no file may say at all; `environment`
@@ -44,6 +42,44 @@ class Key:
     def leaf(self) -> str:
         """The last part of the name."""
         return self.name.rpartition(".")[2]
+
+
+class Table(NamedTuple):
+    """One table of `hydra.toml`, by its name, in which keys are made. `repository` holds for each
+    of them that says nothing else of it."""
+
+    name: str
+    repository: str = YES
+
+    def key(
+        self,
+        leaf: str,
+        kind: Kind,
+        meaning: str,
+        *,
+        field: str = "",
+        default: Any = None,
+        shown: str = "",
+        example: str = "",
+        repository: str = "",
+        environment: str = "",
+        flag: str = "",
+        file: bool = True,
+    ) -> Key:
+        """A key of this table. `field` is its leaf, `shown` "none" where no default is a value."""
+        return Key(
+            name=f"{self.name}.{leaf}",
+            field=field or leaf,
+            kind=kind,
+            default=default,
+            meaning=meaning,
+            repository=repository or self.repository,
+            environment=environment,
+            flag=flag,
+            file=file,
+            shown=shown or ("none" if default in (None, "", ()) else ""),
+            example=example,
+        )
 
 
 def plain(item: str) -> str:

@@ -1,8 +1,8 @@
-"""The keys of remotes: where a lane's agent can run but here. Only the user's own file has any."""
+"""`[remotes.<name>]`: where a lane's agent can run but here. Only the user's own file has any."""
 
 import re
 
-from hydra.config.key import NO, Key, plain
+from hydra.config.key import NO, Key, Table, plain
 from hydra.config.kinds import strings, text, word
 from hydra.errors import ConfigError
 
@@ -40,29 +40,21 @@ def program_there(path: str) -> str:
     return path
 
 
+_REMOTE = Table("remotes.<name>", NO)
+
+
 def _named(leaf: str, example: str, meaning: str) -> Key:
-    return Key(
-        name=f"remotes.<name>.{leaf}",
-        field=leaf,
-        kind=text(destination if leaf == "host" else name_there),
-        default="",
-        shown="none",
-        example=f'"{example}"',
-        meaning=meaning,
-        repository=NO,
-    )
+    kind = text(destination if leaf == "host" else name_there)
+    return _REMOTE.key(leaf, kind, meaning, default="", example=f'"{example}"')
 
 
-REMOTE_KEYS = (
-    Key(
-        name="remotes.<name>.mode",
-        field="mode",
-        kind=word(*MODES),
-        default=None,
+REMOTES: tuple[Key, ...] = (
+    _REMOTE.key(
+        "mode",
+        word(*MODES),
+        "How it is reached: `ssh`, `docker` or `k8s` (kubectl).",
         shown="required",
         example='"ssh"',
-        meaning="How it is reached: `ssh`, `docker` or `k8s` (kubectl).",
-        repository=NO,
     ),
     _named("host", "ada@gpubox", "Of `ssh`: the host, as `ssh` takes it."),
     _named("container", "agents", "Of `docker`: a container that runs."),
@@ -70,33 +62,26 @@ REMOTE_KEYS = (
     _named("pod", "agents-0", "Of `k8s`: a pod that runs."),
     _named("namespace", "agents", "Of `k8s`: the pod's namespace, else kubectl's own."),
     _named("context", "lab", "Of `k8s`: kubectl's context, else its own."),
-    Key(
-        name="remotes.<name>.workdir",
-        field="workdir",
-        kind=text(folder_there),
+    _REMOTE.key(
+        "workdir",
+        text(folder_there),
+        "A folder there that is there; each attempt makes one of its own in it.",
         default="/tmp",  # noqa: S108  a folder of the other machine's, in which one is made anew
         example='"/scratch"',
-        meaning="A folder there that is there; each attempt makes one of its own in it.",
-        repository=NO,
     ),
-    Key(
-        name="remotes.<name>.program",
-        field="program",
-        kind=text(program_there),
+    _REMOTE.key(
+        "program",
+        text(program_there),
+        "The agent's program there; its folder then stands first on PATH.",
         default="",
         shown="found on PATH there",
         example='"/opt/agents/bin/claude"',
-        meaning="The agent's program there; its folder then stands first on PATH.",
-        repository=NO,
     ),
-    Key(
-        name="remotes.<name>.options",
-        field="options",
-        kind=strings(plain, separator="\n"),
+    _REMOTE.key(
+        "options",
+        strings(plain, separator="\n"),
+        "Further options: of `ssh` itself, of `docker` or `kubectl` before their command.",
         default=(),
-        shown="none",
         example='["-p", "2222"]',
-        meaning="Further options: of `ssh` itself, of `docker` or `kubectl` before their command.",
-        repository=NO,
     ),
 )

@@ -1,0 +1,49 @@
+"""`[judge]` and `[judge.weights]`: what a verdict may try, and what its score is made of."""
+
+from hydra.config.key import LOWER, Key, Table, inside
+from hydra.config.kinds import count, points, seconds, strings
+from hydra.model import TrialCap, Weights
+
+_JUDGE = Table("judge")
+_WEIGHTS = Table("judge.weights")
+_CAP = TrialCap()
+_POINTS = Weights()
+
+
+def _weight(field: str, meaning: str) -> Key:
+    return _WEIGHTS.key(field, points(0, 1000), meaning, default=getattr(_POINTS, field))
+
+
+JUDGE: tuple[Key, ...] = (
+    # A stranger may neither keep the machine busy for longer nor lift the user's own gates.
+    _JUDGE.key(
+        "trial_runs",
+        count(0, 10_000),
+        "Runs of a check for trials, in one race or `hydra check`; 0 tries nothing.",
+        default=_CAP.runs,
+        repository=LOWER,
+        environment="HYDRA_TRIAL_RUNS",
+        flag="--trial-runs",
+    ),
+    _JUDGE.key(
+        "trial_time",
+        seconds(0, 30 * 86400),
+        "The longest that all trials together may take.",
+        default=_CAP.seconds,
+        repository=LOWER,
+        environment="HYDRA_TRIAL_TIME",
+    ),
+    _JUDGE.key(
+        "protected_paths",
+        strings(inside, separator=":"),
+        "What no patch may touch: files, folders, patterns. A repository's add to yours.",
+        default=(),
+        example='["migrations/", "*.lock"]',
+        environment="HYDRA_PROTECTED_PATHS",
+    ),
+    _weight("build", "What builds weigh in the score, in points."),
+    _weight("test", "What tests weigh in it."),
+    _weight("lint", "What linters weigh in it."),
+    _weight("scope", "What the size of a patch weighs in it."),
+    _weight("speed", "What the agent's time weighs in it."),
+)
