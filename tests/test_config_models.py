@@ -30,6 +30,7 @@ def test_an_entry_as_it_stands_and_as_it_comes_back() -> None:
     [
         ('[models.a]\nfamily = "x"', "user.toml, line 2: the model a has no id"),
         ('[models.A]\nid = "x"', 'no model can be called "A"'),
+        ('[models."a.b"]\nid = "x"', 'no model can be called "a.b"'),
         ('[models.a]\nid = "-x"', '"-x" is not the name of a model'),
         ('[models.a]\nid = "x"\ninput_price = 3', "the model a has half of its prices"),
         ('[models.a]\nid = "x"\noutput_price = 3', "the model a has half of its prices"),

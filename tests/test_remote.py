@@ -120,6 +120,7 @@ BASE = '[remotes.box]\nmode = "ssh"\nhost = "gpubox"\n'
     [
         ('[remotes.box]\nhost = "x"', "the remote box has no mode"),
         ('[remotes.box]\nmode = "ssh"', "the remote box has no host"),
+        ('[remotes."a.b"]\nmode = "ssh"\nhost = "x"', 'no remote can be called "a.b"'),
         ('[remotes.box]\nmode = "docker"', "the remote box has no container or image"),
         (
             '[remotes.box]\nmode = "docker"\ncontainer = "a"\nimage = "b"',

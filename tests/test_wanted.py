@@ -134,6 +134,7 @@ def test_what_a_cli_cannot_do_is_refused_by_name(
         ('[profiles.x]\nagent = "claud"', 'no agent "claud"'),
         ('[profiles.claude]\nagent = "codex"', 'can be called "claude": an agent is called so'),
         ('[profiles.X]\nagent = "codex"', "a name is of a-z"),
+        ('[profiles."x.y"]\nagent = "codex"', 'can be called "x.y": a name is of a-z'),
         ('[profiles.2xr]\nagent = "codex"', "that is a count"),
         ('[profiles.x]\nagent = "codex"\npermission = "unrestricted"', "--unsafe-full-access"),
         ('[profiles.x]\nagent = "codex"\npreface = ""', "takes text"),

@@ -5,9 +5,10 @@ Every mistake is a `ConfigError` that names the file and line, the variable or t
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hydra.config.checks import check_name
+from hydra.config.found import Found, Layer
 from hydra.config.key import NAME, NO, Key, inside
 from hydra.config.keys import AGENT, FIXED, KEYS, RESERVED, key_of, variable_of
 from hydra.config.toml import entries, line_of, parse
@@ -31,18 +32,6 @@ _SECTIONS = (
 )
 
 _OF_NAMES = ("agents", "checks", "profiles", "remotes", "models")
-
-
-class Found(NamedTuple):
-    """A value; its source as records keep it; the place (with the line) as a message says it."""
-
-    value: Any
-    source: str
-    where: str
-    trusted: bool = True
-
-
-Layer = dict[str, Found]
 
 
 class AgentKeys:

@@ -4,13 +4,12 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from hydra.config.checks import from_tables, named
+from hydra.config.found import Found, Layer, tables_of
 from hydra.config.key import LOWER, Key
 from hydra.config.keys import AGENT, CHECK, FIXED
 from hydra.config.layers import (
     OWN_FILE,
     AgentKeys,
-    Found,
-    Layer,
     from_environment,
     from_file,
     from_flags,
@@ -180,11 +179,10 @@ def _section(values: Layer, section: str) -> dict[str, Any]:
 
 
 def _checks(values: Layer) -> CheckSettings:
-    tables: dict[str, dict[str, Any]] = {}
-    for name in filter(_names_a_check, values):
-        if name != "race.check":
-            _, check, leaf = name.split(".")
-            tables.setdefault(check, {})[CHECK[leaf].field] = values[name].value
+    tables = {
+        name: {CHECK[leaf].field: found.value for leaf, found in table.items()}
+        for name, table in tables_of(values, "checks").items()
+    }
     listed = values["race.check"].value if "race.check" in values else ()
     naming = [found for name, found in values.items() if _names_a_check(name)]
     try:
@@ -199,14 +197,14 @@ def _checks(values: Layer) -> CheckSettings:
 
 
 def _agents(values: Layer, environ: Mapping[str, str]) -> dict[str, AgentSettings]:
-    fields: dict[str, dict[str, Any]] = {}
-    for name, found in values.items():
-        if name.startswith("agents."):
-            _, agent, leaf = name.split(".")
-            value = _at_home(found, environ) if leaf == "path" else found.value
-            value = Effort(value) if leaf == "effort" else value
-            fields.setdefault(agent, {})[AGENT[leaf].field] = value
-    return {agent: AgentSettings(**fields[agent]) for agent in sorted(fields)}
+    def read(leaf: str, found: Found) -> Any:
+        value = _at_home(found, environ) if leaf == "path" else found.value
+        return Effort(value) if leaf == "effort" else value
+
+    return {
+        agent: AgentSettings(**{AGENT[leaf].field: read(leaf, at) for leaf, at in table.items()})
+        for agent, table in sorted(tables_of(values, "agents").items())
+    }
 
 
 def _at_home(found: Found, environ: Mapping[str, str]) -> str:

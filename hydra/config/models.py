@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hydra.config.found import Found, Layer, tables_of
 from hydra.config.key import NAME
 from hydra.config.keys import MODEL
-from hydra.config.layers import Found, Layer
 from hydra.config.records import OwnModel
 from hydra.errors import ConfigError
 
@@ -14,11 +14,7 @@ from hydra.errors import ConfigError
 def own_models(layer: Layer) -> dict[str, OwnModel]:
     """Every one. Raises `ConfigError` for one without an id, half of whose prices are missing, or
     whose name stands for another as well."""
-    tables: dict[str, dict[str, Found]] = {}
-    for name, value in layer.items():
-        if name.startswith("models."):
-            _, own, leaf = name.split(".")
-            tables.setdefault(own, {})[leaf] = value
+    tables = tables_of(layer, "models")
     made = {name: _model(name, table) for name, table in sorted(tables.items())}
     taken: dict[str, str] = {}
     for name, model in made.items():

@@ -5,9 +5,9 @@ from collections.abc import Collection, Container, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from hydra.config.found import Found, Layer, tables_of
 from hydra.config.key import NAME
 from hydra.config.keys import PROFILE
-from hydra.config.layers import Found, Layer
 from hydra.config.records import Profile
 from hydra.errors import ConfigError
 from hydra.model import Budget, Effort, Permission
@@ -15,19 +15,9 @@ from hydra.model import Budget, Effort, Permission
 _BUDGET = frozenset(Budget.__dataclass_fields__)
 
 
-def tables(layer: Layer) -> dict[str, dict[str, Found]]:
-    """What each profile of a layer says, by its key's last part."""
-    found: dict[str, dict[str, Found]] = {}
-    for name, value in layer.items():
-        if name.startswith("profiles."):
-            _, profile, leaf = name.split(".")
-            found.setdefault(profile, {})[leaf] = value
-    return found
-
-
 def check_once(own: Layer, theirs: Layer) -> None:
     """Raises where both files have a profile of one name: half of each would be neither."""
-    mine, other = tables(own), tables(theirs)
+    mine, other = tables_of(own, "profiles"), tables_of(theirs, "profiles")
     for name in sorted(mine.keys() & other.keys()):
         places = [next(iter(table[name].values())).where for table in (mine, other)]
         raise ConfigError(
@@ -43,7 +33,8 @@ def profiles(layer: Layer, agents: Container[str], known: Collection[str]) -> di
     an agent.
     """
     return {
-        name: _profile(name, table, agents, known) for name, table in sorted(tables(layer).items())
+        name: _profile(name, table, agents, known)
+        for name, table in sorted(tables_of(layer, "profiles").items())
     }
 
 

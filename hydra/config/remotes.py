@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
+from hydra.config.found import Found, Layer, tables_of
 from hydra.config.key import NAME
 from hydra.config.keys import REMOTE
-from hydra.config.layers import Found, Layer
 from hydra.config.records import HERE, AgentSettings, Profile, Remote
 from hydra.errors import ConfigError
 
@@ -19,12 +19,8 @@ _ALSO = {"k8s": ("namespace", "context")}
 
 def remotes(layer: Layer) -> dict[str, Remote]:
     """Every one. Raises `ConfigError` for one that does not say where, or says it twice."""
-    tables: dict[str, dict[str, Found]] = {}
-    for name, value in layer.items():
-        if name.startswith("remotes."):
-            _, remote, leaf = name.split(".")
-            tables.setdefault(remote, {})[leaf] = value
-    return {name: _remote(name, table) for name, table in sorted(tables.items())}
+    tables = sorted(tables_of(layer, "remotes").items())
+    return {name: _remote(name, table) for name, table in tables}
 
 
 def _remote(name: str, table: Mapping[str, Found]) -> Remote:
