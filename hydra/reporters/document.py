@@ -258,7 +258,7 @@ def _patch(patch: Patch) -> Document:
 
 
 def _exit(status: ExitStatus) -> Document:
-    return {**asdict(status), "survivors": list(status.survivors)}
+    return {**status._asdict(), "survivors": list(status.survivors)}
 
 
 def _signal_name(number: int) -> str | None:

@@ -1,0 +1,82 @@
+"""The records that travel between the rooms: frozen, typed, and without any I/O.
+
+Times are seconds as floats unless a name says otherwise; paths are absolute. `asked` is what a race
+is asked for, `agents` what an agent is and what it is handed, `planned` what is decided before
+anything runs, `outcomes` what came of it.
+"""
+
+from hydra.model.agents import (
+    CAPABILITIES,
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    Confidence,
+    DetectResult,
+    Origin,
+    ProbeOutput,
+    SignIn,
+    SpawnRequest,
+    Tier,
+)
+from hydra.model.asked import (
+    RETRY_REASONS,
+    Budget,
+    Check,
+    Effort,
+    Lane,
+    Limits,
+    Permission,
+    Retry,
+    Task,
+    TrialCap,
+    Weights,
+)
+from hydra.model.outcomes import (
+    Estimate,
+    ExitStatus,
+    Outcome,
+    Patch,
+    RaceResult,
+    Remark,
+    Status,
+    Usage,
+)
+from hydra.model.planned import Confinement, LanePlan, Place, RacePlan, Rates
+
+__all__ = [
+    "CAPABILITIES",
+    "RETRY_REASONS",
+    "Budget",
+    "BuiltCommand",
+    "Capability",
+    "CapabilitySet",
+    "Check",
+    "Confidence",
+    "Confinement",
+    "DetectResult",
+    "Effort",
+    "Estimate",
+    "ExitStatus",
+    "Lane",
+    "LanePlan",
+    "Limits",
+    "Origin",
+    "Outcome",
+    "Patch",
+    "Permission",
+    "Place",
+    "ProbeOutput",
+    "RacePlan",
+    "RaceResult",
+    "Rates",
+    "Remark",
+    "Retry",
+    "SignIn",
+    "SpawnRequest",
+    "Status",
+    "Task",
+    "Tier",
+    "TrialCap",
+    "Usage",
+    "Weights",
+]
