@@ -11,7 +11,7 @@ from hydra.judge.evidence import Evidence
 from hydra.judge.finding import Finding
 from hydra.judge.standing import PutBack, Standing
 from hydra.judge.verdict import Reason
-from hydra.judge.words import fail, many, some
+from hydra.judge.words import fail, number_of, some
 
 _CONFIGURING = ("test_configuration", "check_file")
 
@@ -62,7 +62,7 @@ def _protected_paths(mine: Standing, patterns: Sequence[str]) -> Iterator[Reason
     touched = [file.path for file in mine.lane.files if matches(file.path, patterns)]
     if touched:
         named = some(touched)
-        yield _gate(f"touches {many(touched, 'protected path')}: {named}", path=touched[0])
+        yield _gate(f"touches {number_of(touched, 'protected path')}: {named}", path=touched[0])
 
 
 def _findings(findings: Iterable[Finding]) -> Iterator[Reason]:

@@ -18,7 +18,7 @@ from hydra.judge.selection import chances
 from hydra.judge.standing import Standing, standing
 from hydra.judge.tampering import findings
 from hydra.judge.verdict import Confidence, CrossTest, Group, LaneVerdict, Reason, Shared, Verdict
-from hydra.judge.words import joined, many
+from hydra.judge.words import joined, number_of
 
 
 def verdict(evidence: Evidence) -> Verdict:
@@ -207,7 +207,7 @@ def _says(
     first = lanes[0]
     if len(lanes) == 1:
         return f"{first.lane} is not mergeable: {first.why}"
-    return f"none of {many(lanes, 'patch')} is mergeable; first {first.lane}: {first.why}"
+    return f"none of {number_of(lanes, 'patch')} is mergeable; first {first.lane}: {first.why}"
 
 
 def _confidence(order: Sequence[Sequence[str]], known: _Known) -> Confidence:

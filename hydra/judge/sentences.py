@@ -10,7 +10,7 @@ from hydra.judge.evidence import Evidence
 from hydra.judge.finding import Finding
 from hydra.judge.standing import Standing
 from hydra.judge.verdict import CrossTest, Group, Reason, Shared
-from hydra.judge.words import fail, joined, many, passes, some
+from hydra.judge.words import fail, joined, number_of, passes, some
 
 
 def reasons(
@@ -75,7 +75,7 @@ def _of_check(result: CheckResult, base: CheckResult | None, mine: Standing) -> 
     if whole:
         yield f"{name}: {some(whole)} {fail(whole)} as a whole"
     if own:
-        yield f"{many(own, 'new test')} of its own {fail(own)}: {some(own)}"
+        yield f"{number_of(own, 'new test')} of its own {fail(own)}: {some(own)}"
     if found.breaks_nothing and not failed:
         yield f"breaks nothing in {name}: {result.says}"
     if found.flaky:
@@ -135,7 +135,7 @@ def _own_passing(lane: str, rows: Sequence[CrossTest]) -> Iterator[Reason]:
     mine = [row for row in rows if row.author == lane]
     passing = [row for row in mine if row.cells.get(lane) == "own" and row.base == "failed"]
     if passing:
-        text = f"{many(passing, 'new test')} of its own {fail(passing)} on the base"
+        text = f"{number_of(passing, 'new test')} of its own {fail(passing)} on the base"
         file = passing[0].files.get(lane, "")
         yield Reason(kind="cross", text=f"{text} and {passes(passing)} here", file=file)
 
@@ -147,7 +147,7 @@ def _weightless(lane: str, rows: Sequence[CrossTest]) -> Iterator[Reason]:
         named = [row.id for row in mine if row.says == says]
         if named:
             told = (one, "weighs") if len(named) == 1 else (several, "weigh")
-            text = f"{many(named, 'new test')} of its own {told[0]}, so {told[1]} nothing"
+            text = f"{number_of(named, 'new test')} of its own {told[0]}, so {told[1]} nothing"
             file = mine[0].files.get(lane, "")
             yield Reason(kind="cross", text=f"{text}: {some(named)}", file=file)
 
@@ -178,7 +178,7 @@ def _others_tests(lane: str, rows: Sequence[CrossTest]) -> Iterator[tuple[int, R
         failed = [row.id for row in fails]
         alone = bool(fails) and all(_pass_alone(row) for row in fails)
         file = tried[0].files.get(lane, "")
-        whose = _whose(author, many(tried, "new test"))
+        whose = _whose(author, number_of(tried, "new test"))
         only = f", which {passes(failed)} on no other patch" if alone else ""
         if not failed:
             text = f"passes {whose}"
@@ -254,7 +254,7 @@ def not_tried(evidence: Evidence) -> tuple[str, ...]:
         "cross": ("one lane's tests on another's code, {}", "run"),
     }
     return tuple(
-        f"not tried: {words[kind][0].format(many(count, words[kind][1]))} ({why})"
+        f"not tried: {words[kind][0].format(number_of(count, words[kind][1]))} ({why})"
         for (kind, why), count in held.items()
     )
 

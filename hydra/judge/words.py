@@ -14,8 +14,8 @@ def some(names: Sequence[str]) -> str:
     return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED:,} more"
 
 
-def many(what: Sized | int, noun: str) -> str:
-    """`1 test`, `3 tests`, `2 patches`."""
+def number_of(what: Sized | int, noun: str) -> str:
+    """`1 test`, `3 tests`, `2,000 patches`."""
     number = what if isinstance(what, int) else len(what)
     if number == 1:
         return f"1 {noun}"

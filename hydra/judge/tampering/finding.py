@@ -8,7 +8,7 @@ from functools import partial
 
 from hydra.judge.evidence import FileChange
 from hydra.judge.finding import Finding
-from hydra.judge.tampering import languages, words
+from hydra.judge.tampering import languages
 from hydra.judge.tampering.expected import Expected
 from hydra.judge.tampering.places import is_tests
 from hydra.judge.tampering.production import production
@@ -17,6 +17,7 @@ from hydra.judge.tampering.rewriting import rewriting
 from hydra.judge.tampering.steering import steering
 from hydra.judge.tampering.suite import Suite, suite_of
 from hydra.judge.tampering.tests import tests
+from hydra.judge.words import number_of
 from hydra.model import Check
 
 MOST = 20
@@ -54,7 +55,7 @@ def findings(
 
 
 def _more(one: Finding, count: int) -> Finding:
-    text = f"does so in {words.count(count, 'more place')} ({one.kind.replace('_', ' ')})"
+    text = f"does so in {number_of(count, 'more place')} ({one.kind.replace('_', ' ')})"
     return Finding(kind=one.kind, weight=one.weight, text=text)
 
 

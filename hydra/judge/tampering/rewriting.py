@@ -12,6 +12,7 @@ from hydra.judge.finding import Finding
 from hydra.judge.tampering import words
 from hydra.judge.tampering.languages.python.module import FAILURES
 from hydra.judge.tampering.places import existed, exists
+from hydra.judge.words import number_of
 from hydra.remarks.places import kind_of
 
 SMALLEST = 50
@@ -49,8 +50,8 @@ def rewriting(files: Sequence[FileChange]) -> Iterator[Finding]:
     deleted = [one for one in counted if not exists(one.file) and not _moved(one.file, files)]
     if sum(one.lines for one in deleted) >= SMALLEST * 2:
         names = words.names([one.file.path for one in deleted])
-        lines = words.count(sum(one.lines for one in deleted), "line")
-        text = f"deletes {words.count(len(deleted), 'file')} with {lines} ({names})"
+        lines = number_of(sum(one.lines for one in deleted), "line")
+        text = f"deletes {number_of(len(deleted), 'file')} with {lines} ({names})"
         yield _finding(text, deleted)
 
 
@@ -94,7 +95,7 @@ def _form(many: Sequence[_Counted]) -> str:
     )
     what = "line endings" if ends else "formatting"
     names = words.names([one.file.path for one in many])
-    return f"changes only {what} of {words.count(len(many), 'file')} ({names})"
+    return f"changes only {what} of {number_of(len(many), 'file')} ({names})"
 
 
 def _formal(file: FileChange) -> bool:

@@ -10,6 +10,7 @@ from hydra.judge.tampering import words
 from hydra.judge.tampering.pairing import Pair
 from hydra.judge.tampering.reading import Mark, TestRead
 from hydra.judge.tampering.suite import Suite
+from hydra.judge.words import number_of
 
 
 def never_ran(test: TestRead) -> bool:
@@ -83,7 +84,7 @@ def alone(suite: Suite) -> Iterator[Finding]:
         ]
         if new and left:
             names = words.names([one.name for one in new])
-            text = f"runs {names} alone (.only): {words.count(len(left), 'other test')} of {path} "
+            text = f"runs {names} alone (.only): {number_of(len(left), 'other test')} of {path} "
             text += f"{'is' if len(left) == 1 else 'are'} left out"
             yield Finding(
                 kind="skip_added",

@@ -15,6 +15,7 @@ from hydra.judge.tampering.languages.braces import Source
 from hydra.judge.tampering.languages.python.module import FAILURES
 from hydra.judge.tampering.languages.python.render import dotted, render
 from hydra.judge.tampering.trimming import trimmed
+from hydra.judge.words import number_of
 
 _BRACES = (
     (
@@ -115,7 +116,7 @@ def _suppressed(file: FileChange, code: Source, was: Source) -> Iterator[Finding
     count = after.total() - before.total()
     if count > 0 and added:
         first = next((told, line) for told, line in new if told in added)
-        some = words.count(count, "warning")
+        some = number_of(count, "warning")
         text = f"turns off {some} in {file.path} ({words.value(first[0])})"
         yield _finding("suppressed_warning", text, file, first[1])
 

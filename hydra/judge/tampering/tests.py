@@ -12,6 +12,7 @@ from hydra.judge.tampering.pairing import Pair, pairs
 from hydra.judge.tampering.reading import Assertion, TestRead
 from hydra.judge.tampering.skips import alone, never_ran, skipped
 from hydra.judge.tampering.suite import Suite
+from hydra.judge.words import number_of
 
 _SILENCE = {
     "return": "lets {test} return before {some}",
@@ -86,7 +87,7 @@ def _removed(pair: Pair, found: Losses, gate: Weight) -> Iterator[Finding]:
         yield _finding("assertion_removed", gate, text, pair, _first_line(pair))
     if found.unsure:
         text = f"removes {_lost(found.unsure, pair.old)} of {test}"
-        text += f", and adds {words.count(found.added, 'other')}" if found.added else ""
+        text += f", and adds {number_of(found.added, 'other')}" if found.added else ""
         yield _finding("assertion_removed", "suspect", text, pair, _first_line(pair))
     if found.handed:
         text = f"replaces {_lost(found.handed, pair.old)} of {test} by a call of code that it does "
@@ -173,7 +174,7 @@ def _gone(path: str, many: Sequence[Pair], suite: Suite) -> Iterator[Finding]:
         dead = all(never_ran(pair.old) for pair in whole)
         if path not in suite.new and len(whole) == len(suite.old[path].tests):
             line = None
-            text = f"deletes {path} with {words.count(len(whole), 'test')} ({words.names(names)})"
+            text = f"deletes {path} with {number_of(len(whole), 'test')} ({words.names(names)})"
         elif len(whole) == 1:
             text = f"deletes the test {words.name(names[0])}"
         else:
@@ -267,7 +268,7 @@ def _restructured(many: Sequence[Pair]) -> Iterator[Finding]:
     clean = [pair for pair in many if not pair.lost]
     if clean:
         names = [pair.old.name for pair in clean]
-        text = f"moves, renames or merges {words.count(len(clean), 'test')} ({words.names(names)})"
+        text = f"moves, renames or merges {number_of(len(clean), 'test')} ({words.names(names)})"
         text += ", and loses none of their assertions"
         yield Finding(
             kind="tests_restructured",

@@ -29,11 +29,6 @@ def names(many: Sequence[str]) -> str:
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """ "1 test", "2,000 tests"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def part(some: int, whole: int, noun: str) -> str:
     """ "2 of 3 assertions", "the only assertion", "all 3 assertions"."""
     if some >= whole:
