@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from hydra.events import Raw
 from hydra.model import BuiltCommand, Confinement, LanePlan, Limits
 from hydra.process import Control
 from hydra.reading import Sink
-from hydra.sandbox import Walls
+from hydra.sandbox import Walls, covering
 from hydra.secrets import Redactor
 from hydra.workspace import Ground
 
@@ -73,7 +73,19 @@ class Bench:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person is told before the agent runs; the ground's own once it is open."""
-        return (*self.plan.warnings, *self.command.warnings, *self.ground.notes)
+        return (
+            *self.plan.warnings,
+            *self.command.warnings,
+            *self.ground.notes,
+            *self._hidden(),
+        )
+
+    def _hidden(self) -> Iterator[str]:
+        if self.confinement.holds:
+            label, top = self.adapter.descriptor.label, self.ground.worktree
+            for place in covering(self.walls):
+                name = self.redactor.text(str(place.relative_to(top)))
+                yield f"hidden from {label}, which would run or obey it: the repository's {name}"
 
     def close(self) -> None:
         """Ends the raw files, which may take a copy of their tails: it blocks."""

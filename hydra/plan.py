@@ -217,6 +217,7 @@ def _lane(known: Known, lane: Lane) -> LanePlan:
         network=known.config.race.network,
         # There it is the user who answers for what confines it: full-auto was asked for outright.
         confined=known.confinement.holds if remote is None else asked.permission is FULL,
+        masked=known.confinement.holds and not (remote or effective is Permission.UNRESTRICTED),
         as_root=as_root,
         instructions=known.instructions.get(lane.adapter, ()),
         extra_args=known.config.agent(lane.adapter).args,

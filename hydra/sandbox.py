@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,9 @@ _HIDDEN = (Path("/tmp"), Path("/run"))  # noqa: S108  sockets: docker, ssh-agent
 _EMPTY_FILE = Path(__file__).with_name("py.typed")
 """What a hidden file reads as. Not /dev/null: bound without devices it cannot be opened, bound
 with them a chmod inside would reach the machine's own."""
+
+_NOTHING = {suffix: _EMPTY_FILE.with_name("nothing.json") for suffix in (".json", ".yml", ".yaml")}
+"""What a covered file reads as where an empty one is no such file (aider 0.86.2 refuses it)."""
 
 PROMISES = (
     "the machine is read-only but for the lane's own folder and scratch space",
@@ -116,8 +119,8 @@ class Walls:
 
     `writable` stay as they are, `binds` are (source, where it is mounted), both writable.
     `objects` and `visible` come back read-only where something hides them; `masks` are hidden
-    where they exist. `unrestricted`: the whole machine, nothing hidden, its own processes still
-    end with it.
+    where they exist, `covered` as well, inside what is writable. `unrestricted`: the whole machine,
+    nothing hidden, its own processes still end with it.
     """
 
     state: Path
@@ -128,6 +131,7 @@ class Walls:
     objects: tuple[Path, ...] = ()
     visible: tuple[Path, ...] = ()
     masks: tuple[Path, ...] = ()
+    covered: tuple[Path, ...] = ()
     unrestricted: bool = False
     private_network: bool = False
     """A network of its own, in which there is only a loopback."""
@@ -245,6 +249,7 @@ def _closed_walls(walls: Walls) -> list[str]:
         *_binds("--ro-bind", _back((*walls.objects, *walls.visible), hidden)),
         *_binds("--bind", [(place, _real(place)) for place in walls.writable]),
         *_binds("--bind", walls.binds),
+        *_covers(covering(walls)),
         # An agent may be installed inside its own settings folder (~/.claude/local).
         *_binds("--ro-bind", _back(walls.visible, [target for _, target in walls.binds])),
         # Scratch stays writable; what only hides does not, or work done there would be lost.
@@ -252,6 +257,27 @@ def _closed_walls(walls: Walls) -> list[str]:
         "--unshare-ipc",
         *_disarmed(),
     ]
+
+
+def covering(walls: Walls) -> list[Path]:
+    """What of `walls.covered` is there and hidden; nothing where it is unrestricted.
+
+    A link out of `cwd` stays: what it leads to is not the repository's, and a cover over it would
+    take away what others need.
+    """
+    if walls.unrestricted:
+        return []
+    here = _real(walls.cwd)
+    return [place for place in walls.covered if _there(place) and here in _real(place).parents]
+
+
+def _covers(places: Iterable[Path]) -> Iterator[str]:
+    # By its real name: bwrap does not mount over a link.
+    for place in map(_real, places):
+        if place.is_dir():
+            yield from ("--tmpfs", str(place), "--remount-ro", str(place))
+        else:
+            yield from ("--ro-bind", str(_NOTHING.get(place.suffix, _EMPTY_FILE)), str(place))
 
 
 def _disarmed() -> list[str]:

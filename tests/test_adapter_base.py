@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.base import CliAdapter
-from hydra.adapters.contract import Descriptor, Probe
+from hydra.adapters.contract import Adapter, Descriptor, Probe
 from hydra.adapters.detecting import Identity
 from hydra.adapters.flags import Flag, Line
 from hydra.errors import UnsupportedFlag
-from hydra.model import Capability, CapabilitySet, ProbeOutput, SpawnRequest, Tier
+from hydra.model import Capability, CapabilitySet, DetectResult, ProbeOutput, SpawnRequest, Tier
 
 JSON = Flag("--json", "to read what it does", required=True, drops=("json_stream",))
 MODE = Flag("--mode", "to say what it may do")
@@ -48,6 +50,34 @@ def probes(help: str) -> dict[str, ProbeOutput]:
 
 def line(*flags: str) -> Line:
     return Line("made", "Made", frozenset(flags), hint="make it")
+
+
+MASKING = [one for one in registry.everyone() if one.descriptor.masked]
+
+
+@pytest.mark.parametrize("adapter", MASKING, ids=lambda one: one.key())
+def test_a_lane_is_warned_of_what_is_not_hidden_from_its_agent(adapter: Adapter) -> None:
+    found = DetectResult(
+        adapter=adapter.key(),
+        binary=Path("/bin/agent"),
+        flags=frozenset(flag.name for flag in _table(adapter)),
+    )
+    asked = SpawnRequest(
+        prompt="task",
+        worktree=Path("/lane/shop"),
+        model="made-up",
+        instructions=adapter.descriptor.masked,
+    )
+    bare = adapter.build_command(asked, found)
+    hidden = adapter.build_command(replace(asked, masked=True), found)
+    assert bare.warnings
+    assert hidden.warnings == ()
+    assert replace(bare, warnings=()) == hidden
+
+
+def _table(adapter: Adapter) -> Sequence[Flag]:
+    assert isinstance(adapter, CliAdapter)
+    return adapter.table
 
 
 def test_data_alone_makes_key_detect_and_capabilities() -> None:

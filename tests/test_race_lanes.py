@@ -416,6 +416,28 @@ def test_a_rivals_settings_are_out_of_sight_wherever_its_variable_puts_them(hydr
     assert "up" not in hydra.run("diff", "claude", "--", "seen").stdout
 
 
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="the user's own is written without it")
+def test_folders_that_the_user_names_are_the_lanes_own_copies(hydra: Hydra) -> None:
+    own = hydra.home / ".my-agent"
+    (own / "deep").mkdir(parents=True)
+    (own / "deep/settings").write_text("the user's")
+    (hydra.home / "hydra.toml").write_text(
+        '[agents.claude]\nfolders = ["~/.my-agent", "~/.local/share/new"]\n'
+    )
+    script = """
+    cat ~/.my-agent/deep/settings > seen
+    echo changed > ~/.my-agent/deep/settings && echo made > ~/.local/share/new/one &&
+        cat ~/.local/share/new/one >> seen
+    """
+    hydra.agent("claude", [fakes.shell("sh", "-c", script), DONE])
+    race = hydra.race("-a", "claude")
+    assert race.code == 0, race.document
+    seen = hydra.run("diff", "claude", "--", "seen").stdout
+    assert "+the user'smade" in seen
+    assert (own / "deep/settings").read_text() == "the user's"
+    assert not (hydra.home / ".local").exists()
+
+
 def test_a_set_up_does_not_get_the_agents_key(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.shell("sh", "-c", "cp had seen"), DONE])
     race = hydra.race("-a", "claude", "--setup", 'echo "key: [$ANTHROPIC_API_KEY]" > had')

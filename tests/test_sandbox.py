@@ -13,7 +13,16 @@ import pytest
 from hydra import sandbox
 from hydra.model import Confinement
 from hydra.process import CannotStart, run
-from hydra.sandbox import PROMISES, Walls, confine, default_masks, judge, trial_argv, visible_paths
+from hydra.sandbox import (
+    PROMISES,
+    Walls,
+    confine,
+    covering,
+    default_masks,
+    judge,
+    trial_argv,
+    visible_paths,
+)
 from tests.conftest import git
 from tests.support.processes import namespaces_work
 
@@ -215,6 +224,27 @@ def test_a_masked_folder_behind_a_link_is_hidden_where_it_lies(walls: Walls) -> 
     (walls.home / ".aws").symlink_to("notes")
     assert said(walls, 'ls -A "$HOME/notes" "$HOME/.aws"').split(":")[1].split()[:1] != ["a"]
     assert "note" not in said(walls, 'cat "$HOME/notes/a" "$HOME/.aws/a"')
+
+
+@needs_bwrap
+def test_what_a_repository_would_have_run_is_covered_and_stays_as_it_is(walls: Walls) -> None:
+    for name in ("conf.yml", "settings.json", "orders", "hooks/pre", "kept/linked.json"):
+        (walls.cwd / name).parent.mkdir(exist_ok=True)
+        (walls.cwd / name).write_text(f"touch {name}\n")
+    (walls.cwd / "link.json").symlink_to("kept/linked.json")
+    (walls.cwd / "out").symlink_to("../../../../neighbour")
+    names = ("conf.yml", "settings.json", "orders", "hooks", "link.json", "out", "not-there")
+    covered = replace(walls, covered=tuple(walls.cwd / name for name in names))
+    before = tree(walls.cwd)
+    script = """
+    cat conf.yml settings.json orders link.json; ls -A hooks
+    for one in conf.yml orders hooks/new; do (echo x > $one) 2>&-; rm -rf $one; done
+    echo x > link.json
+    """
+    assert said(covered, script).split() == ["{}", "{}", "{}"]
+    assert tree(walls.cwd) == before
+    assert covering(covered) == [walls.cwd / name for name in names[:5]]
+    assert covering(replace(covered, unrestricted=True)) == []
 
 
 @needs_bwrap

@@ -127,7 +127,8 @@ def test_a_task_is_no_longer_than_its_agent_takes() -> None:
     made = situation("small", SMALL | {"prompt": "-begin", "padding": 5000})
     short = made.task(1000)
     assert len(short.encode()) == 1000
-    assert short.startswith("-begin\n") and short.endswith("The end of the task.")
+    assert short.startswith("-begin\n")
+    assert short.endswith("The end of the task.")
     assert made.task(6000) == made.task()
 
 

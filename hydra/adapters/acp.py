@@ -49,8 +49,9 @@ class AcpAgent(CliAdapter):
         line.args.extend(row.words)
         for flag, words in row.options:
             line.add(flag, *(word.replace("{home}", str(home)) for word in words))
-        line.warnings += row.warnings
-        mode = row.manner.modes.get(request.permission, ())[:1]
+        if not request.masked:
+            line.warnings += row.warnings
+        mode = () if row.any_mode else row.manner.modes.get(request.permission, ())[:1]
         named = () if request.effort is None else (("effort", str(request.effort)),)
         env = ((name, value.replace("{home}", str(home))) for name, value in row.environment)
         prompt = prefaced(request.preface, request.prompt)

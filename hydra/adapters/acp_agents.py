@@ -115,7 +115,19 @@ def _copilot() -> Row:
     told = (copilot.NO_ASK, copilot.NO_UPDATE, copilot.TELEMETRY, copilot.REMOTE, copilot.BUILTIN)
     secret = f"{copilot.SECRET.name}={','.join(SECRETS)}"
     return Row(
-        descriptor=over(copilot.ADAPTER.descriptor, manner, "copilot-acp", ("--help",)),
+        descriptor=over(
+            copilot.ADAPTER.descriptor,
+            manner,
+            "copilot-acp",
+            ("--help",),
+            masked=(
+                ".claude/settings.json",
+                ".claude/settings.local.json",
+                ".github/hooks",
+                ".github/copilot/settings.json",
+                ".github/copilot/settings.local.json",
+            ),
+        ),
         identity=copilot.Copilot.identity,
         manner=manner,
         options=(*alone(SPOKEN, *told), (copilot.SECRET, (secret,))),

@@ -97,6 +97,7 @@ def codex_agent() -> Row:
             install_hint=install,
             installs=(Install("all", "npm", install),),
             efforts=EFFORTS,
+            masked=(".codex",),
         ),
         identity=Identity(
             version=re.compile(r"codex-acp (\d+\.\d+\.\d+\S*)"), help=re.compile(r"Codex")

@@ -59,7 +59,10 @@ class Row:
     files: Mapping[str, bytes] = field(default_factory=dict)
     by_permission: Callable[[SpawnRequest], Pairs] = _nothing
     meta: Callable[[SpawnRequest], Mapping[str, object]] = _no_meta
+    any_mode: bool = False
+    """Whether its modes are names for one thing: else one but the first is a difference."""
     warnings: tuple[str, ...] = ()
+    """What each lane is told of where what the descriptor masks is not hidden."""
 
     @property
     def flags(self) -> tuple[Flag, ...]:
@@ -157,4 +160,5 @@ def any_agent() -> Row:
         ),
         identity=Identity(version=re.compile(r"(\d+\.\d+\S*)"), help=re.compile("")),
         manner=manner,
+        any_mode=True,
     )

@@ -122,7 +122,7 @@ class Aider(CliAdapter):
 
 def _own_settings(request: SpawnRequest) -> tuple[str, ...]:
     own = [name for name in OWN_SETTINGS if name in request.instructions]
-    if not own:
+    if request.masked or not own:
         return ()
     return (
         f"the repository has {' and '.join(own)}: aider has no switch to pass it over, and a server"

@@ -27,7 +27,7 @@ _KEYS = (
     "AIDER_OPENAI_API_KEY",
     "AIDER_ANTHROPIC_API_KEY",
 )
-OWN_SETTINGS = (".aider.conf.yml", ".aider.model.settings.yml")
+OWN_SETTINGS = (".aider.conf.yml", ".aider.model.settings.yml", ".aider.model.metadata.json")
 """Of the repository's: they are read, and no switch passes them over."""
 
 DESCRIPTOR = Descriptor(
@@ -89,6 +89,7 @@ DESCRIPTOR = Descriptor(
     ),
     litter=(".aider.tags.cache.v4", ".aider.chat.history.md", ".aider.input.history"),
     instructions=("AGENTS.md", "CONVENTIONS.md", *OWN_SETTINGS),
+    masked=OWN_SETTINGS,
     modes={
         Permission.PLAN: "ask",
         Permission.EDIT: "yes-always",

@@ -91,7 +91,8 @@ class Cline(CliAdapter):
         """
         self._check(request)
         line = self.line(found)
-        line.warnings.append(OWN_COMMANDS)
+        if not request.masked:
+            line.warnings.append(OWN_COMMANDS)
         line.args.append(BLANK)
         line.add(JSON)
         line.add(VERBOSE)

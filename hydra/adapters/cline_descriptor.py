@@ -97,6 +97,7 @@ DESCRIPTOR = Descriptor(
     installs=(Install("all", "npm", "npm install -g cline"),),
     # `--id` opens its terminal UI: with --json it is refused (3.0.65).
     sessions=Sessions(".cline/data/sessions", "json"),
+    masked=(".cline/hooks", ".clinerules/hooks", ".cline/plugins"),
     extensions=Extensions(
         formats=("mcp-server", "skill-directory", "plugin", "hook", "rule"),
         registry="https://skills.sh",

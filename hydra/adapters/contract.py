@@ -49,10 +49,12 @@ class Probe:
 class ConfigFolder:
     """An agent's own settings folder, and how a lane gets a copy of it (decision 5).
 
-    `variable` names the environment variable that moves it; `default` is relative to HOME.
+    `variable` names the environment variable that moves it, "" for none; `default` is relative to
+    HOME.
     `credentials` are files in it that hold the sign-in (copied in, a refreshed one copied back);
     `copied` are the other names that come along (settings, skills, instructions), files or
-    folders; nothing else does. `beside` are files in HOME itself that belong to it.
+    folders, "." for all of it; nothing else does. `beside` are files in HOME itself that belong to
+    it.
     """
 
     variable: str
@@ -147,6 +149,9 @@ class Descriptor:
     """What it makes at the worktree's top for itself: not taken into a patch unless tracked."""
     instructions: tuple[str, ...] = ()
     """Repository files that its line must name, or they would not be read."""
+    masked: tuple[str, ...] = ()
+    """Paths of a repository that it would run, or take its orders from, and has no switch against:
+    hidden from it wherever Hydra confines."""
     folders: tuple[ConfigFolder, ...] = ()
     """Further folders of its own, each handled as `config` is: sessions, data, caches."""
     modes: Mapping[Permission, str] = field(default_factory=dict)

@@ -3,7 +3,7 @@ has a folder of its own. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hydra.adapters.contract import ConfigFolder, Descriptor
@@ -14,6 +14,14 @@ def folders_of(descriptor: Descriptor) -> tuple[ConfigFolder, ...]:
     """Every folder of an agent's, its configuration first."""
     own = (descriptor.config,) if descriptor.config else ()
     return (*own, *descriptor.folders)
+
+
+def further(names: Sequence[str]) -> tuple[ConfigFolder, ...]:
+    """Folders that the user names for an agent, as `~/.my-agent`: no variable moves them, and all
+    that is in them comes along."""
+    return tuple(
+        ConfigFolder(variable="", default=name.removeprefix("~/"), copied=(".",)) for name in names
+    )
 
 
 def place_of(folder: ConfigFolder, environ: Mapping[str, str], home: Path) -> Path:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydra.adapters import registry
-from hydra.adapters.contract import Adapter
+from hydra.adapters.contract import Adapter, ConfigFolder
 from hydra.adapters.environment import secret_values
-from hydra.adapters.folders import folders_of, places
+from hydra.adapters.folders import folders_of, further, place_of, places
 from hydra.bench import Bench
 from hydra.config import Config
 from hydra.git.repository import Repository
@@ -118,7 +118,7 @@ class Shop:
 
     def _ground(self, lane: LanePlan, adapter: Adapter) -> Ground:
         descriptor = adapter.descriptor
-        folders = () if lane.remote else folders_of(descriptor)  # what is there has its own
+        folders = () if lane.remote else self._folders(adapter)  # what is there has its own
         own = [(f, self.environ.get(f.variable)) for f in folders]
         return private_ground(
             repository=self.repository,
@@ -136,7 +136,7 @@ class Shop:
         )
 
     def _walls(self, ground: Ground, adapter: Adapter, program: str) -> Walls:
-        own = places(adapter.descriptor, self.environ, self.home)
+        own = [place_of(one, self.environ, self.home) for one in self._folders(adapter)]
         return Walls(
             state=self.state,
             writable=ground.writable,
@@ -145,9 +145,14 @@ class Shop:
             objects=self.repository.objects,
             visible=visible_paths(self.environ, [program]),
             masks=(*default_masks(self.home, own), *self._rivals(adapter, own)),
+            covered=tuple(ground.worktree / name for name in adapter.descriptor.masked),
             cwd=ground.worktree,
             unrestricted=self.plan.permission == "unrestricted",
         )
+
+    def _folders(self, adapter: Adapter) -> tuple[ConfigFolder, ...]:
+        descriptor = adapter.descriptor
+        return (*folders_of(descriptor), *further(self.config.agent(descriptor.key).folders))
 
     def _rivals(self, adapter: Adapter, own: Sequence[Path]) -> Iterator[Path]:
         """Rivals' settings that lie where their own variables say: outside HOME, it may be."""

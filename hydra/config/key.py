@@ -133,6 +133,14 @@ def program(path: str) -> str:
     return path
 
 
+def home_folder(path: str) -> str:
+    """A folder below HOME, by its place there."""
+    parts = plain(path).split("/")
+    if parts[0] != "~" or len(parts) == 1 or not all(parts[1:]) or {".", ".."} & set(parts):
+        raise ConfigError(f'"{path}" is no folder below your home folder: write "~/.my-agent"')
+    return path
+
+
 def object_spec(spec: str) -> str:
     """`my_pkg:ADAPTER`."""
     if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", spec, re.ASCII):

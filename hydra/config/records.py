@@ -64,11 +64,12 @@ class JudgeSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     """`[agents.<key>]`. `path` is absolute, or None to look on PATH; `adapter` is a third party's,
-    as module:NAME."""
+    as module:NAME; `folders` are below HOME, as `~/.my-agent`."""
 
     path: str | None = None
     model: str | None = None
     args: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     adapter: str | None = None
     effort: Effort | None = None

@@ -134,7 +134,8 @@ class DetectResult:
 class SpawnRequest:
     """What a lane wants of its agent; an adapter turns it into a `BuiltCommand`.
 
-    `confined`: Hydra's own confinement holds around the command. `network`: None leaves the
+    `confined`: Hydra's own confinement holds around the command; `masked`: it hides what the
+    adapter's descriptor says it masks. `network`: None leaves the
     agent's tools as the CLI itself has them. `instructions`: the repository's own instruction
     files at the base, relative to the worktree, for CLIs that must be told of them. `resume` is
     the id of a session of the CLI's own to go on with, as its stream named it; "" begins one;
@@ -150,6 +151,7 @@ class SpawnRequest:
     model: str | None = None
     network: bool | None = None
     confined: bool = True
+    masked: bool = False
     as_root: bool = False
     instructions: tuple[str, ...] = ()
     extra_args: tuple[str, ...] = ()

@@ -50,11 +50,12 @@ class ConfigCopy:
 
     @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
-        """(copy, original place) for each original that is there to be laid over."""
+        """(copy, original place) for each original that is there to be laid over, or is looked for
+        there whatever any variable says."""
         pairs = [(self.copy, self.source)]
         if not self._named:
             pairs += ((self.copy.parent / name, self._home / name) for name in self._folder.beside)
-        return tuple((copy, Path(os.path.realpath(own))) for copy, own in pairs if own.exists())
+        return tuple((copy, Path(os.path.realpath(own))) for copy, own in pairs if self._laid(own))
 
     def make(self) -> None:
         """Copies settings, credentials and the files beside the folder."""
@@ -112,6 +113,9 @@ class ConfigCopy:
     def _wanted(self) -> Iterator[str]:
         yield from self._folder.credentials
         yield from self._folder.copied
+
+    def _laid(self, own: Path) -> bool:
+        return own.exists() or (own == self.source and not self.variable)
 
     def _beside(self, name: str) -> Path:
         return self.source / name if self._named else self._home / name

@@ -31,11 +31,12 @@ class Settings:
     @property
     def variables(self) -> dict[str, str]:
         """Every folder's variable, and its copy as its value."""
-        return {copy.variable: str(copy.value) for copy in self.copies}
+        return {copy.variable: str(copy.value) for copy in self.copies if copy.variable}
 
     def missing(self) -> dict[str, str]:
         """The same for those alone whose original is not there: nothing can be laid over it."""
-        return {c.variable: str(c.value) for c in self.copies if not c.source.exists()}
+        moved = [copy for copy in self.copies if copy.variable]
+        return {copy.variable: str(copy.value) for copy in moved if not copy.source.exists()}
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """`[agents.<key>]`: what holds for every lane of one agent."""
 
-from hydra.config.key import NO, Key, Table, model_name, object_spec, plain, program
+from hydra.config.key import NO, Key, Table, home_folder, model_name, object_spec, plain, program
 from hydra.config.kinds import strings, text
 from hydra.config.tables.common import EFFORT, key_name, variables
 
@@ -45,6 +45,14 @@ AGENTS: tuple[Key, ...] = (
         "Further arguments for this agent's command line.",
         default=(),
         example='["--fallback-model", "sonnet"]',
+        repository=NO,
+    ),
+    _AGENT.key(
+        "folders",
+        strings(home_folder, separator="\n"),
+        "Folders of its own in HOME, where Hydra knows of none: a lane gets copies of them.",
+        default=(),
+        example='["~/.my-agent"]',
         repository=NO,
     ),
     variables(_AGENT, "this agent is", '["ACME_PROXY_TOKEN", "ACME_*"]'),

@@ -71,14 +71,14 @@ class Expectation:
     """How it should end for one agent.
 
     `error` is `Kind/reason`, "" for none; `numbers` are figures the error must name, the text
-    `idle` is the agent's idle limit. `exit` is Hydra's own exit code. `events` must come in this order, with others in between; `never` must
-    not come. In `usage` true means told and more than 0, false not told, a number exactly
-    this. `served` is what the model server must have answered, in this order. `waited` is the
-    least time in seconds between the first fault and the request after it. `warnings` are patterns
-    of the lane's that must be there, `may_warn` of those that may. `session` are the fields of its
-    session event, None for those in `agents/<key>.toml`. `refused` is in what Hydra says where it
-    starts no race at all. `may_be_killed` is for an agent that SIGKILL may end. Texts may have
-    `{agent}` in them.
+    `idle` is the agent's idle limit. `exit` is Hydra's own exit code. `events` must come in this
+    order, with others in between; `never` must not come. In `usage` true means told and more than
+    0, false not told, a number exactly this. `served` is what the model server must have answered,
+    in this order. `waited` is the least time in seconds between the first fault and the request
+    after it. `warnings` are patterns of the lane's that must be there, `may_warn` of those that
+    may. `session` are the fields of its session event, None for those in `agents/<key>.toml`.
+    `refused` is in what Hydra says where it starts no race at all. `may_be_killed` is for an agent
+    that SIGKILL may end. Texts may have `{agent}` in them.
     """
 
     status: str = Status.COMPLETED.value

@@ -40,7 +40,7 @@ class Reach:
     idle: float = 6.0
     """The idle limit in seconds of a situation that waits for it: longer than its start takes."""
     prompt_bytes: int = 0
-    """The longest task that it takes, where that is less than a situation would give; 0: no such."""
+    """The longest task that it takes, where a situation's is longer; 0: any."""
     situations: tuple[str, ...] = ()
     unproved: tuple[str, ...] = ()
     expect: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
