@@ -47,7 +47,7 @@ class HermesText(JsonStream):
         events += _usage(told)
         answer = self._answer.strip()
         if told.get("failed") is True:
-            text = said.one_line(answer) or string(told, "failure")
+            text = string(told, "failure") or said.one_line(answer)
             return [*events, service_errors.failure(text)]
         if told.get("completed") is True and answer:
             return [*events, said.completed(answer, denials=[], failed_items=0)]
