@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hydra.adapters import registry
-from hydra.adapters.codex import ROLLOUT
+from hydra.adapters.codex_descriptor import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.conformance.recorded import documents
 from hydra.errors import KINDS

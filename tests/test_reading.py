@@ -11,7 +11,7 @@ import pytest
 from hydra import reading
 from hydra.adapters import registry
 from hydra.adapters.claude_stream import ClaudeStream
-from hydra.adapters.codex import ROLLOUT
+from hydra.adapters.codex_descriptor import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.adapters.stream import Recent
 from hydra.events import AgentEvent, Raw

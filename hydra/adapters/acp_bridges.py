@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from hydra.adapters import claude, codex
+from hydra.adapters import claude, claude_descriptor, codex_descriptor
 from hydra.adapters.acp_row import EFFORTS, FULL, NUMBER, OPEN, Row, over, spoken
 from hydra.adapters.contract import Install
 from hydra.adapters.detecting import Identity
@@ -33,7 +33,7 @@ def claude_agent() -> Row:
     install = "npm install -g @agentclientprotocol/claude-agent-acp"
     return Row(
         descriptor=over(
-            claude.DESCRIPTOR,
+            claude_descriptor.DESCRIPTOR,
             manner,
             "claude-acp",
             ("--cli", "--help"),
@@ -87,7 +87,7 @@ def codex_agent() -> Row:
     install = "npm install -g @agentclientprotocol/codex-acp"
     return Row(
         descriptor=over(
-            codex.DESCRIPTOR,
+            codex_descriptor.DESCRIPTOR,
             manner,
             "codex-acp",
             ("cli", "--help"),

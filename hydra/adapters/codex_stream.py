@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from hydra.adapters import said
-from hydra.adapters.codex import ROLLOUT
+from hydra.adapters.codex_descriptor import ROLLOUT
 from hydra.adapters.codex_errors import Trouble, trouble
 from hydra.adapters.jsonlines import Malformed, Object, decode, integer, mapping, objects, string
 from hydra.adapters.stream import JsonStream, Recent, unknown

@@ -9,7 +9,7 @@ from random import Random
 
 from hydra import reading
 from hydra.adapters import registry
-from hydra.adapters.codex import ROLLOUT
+from hydra.adapters.codex_descriptor import ROLLOUT
 from hydra.events import AgentEvent, Event, Raw
 from hydra.heard import differences, feed_clocks
 from hydra.model import BuiltCommand, Limits, Outcome
