@@ -1,73 +1,23 @@
 """Config, flags and probes to a `RacePlan`: everything that is decided before anything runs.
 
-Pure: no I/O, so `--dry-run` prints exactly what a race would do.
+Each lane's part of it is `lane_plan.py`'s; here is what holds for the race. Pure: no I/O, so
+`--dry-run` prints exactly what a race would do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import replace
 
-from hydra.adapters.contract import Adapter, Descriptor
-from hydra.adapters.environment import names
-from hydra.config import Config
-from hydra.config.records import Remote
-from hydra.errors import (
-    AgentError,
-    BinaryMissing,
-    Failure,
-    NoAgentReady,
-    Refused,
-    UnsupportedFlag,
-    UsageError,
-)
-from hydra.model import (
-    Check,
-    Confinement,
-    DetectResult,
-    Lane,
-    LanePlan,
-    Permission,
-    Place,
-    RacePlan,
-    Rates,
-    SpawnRequest,
-    Task,
-    Tier,
-)
-from hydra.paths import ground_dir
-from hydra.remote.names import HOME, WORK, carried, folder_of
-from hydra.remote.there import There
-from hydra.wanted import Wanted, check_mapped, wanted
-from hydra.workspace import LANE_HOME, worktree_name
+from hydra.adapters.contract import Adapter
+from hydra.errors import NoAgentReady, Refused, UsageError
+from hydra.lane_plan import Known, plan_lane
+from hydra.model import Check, DetectResult, Lane, LanePlan, Permission, RacePlan, Task, Tier
 
 SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""
 
-FULL = Permission.FULL_AUTO
-
 EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What the app has found out before a plan is made."""
-
-    run: str
-    state: Path
-    task: Task
-    lanes: tuple[Lane, ...]
-    config: Config
-    adapters: Mapping[str, Adapter]
-    found: Mapping[str, DetectResult]
-    confinement: Confinement
-    environment_names: Collection[str]
-    instructions: Mapping[str, tuple[str, ...]]
-    as_root: bool
-    elsewhere: Mapping[tuple[str, str], There] = field(default_factory=dict)
-    """What was found on remotes, by agent and remote."""
-    warnings: tuple[str, ...] = ()
 
 
 def make(known: Known) -> RacePlan:
@@ -78,7 +28,7 @@ def make(known: Known) -> RacePlan:
     """
     race = known.config.race
     permission = race.permission or Permission.FULL_AUTO
-    lanes = tuple(_lane(known, lane) for lane in known.lanes)
+    lanes = tuple(plan_lane(known, lane) for lane in known.lanes)
     if all(lane.failure is not None for lane in lanes):
         raise NoAgentReady(_why_none(lanes), hint="`hydra doctor` shows what each agent needs")
     plan = RacePlan(
@@ -179,142 +129,6 @@ def check_experimental(
                 f"{lane.adapter} is an experimental adapter",
                 hint=f"add {EXPERIMENTAL_FLAG} to race it all the same",
             )
-
-
-def _lane(known: Known, lane: Lane) -> LanePlan:
-    descriptor = known.adapters[lane.adapter].descriptor
-    asked = wanted(known.config, lane)
-    remote = known.config.remotes[asked.remote] if asked.remote else None
-    found, as_root, told = _found(known, lane, remote)
-    model, rates, remarks = _model(known, descriptor, asked)
-    effective = _permission(known, lane.adapter, asked.permission, remote)
-    ground = ground_dir(known.state, known.run, lane.id)
-    worktree = ground / worktree_name(known.task.repository)
-    place = Path(folder_of(remote, known.run, lane.id)) if remote else ground
-    stands = place / WORK / worktree.name if remote else worktree
-    planned = LanePlan(
-        lane=replace(lane, model=asked.model, effort=asked.effort),
-        label=descriptor.label,
-        tier=descriptor.tier,
-        soft_sandbox=descriptor.sandbox == "soft",
-        version=found.version if found else "",
-        worktree=worktree,
-        permission=effective,
-        budget=asked.budget,
-        env_names=_environment(known, descriptor, asked.environment, remote),
-        warnings=(*(found.warnings if found else ()), *remarks, *told),
-        third_party=descriptor.third_party,
-        rates=rates,
-        remote=Place(remote.name, remote.mode, remote.target, str(place)) if remote else None,
-    )
-    if found is None or not found.ready:
-        return replace(planned, failure=_unready(lane, found))
-    request = SpawnRequest(
-        prompt=known.task.prompt,
-        worktree=stands,
-        permission=effective,
-        model=model,
-        network=known.config.race.network,
-        # There it is the user who answers for what confines it: full-auto was asked for outright.
-        confined=known.confinement.holds if remote is None else asked.permission is FULL,
-        masked=known.confinement.holds and not (remote or effective is Permission.UNRESTRICTED),
-        as_root=as_root,
-        instructions=known.instructions.get(lane.adapter, ()),
-        extra_args=known.config.agent(lane.adapter).args,
-        home=place / (HOME if remote else LANE_HOME),
-        effort=asked.effort,
-        preface=asked.preface,
-        budget=asked.budget,
-        service_tier=asked.service_tier,
-    )
-    try:
-        if remote is not None:
-            _check_carried(descriptor, remote)
-        check_mapped(descriptor, request)
-        command = known.adapters[lane.adapter].build_command(request, found)
-    except AgentError as error:
-        return replace(planned, failure=error.failure)
-    return replace(planned, command=command)
-
-
-def _found(
-    known: Known, lane: Lane, remote: Remote | None
-) -> tuple[DetectResult | None, bool, tuple[str, ...]]:
-    """The agent where it will run, whether as root, and what deserves a word."""
-    if remote is None:
-        return known.found.get(lane.adapter), known.as_root, ()
-    there = known.elsewhere.get((lane.adapter, remote.name))
-    told = [f"not confined by Hydra: it runs on {remote.target}"]
-    if known.config.race.setup:
-        told.append("the set-up is not run for it, neither here nor there")
-    if there is None:
-        return None, False, tuple(told)
-    return there.result, there.root, (*told, *there.remarks)
-
-
-def _environment(
-    known: Known, told: Descriptor, extra: Collection[str], remote: Remote | None
-) -> tuple[str, ...]:
-    pick = names if remote is None else carried
-    return tuple(sorted(pick(told, known.environment_names, extra)))
-
-
-def _check_carried(told: Descriptor, remote: Remote) -> None:
-    """Raises `UnsupportedFlag` for an agent that a line to a shell does not serve."""
-    why = "it needs a terminal" if told.pty else ""
-    if told.protocol == "http":
-        why = "it is a server, to be called on its own machine"
-    if why:
-        raise UnsupportedFlag(
-            f"{told.label} cannot run on {remote.target}: {why}",
-            adapter=told.key,
-            hint=f"race it here, or another agent on {remote.name}",
-            reason="capability",
-        )
-
-
-def _model(
-    known: Known, told: Descriptor, asked: Wanted
-) -> tuple[str | None, Rates | None, tuple[str, ...]]:
-    """What the CLI is told of the model, its prices, and what deserves a word."""
-    if asked.model is None:
-        return None, None, ()
-    from hydra.models.catalog import with_own  # not before: most races name no model
-    from hydra.models.choosing import choose
-
-    catalog = with_own(known.config.models.items())
-    choice = choose(catalog, asked.model, agent=told.key, families=told.families)
-    # A service tier has prices of its own, which nobody here knows.
-    return choice.word, None if asked.service_tier else choice.rates, choice.remarks
-
-
-def _permission(
-    known: Known, key: str, asked: Permission | None, remote: Remote | None
-) -> Permission:
-    """Full-auto stands where something confines the agent: Hydra, or the agent's own sandbox; and
-    elsewhere where it was asked for outright, for what confines there Hydra cannot know."""
-    permission = asked or Permission.FULL_AUTO
-    held = known.confinement.holds if remote is None else asked is not None
-    if permission is not Permission.FULL_AUTO or held:
-        return permission
-    if known.adapters[key].descriptor.confines_itself:
-        return permission
-    if asked is not None:
-        raise Refused(
-            f"{key} cannot run full-auto here: nothing confines it ({known.confinement.reason})",
-            hint="install bubblewrap, or race with --permission edit",
-        )
-    return Permission.EDIT
-
-
-def _unready(lane: Lane, found: DetectResult | None) -> Failure:
-    if found is not None and found.error is not None:
-        return found.error
-    return BinaryMissing(
-        f"{lane.adapter} was not found",
-        adapter=lane.adapter,
-        hint=f"`hydra agents {lane.adapter}` says how to install it",
-    ).failure
 
 
 def _why_none(lanes: tuple[LanePlan, ...]) -> str:

@@ -11,6 +11,7 @@ import pytest
 from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
 from hydra.config import Config, RaceSettings
 from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
+from hydra.lane_plan import Known
 from hydra.model import (
     BuiltCommand,
     CapabilitySet,
@@ -23,7 +24,7 @@ from hydra.model import (
     Task,
     Tier,
 )
-from hydra.plan import Known, check_experimental, choose_lanes, make, patch_message
+from hydra.plan import check_experimental, choose_lanes, make, patch_message
 
 HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")
 BARE = Confinement(kind="none", reason="bwrap is not installed")

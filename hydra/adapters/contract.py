@@ -1,7 +1,7 @@
 """The contract of an adapter (seed 004, section 2; descriptor fields from seed 000).
 
 An adapter is a `Descriptor` (data), pure functions, and a sans-I/O `Parser`. It never runs
-anything, never reads the environment or a file: `probe/` runs its probes, `plan.py` asks for
+anything, never reads the environment or a file: `probe/` runs its probes, `lane_plan.py` asks for
 its line, `attempt.py` feeds its parser.
 """
 

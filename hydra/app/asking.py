@@ -27,6 +27,7 @@ from hydra.errors import Refused
 from hydra.events import Event
 from hydra.git.runner import kill_all, owner
 from hydra.git.tree import regular_files
+from hydra.lane_plan import Known
 from hydra.model import (
     LanePlan,
     Outcome,
@@ -167,7 +168,7 @@ def _plan(place: Place, run: RunRecord, who: Ready, prompt: str, id: str) -> Rac
         checks=CheckSettings(),
     )
     return plan.make(
-        plan.Known(
+        Known(
             run=id,
             state=place.state,
             task=Task(

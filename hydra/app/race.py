@@ -29,6 +29,7 @@ from hydra.app.signals import cancelled_by_signal, cancelled_once, heard
 from hydra.errors import EXIT_OK, Refused
 from hydra.events import Event
 from hydra.git.runner import kill_all
+from hydra.lane_plan import Known
 from hydra.model import Confinement, DetectResult, RacePlan, RaceResult
 from hydra.plan import no_private_network
 from hydra.race import SIGNALS, Race
@@ -127,7 +128,7 @@ def _plan(
     lanes = plan.choose_lanes(scene.asked, found, scene.adapters)
     names = {lane.adapter: scene.adapters[lane.adapter].descriptor.instructions for lane in lanes}
     return plan.make(
-        plan.Known(
+        Known(
             run=new_run_id(),
             state=scene.state,
             task=scene.task,

@@ -4,9 +4,9 @@
 
 Hydra supervises it as it would the agent: its stdin is the agent's, and what the agent there says
 comes out of it byte by byte. Three lines are opened, each a shell there (`transport`): one that
-makes the folder, runs the agent and owns both; one that brings the worktree; one that fetches what
-has changed. INT and TERM go to the agent there. When this process ends, however it does, the first
-line ends, and with it all that is there.
+makes the folder, runs the agent (`relay`) and owns both; one that brings the worktree; one that
+fetches what has changed. INT and TERM go to the agent there. When this process ends, however it
+does, the first line ends, and with it all that is there.
 
 It exits as the agent did, or with 97 after a line on stderr that begins with `hydra.remote:` and
 says what went wrong (`elsewhere.py` reads it).
@@ -15,17 +15,14 @@ says what went wrong (`elsewhere.py` reads it).
 from __future__ import annotations
 
 import os
-import queue
 import secrets
 import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 if not __package__:  # run by its path, so that nothing in the lane is ever imported
     sys.path.append(str(Path(__file__).resolve().parents[2]))
@@ -36,14 +33,8 @@ from hydra.remote.fetching import fetch
 from hydra.remote.line import Line, Scan
 from hydra.remote.names import WORK
 from hydra.remote.packing import pack
+from hydra.remote.relay import Relay, keep_alive, to
 from hydra.remote.spec import Spec, loads
-
-BEAT = 10.0
-"""Seconds between two words to the other side; it gives up after `scripts.SILENT`."""
-
-_KILL_AFTER_TERM = 2.0
-"""Seconds that an agent there has after TERM. Hydra kills the carrier three seconds later, and by
-then what has changed must be here."""
 
 _CHUNK = 65536
 _GREETING = 120.0
@@ -57,13 +48,6 @@ class Gone(Exception):
         self.reason = reason
 
 
-class Word(NamedTuple):
-    """What comes to the carrier's one loop: `input`, `signal`, `ended`, `lost`."""
-
-    kind: str
-    data: bytes = b""
-
-
 class Carrier:
     """One attempt elsewhere."""
 
@@ -71,11 +55,10 @@ class Carrier:
         self.spec = spec
         self.nonce = f"hydra-{secrets.token_hex(16)}"
         self.mark = secrets.token_hex(16)
-        self.words: queue.SimpleQueue[Word] = queue.SimpleQueue()
         self.held = ""
         self.holder: Line | None = None
         self.line: Line | None = None
-        self.running = False
+        self.relay: Relay | None = None
 
     def carry(self) -> int:
         """From the first line to the last; the agent's exit code. Raises `Gone`."""
@@ -87,18 +70,18 @@ class Carrier:
             line = self.line = self._open(self._run_script())
             scan = Scan(self.nonce.encode())
             self._greeted(line, scan)
-            line.hear_errors(_to(2), self.nonce.encode())
-            threading.Thread(target=_beat, args=(line,), daemon=True).start()
+            line.hear_errors(to(2), self.nonce.encode())
+            keep_alive(line)
             self._upload()
-            self.running = True
-            return self._agent(line, scan)
+            self.relay = Relay(line, scan)
+            return self._agent(self.relay)
         finally:
             self._close()
 
     def _signalled(self, number: int, _frame: object) -> None:
-        if not self.running:
+        if self.relay is None:
             raise Gone("stopped", "it was stopped before its agent began")
-        self.words.put(Word("signal", signal.Signals(number).name.removeprefix("SIG").encode()))
+        self.relay.signalled(number)
 
     def _open(self, script: str) -> Line:
         argv = transport.argv(self.spec.remote, held=self.held)
@@ -193,66 +176,22 @@ class Carrier:
             (path.removeprefix(below), text.encode("latin-1")) for path, text in self.spec.files
         ]
 
-    def _agent(self, line: Line, scan: Scan) -> int:
+    def _agent(self, relay: Relay) -> int:
         """Runs it, and brings its work back."""
-        line.say(b"g\n")
-        threading.Thread(target=self._listen, args=(line, scan), daemon=True).start()
-        if self.spec.live:
-            threading.Thread(target=self._feed, daemon=True).start()
-        word = self._serve(line)
-        lost = word.kind == "lost"
+        line = relay.line
+        ended = relay.run(live=self.spec.live)
         line.settle()
-        notes = self._fetch(alone=lost)
-        if lost:
+        notes = self._fetch(alone=ended is None)
+        if ended is None:
             raise Gone("lost", f"the line to {self.spec.remote.target} was lost: {line.why}")
         line.say(b"q\n")
         for note in notes:
-            _to(2)(f"{note}\n".encode("utf-8", "replace"))
-        code, _, why = word.data.partition(b" ")
+            to(2)(f"{note}\n".encode("utf-8", "replace"))
+        code, _, why = ended.partition(b" ")
         if why:
             program, target = self.spec.argv[0], self.spec.remote.target
             raise Gone("missing", f"{program} is not there, or may not run, on {target}")
         return int(code)
-
-    def _serve(self, line: Line) -> Word:
-        """The one place that speaks on the line, until the agent has ended or the line has."""
-        timer: threading.Timer | None = None
-        while True:
-            word = self.words.get()
-            if word.kind in ("ended", "lost"):
-                return word
-            if word.kind == "input":
-                line.say(word.data)
-            if word.kind == "signal":
-                line.say(b"s %s\n" % word.data)
-            if word == Word("signal", b"TERM") and timer is None:
-                kill = Word("signal", b"KILL")
-                timer = threading.Timer(_KILL_AFTER_TERM, self.words.put, (kill,))
-                timer.daemon = True
-                timer.start()
-
-    def _listen(self, line: Line, scan: Scan) -> None:
-        """The agent's output, from there to here, until Hydra's own line comes."""
-        out = _to(1)
-        out(scan.feed(b""))
-        while not scan.found:
-            chunk = os.read(line.stdout.fileno(), _CHUNK)
-            if not chunk:
-                out(scan.rest)
-                self.words.put(Word("lost"))
-                return
-            out(scan.feed(chunk))
-        while b"\n" not in scan.rest and (chunk := os.read(line.stdout.fileno(), _CHUNK)):
-            scan.rest += chunk
-        words = scan.rest.split(b"\n", 1)[0].split(b" ", 2)
-        ended = len(words) == 3 and words[1] == b"ended"
-        self.words.put(Word("ended", words[2].strip()) if ended else Word("lost"))
-
-    def _feed(self) -> None:
-        """What Hydra says to the agent, line by line; one that does not end is said at the end."""
-        for text in sys.stdin.buffer:
-            self.words.put(Word("input", b"i " + text.removesuffix(b"\n") + b"\n"))
-        self.words.put(Word("input", b"e\n"))
 
     def _fetch(self, *, alone: bool) -> list[str]:
         line = self._open(
@@ -284,21 +223,6 @@ def _not_run(program: str, problem: OSError) -> Gone:
     return Gone("unreachable", f"{program} could not be run: {problem.strerror}")
 
 
-def _beat(line: Line) -> None:
-    while True:
-        time.sleep(BEAT)
-        line.say(b"k\n")
-
-
-def _to(fd: int) -> Callable[[bytes], None]:
-    def write(data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(fd, view) :]
-
-    return write
-
-
 def _untracked(worktree: str) -> frozenset[str]:
     """What the lane has but the base: copies of files that git does not keep."""
     from hydra.git.runner import run  # not before the line is open
@@ -314,7 +238,7 @@ def main(argv: list[str]) -> NoReturn:
         code = Carrier(spec).carry()
     except (Gone, OSError) as problem:
         gone = problem if isinstance(problem, Gone) else Gone("carrier", str(problem))
-        _to(2)(f"{TOLD} {gone.reason}: {' '.join(str(gone).split())}\n".encode("utf-8", "replace"))
+        to(2)(f"{TOLD} {gone.reason}: {' '.join(str(gone).split())}\n".encode("utf-8", "replace"))
         code = FAILED
     sys.stdout.flush()
     # Threads may still be reading what nobody will send.
