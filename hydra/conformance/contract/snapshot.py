@@ -38,6 +38,7 @@ _NOT_HELD = (
 )
 _LATER = (
     "litter",
+    "masked",
     "own_places",
     "folders",
     "modes",
