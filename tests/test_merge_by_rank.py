@@ -169,6 +169,17 @@ def test_a_run_that_recorded_no_verdict_is_judged(
     assert land(shelf)[0].lanes == ("claude",)
 
 
+def test_a_lane_of_a_race_that_ended_before_its_verdict_is_judged_before_it_lands(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = none_mergeable(shelf)
+    monkeypatch.setattr("hydra.app.verdicts.judged", lambda *_: made)
+    record(shelf, None)
+    landing, said = land(shelf, "codex")
+    assert landing.lanes == ("codex",)
+    assert said == [f"codex is not mergeable: {GATE}"]
+
+
 def test_a_verdict_that_is_older_than_checks_answers_or_patches_is_made_anew(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

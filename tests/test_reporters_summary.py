@@ -103,6 +103,15 @@ def test_a_failed_lane_says_that_its_patch_is_kept() -> None:
     assert "hydra diff claude" in shown
 
 
+def test_a_patch_that_is_not_usable_is_looked_at_first() -> None:
+    cut = replace(RESULT.outcomes[0], status=Status.INTERRUPTED, failure=STALLED)
+    shown = summary(result_document(PLAN, replace(RESULT, outcomes=(cut,))), width=None)
+    assert shown.endswith(
+        "see it:        hydra diff claude\n"
+        'land it still: hydra merge claude --override "why it may"\n'
+    )
+
+
 def test_the_dry_run_shows_the_exact_lines() -> None:
     shown = plan_text(PLAN, width=80)
     line = """  $ /usr/bin/codex exec --json --title 'it'"'"'s' < TASK\n"""

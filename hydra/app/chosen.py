@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.app.judgement import Verdict, judgement, known_judgement, lane_of
+from hydra.app.judgement import Verdict, judgement, judgement_to_land, lane_of
 from hydra.errors import LandingRefused, RecordError, Refused, UsageError
 from hydra.landing.picks import Pick
 from hydra.reporters.text import quote
@@ -59,11 +59,11 @@ def chosen(
     reason = (override or "").strip()
     if picks:
         whole = [pick.lane for pick in picks if pick.path == ""]
-        known = known_judgement(record, environ) if whole else None
+        known = judgement_to_land(record, environ) if whole else None
         told = [lane_of(known, it) for it in dict.fromkeys(whole)] if known else []
         kept = tuple(_kept(one) for one in told if one)
         return Chosen(picks=tuple(picks), verdict=kept, override=reason)
-    verdict = known_judgement(record, environ) if lane else _judgement(record, environ)
+    verdict = judgement_to_land(record, environ) if lane else _judgement(record, environ)
     lane = lane or _top(verdict or {}, f" -r {quote(run)}" if run else "", reason)
     mine = lane_of(verdict, lane) if verdict else {}
     return Chosen(

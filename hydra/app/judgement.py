@@ -56,6 +56,16 @@ def known_judgement(record: RunRecord, environ: Mapping[str, str] | None = None)
         return None
 
 
+def judgement_to_land(record: RunRecord, environ: Mapping[str, str]) -> Verdict | None:
+    """The same for what is about to land: also of a race that was ended at once, or killed and
+    recovered. Its result has a place for the verdict and none in it, and it is judged now."""
+    try:
+        result = runs.read(record).result
+        return judgement(record, environ) if result is not None and "verdict" in result else None
+    except HydraError:
+        return None
+
+
 def recorded_verdict(result: Mapping[str, object] | None) -> Verdict | None:
     """The verdict that a result has, if any. Raises `RecordError` for a newer Hydra's."""
     known = None if result is None else result.get("verdict")

@@ -195,9 +195,14 @@ def _next_steps(lanes: list[Data], run: str) -> list[str]:
     kept = [lane for lane in lanes if number(record(lane, "patch"), "files")]
     if not kept:
         return []
-    best = next((lane for lane in kept if lane.get("usable") is True), kept[0])
-    name = quote(text(best, "lane"))
+    usable = [lane for lane in kept if lane.get("usable") is True]
+    name = quote(text((usable or kept)[0], "lane"))
     named = f" -r {quote(run)}" if run else ""
+    if not usable:
+        return [
+            f"see it:        hydra diff {name}{named}",
+            f'land it still: hydra merge {name}{named} --override "why it may"',
+        ]
     return [
         f"land it:  hydra merge {name}{named}",
         f"see it:   hydra diff {name}{named}",
