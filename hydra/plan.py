@@ -30,7 +30,7 @@ def make(known: Known) -> RacePlan:
     permission = race.permission or Permission.FULL_AUTO
     lanes = tuple(plan_lane(known, lane) for lane in known.lanes)
     if all(lane.failure is not None for lane in lanes):
-        raise NoAgentReady(_why_none(lanes), hint="`hydra doctor` shows what each agent needs")
+        raise NoAgentReady(_why_none(lanes), hint=_what_next(lanes))
     plan = RacePlan(
         run=known.run,
         task=known.task,
@@ -136,6 +136,14 @@ def _why_none(lanes: tuple[LanePlan, ...]) -> str:
         f"{lane.lane.id}: {lane.failure.message}" for lane in lanes if lane.failure is not None
     )
     return f"no lane can start ({reasons})"
+
+
+def _what_next(lanes: tuple[LanePlan, ...]) -> str:
+    """Each lane's own next step, once: doctor knows of no flag that a lane was asked for."""
+    steps = [lane.failure.hint for lane in lanes if lane.failure is not None]
+    return "; ".join(dict.fromkeys(filter(None, steps))) or (
+        "`hydra doctor` shows what each agent needs"
+    )
 
 
 def _warnings(known: Known, plan: RacePlan) -> list[str]:

@@ -17,6 +17,7 @@ from hydra.model import (
     CapabilitySet,
     Confinement,
     DetectResult,
+    Effort,
     Lane,
     Permission,
     ProbeOutput,
@@ -142,6 +143,16 @@ def test_no_lane_that_can_start_is_an_error_with_each_reason() -> None:
     with pytest.raises(NoAgentReady, match="toy: toy was not found") as error:
         make(replace(setting, found={}))
     assert error.value.exit_code == 4
+    assert error.value.hint == "`hydra agents toy` says how to install it"
+
+
+def test_no_lane_that_can_start_names_each_next_step_once() -> None:
+    hard = known(Toy("toy"), Toy("other"), race=RaceSettings(effort=Effort.HIGH))
+    with pytest.raises(NoAgentReady) as error:
+        make(replace(hard, lanes=(*hard.lanes, *hard.lanes)))
+    assert error.value.hint == (
+        "leave @high (or --effort) out for toy; leave @high (or --effort) out for other"
+    )
 
 
 def test_the_repositorys_set_up_is_skipped_where_nothing_confines_it() -> None:
