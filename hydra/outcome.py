@@ -151,9 +151,9 @@ _STOPPED = {
 }
 
 _BUDGETS = {
-    TURNS: ("max_turns", "turns", "it has used its budget of {:g} turns"),
+    TURNS: ("max_turns", "turns", "it has used its budget of {:g} turn"),
     COST: ("budget", "cost_usd", "it has used its budget of ${:g}"),
-    TOOL_CALLS: ("budget", "tool_calls", "it has used its budget of {:g} tool calls"),
+    TOOL_CALLS: ("budget", "tool_calls", "it has used its budget of {:g} tool call"),
 }
 """By why a lane was ended: the reason of its failure, the budget's part, the sentence."""
 
@@ -182,7 +182,7 @@ def _stopped(seen: Evidence) -> tuple[Status, Failure]:
     hint = {
         "idle": "raise --idle-timeout if the task needs long quiet stretches",
         "tool": "raise limits.tool in hydra.toml if a tool needs longer",
-        "total": "raise --timeout, or give the agent a smaller task",
+        "total": _longer(seen),
         "interrupt": "run the race again; what was done until then is in the patch",
         "disk_floor": MORE_ROOM,
         "sign_in": seen.descriptor.sign_in_hint,
@@ -195,9 +195,20 @@ def _stopped(seen: Evidence) -> tuple[Status, Failure]:
 def _over_budget(seen: Evidence) -> Failure:
     reason, part, sentence = _BUDGETS[seen.stopped]
     limit = float(getattr(seen.budget, part) or 0)
-    hint = f"raise {part.removesuffix('_usd')} in [budget] of hydra.toml; its patch is kept"
-    said = sentence.format(limit)
+    hint = _raise(part.removesuffix("_usd"))
+    said = sentence.format(limit) + "s" * (limit != 1 and seen.stopped != COST)
     return _failure(seen, "AgentFailed", reason, said, hint=hint, numbers={"limit": limit})
+
+
+def _longer(seen: Evidence) -> str:
+    """A lane's budget of time is its total limit where it is the smaller one."""
+    if seen.budget.seconds is not None and seen.budget.seconds <= seen.limits.total:
+        return _raise("time")
+    return "raise --timeout, or give the agent a smaller task"
+
+
+def _raise(part: str) -> str:
+    return f"raise {part} in [budget] of hydra.toml, or in the lane's profile"
 
 
 def _agents_own(seen: Evidence, event: AgentEvent) -> Failure:

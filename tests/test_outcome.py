@@ -8,9 +8,10 @@ import pytest
 
 from hydra.adapters.contract import Descriptor
 from hydra.events import AgentEvent
-from hydra.model import ExitStatus, Limits, Patch, Status, Tier
+from hydra.model import Budget, ExitStatus, Limits, Patch, Status, Tier
 from hydra.outcome import Evidence, Story, conclude
 from hydra.reading import Counts
+from hydra.spending import COST, TOOL_CALLS, TURNS
 
 DESCRIPTOR = Descriptor(
     key="claude",
@@ -191,3 +192,29 @@ def test_a_lost_worktree_is_the_reason_whatever_the_agent_said_of_it() -> None:
     assert outcome.failure is not None
     assert outcome.failure.reason == "worktree_lost"
     assert "the worktree is gone" in outcome.failure.message
+
+
+@pytest.mark.parametrize(
+    ("stopped", "budget", "said", "part"),
+    [
+        (TURNS, Budget(turns=1), "it has used its budget of 1 turn", "turns"),
+        (TOOL_CALLS, Budget(tool_calls=2), "it has used its budget of 2 tool calls", "tool_calls"),
+        (COST, Budget(cost_usd=0.5), "it has used its budget of $0.5", "cost"),
+        ("total", Budget(seconds=4), "the total limit of 4 s was reached", "time"),
+    ],
+)
+def test_a_budget_that_ended_a_lane_is_what_it_is_told_to_raise(
+    stopped: str, budget: Budget, said: str, part: str
+) -> None:
+    seen = replace(evidence(), stopped=stopped, budget=budget, limits=Limits(total=4))
+    failure = conclude(seen).failure
+    assert failure is not None
+    assert failure.message == said
+    assert failure.hint == f"raise {part} in [budget] of hydra.toml, or in the lane's profile"
+
+
+def test_a_total_limit_below_the_budget_is_the_race_s_own() -> None:
+    seen = replace(evidence(), stopped="total", budget=Budget(seconds=9), limits=Limits(total=4))
+    failure = conclude(seen).failure
+    assert failure is not None
+    assert failure.hint.startswith("raise --timeout")
