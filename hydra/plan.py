@@ -13,6 +13,7 @@ from hydra.adapters.contract import Adapter
 from hydra.errors import NoAgentReady, Refused, UsageError
 from hydra.lane_plan import Known, plan_lane
 from hydra.model import Check, DetectResult, Lane, LanePlan, Permission, RacePlan, Task, Tier
+from hydra.sandbox import WITH_FULL_ACCESS
 
 SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""
@@ -36,12 +37,12 @@ def make(known: Known) -> RacePlan:
         task=known.task,
         lanes=lanes,
         permission=permission,
-        confinement=known.confinement,
+        confinement=_walls(known),
         limits=known.config.limits,
         max_parallel=race.max_parallel,
         network=race.network,
         copies=race.copies,
-        setup=race.setup if known.confinement.holds or race.setup_trusted else (),
+        setup=race.setup if _confines(known) or race.setup_trusted else (),
         checks=_checks(known),
         checks_parallel=known.config.checks.parallel,
         checks_tree=known.config.checks.tree,
@@ -54,10 +55,23 @@ def make(known: Known) -> RacePlan:
     return replace(plan, warnings=(*known.warnings, *_warnings(known, plan)))
 
 
+def _confines(known: Known) -> bool:
+    """Whether anything keeps a repository's own commands to their lane."""
+    return known.confinement.holds and known.config.race.permission is not Permission.UNRESTRICTED
+
+
+def _walls(known: Known) -> Confinement:
+    """The confinement as this race has it: with full access one promise of it is left."""
+    held = known.confinement
+    if not held.holds or _confines(known):
+        return held
+    return held._replace(promises=tuple(it for it in held.promises if it in WITH_FULL_ACCESS))
+
+
 def _checks(known: Known) -> tuple[Check, ...]:
     """The checks that may run here. Raises `Refused` for a network that nothing can keep apart."""
     checks = known.config.checks
-    if not known.confinement.holds and not checks.trusted:
+    if not _confines(known) and not checks.trusted:
         return ()
     if checks.checks and checks.network == "private" and not known.confinement.holds:
         raise no_private_network(known.confinement.reason)

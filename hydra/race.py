@@ -331,7 +331,7 @@ def _headline(plan: RacePlan) -> dict[str, object]:
         "lanes": [lane.lane.id for lane in plan.lanes],
         "base": plan.task.base,
         "base_name": plan.task.base_name,
-        "confined": plan.confinement.holds,
+        "confined": plan.confined,
         "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
         "elsewhere": plan.elsewhere,
         "checks": [check.name for check in plan.checks],

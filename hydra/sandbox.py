@@ -32,12 +32,15 @@ with them a chmod inside would reach the machine's own."""
 _NOTHING = {suffix: _EMPTY_FILE.with_name("nothing.json") for suffix in (".json", ".yml", ".yaml")}
 """What a covered file reads as where an empty one is no such file (aider 0.86.2 refuses it)."""
 
+WITH_FULL_ACCESS = ("no process outlives its lane",)
+"""What holds when `Confinement.kind` is `bwrap`, also where the walls are `unrestricted`."""
+
 PROMISES = (
     "the machine is read-only but for the lane's own folder and scratch space",
     "the folders /tmp and /run, keys and other agents' settings are out of sight",
-    "no process outlives its lane",
+    *WITH_FULL_ACCESS,
 )
-"""What holds when `Confinement.kind` is `bwrap`."""
+"""What holds otherwise."""
 
 SECRET_PLACES = (
     ".ssh",

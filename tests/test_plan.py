@@ -10,11 +10,13 @@ import pytest
 
 from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
 from hydra.config import Config, RaceSettings
+from hydra.config.records import CheckSettings
 from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
 from hydra.lane_plan import Known
 from hydra.model import (
     BuiltCommand,
     CapabilitySet,
+    Check,
     Confinement,
     DetectResult,
     Effort,
@@ -26,6 +28,8 @@ from hydra.model import (
     Tier,
 )
 from hydra.plan import check_experimental, choose_lanes, make, patch_message
+from hydra.reporters.words import headline
+from hydra.sandbox import PROMISES
 
 HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")
 BARE = Confinement(kind="none", reason="bwrap is not installed")
@@ -163,6 +167,27 @@ def test_the_repositorys_set_up_is_skipped_where_nothing_confines_it() -> None:
     assert any("set-up commands are skipped" in w for w in bare.warnings)
     mine = RaceSettings(setup=("npm ci",), setup_trusted=True)
     assert make(known(Toy("toy"), confinement=BARE, race=mine)).setup == ("npm ci",)
+
+
+def test_with_full_access_nothing_confines_the_repositorys_own_commands_either() -> None:
+    theirs = RaceSettings(
+        permission=Permission.UNRESTRICTED, setup=("npm ci",), setup_trusted=False
+    )
+    walled = HELD._replace(promises=PROMISES)
+    asked = known(Toy("toy"), confinement=walled, race=theirs)
+    checks = CheckSettings(checks=(Check("unit", "npm test"),), trusted=False)
+    asked = replace(asked, config=replace(asked.config, checks=checks))
+    plan = make(asked)
+    assert (plan.setup, plan.checks) == ((), ())
+    assert [w.split(" are skipped")[0] for w in plan.warnings[1:]] == [
+        "the repository's set-up commands",
+        "the repository's checks",
+    ]
+    assert not plan.confined
+    assert plan.confinement.promises == ("no process outlives its lane",)
+    assert "  not confined" in headline(plan)
+    mine = replace(asked.config, race=replace(theirs, setup_trusted=True))
+    assert make(replace(asked, config=mine)).setup == ("npm ci",)
 
 
 def test_unsafe_is_said_outright() -> None:

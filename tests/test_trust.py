@@ -658,3 +658,20 @@ def test_full_access_says_so_and_still_ends_every_process(place: Place) -> None:
     said = [line for line in race.document["warnings"] if "can read and change everything" in line]
     assert len(said) == 1
     assert any("left running and ended" in line for line in race.lane("claude")["warnings"])
+
+
+@by_account
+def test_with_full_access_the_repositorys_own_commands_are_skipped(place: Place) -> None:
+    needs_bwrap(place.uid)
+    place.agent("claude", [fakes.edit("a.txt", "a\n"), DONE])
+    ran = f"touch {place.scratch}/ran"
+    (place.repo / "hydra.toml").write_text(f'[race]\nsetup = ["{ran}"]\ncheck = ["it={ran}"]\n')
+    place.hand_over()
+    race = place.race("-a", "claude", "--unsafe-full-access")
+    assert "  not confined" in race.stderr
+    said = [line for line in race.document["warnings"] if "are skipped" in line]
+    assert len(said) == 2
+    done = place.run("check")
+    assert done.returncode == 3
+    assert "nothing confines the repository's checks here" in done.stderr
+    assert not (place.scratch / "ran").exists()

@@ -25,7 +25,7 @@ from hydra.errors import (
     UsageError,
 )
 from hydra.git import patches
-from hydra.model import Confinement, RacePlan, TrialCap
+from hydra.model import Confinement, Permission, RacePlan, TrialCap
 from hydra.paths import ground_dir
 from hydra.plan import no_private_network
 from hydra.recover import record
@@ -123,7 +123,9 @@ def plan_here(
             f"run {found.id} has no checks, and none are named",
             hint='name one: hydra check --check "pytest -q"; `hydra init` guesses some',
         )
-    if not confinement.holds and not trusted:
+    # Of a race with full access the plan holds none of a repository's own.
+    open_walls = plan.permission is Permission.UNRESTRICTED and not plan.checks
+    if not trusted and (open_walls or not confinement.holds):
         raise Refused(
             "nothing confines the repository's checks here, so they do not run",
             hint='name them yourself (--check "..."), or put them in your own hydra.toml',

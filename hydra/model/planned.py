@@ -107,6 +107,11 @@ class RacePlan:
     warnings: tuple[str, ...] = ()
 
     @property
+    def confined(self) -> bool:
+        """Whether what runs is kept to its lane: with full access the walls stand open."""
+        return self.confinement.holds and self.permission is not Permission.UNRESTRICTED
+
+    @property
     def elsewhere(self) -> list[str]:
         """The lanes whose agents run on no ground of Hydra's: `far on gpubox over ssh`."""
         return [f"{one.lane.id} on {one.remote.target}" for one in self.lanes if one.remote]

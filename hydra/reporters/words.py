@@ -34,7 +34,7 @@ def headline(plan: RacePlan) -> str:
             "base": plan.task.base,
             "base_name": plan.task.base_name,
             "lanes": [lane.lane.id for lane in plan.lanes],
-            "confined": plan.confinement.holds,
+            "confined": plan.confined,
             "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
             "elsewhere": plan.elsewhere,
             "checks": [check.name for check in plan.checks],
