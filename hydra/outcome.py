@@ -227,6 +227,9 @@ def _agents_own(seen: Evidence, event: AgentEvent) -> Failure:
 
 
 def _hint(seen: Evidence, kind: str, reason: str) -> str:
+    unended = kind == "StreamParseError" and reason in ("", "no_terminal_event")
+    if unended and seen.counts.oversized:
+        return "its last word may be in a line that was too long: raise limits.line in hydra.toml"
     if kind == "AuthMissing":
         return seen.descriptor.sign_in_hint
     if kind == "StreamParseError":

@@ -218,3 +218,10 @@ def test_a_total_limit_below_the_budget_is_the_race_s_own() -> None:
     failure = conclude(seen).failure
     assert failure is not None
     assert failure.hint.startswith("raise --timeout")
+
+
+def test_a_closing_event_in_a_line_that_was_too_long_names_the_limit() -> None:
+    outcome = conclude(replace(evidence(), counts=Counts(oversized=1)))
+    assert outcome.failure is not None
+    assert outcome.failure.reason == "no_terminal_event"
+    assert "raise limits.line" in outcome.failure.hint

@@ -112,6 +112,13 @@ def test_a_patch_that_is_not_usable_is_looked_at_first() -> None:
     )
 
 
+def test_a_large_figure_of_a_failure_is_shown_in_digits() -> None:
+    large = replace(STALLED, numbers={"limit": 8388608.0, "share": 0.25})
+    cut = replace(RESULT.outcomes[0], status=Status.FAILED, failure=large)
+    shown = summary(result_document(PLAN, replace(RESULT, outcomes=(cut,))), width=None)
+    assert "limit 8388608 s, share 0.25 s" in shown
+
+
 def test_the_dry_run_shows_the_exact_lines() -> None:
     shown = plan_text(PLAN, width=80)
     line = """  $ /usr/bin/codex exec --json --title 'it'"'"'s' < TASK\n"""

@@ -148,7 +148,8 @@ def _numbers(error: Data) -> str:
         value = number(figures, str(name))
         seconds = name == "retry_after" or text(error, "kind") == "TimedOut"
         if value is not None:
-            shown.append(f", {clean(str(name)).replace('_', ' ')} {value:g}{' s' * seconds}")
+            told = f"{value:.0f}" if value == int(value) else f"{value:g}"
+            shown.append(f", {clean(str(name)).replace('_', ' ')} {told}{' s' * seconds}")
     return "".join(shown)
 
 
