@@ -12,7 +12,17 @@ from dataclasses import replace
 from hydra.adapters.contract import Adapter
 from hydra.errors import NoAgentReady, Refused, UsageError
 from hydra.lane_plan import Known, plan_lane
-from hydra.model import Check, DetectResult, Lane, LanePlan, Permission, RacePlan, Task, Tier
+from hydra.model import (
+    Check,
+    Confinement,
+    DetectResult,
+    Lane,
+    LanePlan,
+    Permission,
+    RacePlan,
+    Task,
+    Tier,
+)
 from hydra.sandbox import WITH_FULL_ACCESS
 
 SUBJECT, BODY = 72, 4000

@@ -148,7 +148,7 @@ def _numbers(error: Data) -> str:
         value = number(figures, str(name))
         seconds = name == "retry_after" or text(error, "kind") == "TimedOut"
         if value is not None:
-            told = f"{value:.0f}" if value == int(value) else f"{value:g}"
+            told = f"{value:.0f}" if float(value).is_integer() else f"{value:g}"
             shown.append(f", {clean(str(name)).replace('_', ' ')} {told}{' s' * seconds}")
     return "".join(shown)
 
