@@ -326,20 +326,24 @@ def _remarks(seen: Evidence) -> list[str]:
     if seen.exit.survivors:
         remarks.append(f"left running and ended by Hydra: {_names(list(seen.exit.survivors))}")
     if seen.counts.malformed:
-        remarks.append(f"{seen.counts.malformed} lines of its output could not be parsed")
+        remarks.append(f"{_many(seen.counts.malformed, 'line')} of its output could not be parsed")
     if seen.counts.oversized:
-        remarks.append(f"{seen.counts.oversized} lines were too long to parse (kept in raw.jsonl)")
+        remarks.append(f"{_many(seen.counts.oversized, 'line')} too long to parse (in raw.jsonl)")
     if seen.counts.unrecorded:
         remarks.append(
-            f"{seen.counts.unrecorded} events were too many to list (raw.jsonl has them)"
+            f"{_many(seen.counts.unrecorded, 'event')} too many to list (raw.jsonl has them)"
         )
     if seen.counts.unwritten:
         remarks.append("its raw output could not all be written: is the disk full?")
     if seen.counts.redacted:
-        remarks.append(f"a secret was redacted {seen.counts.redacted} times in its output")
+        remarks.append(f"a secret was redacted {_many(seen.counts.redacted, 'time')} in its output")
     if seen.patch is None and seen.patch_error:
         remarks.append(f"its work could not be taken: {seen.patch_error}")
     return remarks
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _names(names: list[str]) -> str:

@@ -225,3 +225,21 @@ def test_a_closing_event_in_a_line_that_was_too_long_names_the_limit() -> None:
     assert outcome.failure is not None
     assert outcome.failure.reason == "no_terminal_event"
     assert "raise limits.line" in outcome.failure.hint
+
+
+def test_what_is_counted_is_said_in_the_right_number() -> None:
+    one = Counts(oversized=1, malformed=1, unrecorded=1, redacted=1)
+    two = Counts(oversized=2, malformed=2, unrecorded=2, redacted=2)
+    said = [conclude(replace(evidence(DONE), counts=counts)).warnings for counts in (one, two)]
+    assert said[0] == (
+        "1 line of its output could not be parsed",
+        "1 line too long to parse (in raw.jsonl)",
+        "1 event too many to list (raw.jsonl has them)",
+        "a secret was redacted 1 time in its output",
+    )
+    assert said[1] == (
+        "2 lines of its output could not be parsed",
+        "2 lines too long to parse (in raw.jsonl)",
+        "2 events too many to list (raw.jsonl has them)",
+        "a secret was redacted 2 times in its output",
+    )

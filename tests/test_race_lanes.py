@@ -344,6 +344,14 @@ def test_outside_of_a_repository_a_race_is_refused(hydra: Hydra) -> None:
     assert json.loads(done.stdout)["error"]["message"]
 
 
+def test_a_path_that_is_no_program_is_told_as_that(hydra: Hydra) -> None:
+    (hydra.home / "hydra.toml").write_text(f'[agents.claude]\npath = "{hydra.home}/hydra.toml"\n')
+    done = hydra.run("race", "Do it", "-a", "claude")
+    assert done.returncode == 4
+    assert "Claude Code cannot be run" in done.stderr
+    assert "set agents.claude.path to its program" in done.stderr
+
+
 def test_no_agent_at_all_is_exit_4_with_a_next_step(hydra: Hydra) -> None:
     done = hydra.run("race", "x")
     assert done.returncode == 4

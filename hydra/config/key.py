@@ -103,6 +103,9 @@ MODEL = r"[A-Za-z0-9][\w.:/@\[\]+-]*"
 def lane_spec(item: str) -> str:
     """An agent or a profile, with copies, a model, an effort."""
     if not re.fullmatch(rf"[A-Za-z0-9][\w.-]*(@(low|medium|high|max)|:{MODEL})?", item):
+        if re.fullmatch(r"[A-Za-z0-9][\w.-]*@\w+", item):
+            effort = item.partition("@")[2]
+            raise ConfigError(f'"{effort}" is no effort: write low, medium, high or max')
         raise ConfigError(f'"{item}" is not an agent: write claude, 2xclaude or claude:opus@high')
     return item
 

@@ -147,6 +147,13 @@ def _unanswered(
 
 def _missing(descriptor: Descriptor, around: Surroundings) -> Failure:
     configured = around.paths.get(descriptor.key)
+    if configured and Path(configured).exists():
+        return BinaryMissing(
+            f"{descriptor.label} cannot be run: {configured} is no program that may be executed",
+            adapter=descriptor.key,
+            command=(configured,),
+            hint=f"set agents.{descriptor.key}.path to its program",
+        ).failure
     tried = configured or ", ".join((*descriptor.binaries, *descriptor.generic_binaries))
     where = "" if configured else " on PATH"
     return BinaryMissing(
