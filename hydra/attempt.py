@@ -101,6 +101,8 @@ async def _set_up(bench: Bench, command: str, emit: Emit) -> Failure | None:
 
 async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outcome:
     heard = Heard(bench.command, handle.control, emit)
+    for told in bench.hidden():
+        heard.warn(told)
     talk = _talk(bench, handle, heard.warn)
     reader = _reader(bench, heard, talk)
     try:
@@ -113,7 +115,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
     emit("agent_exited", data=_exit_data(end))
     taken = await take_patch(bench, handle, emit)
     await give_back(bench.ground)
-    told = (*bench.warnings, *heard.warnings)
+    warnings = (*bench.warnings, *heard.warnings)
     outcome = conclude(
         Evidence(
             lane=bench.plan.lane.id,
@@ -131,10 +133,10 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
             counts=reader.counts,
             limits=bench.limits,
             budget=bench.plan.budget,
-            warnings=told,
+            warnings=warnings,
         )
     )
-    for warning in outcome.warnings[len(told) :]:
+    for warning in outcome.warnings[len(warnings) :]:
         emit("lane_warning", data={"text": warning})
     return outcome
 

@@ -73,14 +73,10 @@ class Bench:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person is told before the agent runs; the ground's own once it is open."""
-        return (
-            *self.plan.warnings,
-            *self.command.warnings,
-            *self.ground.notes,
-            *self._hidden(),
-        )
+        return (*self.plan.warnings, *self.command.warnings, *self.ground.notes)
 
-    def _hidden(self) -> Iterator[str]:
+    def hidden(self) -> Iterator[str]:
+        """What of the repository is out of the agent's sight, as it starts, in sentences."""
         if self.confinement.holds:
             label, top = self.adapter.descriptor.label, self.ground.worktree
             for place in covering(self.walls):
