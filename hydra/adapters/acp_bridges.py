@@ -98,6 +98,9 @@ def codex_agent() -> Row:
             installs=(Install("all", "npm", install),),
             efforts=EFFORTS,
             masked=(".codex",),
+            extensions=codex_descriptor.DESCRIPTOR.extensions._replace(
+                mcp="config.toml; a repository's own start as well, where .codex is not hidden"
+            ),
         ),
         identity=Identity(
             version=re.compile(r"codex-acp (\d+\.\d+\.\d+\S*)"), help=re.compile(r"Codex")

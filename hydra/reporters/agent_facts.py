@@ -13,6 +13,7 @@ def facts(one: Descriptor) -> list[tuple[str, str]]:
     return [
         ("about", one.tagline),
         ("permissions", _pairs({key.value: word for key, word in one.modes.items()})),
+        ("hidden", f"confined, of a repository: {', '.join(one.masked)}" if one.masked else ""),
         ("effort", _pairs({key.value: word for key, word in one.efforts.items()})),
         ("budget", f"itself keeps {', '.join(one.budgets)}" if one.budgets else ""),
         ("tiers", ", ".join(one.service_tiers)),
@@ -42,6 +43,7 @@ def document(one: Descriptor) -> dict[str, object]:
         "sessions": None if one.sessions is None else one.sessions._asdict(),
         "extensions": {**one.extensions._asdict(), "formats": list(one.extensions.formats)},
         "platforms": dict(one.platforms),
+        "masked": list(one.masked),
         "unrunnable": one.unrunnable or None,
     }
 
