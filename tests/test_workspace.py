@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters.contract import ConfigFolder
+from hydra.adapters.folders import further
 from hydra.errors import Refused
 from hydra.git import repository
 from hydra.workspace import tree
+from hydra.workspace.settings import Settings
 from tests.conftest import git, make_repository
 from tests.support.grounds import Race, agent, changes, fingerprint, race_on, take
 
@@ -456,3 +458,15 @@ def test_the_worktrees_name_never_collides(scratch: Path) -> None:
         ground = race_on(root, scratch / f"state{number}").opened()
         assert ground.worktree.is_dir()
         assert take(ground).empty
+
+
+def test_a_known_folder_is_laid_over_one_that_the_user_names_for_the_same_place(
+    scratch: Path,
+) -> None:
+    home = scratch / "home"
+    (home / ".claude").mkdir(parents=True)
+    named = [(folder, None) for folder in (CLAUDE, *further(["~/.claude", "~/.claude/deep"]))]
+    settings = Settings(named, home=home, place=scratch / "lane")
+    own, same, deep = (copy.copy for copy in settings.copies)
+    place = home / ".claude"
+    assert settings.binds == ((same, place), (own, place), (deep, place / "deep"))

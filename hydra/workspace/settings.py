@@ -25,8 +25,11 @@ class Settings:
 
     @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
-        """(copy, original place) for each original that is there to be laid over."""
-        return tuple(pair for copy in self.copies for pair in copy.binds)
+        """(copy, original place) for each, in the order in which they are laid: what lies deeper
+        comes later. Of two for one place the first is laid last, and holds: a folder that Hydra
+        knows gives its sign-in back, one that the user names does not."""
+        laid = [pair for copy in reversed(self.copies) for pair in copy.binds]
+        return tuple(sorted(laid, key=lambda pair: len(pair[1].parts)))
 
     @property
     def variables(self) -> dict[str, str]:
