@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from hydra.config.kinds import Kind
 from hydra.errors import ConfigError
+from hydra.model import Effort
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 """What an agent, or a profile, may be called."""
@@ -97,15 +98,16 @@ def inside(path: str) -> str:
     return path
 
 
+_EFFORTS = tuple(effort.value for effort in Effort)
 MODEL = r"[A-Za-z0-9][\w.:/@\[\]+-]*"
 
 
 def lane_spec(item: str) -> str:
     """An agent or a profile, with copies, a model, an effort."""
-    if not re.fullmatch(rf"[A-Za-z0-9][\w.-]*(@(low|medium|high|max)|:{MODEL})?", item):
+    if not re.fullmatch(rf"[A-Za-z0-9][\w.-]*(@({'|'.join(_EFFORTS)})|:{MODEL})?", item):
         if re.fullmatch(r"[A-Za-z0-9][\w.-]*@\w+", item):
             effort = item.partition("@")[2]
-            raise ConfigError(f'"{effort}" is no effort: write low, medium, high or max')
+            raise ConfigError(f'"{effort}" is no effort: write {", ".join(_EFFORTS)}')
         raise ConfigError(f'"{item}" is not an agent: write claude, 2xclaude or claude:opus@high')
     return item
 
