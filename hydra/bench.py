@@ -40,7 +40,7 @@ class Emit(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """All that one attempt works with; put together by the app, used here and nowhere else."""
+    """All that one attempt works with; put together in `app/bench.py`."""
 
     plan: LanePlan
     adapter: Adapter
