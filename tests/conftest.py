@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support import command
+
 # The same examples in every run, and no clock: whether a run is green is not a matter of chance or
 # of what else the machine does. `pytest --hypothesis-profile=default` looks for new ones.
 settings.register_profile(
@@ -35,6 +37,13 @@ def _no_real_places(
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_running() -> Iterator[None]:
+    """A race that a test has started ends with the test, also where it fails."""
+    yield
+    command.end_started()
 
 
 @pytest.fixture

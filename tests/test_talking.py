@@ -125,10 +125,12 @@ def begun(hydra: Hydra, task: str, *args: str) -> subprocess.Popen[str]:
     process = hydra.start("race", task, "-q", "-a", "talker", *talkers.ARGS, *args)
 
     def reached() -> bool:
-        files = hydra.state.glob("*/runs/*/events.jsonl")
-        return any(b'"reached"' in file.read_bytes() for file in files) or bool(process.poll())
+        # Not the folder with a dot before its name: it is still being made, and will be renamed.
+        files = hydra.state.glob("*/runs/[!.]*/events.jsonl")
+        return any(b'"reached"' in file.read_bytes() for file in files)
 
-    assert wait_until(reached)
+    assert wait_until(lambda: reached() or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
     return process
 
 

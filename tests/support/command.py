@@ -13,6 +13,24 @@ from typing import Any
 
 from tests.support import fakes
 
+_started: list[subprocess.Popen[str]] = []
+
+
+def end_started() -> None:
+    """Ends what a test has started and not waited for.
+
+    A test that fails midway leaves its race behind; the interpreter would complain of it in
+    whatever test comes next.
+    """
+    while _started:
+        process = _started.pop()
+        if process.returncode is None:
+            process.kill()
+            process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+
 
 @dataclass
 class Hydra:
@@ -74,7 +92,7 @@ class Hydra:
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         """`hydra ARGS`, left running in a session of its own."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [*self.wrap, sys.executable, "-m", "hydra", *args],
             cwd=self.repo,
             env=self.environ,
@@ -84,6 +102,8 @@ class Hydra:
             text=True,
             start_new_session=True,
         )
+        _started.append(process)
+        return process
 
     def race(self, *args: str) -> Race:
         """`hydra race "Do it" --json ARGS`, read."""
