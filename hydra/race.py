@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -21,8 +22,6 @@ from hydra.retrying import chosen, reason_of, wait_before
 from hydra.space import Low
 from hydra.spending import counted
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 ROOM_TICK = 1.0
 """Seconds between two looks at the disk: one that writes 1 GB a second leaves room for patches."""
 
@@ -33,6 +32,19 @@ After = Callable[[Sequence[Outcome], Emit, trio.CancelScope], Awaitable[None]]
 """What is done once every lane has its outcome, and changes none: trials. The scope ends it."""
 
 _UNDER_WAY = frozenset(("agent_started", "lane_ended"))
+
+
+def signals() -> AbstractContextManager[AsyncIterator[int]]:
+    """Receives what ends a race in order: SIGINT, SIGTERM, SIGHUP.
+
+    Not a SIGHUP that is ignored already: who says `nohup hydra race` wants it to outlive the
+    terminal. An ignored SIGINT is heard, for a shell ignores it for whatever a script puts in the
+    background, and asks nobody.
+    """
+    wanted = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        wanted.append(signal.SIGHUP)
+    return trio.open_signal_receiver(*wanted)
 
 
 async def _as_it_is(_lane: LanePlan, _handle: Handle, _emit: Emit, outcome: Outcome) -> Outcome:
@@ -211,7 +223,7 @@ class Race:
         )
 
     async def _listen(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        with trio.open_signal_receiver(*SIGNALS) as received:
+        with signals() as received:
             task_status.started()
             async for number in received:
                 self.interrupt(number)

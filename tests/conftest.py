@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +21,15 @@ settings.register_profile(
     "hydra", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hydra")
+
+# Under `nohup` a child would ignore a SIGHUP, and a job that a script put behind a SIGINT: what is
+# tested is a Hydra that nobody has told to ignore anything.
+for _number, _handler in (
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGINT, signal.default_int_handler),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 SCRATCH_ROOT = Path("/var/tmp")
 """Not /tmp: Hydra's state may not lie there (codex's own sandbox writes to it)."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, ignoring
 
 
 @pytest.fixture
@@ -117,6 +117,23 @@ def test_a_signal_in_a_pre_run_leaves_nothing(hydra: Hydra, number: signal.Signa
     gate.close()
     assert race.returncode == (130 if number == signal.SIGINT else -number)
     assert not list((hydra.state / "g").iterdir())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_race_begins_after_a_signal_that_was_ignored_when_hydra_began(
+    hydra: Hydra, number: signal.Signals
+) -> None:
+    hydra.agent("claude", [fakes.finish("done")])
+    gate = fakes.Barrier(hydra.scratch, "hooked")
+    settings(hydra, f"pre_run = ['echo . >{gate.path}; sleep 600 #{hydra.scratch}']")
+    hydra.wrap = ignoring("INT", "TERM")
+    race = hydra.start("race", "Do it", "-a", "claude")
+    gate.wait()
+    race.send_signal(number)
+    race.communicate(timeout=30)
+    gate.close()
+    assert race.returncode == (130 if number == signal.SIGINT else -number)
+    assert not list(hydra.state.glob("*/runs/*"))
 
 
 def test_a_race_that_has_ended_waits_for_no_hook_after_ctrl_c(hydra: Hydra) -> None:

@@ -24,7 +24,7 @@ import pytest
 from hydra.reporters.text import width
 from tests.conftest import git
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, ignoring
 from tests.support.processes import wait_until
 from tests.support.surroundings import Clock, Mounts, disk, mounts, no_network
 
@@ -219,6 +219,26 @@ def test_sixteen_agents_that_write_at_once_wait_for_no_slow_disk(hydra: Hydra) -
 
 
 # --- no reader ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ignored", "code"), [((), 143), (("HUP",), 0)])
+def test_nohup_keeps_a_race_that_its_terminal_would_end(
+    hydra: Hydra, ignored: tuple[str, ...], code: int
+) -> None:
+    gate = fakes.Barrier(hydra.scratch, "gate")
+    hydra.agent("claude", [EDIT, *gate.stop(), DONE])
+    hydra.wrap = ignoring(*ignored) if ignored else []
+    race = hydra.start("race", "Do it", "-a", "claude", "-q")
+    gate.wait()
+    race.send_signal(signal.SIGHUP)
+    if ignored:
+        gate.open()
+    race.communicate(timeout=60)
+    gate.close()
+    assert race.returncode == code
+    (result,) = results(hydra.state)
+    assert result["lanes"][0]["status"] == ("completed" if ignored else "interrupted")
+    assert result["lanes"][0]["patch"]["files"] == 1
 
 
 def test_a_reader_of_events_that_leaves_ends_the_race_and_keeps_the_work(hydra: Hydra) -> None:

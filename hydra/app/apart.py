@@ -25,7 +25,7 @@ from hydra.judge.asking.excerpts import gives
 from hydra.judge.asking.newtests import NewTest
 from hydra.model import Check, RacePlan
 from hydra.paths import ground_dir
-from hydra.race import SIGNALS
+from hydra.race import signals
 from hydra.store import RunRecord
 
 _MESSAGE = "tried by Hydra, and no patch of anybody's\n"
@@ -158,7 +158,7 @@ class _Running:
         scope: trio.CancelScope,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        with trio.open_signal_receiver(*SIGNALS) as received:
+        with signals() as received:
             task_status.started()
             async for number in received:
                 self._interrupted = self._interrupted or number

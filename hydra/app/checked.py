@@ -16,7 +16,7 @@ from hydra.checks.recorded import base_of
 from hydra.checks.round import Round, held_back
 from hydra.errors import EXIT_INTERRUPTED, EXIT_NO_USABLE_LANE, EXIT_OK, EXIT_TERMINATED
 from hydra.model import TrialCap
-from hydra.race import SIGNALS
+from hydra.race import signals
 from hydra.store import RunRecord, alone
 from hydra.workspace import tree
 
@@ -108,7 +108,7 @@ async def run_round(
 
     async def listen(task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         nonlocal number
-        with trio.open_signal_receiver(*SIGNALS) as received:
+        with signals() as received:
             task_status.started()
             async for signal in received:
                 number = number or signal

@@ -25,14 +25,14 @@ from hydra.app.lanes import Lanes
 from hydra.app.record import close_record, left_standing, open_record
 from hydra.app.room import places
 from hydra.app.scene import Scene
-from hydra.app.signals import cancelled_by_signal, cancelled_once, heard
+from hydra.app.signals import cancelled_by_signal, cancelled_once, end_by, heard
 from hydra.errors import EXIT_OK, Refused
 from hydra.events import Event
 from hydra.git.runner import kill_all
 from hydra.lane_plan import Known
 from hydra.model import Confinement, DetectResult, RacePlan, RaceResult
 from hydra.plan import no_private_network
-from hydra.race import SIGNALS, Race
+from hydra.race import Race, signals
 from hydra.reporters.document import exit_code, plan_document, result_document
 from hydra.space import under_floor
 from hydra.store import RunStore, new_run_id
@@ -71,7 +71,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     result: RaceResult | None = None
     try:
         # What the race no longer answers waits until its record says that it has ended.
-        with trio.open_signal_receiver(*SIGNALS):
+        with signals():
             result, at_once = await _run(scene, planned, store, follower, keeping, hooks)
             result = replace(result, folder=store.folder)
             if not (at_once and left_standing(planned, result)):
@@ -170,7 +170,7 @@ async def _before(hooks: Hooks, planned: RacePlan) -> None:
                 refused.append(error)  # raised below: a nursery would wrap it
             nursery.cancel_scope.cancel()
     for number in received:
-        signal.raise_signal(number)
+        end_by(number)
     if refused:
         raise refused[0]
 

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 
 import trio
 
-from hydra.race import SIGNALS
+from hydra.race import signals
 
 
 async def cancelled_by_signal(
     scope: trio.CancelScope, tell: Callable[[int], object] = lambda number: None
 ) -> None:
     """Cancels `scope` at each signal, and tells its number. Until cancelled."""
-    with trio.open_signal_receiver(*SIGNALS) as received:
+    with signals() as received:
         async for number in received:
             tell(number)
             scope.cancel()
+
+
+def end_by(number: int) -> None:
+    """Ends Hydra as signal `number` does where nobody hears it.
+
+    Also where it was ignored when Hydra began: to raise it alone would end nothing then, and what
+    was to come next would come.
+    """
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 async def heard(
     asked: trio.Event, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
     """Sets `asked` at the first signal. Until cancelled."""
-    with trio.open_signal_receiver(*SIGNALS) as received:
+    with signals() as received:
         task_status.started()
         async for _ in received:
             asked.set()

@@ -32,6 +32,12 @@ def end_started() -> None:
                 pipe.close()
 
 
+def ignoring(*signals: str) -> list[str]:
+    """A `wrap` under which these are ignored from the start: HUP as `nohup` does it, INT as a shell
+    does for what a script puts in the background."""
+    return ["/bin/sh", "-c", f'trap "" {" ".join(signals)}; exec "$@"', "sh"]
+
+
 @dataclass
 class Hydra:
     """One HOME, one state folder, one repository, one folder of agents.

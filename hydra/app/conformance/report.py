@@ -180,16 +180,23 @@ def _with_clis(
 
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end it in order, as Ctrl-C does: as one, which trio understands too."""
+    """SIGTERM and SIGHUP end it in order, as Ctrl-C does: as one, which trio understands too.
+
+    As in a race, a SIGHUP that is ignored already (nohup) stays so, and a SIGINT does not.
+    """
     told: list[int] = []
 
     def end(number: int, _: object) -> None:
         told.append(number)
         signal.raise_signal(signal.SIGINT)
 
-    names = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
-    known = [number for name in names if (number := getattr(signal, name, None))]
+    known = [signal.SIGTERM]
+    hangup = getattr(signal, "SIGHUP", None)  # Windows has none
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        known.append(hangup)
     before = {number: signal.signal(number, end) for number in known}
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     except BaseException:  # out of trio it comes as a group
