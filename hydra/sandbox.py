@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from hydra.model import Confinement
 
@@ -185,6 +185,18 @@ def default_masks(home: Path, own: Iterable[Path] = ()) -> tuple[Path, ...]:
         *(home / place for place in SECRET_PLACES),
         *(place for place in rivals if place not in mine),
     )
+
+
+def exposed(folder: str) -> str:
+    """What a lane's own copy of `folder` would show that no agent may see; "" for nothing.
+
+    Both are named from HOME, as `.config`. An agent's folder itself is nothing: to name it is to
+    ask for a copy of it. What holds one would bring the sign-ins of others along.
+    """
+    named = PurePath(folder)
+    secret = [place for place in SECRET_PLACES if named.is_relative_to(place)]
+    held = [place for place in (*SECRET_PLACES, *AGENT_PLACES) if named in PurePath(place).parents]
+    return next(iter((*secret, *held)), "")
 
 
 def _belongs(place: Path, own: Path) -> bool:

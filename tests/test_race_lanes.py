@@ -446,6 +446,47 @@ def test_folders_that_the_user_names_are_the_lanes_own_copies(hydra: Hydra) -> N
     assert not (hydra.home / ".local").exists()
 
 
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="the user's own is written without it")
+@pytest.mark.parametrize("folder", [".codex", ".local/share/opencode"])
+def test_a_sign_in_in_a_folder_that_the_user_names_comes_back_as_another_agents_does(
+    hydra: Hydra, folder: str
+) -> None:
+    own = hydra.home / folder / "auth.json"
+    own.parent.mkdir(parents=True)
+    own.write_text('{"refresh_token": "made-up-1"}')
+    (own.parent / "else").write_text("the user's")
+    (hydra.home / "hydra.toml").write_text(f'[agents.claude]\nfolders = ["~/{folder}"]\n')
+    script = f"""
+    cd ~/{folder} && sed -i s/-1/-2/ auth.json && echo changed > else
+    """
+    hydra.agent("claude", [fakes.shell("sh", "-c", script), fakes.edit("a.txt", "x\n"), DONE])
+    race = hydra.race("-a", "claude")
+    assert race.code == 0, race.document
+    assert own.read_text() == '{"refresh_token": "made-up-2"}'
+    assert (own.parent / "else").read_text() == "the user's"
+
+
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        ("~/.config", "~/.config/gh"),
+        ("~/.local/share", "~/.local/share/keyrings"),
+        ("~/.local/state", "~/.local/state/opencode"),
+        ("~/.ssh", "~/.ssh"),
+        ("~/.docker/contexts", "~/.docker"),
+    ],
+)
+def test_a_folder_that_shows_what_no_agent_may_see_is_refused(
+    hydra: Hydra, named: str, shown: str
+) -> None:
+    hydra.agent("claude", [DONE])
+    (hydra.home / "hydra.toml").write_text(f'[agents.claude]\nfolders = ["{named}"]\n')
+    race = hydra.race("-a", "claude")
+    assert race.code == 2
+    said = race.document["error"]["message"]
+    assert f"agents.claude.folders: {named} would show the agent {shown}, which is hidden" in said
+
+
 def test_a_set_up_does_not_get_the_agents_key(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.shell("sh", "-c", "cp had seen"), DONE])
     race = hydra.race("-a", "claude", "--setup", 'echo "key: [$ANTHROPIC_API_KEY]" > had')

@@ -465,7 +465,7 @@ def test_a_known_folder_is_laid_over_one_that_the_user_names_for_the_same_place(
 ) -> None:
     home = scratch / "home"
     (home / ".claude").mkdir(parents=True)
-    named = [(folder, None) for folder in (CLAUDE, *further(["~/.claude", "~/.claude/deep"]))]
+    named = [(folder, None) for folder in (CLAUDE, *further(["~/.claude", "~/.claude/deep"], ()))]
     settings = Settings(named, home=home, place=scratch / "lane")
     own, same, deep = (copy.copy for copy in settings.copies)
     place = home / ".claude"

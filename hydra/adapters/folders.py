@@ -3,7 +3,7 @@ has a folder of its own. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from hydra.adapters.contract import ConfigFolder, Descriptor
@@ -16,11 +16,24 @@ def folders_of(descriptor: Descriptor) -> tuple[ConfigFolder, ...]:
     return (*own, *descriptor.folders)
 
 
-def further(names: Sequence[str]) -> tuple[ConfigFolder, ...]:
+def further(names: Sequence[str], known: Collection[ConfigFolder]) -> tuple[ConfigFolder, ...]:
     """Folders that the user names for an agent, as `~/.my-agent`: no variable moves them, and all
-    that is in them comes along."""
-    return tuple(
-        ConfigFolder(variable="", default=name.removeprefix("~/"), copied=(".",)) for name in names
+    that is in them comes along.
+
+    What is `known` of the same folder of another agent holds: its sign-in goes back as it does
+    there.
+    """
+    return tuple(_further(name.removeprefix("~/"), known) for name in names)
+
+
+def _further(place: str, known: Collection[ConfigFolder]) -> ConfigFolder:
+    same = [folder for folder in known if folder.default == place]
+    return ConfigFolder(
+        variable="",
+        default=place,
+        credentials=tuple(dict.fromkeys(name for folder in same for name in folder.credentials)),
+        copied=(".",),
+        beside=tuple(dict.fromkeys(name for folder in same for name in folder.beside)),
     )
 
 

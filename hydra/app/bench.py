@@ -151,8 +151,11 @@ class Shop:
         )
 
     def _folders(self, adapter: Adapter) -> tuple[ConfigFolder, ...]:
-        descriptor = adapter.descriptor
-        return (*folders_of(descriptor), *further(self.config.agent(descriptor.key).folders))
+        own = folders_of(adapter.descriptor)
+        if not (named := self.config.agent(adapter.descriptor.key).folders):
+            return own  # every other adapter would have to be loaded
+        known = [folder for one in self.adapters.values() for folder in folders_of(one.descriptor)]
+        return (*own, *further(named, known))
 
     def _rivals(self, adapter: Adapter, own: Sequence[Path]) -> Iterator[Path]:
         """Rivals' settings that lie where their own variables say: outside HOME, it may be."""

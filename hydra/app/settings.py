@@ -34,7 +34,23 @@ def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, obje
         from hydra.app import roster
 
         roster.check_names(found)
+    if any(agent.folders for agent in found.agents.values()):
+        _check_folders(found)
     return found
+
+
+def _check_folders(found: Config) -> None:
+    from hydra.sandbox import exposed
+
+    for key, agent in found.agents.items():
+        for name in agent.folders:
+            if hidden := exposed(name.removeprefix("~/")):
+                where = found.sources.get(f"agents.{key}.folders", "hydra.toml")
+                raise ConfigError(
+                    f"{where}: agents.{key}.folders: {name} would show the agent ~/{hidden},"
+                    " which is hidden from it",
+                    hint="name no more than the folders that it needs",
+                )
 
 
 LONGEST_PREFACE = 64 * 1024
