@@ -85,6 +85,8 @@ def test_an_end_in_the_middle_of_a_tool_is_a_failure(agent: str) -> None:
         ("429 Too Many Requests", "AgentFailed", "rate_limit"),
         ("404 The model does not exist.", "AgentFailed", "model"),
         ("529 overloaded", "AgentFailed", "overloaded"),
+        ("API call failed after 3 retries: HTTP 500: An error.", "AgentFailed", "overloaded"),
+        ("API call failed after 3 retries: HTTP 403: An error.", "AuthMissing", "sign_in"),
         ("terminated", "AgentFailed", "network"),
         ("400 maximum context length is 10 tokens", "AgentFailed", "context_overflow"),
         ("something else", "AgentFailed", "agent_error"),

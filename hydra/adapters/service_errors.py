@@ -18,6 +18,7 @@ _READ = 4000
 
 _STATUS = re.compile(
     r"^\W{0,3}(?:(?:api|http|error|status|code)\W{1,3}){0,3}([45]\d\d)\b"
+    r"|\bHTTP ([45]\d\d)\b"
     r"""|["'](?:status|statusCode|code)["']\s{0,3}:\s{0,3}([45]\d\d)\b""",
     re.IGNORECASE,
 )
@@ -65,9 +66,9 @@ _LIMIT = re.compile(r"(?:context length is|limit (?:is|of)|>) (\d{1,15})")
 
 
 def status_of(text: str) -> int | None:
-    """The HTTP status that a message begins with, or names as a JSON field."""
+    """The HTTP status that a message begins with, or names as HTTP's or as a JSON field."""
     match = _STATUS.search(text[:_READ])
-    return int(match[1] or match[2]) if match else None
+    return int(next(filter(None, match.groups()))) if match else None
 
 
 def failure(text: str, status: int | None = None) -> AgentEvent:
