@@ -488,6 +488,51 @@ def test_keep_holds_in_recovery_too(hydra: Hydra, keep: str, stays: bool) -> Non
     assert "+new" in hydra.run("diff", "claude").stdout
 
 
+def signed_in(hydra: Hydra) -> None:
+    folder = hydra.home / ".claude"
+    folder.mkdir()
+    tokens = {"accessToken": "made-up-access-1", "refreshToken": "made-up-refresh-1"}
+    (folder / ".credentials.json").write_text(json.dumps({"claudeAiOauth": tokens}))
+    (hydra.home / ".claude.json").write_text(json.dumps({"primaryApiKey": "made-up-refresh-1"}))
+
+
+def assert_no_sign_in_below(folder: Path) -> None:
+    holding = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and b"made-up-refresh-1" in path.read_bytes()
+    ]
+    assert holding == []
+
+
+@pytest.mark.parametrize("options", [(), ("--keep", "all"), ("--setup", "exit 3")])
+def test_a_worktree_that_stays_has_no_sign_in_beside_it(
+    hydra: Hydra, options: tuple[str, ...]
+) -> None:
+    signed_in(hydra)
+    hydra.agent("claude", [fakes.edit("a.txt", "half\n"), fakes.fail("error")])
+    lane = hydra.race("-a", "claude", *options).lane("claude")
+    assert Path(lane["worktree"], ".git").exists()
+    assert not [text for text in lane["warnings"] if "could not be removed" in text]
+    assert_no_sign_in_below(hydra.state)
+    assert_no_sign_in_below(hydra.scratch / "cache")
+
+
+def test_a_worktree_that_stays_after_a_kill_has_no_sign_in_beside_it(hydra: Hydra) -> None:
+    signed_in(hydra)
+    gate = fakes.Barrier(hydra.scratch, "edited")
+    hydra.agent("claude", [fakes.edit("new.txt", "new\n"), gate.arrive(), fakes.hang()])
+    process = hydra.start("race", "Do it", "-q", "-a", "claude")
+    gate.wait()
+    process.kill()
+    process.communicate()
+    gate.close()
+    assert "1 patch taken" in hydra.run("runs").stderr
+    [folder] = hydra.state.glob("*/runs/[!.]*")
+    assert worktree_of(folder).exists()
+    assert_no_sign_in_below(hydra.state)
+
+
 # --- the disk's floor -------------------------------------------------------------------------
 
 

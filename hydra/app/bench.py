@@ -193,11 +193,15 @@ class Shop:
     def tidy(self, bench: Bench, outcome: Outcome) -> str:
         """Removes the lane's ground as `keep` says; never where its patch is not whole.
 
-        A sentence where it could not be removed.
+        One that stays has no sign-in in it. A sentence where something could not be removed.
         """
         last = max((outcome, *outcome.others), key=lambda one: one.attempt)
         # The ground is the last attempt's; the patch that is the lane's may be an earlier one's.
         if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(last):
+            try:
+                bench.ground.forget()
+            except OSError as error:
+                return f"the copies of its settings could not be removed: {error}"
             return ""
         try:
             bench.ground.remove()

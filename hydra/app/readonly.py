@@ -100,6 +100,10 @@ class Ground:
         """And back."""
         self._ground.take_in()
 
+    def forget(self) -> None:
+        """The copies of the user's settings go."""
+        self._ground.forget()
+
     def remove(self) -> None:
         """Removes it."""
         self._ground.remove()

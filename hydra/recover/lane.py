@@ -96,6 +96,8 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
         outcome = _interrupted(lane, past, patch, problem, checked=bool(plan.checks))
     if (taken or past.over is not None) and not plan.keeps_ground(outcome):
         ground.remove()
+    else:
+        ground.forget()
     return Recovery(outcome, taken, problem=problem)
 
 

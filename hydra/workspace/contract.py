@@ -72,5 +72,9 @@ class Ground(Protocol):
     def take_in(self) -> None:
         """Credentials that another lane gave back come into this one."""
 
+    def forget(self) -> None:
+        """Removes the copies of the user's settings and sign-in, and what the agent wrote beside
+        them; its work stays. Raises `OSError`."""
+
     def remove(self) -> None:
         """Removes the ground, whatever permissions the agent left. Raises `OSError`."""

@@ -180,6 +180,10 @@ class PrivateGround:
         which comes when the checkout is done."""
         return self._record.exists() and self.worktree.exists()
 
+    def forget(self) -> None:
+        """All of its home but the caches: what was installed into the worktree may lead there."""
+        tree.empty(self._home, but=".cache")
+
     def remove(self) -> None:
         """Worktree, repository and home; never the record or the patches."""
         tree.remove(self._ground)

@@ -63,6 +63,20 @@ def remove(top: Path) -> None:
     shutil.rmtree(top)
 
 
+def empty(folder: Path, *, but: str) -> None:
+    """Removes all of a folder but one entry, as `remove` does. Raises `OSError`."""
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    folder.chmod(0o700)
+    for entry in list(folder.iterdir()):
+        if entry.name == but:
+            continue
+        if entry.is_symlink() or not entry.is_dir():
+            entry.unlink()
+        else:
+            remove(entry)
+
+
 def _is_file_inside(top: Path, name: str) -> bool:
     path = Path(os.path.realpath(top / name))
     try:
