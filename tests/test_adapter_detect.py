@@ -113,6 +113,19 @@ def test_another_program_by_that_name() -> None:
         assert kind(detect(agent, *stranger)) == ("BinaryMissing", "not_it")
 
 
+def test_what_another_program_answers_says_nothing_of_a_sign_in() -> None:
+    rubbish = [probe(name, "\x7f\x00") for name in ("version", "help", "sign_in")]
+    result = detect("codex", *rubbish)
+    assert kind(result) == ("BinaryMissing", "not_it")
+    assert (result.sign_in, result.sign_in_detail) == (SignIn.UNKNOWN, "")
+
+
+def test_a_program_that_falls_over_is_told_by_its_signal() -> None:
+    result = detect("claude", probe("version", code=-11))
+    assert result.error is not None
+    assert result.error.message == "`x --version` was ended by signal 11"
+
+
 def test_a_new_version_text_is_a_warning_only() -> None:
     result = real("claude", probe("version", "Claude, version three\n"))
     assert result.ready

@@ -71,9 +71,12 @@ def read(reading: Reading, *, extra: Sequence[AgentError] = ()) -> DetectResult:
     """
     descriptor, flags = reading.descriptor, reading.flags
     sign_in, detail = sign_in_state(descriptor, probe=reading.probes.get("sign_in"))
+    another = _not_it(reading)
+    if another is not None:
+        sign_in, detail = SignIn.UNKNOWN, ""  # another program has answered for it
     errors = (
         _not_started(reading),
-        _not_it(reading),
+        another,
         _known_broken(reading),
         _flags_gone(reading, flags),
         *extra,
@@ -104,6 +107,8 @@ def _not_started(reading: Reading) -> AgentError | None:
         text, reason = f"did not answer within {probe.seconds:.0f} s", "probe_timeout"
     elif probe.exit_code is None or probe.exit_code in _CANNOT_EXECUTE:
         text, reason = "cannot be started", "cannot_start"
+    elif probe.exit_code < 0:
+        text, reason = f"was ended by signal {-probe.exit_code}", "probe_failed"
     else:
         text, reason = f"ended with exit {probe.exit_code}", "probe_failed"
     return SpawnFailed(
