@@ -111,6 +111,8 @@ def test_a_tie_is_called_one_and_both_lines_are_there() -> None:
     for line in ("  hydra merge codex\n", "  hydra merge claude\n", "are tied: look"):
         assert line in shown
     assert "land it:" not in shown
+    landing = steps({**document, "uncommitted": True}, "")
+    assert "  hydra merge claude --no-commit" in landing
 
 
 def test_the_next_steps_name_a_run_that_is_not_the_latest() -> None:

@@ -194,6 +194,17 @@ def test_include_dirty_takes_uncommitted_work_along_and_does_not_touch_it(hydra:
     assert (hydra.repo / ".git" / "index").read_bytes() == index
 
 
+def test_the_lines_that_land_a_race_from_uncommitted_work_do_land_it(hydra: Hydra) -> None:
+    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
+    hydra.agent("claude", add("a.txt"))
+    assert "--no-commit" not in hydra.run("race", "Do it", "-a", "claude").stdout
+    shown = hydra.run("race", "Do it", "-a", "claude", "--include-dirty").stdout
+    [line] = [line for line in shown.splitlines() if line.startswith("land it:")]
+    _, *words = line.split(":", 1)[1].split()
+    assert hydra.run(*words, "--dry-run").returncode == 0
+    assert hydra.run(*words).returncode == 0
+
+
 def test_without_include_dirty_the_count_of_what_stays_out_is_said(hydra: Hydra) -> None:
     (hydra.repo / "README.md").write_text("# Shop, dirty\n")
     hydra.agent("claude", add("a.txt"))

@@ -93,7 +93,8 @@ def _top(verdict: Verdict, named: str, reason: str) -> str:
         raise LandingRefused(
             "nothing was landed: no lane has a patch", hint="`hydra runs show` says why"
         )
-    lines = ", or ".join(f"hydra merge {quote(name)}{named}" for name in names)
+    how = " --no-commit" if verdict.get("uncommitted") else ""
+    lines = ", or ".join(f"hydra merge {quote(name)}{named}{how}" for name in names)
     if len(first) > 1:
         told = f"{', '.join(names[:-1])} and {names[-1]} are tied"
         cannot = "; --override does not choose between them" if reason else ""

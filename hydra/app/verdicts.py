@@ -53,6 +53,7 @@ def of_result(
     told = verdict_document(verdict(known), known, result, str(folder))
     return {
         **told,
+        "uncommitted": record.manifest(folder).get("head", base) != base,
         "separated": consulted.separated(folder),
         "round": newest_round(folder),
         "consult": consulted.newest(folder),

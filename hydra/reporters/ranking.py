@@ -97,26 +97,32 @@ def sure(verdict: Data) -> str:
 def steps(verdict: Data, run: str) -> list[str]:
     """What to do next: land, look, compare. `run` is named where it may not be the latest."""
     named = f" -r {quote(run)}" if run else ""
+    how = without_commit(verdict)
     beside = f"side by side:  hydra compare --html --open{named}"
     patched = [text(lane, "lane") for lane in records(verdict, "lanes") if number(lane, "rank")]
     if not patched:
         return []
     if top := text(verdict, "top"):
         return [
-            f"land it:       hydra merge {quote(top)}{named}",
+            f"land it:       hydra merge {quote(top)}{named}{how}",
             f"see it:        hydra diff {quote(top)}{named}",
             beside,
         ]
     if tied := tied_for_first(verdict):
         head = f"{_and(tied)} are tied: look, then land the one that you choose"
-        lands = [f"  hydra merge {quote(lane)}{named}" for lane in tied]
+        lands = [f"  hydra merge {quote(lane)}{named}{how}" for lane in tied]
         return [head, f"  hydra diff {' '.join(map(quote, tied[:2]))}{named}", *lands, beside]
     first = quote(patched[0])
     return [
         f"see it:        hydra diff {first}{named}",
         beside,
-        f'land it still: hydra merge {first}{named} --override "why it may"',
+        f'land it still: hydra merge {first}{named}{how} --override "why it may"',
     ]
+
+
+def without_commit(verdict: Data) -> str:
+    """What a line that lands needs besides, where a commit would take the user's own changes."""
+    return " --no-commit" if verdict.get("uncommitted") is True else ""
 
 
 def _and(lanes: list[str]) -> str:

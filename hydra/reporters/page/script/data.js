@@ -10,6 +10,8 @@ const read = (id) => {
 
 const DATA = read("data");
 const VERDICT = DATA.verdict;
+// A commit would take along what the user had not committed.
+const ON_RUN = `-r ${DATA.run}${VERDICT.uncommitted ? " --no-commit" : ""}`;
 const LANES = list(VERDICT.lanes).map((told, index) => ({
   ...told,
   index,

@@ -86,9 +86,9 @@ const hunkArgs = (lane) =>
 
 const mergeLine = () => {
   const lanes = [...PICKS.keys()].sort((a, b) => a - b);
-  if (lanes.length === 1 && wholeLane(lanes[0])) return `hydra merge ${LANES[lanes[0]].arg} -r ${DATA.run}`;
+  if (lanes.length === 1 && wholeLane(lanes[0])) return `hydra merge ${LANES[lanes[0]].arg} ${ON_RUN}`;
   const words = [...lanes.flatMap((lane) => (PICKS.get(lane) ? fileArgs(lane) : [])), ...lanes.flatMap(hunkArgs)];
-  return ["hydra merge", `-r ${DATA.run}`, ...words].join(" ");
+  return ["hydra merge", ON_RUN, ...words].join(" ");
 };
 
 const chosenHunks = () => {

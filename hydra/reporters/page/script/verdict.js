@@ -18,7 +18,7 @@ const confidenceBlock = (told) => {
 
 const landing = () => {
   const top = laneNamed(VERDICT.top);
-  if (top) return copyable(`hydra merge ${top.arg} -r ${DATA.run}`, "The line that lands it");
+  if (top) return copyable(`hydra merge ${top.arg} ${ON_RUN}`, "The line that lands it");
   const some = LANES.some((lane) => lane.mergeable);
   const why = some
     ? "No lane is ahead of the others: choose one below, or pick files and hunks under Changes."
