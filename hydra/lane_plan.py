@@ -86,7 +86,7 @@ def plan_lane(known: Known, lane: Lane) -> LanePlan:
     try:
         if remote is not None:
             _check_carried(descriptor, remote)
-        check_mapped(descriptor, request)
+        check_mapped(descriptor, request, effort_at=asked.effort_at, tier_at=asked.tier_at)
         command = known.adapters[lane.adapter].build_command(request, found)
     except AgentError as error:
         return replace(planned, failure=error.failure)

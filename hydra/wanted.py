@@ -20,7 +20,8 @@ _GRANTS = (Permission.PLAN, Permission.EDIT, Permission.FULL_AUTO, Permission.UN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """One lane's wishes. `permission` None: nobody named one."""
+    """One lane's wishes. `permission` None: nobody named one. `effort_at` and `tier_at` say where
+    those two were written: `@high`, `--effort`, `[profiles.reviewer]`; "" for nowhere."""
 
     model: str | None
     effort: Effort | None
@@ -31,22 +32,43 @@ class Wanted:
     environment: tuple[str, ...]
     remote: str
     """The remote on which it runs, "" for this machine."""
+    effort_at: str
+    tier_at: str
 
 
 def wanted(config: Config, lane: Lane) -> Wanted:
     """What this lane asks for."""
     profile = config.profiles.get(lane.profile, _NO_PROFILE)
     agent = config.agent(lane.adapter)
+    tier = profile.service_tier or agent.service_tier
     return Wanted(
         model=lane.model or profile.model or agent.model,
         effort=lane.effort or profile.effort or config.race.effort or agent.effort,
         permission=_lower(config.race.permission, profile.permission),
         preface=profile.preface,
         budget=smaller(config.budget, profile.budget),
-        service_tier=profile.service_tier or agent.service_tier,
+        service_tier=tier,
         environment=(*agent.environment, *profile.environment),
         remote=_elsewhere(profile.remote or agent.remote),
+        effort_at=_effort_at(config, lane),
+        tier_at=_table(lane, in_profile=bool(profile.service_tier)) if tier else "",
     )
+
+
+def _effort_at(config: Config, lane: Lane) -> str:
+    """Where the effort stands that `wanted` takes."""
+    if lane.effort:
+        return f"@{lane.effort}"
+    in_profile = config.profiles.get(lane.profile, _NO_PROFILE).effort is not None
+    if config.race.effort and not in_profile:
+        source = config.sources.get("race.effort", "--effort")
+        return f"[race] in {source}" if "/" in source else source
+    asked = in_profile or config.agent(lane.adapter).effort
+    return _table(lane, in_profile=in_profile) if asked else ""
+
+
+def _table(lane: Lane, *, in_profile: bool) -> str:
+    return f"[profiles.{lane.profile}]" if in_profile else f"[agents.{lane.adapter}]"
 
 
 def _elsewhere(remote: str) -> str:
@@ -74,15 +96,18 @@ def smaller(one: Budget, other: Budget) -> Budget:
     return Budget(**kept)
 
 
-def check_mapped(told: Descriptor, request: SpawnRequest) -> None:
-    """Raises `UnsupportedFlag` for what this agent's CLI has no way to do."""
+def check_mapped(
+    told: Descriptor, request: SpawnRequest, *, effort_at: str = "", tier_at: str = ""
+) -> None:
+    """Raises `UnsupportedFlag` for what this agent's CLI has no way to do. The places are those of
+    `Wanted`: the hint names what the user wrote."""
     if request.effort is not None and request.effort not in told.efforts:
         known = ", ".join(told.efforts)
         raise _refused(
             told,
             f"{told.label} has no option for effort {request.effort}"
             + (f" (it has {known})" if known else ": how hard it thinks cannot be asked for"),
-            f"leave @{request.effort} (or --effort) out for {told.key}",
+            _without("effort", effort_at or f"@{request.effort} (or --effort)", told.key),
         )
     if told.modes and request.permission not in told.modes:
         known = ", ".join(told.modes)
@@ -96,8 +121,14 @@ def check_mapped(told: Descriptor, request: SpawnRequest) -> None:
         raise _refused(
             told,
             f"{told.label} has no service tier {request.service_tier!r} (it has {known})",
-            f"take service_tier out of [agents.{told.key}], or of the profile",
+            _without(
+                "service_tier", tier_at or f"[agents.{told.key}], or of the profile", told.key
+            ),
         )
+
+
+def _without(word: str, where: str, key: str) -> str:
+    return f"take {word} out of {where}" if where[0] == "[" else f"leave {where} out for {key}"
 
 
 def _refused(told: Descriptor, message: str, hint: str) -> UnsupportedFlag:

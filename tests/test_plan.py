@@ -154,9 +154,7 @@ def test_no_lane_that_can_start_names_each_next_step_once() -> None:
     hard = known(Toy("toy"), Toy("other"), race=RaceSettings(effort=Effort.HIGH))
     with pytest.raises(NoAgentReady) as error:
         make(replace(hard, lanes=(*hard.lanes, *hard.lanes)))
-    assert error.value.hint == (
-        "leave @high (or --effort) out for toy; leave @high (or --effort) out for other"
-    )
+    assert error.value.hint == "leave --effort out for toy; leave --effort out for other"
 
 
 def test_the_repositorys_set_up_is_skipped_where_nothing_confines_it() -> None:

@@ -127,6 +127,53 @@ def test_what_a_cli_cannot_do_is_refused_by_name(
     assert agent in refused.value.hint
 
 
+CURSOR = '[profiles.r]\nagent = "cursor-agent"\n'
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "flags", "hint"),
+    [
+        ("cursor-agent@high", "", {}, "leave @high out for cursor-agent"),
+        ("r", CURSOR + 'effort = "high"', {}, "take effort out of [profiles.r]"),
+        ("r@low", CURSOR + 'effort = "high"', {}, "leave @low out for cursor-agent"),
+        ("r", CURSOR, {"race.effort": "high"}, "leave --effort out for cursor-agent"),
+        (
+            "r",
+            '[race]\neffort = "max"\n' + CURSOR,
+            {},
+            "take effort out of [race] in /u/hydra.toml",
+        ),
+        (
+            "r",
+            CURSOR + '[agents.cursor-agent]\neffort = "high"',
+            {},
+            "take effort out of [agents.cursor-agent]",
+        ),
+        ("r", CURSOR + 'service_tier = "fast"', {}, "take service_tier out of [profiles.r]"),
+        (
+            "r",
+            CURSOR + '[agents.cursor-agent]\nservice_tier = "fast"',
+            {},
+            "take service_tier out of [agents.cursor-agent]",
+        ),
+    ],
+)
+def test_the_hint_names_what_the_user_wrote(
+    spec: str, text: str, flags: dict[str, object], hint: str
+) -> None:
+    told = load(user=("/u/hydra.toml", text), flags=flags, agent_keys=tuple(registry.OWN))
+    one = lane(spec, told)
+    asked = wanted(told, one)
+    with pytest.raises(UnsupportedFlag) as refused:
+        check_mapped(
+            registry.OWN["cursor-agent"].descriptor,
+            request(effort=asked.effort, service_tier=asked.service_tier),
+            effort_at=asked.effort_at,
+            tier_at=asked.tier_at,
+        )
+    assert refused.value.hint == hint
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
