@@ -95,3 +95,22 @@ def test_an_end_in_the_middle_of_a_tool_is_a_failure(agent: str) -> None:
 def test_a_services_words_are_told_apart(text: str, kind: str, reason: str) -> None:
     told = failure(text).data
     assert (told["error"], told["reason"]) == (kind, reason)
+
+
+PI_PROVIDER = 'Error: Unknown provider "no". Use --list-models to see available providers/models.'
+PI_MODEL = 'Error: Model "no" not found. Use --list-models to see available models.'
+OMP_MODEL = 'Model "no/such" not found'
+
+
+@pytest.mark.parametrize(
+    ("agent", "stderr", "told"),
+    [
+        ("pi", PI_PROVIDER + "\n", PI_PROVIDER),
+        ("pi-rpc", f"Warning: no keys\n{PI_MODEL}\n", PI_MODEL),
+        ("omp", OMP_MODEL + "\n\nSet an API key environment variable:\n  X\n", OMP_MODEL),
+    ],
+)
+def test_a_model_that_is_none_is_told_as_that(agent: str, stderr: str, told: str) -> None:
+    (ended,) = registry.get(agent).parser().end(ExitStatus(code=1), {"stderr": stderr.encode()})
+    assert (ended.data["error"], ended.data["reason"]) == ("AgentFailed", "model")
+    assert ended.data["message"] == told

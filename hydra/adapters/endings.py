@@ -31,6 +31,11 @@ _SIGNED_OUT = re.compile(
     r"|missing environment variable|invalid api key).*$",
     re.IGNORECASE | re.MULTILINE,
 )
+_NO_MODEL = re.compile(
+    # pi 0.73.1 and omp 18.2.3, before the first line of their streams
+    r'^(?:Error: )?(?:Unknown provider "[^"\n]{1,4000}"\.|Model "[^"\n]{1,4000}" not found\b).*$',
+    re.MULTILINE,
+)
 _STOPPED = {1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"}
 _KILLED = 9
 
@@ -48,7 +53,8 @@ class Unclosed:
 
 def explain(seen: Unclosed) -> AgentEvent:
     """The one `failed` event for it."""
-    return _command_line(seen) or _signed_out(seen) or _signal(seen) or _broken_off(seen)
+    known = _command_line(seen) or _signed_out(seen) or _no_model(seen)
+    return known or _signal(seen) or _broken_off(seen)
 
 
 def usage_error(stderr: str) -> AgentEvent | None:
@@ -69,6 +75,11 @@ def _command_line(seen: Unclosed) -> AgentEvent | None:
 def _signed_out(seen: Unclosed) -> AgentEvent | None:
     match = None if seen.understood else _SIGNED_OUT.search(seen.stderr)
     return said.failed("AuthMissing", "sign_in", match[0].strip()) if match else None
+
+
+def _no_model(seen: Unclosed) -> AgentEvent | None:
+    match = None if seen.understood else _NO_MODEL.search(seen.stderr)
+    return said.failed("AgentFailed", "model", match[0].strip()) if match else None
 
 
 def _signal(seen: Unclosed) -> AgentEvent | None:
