@@ -151,7 +151,31 @@ def test_own_entries_go_over_what_hydra_knows() -> None:
     assert mine.rates == Rates(2, 8, None, None, "", OWN)
 
 
-def test_an_entry_of_a_known_id_replaces_it() -> None:
+def test_an_entry_of_a_known_id_goes_over_it_in_what_it_says() -> None:
+    priced = OwnModel(id="claude-opus-5-5", input_price=3, output_price=15)
+    catalog = with_own([("large", priced)])
+    (told,) = (it for it in catalog.models if it.id == "claude-opus-5-5")
+    known = built_in().find("claude-opus-5-5")
+    assert known is not None
+    assert (told.context, told.family, told.maker) == (known.context, "claude", "anthropic")
+    assert told.aliases == ("large", "opus")
+    assert told.rates == Rates(3, 15, None, None, "", OWN)
+    # What an agent's own CLI takes stays its own word.
+    assert word("claude", "opus", catalog)[:2] == ("opus", "claude-opus-5-5")
+    assert word("cline", "opus", catalog) == ("claude-opus-5-5", "claude-opus-5-5", ())
+    (other,) = word("codex", "large", catalog)[2]
+    assert "claude-opus-5-5 is of claude" in other
+
+
+def test_an_alias_that_is_given_to_another_model_is_no_longer_the_known_ones() -> None:
+    catalog = with_own([("large", OwnModel(id="claude-opus-5-5")), *MINE.items()])
+    assert word("claude", "opus", catalog)[0] == "gw-opus"
+    (told,) = (it for it in catalog.models if it.id == "claude-opus-5-5")
+    assert told.aliases == ("large",)
+    assert told.rates is not None
+
+
+def test_an_entry_of_a_known_id_is_there_once() -> None:
     catalog = with_own([("mine", OwnModel(id="gpt-5.5", context=99))])
     assert [it.context for it in catalog.models if it.id == "gpt-5.5"] == [99]
     assert word("codex", "gpt-5.5", catalog)[0] == "gpt-5.5"

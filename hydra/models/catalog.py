@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ _DATED = re.compile(r"-20\d{6}$")
 class Model:
     """One model. None, "" and () are unknown. `context` and `output` are tokens at most; `efforts`
     and `service_tiers` are in its maker's words; `successor` is another's id; `until` is the day
-    from which it is gone. `source` says where the facts are from, `rates` have their own."""
+    from which it is gone. `source` says where the facts are from, `rates` have their own. `given`
+    are the names that the user's own file gives it."""
 
     id: str
     family: str
@@ -41,11 +42,7 @@ class Model:
     successor: str = ""
     source: str = ""
     rates: Rates | None = None
-
-    @property
-    def own(self) -> bool:
-        """Whether the user's own file has it."""
-        return self.source == OWN
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +81,12 @@ def built_in() -> Catalog:
 
 
 def with_own(own: Iterable[tuple[str, OwnModel]]) -> Catalog:
-    """The same with the user's entries (name, record), which go over one of the same name."""
+    """The same with the user's entries (name, record), which go over one of the same name: what
+    they do not say of it holds on, and its aliases too, but for those that they give to another."""
     known = built_in()
-    mine = tuple(_own(name, entry) for name, entry in own)
+    entries = tuple(own)
+    names = {plain(said) for name, entry in entries for said in (name, *entry.aliases)}
+    mine = tuple(_own(name, entry, _of_id(known, entry.id, names)) for name, entry in entries)
     taken = {plain(name) for model in mine for name in (model.id, *model.aliases)}
     # A name that the user has given to another model is no longer this one's.
     rest = [model for model in known.models if plain(model.id) not in taken]
@@ -103,8 +103,17 @@ def _model(told: Mapping[str, Any], sources: Mapping[str, str]) -> Model:
     return Model(**facts, rates=rates)
 
 
-def _own(name: str, entry: OwnModel) -> Model:
-    rates = None
+def _of_id(known: Catalog, id: str, names: Collection[str]) -> Model:
+    """What Hydra knows of the model by itself, without the aliases that are somebody's `names`."""
+    for model in known.models:
+        if plain(model.id) == plain(id):
+            kept = tuple(alias for alias in model.aliases if plain(alias) not in names)
+            return replace(model, aliases=kept)
+    return Model(id=id, family="")
+
+
+def _own(name: str, entry: OwnModel, known: Model) -> Model:
+    rates = known.rates
     if entry.input_price is not None and entry.output_price is not None:
         rates = Rates(
             input=entry.input_price,
@@ -113,13 +122,16 @@ def _own(name: str, entry: OwnModel) -> Model:
             read=entry.prices_read,
             source=OWN,
         )
-    aliases = tuple(dict.fromkeys((name, *entry.aliases)))
-    return Model(
+    given = (name, *entry.aliases)
+    aliases = tuple(dict.fromkeys((*given, *known.aliases)))
+    return replace(
+        known,
         id=entry.id,
-        family=entry.family,
+        family=entry.family or known.family,
         aliases=tuple(alias for alias in aliases if alias != entry.id),
-        context=entry.context,
-        output=entry.output,
-        source=OWN,
+        context=known.context if entry.context is None else entry.context,
+        output=known.output if entry.output is None else entry.output,
+        source=f"{OWN}, else {known.source}" if known.source else OWN,
         rates=rates,
+        given=(entry.id, *given),
     )

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from hydra.model import Rates
-from hydra.models.catalog import Catalog, Model
+from hydra.models.catalog import Catalog, Model, plain
 
 
 class Choice(NamedTuple):
@@ -28,7 +28,7 @@ def choose(catalog: Catalog, name: str, *, agent: str, families: Collection[str]
     own = catalog.find(name)
     words = catalog.words_of(agent)
     said = name.lower().removesuffix("[1m]")
-    if said in words and not (own is not None and own.own):
+    if said in words and not (own is not None and plain(name) in map(plain, own.given)):
         model = catalog.find(words[said]) if words[said] else None
         return Choice(name, model, _rates(model, families), _remarks(model, agent, families))
     if own is not None:
