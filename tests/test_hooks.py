@@ -64,6 +64,15 @@ def test_a_pre_run_that_fails_keeps_the_race_from_beginning(hydra: Hydra) -> Non
     assert hydra.run("runs", "--json").stdout.count('"run"') == 0
 
 
+def test_no_hooks_errors_show_what_it_was_given(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.finish("done")])
+    hydra.extra["CHAT_WEBHOOK"] = "https://chat.example.org/hook/7f3a9c1e"
+    settings(hydra, "environment = ['CHAT_*']\npre_run = ['set -x; : $CHAT_WEBHOOK; exit 3']")
+    race = hydra.race("-a", "claude")
+    assert "ended with 3: + : [redacted] + exit 3" in race.document["error"]["message"]
+    assert "7f3a9c1e" not in race.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

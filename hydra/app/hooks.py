@@ -8,7 +8,7 @@ what it prints is taken but the end of its errors.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -24,6 +24,7 @@ from hydra.paths import make_private
 from hydra.process import CannotStart, run
 from hydra.reporters.text import clean
 from hydra.sandbox import Walls, confine, default_masks, visible_paths
+from hydra.secrets import Redactor, looks_secret
 from hydra.workspace import tree
 
 _OUTPUT = 64 * 1024
@@ -38,6 +39,7 @@ class Hooks:
         self._scene = scene
         self._settings = scene.config.hooks
         self._confinement = confinement
+        self._redactor = Redactor(_secrets(scene))
         self.problems: list[str] = []
 
     async def before(self, plan: Mapping[str, object]) -> None:
@@ -98,7 +100,8 @@ class Hooks:
         if ran.exit_code == 0:
             return ""
         how = "took too long" if ran.timed_out else f"ended with {ran.exit_code}"
-        said = clean(" ".join(ran.stderr.decode("utf-8", "replace").split())[-_TOLD:])
+        told = self._redactor.text(ran.stderr.decode("utf-8", "replace"))
+        said = clean(" ".join(told.split())[-_TOLD:])
         return f"{named} {how}" + (f": {said}" if said else "")
 
     def _walls(self, folder: Path) -> Walls:
@@ -115,6 +118,15 @@ class Hooks:
             visible=visible_paths(environ),
             masks=(*default_masks(scene.home), *own),
         )
+
+
+def _secrets(scene: Scene) -> Iterator[str]:
+    """What no hook's errors show: of what was named for hooks everything, a webhook's address is
+    as good as a key."""
+    named = scene.config.hooks.environment
+    for name, value in scene.request.environ.items():
+        if value and (looks_secret(name) or matches(name, named)):
+            yield value
 
 
 def _document(hook: str, about: Mapping[str, object]) -> bytes:
