@@ -299,6 +299,15 @@ def test_a_stream_is_passed_on_up_to_hydras_own_line(size: int) -> None:
     assert last_words(b"one\n two \n\n") == "two"
 
 
+@pytest.mark.parametrize(
+    "help",
+    ["Run 'docker run --help' for more information", "See 'docker run --help'."],
+)
+def test_dockers_last_line_is_not_its_error(help: str) -> None:
+    no_daemon = "docker: Cannot connect to the Docker daemon. Is the docker daemon running?"
+    assert last_words(f"{no_daemon}\n\n{help}\n".encode()) == no_daemon
+
+
 # --- in an attempt's eyes ------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
@@ -13,6 +14,9 @@ _CHUNK = 65536
 _KEPT = 4096
 _SETTLE = 2.0
 """Seconds for the last of stderr once stdout has said all."""
+
+_HELP = re.compile(r"(?:Run|See) '[^']{1,80} --help' for more information$|See '[^']{1,80} --help'")
+"""A line of docker's after its error; older ones have other words for it."""
 
 
 class Line:
@@ -99,9 +103,10 @@ class Line:
 
 
 def last_words(stderr: bytes) -> str:
-    """The last line of what was said there."""
+    """The last line of what was said there; docker ends its errors with where its help is."""
     said = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]
-    return next((line for line in reversed(said) if line), "it said nothing")[:300]
+    told = [line for line in said if line and not _HELP.match(line)]
+    return (told[-1] if told else "it said nothing")[:300]
 
 
 class Scan:
