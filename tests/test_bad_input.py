@@ -121,6 +121,23 @@ def test_one_agent_described_twice(hydra: Hydra) -> None:
     assert told.stderr.count("\n") <= 2
 
 
+def test_a_misspelt_profile_is_told_the_nearest_profile(hydra: Hydra) -> None:
+    settings = hydra.home / "hydra.toml"
+    settings.write_text('[profiles.reviewer]\nagent = "claude"\n')
+    known = ", ".join((*registry.OWN, "reviewer"))
+    said = f"no agent is called 'reviwer'; did you mean reviewer?\nhint: known: {known}\n"
+    refused(hydra, f"error: {said}", "race", "Do it", "-a", "2xreviwer")
+    settings.write_text(settings.read_text() + '[race]\nagents = ["reviwer"]\n')
+    refused(hydra, f"error: {settings}: race.agents: {said}", "race", "Do it")
+
+
+def test_a_copy_that_a_file_names_and_that_is_not_there(hydra: Hydra) -> None:
+    settings = hydra.home / "hydra.toml"
+    settings.write_text('[race]\ncopy = [".env"]\n')
+    said = f"error: {settings}: race.copy names a file that is not there: .env\n"
+    refused(hydra, f"{said}hint: in {hydra.repo}\n", *RACE)
+
+
 def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
     assert hydra.race("-a", "claude").code == 0
     for words, said in (

@@ -43,7 +43,7 @@ def of_race(config: Config, asked: Iterable[str]) -> Roster:
     missing = wanted - {named.key for named in further}
     found = _known((*further, *installed())) if missing else _known(further)
     for key in sorted(wanted):
-        _check_wanted(key, found, allowed)
+        _check_wanted(key, found, allowed, profiles)
     return _loaded(found, wanted)
 
 
@@ -102,9 +102,9 @@ def _known(named: Iterable[Named]) -> Found:
     return found
 
 
-def _check_wanted(key: str, found: Found, allowed: bool) -> None:
+def _check_wanted(key: str, found: Found, allowed: bool, profiles: Iterable[str] = ()) -> None:
     if key not in found:
-        raise registry.unknown(key, (*registry.OWN, *sorted(found)))
+        raise registry.unknown(key, (*registry.OWN, *sorted(found), *profiles))
     if not allowed:
         from hydra.plan import EXPERIMENTAL_FLAG  # its rooms need a system that can race
 

@@ -13,6 +13,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
 from hydra.app.room import check_room
+from hydra.app.roster import Roster
 from hydra.app.title import title
 from hydra.config import Config
 from hydra.errors import Refused, UsageError
@@ -64,13 +65,12 @@ def look_around(request: RaceRequest) -> Scene:
     _check_state(state)
     config = settings.load(found.root, environ, request.flags)
     check_room(state, paths.runs_dir(state, found.root), config.limits.disk_floor)
-    known = roster.of_race(config, config.race.agents)
+    known, asked = _lanes(config)
     adapters = known.adapters
-    asked = registry.lanes(config.race.agents, adapters, config.agents_of_profiles)
     config = settings.with_prefaces(config, asked, found.root)
     plan.check_experimental(asked, adapters, config.race.allow_experimental)
     base = repository.resolve(found, request.base)
-    repository.check_copies(found, config.race.copies)
+    repository.check_copies(found, config.race.copies, said=_said(config, "race.copy"))
     _refuse_filters(found, base, config.race.allow_filters)
     task = Task(
         prompt=request.prompt,
@@ -91,6 +91,25 @@ def look_around(request: RaceRequest) -> Scene:
         instructions=_instructions(found, base, _may_race(asked, adapters)),
         warnings=(*_remarks(found, config), *known.problems),
     )
+
+
+def _lanes(config: Config) -> tuple[Roster, tuple[Lane, ...]]:
+    """Who can race, and the lanes. Raises `UsageError` for a name that is none; where a file has
+    it, with the file: nobody typed it."""
+    try:
+        known = roster.of_race(config, config.race.agents)
+        return known, registry.lanes(config.race.agents, known.adapters, config.agents_of_profiles)
+    except UsageError as error:
+        said = _said(config, "race.agents")
+        if said == config.sources["race.agents"]:
+            raise
+        raise UsageError(f"{said}: {error.message}", hint=error.hint) from None
+
+
+def _said(config: Config, key: str) -> str:
+    """What has set it, as a sentence names it: the flag, the variable, or the file and the key."""
+    source = config.sources[key]
+    return f"{source}: {key}" if "/" in source else source
 
 
 def _may_race(asked: tuple[Lane, ...], adapters: Mapping[str, Adapter]) -> Iterable[Adapter]:

@@ -122,9 +122,12 @@ def dirty_base(repo: Repository, patches: Path, head: str, limits: Limits) -> st
     return commit_tree(patches, tree=taken.tree, base=head, message=message)
 
 
-def check_copies(repo: Repository, copies: Sequence[str]) -> tuple[str, ...]:
-    """What --copy names, as paths from the root. Raises `UsageError` for what cannot be copied."""
-    return tuple(_checked_copy(repo, named) for named in copies)
+def check_copies(
+    repo: Repository, copies: Sequence[str], *, said: str = "--copy"
+) -> tuple[str, ...]:
+    """What is to be copied, as paths from the root. Raises `UsageError` for what cannot be; `said`
+    is what has named them: a flag, or a file and its key."""
+    return tuple(_checked_copy(repo, named, said) for named in copies)
 
 
 def included(repo: Repository) -> tuple[str, ...]:
@@ -179,19 +182,19 @@ def _pin_ref(run_id: str) -> str:
     return f"refs/hydra/{run_id}/base"
 
 
-def _checked_copy(repo: Repository, named: str) -> str:
+def _checked_copy(repo: Repository, named: str, said: str) -> str:
     path = PurePosixPath(os.path.normpath(named)) if named else PurePosixPath(".")
     if path.is_absolute() or path.parts[:1] in ((), ("..",), (".git",)):
         raise UsageError(
-            f"--copy takes a path inside the repository, from its root: {named!r}",
+            f"{said} takes a path inside the repository, from its root: {named!r}",
             hint="for example --copy .env",
         )
     if not os.path.lexists(repo.root / path):
-        raise UsageError(f"--copy names a file that is not there: {named}", hint=f"in {repo.root}")
+        raise UsageError(f"{said} names a file that is not there: {named}", hint=f"in {repo.root}")
     tracked = run("ls-files", "-z", "--", f":(top,literal){path}", cwd=repo.root).stdout
     if tracked:
         raise UsageError(
-            f"--copy names a tracked file, which every lane has anyway: {named}",
+            f"{said} names a tracked file, which every lane has anyway: {named}",
             hint="use --include-dirty to bring its uncommitted changes",
         )
     return str(path)
