@@ -112,6 +112,30 @@ def test_a_patch_that_is_not_usable_is_looked_at_first() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ([{"cost_usd": 0.25}], "claude is try 2 of 2; the other cost $0.25 more"),
+        (
+            [{"cost_usd": 0.25}, {"cost_usd": None}],
+            "claude is try 3 of 3; the others cost at least $0.25 more",
+        ),
+        ([{"cost_usd": None}], "claude is try 2 of 2; the other told no cost"),
+    ],
+)
+def test_what_a_lane_cost_before_its_last_try_is_told(
+    others: list[dict[str, object]], said: str
+) -> None:
+    document = result_document(PLAN, replace(RESULT, outcomes=RESULT.outcomes[:1]))
+    (lane,) = json.loads(json.dumps(document["lanes"]))
+    tries = [{"attempt": n, "usage": it, "usage_estimate": None} for n, it in enumerate(others, 1)]
+    last = {"attempt": len(tries) + 1}
+    shown = {**lane, **last, "attempts": [*tries, last]}
+    assert f"\n  {said}\n" in summary({**document, "lanes": [shown]}, width=80)
+    tries[0] |= {"usage": {}, "usage_estimate": {"cost_usd": 0.5}}
+    assert "~$0.50 more" in summary({**document, "lanes": [shown]}, width=80)
+
+
 def test_a_large_figure_of_a_failure_is_shown_in_digits() -> None:
     large = replace(STALLED, numbers={"limit": 8388608.0, "share": 0.25})
     cut = replace(RESULT.outcomes[0], status=Status.FAILED, failure=large)

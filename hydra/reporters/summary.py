@@ -10,7 +10,7 @@ from hydra.reporters.remarks import remark_lines
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
 from hydra.reporters.text import clean, duration, gist, plural, quote, tokens, wrap
-from hydra.reporters.words import plus_minus, soft_mark, spent
+from hydra.reporters.words import plus_minus, soft_mark, spent, tries
 
 _COLUMNS = (
     Column("lane", least=10),
@@ -40,7 +40,7 @@ def summary(
     blocks = [
         [_headline(document, lanes, color)],
         checks.baseline(verdict or document),
-        [*_table(lanes, verdict, width, color), *_soft(lanes)],
+        [*_table(lanes, verdict, width, color), *_soft(lanes), *_tries(lanes, width)],
         ranking.says(verdict, width, color),
         *(_failure(lane, width, color) for lane in lanes if record(lane, "error")),
         _remarks(document, lanes, width, color),
@@ -101,6 +101,12 @@ def _row(lane: Data) -> list[Cell]:
 def _soft(lanes: list[Data]) -> list[str]:
     mark = soft_mark(_soft_lanes(lanes))
     return [f"  {mark}"] if mark else []
+
+
+def _tries(lanes: list[Data], width: int | None) -> list[str]:
+    """What was paid beside what the rows show."""
+    told = [line for lane in lanes if (line := tries(lane))]
+    return [f"  {part}" for line in told for part in wrap(line, max((width or 10_000) - 2, 10))]
 
 
 def _soft_lanes(lanes: list[Data]) -> list[str]:

@@ -9,7 +9,7 @@ from hydra.events import Event
 from hydra.model import RacePlan
 from hydra.reporters import checks
 from hydra.reporters.board import STATUS_WORDS, again_text, retry_text
-from hydra.reporters.fields import Data, number, record, strings, text
+from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.text import clean, cost, duration, gist, plural
 
 LOUD = frozenset(
@@ -145,6 +145,25 @@ def spent(lane: Data) -> str:
     told = number(record(lane, "usage"), "cost_usd")
     reckoned = number(record(lane, "usage_estimate"), "cost_usd")
     return cost(told) if told is not None or reckoned is None else f"~{cost(reckoned)}"
+
+
+def tries(lane: Data) -> str:
+    """Of a lane that was tried more than once: which of them its row is about, and what the others
+    cost beside it. "" for one try."""
+    made = records(lane, "attempts")
+    others = [one for one in made if number(one, "attempt") != number(lane, "attempt")]
+    if not others:
+        return ""
+    told = [number(record(one, "usage"), "cost_usd") for one in others]
+    reckoned = [number(record(one, "usage_estimate"), "cost_usd") for one in others]
+    paid = [b if a is None else a for a, b in zip(told, reckoned, strict=True)]
+    known = [dollars for dollars in paid if dollars is not None]
+    least = "at least " if len(known) < len(paid) else ""
+    about = "" if paid == told else "~"
+    more = f"cost {least}{about}{cost(sum(known))} more" if known else "told no cost"
+    which = "the other" if len(others) == 1 else "the others"
+    shown = f"try {number(lane, 'attempt') or 0:.0f} of {len(made)}"
+    return f"{clean(text(lane, 'lane'))} is {shown}; {which} {more}"
 
 
 def plus_minus(data: Data) -> str:
