@@ -167,7 +167,7 @@ def run(hydra: Hydra, text: str, **environ: str) -> subprocess.CompletedProcess[
         env={**hydra.environ, "PATH": path, "PYTHONPATH": str(DOCS.parent), **environ},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -617,7 +617,7 @@ def test_the_example_installs_with_pip_and_passes_by_its_entry_point(hydra: Hydr
     done = subprocess.run((*words, str(EXAMPLE)), capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip("pip cannot build here: it reaches no package index")
-    done = hydra.run("conformance", "toy", "--json", timeout=120)
+    done = hydra.run("conformance", "toy", "--json", timeout=300)
     told = json.loads(done.stdout)
     failed = [case for case in told["cases"] if case["verdict"] == "failed"]
     assert failed == []

@@ -81,9 +81,9 @@ class Hydra:
         }
 
     def run(
-        self, *args: str, stdin: str | None = None, timeout: float = 60
+        self, *args: str, stdin: str | None = None, timeout: float = 180
     ) -> subprocess.CompletedProcess[str]:
-        """`hydra ARGS` to its end."""
+        """`hydra ARGS` to its end; the limit is for one that hangs, and far from any other."""
         return subprocess.run(
             [*self.wrap, sys.executable, "-m", "hydra", *args],
             cwd=self.repo,

@@ -62,7 +62,7 @@ class Place(Hydra):
         return program
 
     def run(
-        self, *args: str, stdin: str | None = None, timeout: float = 60
+        self, *args: str, stdin: str | None = None, timeout: float = 180
     ) -> subprocess.CompletedProcess[str]:
         """`hydra ARGS` to its end, as the account."""
         return subprocess.run(
