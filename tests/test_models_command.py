@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from hydra.model import Rates
-from hydra.models.local import KINDS, base_url, models_of
+from hydra.models.local import KINDS, MOST, Server, base_url, models_of
 from hydra.recover import record
+from hydra.reporters.models import server_words
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -315,3 +316,11 @@ def test_where_a_server_is_asked(told: str, url: str) -> None:
 @pytest.mark.parametrize("answer", [None, [], "x", {}, {"models": {}}, {"data": 3}])
 def test_what_is_no_list_of_models(answer: object) -> None:
     assert models_of(answer) is None
+
+
+def test_a_list_that_was_cut_is_not_told_as_whole() -> None:
+    rows = [{"name": f"m{number}"} for number in range(MOST + 1)]
+    for count, said in ((MOST + 1, f"{MOST} models or more,"), (MOST - 1, f"{MOST - 1} models,")):
+        models = models_of({"models": rows[:count]})
+        assert models is not None
+        assert server_words(Server("Ollama", "http://127.0.0.1:1", models)).startswith(said)

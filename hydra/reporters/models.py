@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hydra.model import Rates
 from hydra.models.catalog import Model
 from hydra.models.choosing import Choice
-from hydra.models.local import HARNESS, Server
+from hydra.models.local import HARNESS, MOST, Server
 from hydra.reporters.document import Document
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
@@ -124,7 +124,8 @@ def server_words(server: Server) -> str:
         return clean(f"{server.problem} ({where})" if where else server.problem)
     if not server.there:
         return f"not running ({where})"
-    return f"{plural(len(server.models), 'model')}, {HARNESS} ({where})"
+    more = " or more" if len(server.models) == MOST else ""
+    return f"{plural(len(server.models), 'model')}{more}, {HARNESS} ({where})"
 
 
 def _wrapped(said: str, width: int | None) -> list[str]:
