@@ -339,7 +339,16 @@ def _remarks(seen: Evidence) -> list[str]:
         remarks.append(f"a secret was redacted {_many(seen.counts.redacted, 'time')} in its output")
     if seen.patch is None and seen.patch_error:
         remarks.append(f"its work could not be taken: {seen.patch_error}")
+    if _cost_unheld(seen):
+        limit = f"${seen.budget.cost_usd:g}"
+        remarks.append(f"its agent told no cost: nothing could hold it to its budget of {limit}")
     return remarks
+
+
+def _cost_unheld(seen: Evidence) -> bool:
+    """Whether it had a budget in dollars that neither its CLI nor Hydra could keep."""
+    asked = seen.budget.cost_usd is not None and "cost_usd" not in seen.descriptor.budgets
+    return asked and seen.story.usage.cost_usd is None
 
 
 def _many(count: int, what: str) -> str:

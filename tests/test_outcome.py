@@ -243,3 +243,14 @@ def test_what_is_counted_is_said_in_the_right_number() -> None:
         "2 events too many to list (raw.jsonl has them)",
         "a secret was redacted 2 times in its output",
     )
+
+
+def test_a_budget_in_dollars_that_nothing_could_keep_is_told() -> None:
+    asked = replace(evidence(DONE), budget=Budget(cost_usd=0.5))
+    said = "its agent told no cost: nothing could hold it to its budget of $0.5"
+    assert said in conclude(asked).warnings
+    keeps = replace(DESCRIPTOR, budgets=("turns", "cost_usd"))
+    assert said not in conclude(replace(asked, descriptor=keeps)).warnings
+    told = evidence(DONE, AgentEvent("usage", data={"cost_usd": 0.1}))
+    assert said not in conclude(replace(told, budget=Budget(cost_usd=0.5))).warnings
+    assert said not in conclude(replace(asked, budget=Budget(turns=3))).warnings
