@@ -95,8 +95,6 @@ def _unready(descriptor: Descriptor, found: DetectResult) -> Health:
     if state is State.BROKEN and old:
         state = State.TOO_OLD
     step = error.hint or descriptor.install_hint
-    if state is State.NOT_FOUND:
-        step = descriptor.install_hint or step
     if state is State.SIGN_IN:
         step = descriptor.sign_in_hint or step
     if not step:

@@ -363,6 +363,15 @@ def test_a_path_that_is_no_program_is_told_as_that(hydra: Hydra) -> None:
     assert "set agents.claude.path to its program" in done.stderr
 
 
+@pytest.mark.parametrize("path", ["/nowhere/claude", "/bin/true"])
+def test_a_path_to_no_claude_is_not_mended_by_installing_one(hydra: Hydra, path: str) -> None:
+    hydra.agent("claude", add("a.txt"))
+    (hydra.home / "hydra.toml").write_text(f'[agents.claude]\npath = "{path}"\n')
+    done = hydra.run("race", "Do it", "-a", "claude")
+    assert done.stderr.endswith("hint: set agents.claude.path to its program\n")
+    assert "-> set agents.claude.path to its program" in hydra.run("doctor").stdout
+
+
 def test_no_agent_at_all_is_exit_4_with_a_next_step(hydra: Hydra) -> None:
     done = hydra.run("race", "x")
     assert done.returncode == 4

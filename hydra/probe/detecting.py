@@ -67,8 +67,10 @@ class _Desk:
             if result.error is None or result.error.kind != "BinaryMissing":
                 return result
             failed = failed or result
-        if failed is not None:
-            return failed
+        if failed is not None and failed.error is not None:
+            named = descriptor.key in self._around.paths
+            hint = _named_hint(descriptor) if named else failed.error.hint
+            return replace(failed, error=replace(failed.error, hint=hint))
         begun()
         return DetectResult(adapter=descriptor.key, error=_missing(descriptor, self._around))
 
@@ -152,7 +154,7 @@ def _missing(descriptor: Descriptor, around: Surroundings) -> Failure:
             f"{descriptor.label} cannot be run: {configured} is no program that may be executed",
             adapter=descriptor.key,
             command=(configured,),
-            hint=f"set agents.{descriptor.key}.path to its program",
+            hint=_named_hint(descriptor),
         ).failure
     tried = configured or ", ".join((*descriptor.binaries, *descriptor.generic_binaries))
     where = "" if configured else " on PATH"
@@ -160,8 +162,13 @@ def _missing(descriptor: Descriptor, around: Surroundings) -> Failure:
         f"{descriptor.label} was not found{where} (looked for {tried})",
         adapter=descriptor.key,
         command=(tried.split(", ")[0],),
-        hint=descriptor.install_hint,
+        hint=_named_hint(descriptor) if configured else descriptor.install_hint,
     ).failure
+
+
+def _named_hint(descriptor: Descriptor) -> str:
+    """Of a program that the user's settings name: one that is installed would not be asked."""
+    return f"set agents.{descriptor.key}.path to its program"
 
 
 def _candidates(descriptor: Descriptor, around: Surroundings) -> list[Path]:
