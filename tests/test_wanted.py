@@ -232,7 +232,9 @@ def test_a_preface_file_of_the_repository_is_read(tmp_path: Path) -> None:
         (lambda path: None, "cannot be read"),
         (lambda path: path.symlink_to("/etc/hostname"), "outside the repository"),
         (lambda path: path.mkdir(), "is no file"),
+        (lambda path: path.symlink_to("p.md"), "cannot be read"),
         (lambda path: path.write_bytes(b"\xff\xfe"), "no UTF-8"),
+        (lambda path: path.write_bytes(b"a\0b"), "holds NUL bytes"),
         (lambda path: path.write_bytes(b"x" * 70_000), "over 64 KiB"),
     ],
 )

@@ -89,8 +89,12 @@ def _joined(name: str, profile: Profile, root: Path) -> str:
         if len(data) > LONGEST_PREFACE:
             raise ConfigError(f"{where} is over 64 KiB: {told}", hint="make it shorter")
         text = data.decode()
-    except (OSError, UnicodeDecodeError) as problem:
-        why = "no UTF-8" if isinstance(problem, UnicodeDecodeError) else problem.strerror
+        if "\0" in text:
+            raise ConfigError(f"{where} holds NUL bytes: {told}", hint="name a file of plain text")
+    except (OSError, RuntimeError, UnicodeDecodeError) as problem:
+        # A link that leads to itself is a RuntimeError before Python 3.13.
+        why = problem.strerror if isinstance(problem, OSError) else "a link that leads to itself"
+        why = "no UTF-8" if isinstance(problem, UnicodeDecodeError) else why
         raise ConfigError(
             f"{where} cannot be read: {told} ({why})",
             hint="name a file in the repository, or one by its whole path",
