@@ -138,6 +138,15 @@ def test_a_copy_that_a_file_names_and_that_is_not_there(hydra: Hydra) -> None:
     refused(hydra, f"{said}hint: in {hydra.repo}\n", *RACE)
 
 
+def test_a_folder_of_an_agents_that_is_a_file(hydra: Hydra) -> None:
+    settings = hydra.home / "hydra.toml"
+    settings.write_text('[agents.claude]\nfolders = ["~/.none", "~/.netrc"]\n')
+    (hydra.home / ".netrc").write_text("machine example.org\n")
+    said = f"error: {settings}: agents.claude.folders: ~/.netrc is no folder\n"
+    refused(hydra, f"{said}hint: name one, or take it out\n", *RACE)
+    assert hydra.run("race", "Do it", "-a", "codex", "--dry-run").returncode == 4
+
+
 def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
     assert hydra.race("-a", "claude").code == 0
     for words, said in (

@@ -68,6 +68,7 @@ def look_around(request: RaceRequest) -> Scene:
     known, asked = _lanes(config)
     adapters = known.adapters
     config = settings.with_prefaces(config, asked, found.root)
+    settings.check_folders(config, _racing(asked), home)
     plan.check_experimental(asked, adapters, config.race.allow_experimental)
     base = repository.resolve(found, request.base)
     repository.check_copies(found, config.race.copies, said=_said(config, "race.copy"))
@@ -88,7 +89,7 @@ def look_around(request: RaceRequest) -> Scene:
         task=task,
         asked=asked,
         adapters=adapters,
-        instructions=_instructions(found, base, _may_race(asked, adapters)),
+        instructions=_instructions(found, base, (adapters[key] for key in _racing(asked))),
         warnings=(*_remarks(found, config), *known.problems),
     )
 
@@ -112,9 +113,8 @@ def _said(config: Config, key: str) -> str:
     return f"{source}: {key}" if "/" in source else source
 
 
-def _may_race(asked: tuple[Lane, ...], adapters: Mapping[str, Adapter]) -> Iterable[Adapter]:
-    keys = dict.fromkeys(lane.adapter for lane in asked) or registry.TIER1
-    return (adapters[key] for key in keys)
+def _racing(asked: tuple[Lane, ...]) -> Iterable[str]:
+    return dict.fromkeys(lane.adapter for lane in asked) or registry.TIER1
 
 
 def _instructions(found: Repository, base: str, adapters: Iterable[Adapter]) -> frozenset[str]:

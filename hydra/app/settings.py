@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -110,3 +111,14 @@ def programs(settings: Config) -> dict[str, str]:
 def extra_names(settings: Config) -> dict[str, tuple[str, ...]]:
     """The environment variables that each agent is given beyond its own."""
     return {key: agent.environment for key, agent in settings.agents.items()}
+
+
+def check_folders(settings: Config, agents: Iterable[str], home: Path) -> None:
+    """Raises `ConfigError` where a folder of one of these agents is something else: a lane's copy
+    would not lie over it."""
+    for key in agents:
+        for told in settings.agent(key).folders:
+            path = home / told.removeprefix("~/")
+            if os.path.lexists(path) and not path.is_dir():
+                where = f"{settings.sources[f'agents.{key}.folders']}: agents.{key}.folders"
+                raise ConfigError(f"{where}: {told} is no folder", hint="name one, or take it out")
