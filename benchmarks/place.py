@@ -64,7 +64,7 @@ class Place:
             "TERM": "dumb",
             "HYDRA_STATE_DIR": str(self.folder / "state"),
             "HYDRA_CACHE_DIR": str(self.folder / "cache"),
-            "HYDRA_CONFIG": str(self.folder / "hydra.toml"),
+            "HYDRA_CONFIG": os.devnull,
             "ANTHROPIC_API_KEY": "made-up-anthropic-key",
         }
 

@@ -110,7 +110,8 @@ def check_mapped(
             _without("effort", effort_at or f"@{request.effort} (or --effort)", told.key),
         )
     if told.modes and request.permission not in told.modes:
-        known = ", ".join(told.modes)
+        # Unrestricted is a flag of its own, for all lanes: none of what --permission takes.
+        known = ", ".join(mode for mode in told.modes if mode != Permission.UNRESTRICTED)
         raise _refused(
             told,
             f"{told.label} has nothing like permission {request.permission} (it has {known})",

@@ -42,6 +42,10 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
         ("race", "x", "-a", "zzz"),
         f"error: no agent is called 'zzz'\nhint: known: {', '.join(registry.OWN)}\n",
     ),
+    "an agent without a name": (
+        ("agents", ""),
+        f"error: no agent is called ''\nhint: known: {', '.join(registry.OWN)}\n",
+    ),
     "an experimental agent": (
         ("race", "x", "-a", "cursor-agent"),
         "error: cursor-agent is an experimental adapter\n"
@@ -78,6 +82,20 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
 def test_words_that_cannot_be_meant(hydra: Hydra, name: str) -> None:
     words, said = WORDS[name]
     refused(hydra, said.replace("{repo}", str(hydra.repo)), *words)
+
+
+def test_settings_that_are_not_where_the_user_says_forbid_nothing_and_so_no_race_begins(
+    hydra: Hydra,
+) -> None:
+    gone = hydra.scratch / "gone.toml"
+    hydra.extra["HYDRA_CONFIG"] = str(gone)
+    said = (
+        f"error: HYDRA_CONFIG names a file that is not there: {gone}\n"
+        "hint: make it, or unset the variable; /dev/null stands for no settings\n"
+    )
+    refused(hydra, said, *RACE)
+    hydra.extra["HYDRA_CONFIG"] = "/dev/null"
+    assert hydra.run(*RACE, "--dry-run").returncode == 0
 
 
 def refused(hydra: Hydra, said: str, *words: str) -> None:
@@ -140,9 +158,9 @@ def test_a_copy_that_a_file_names_and_that_is_not_there(hydra: Hydra) -> None:
 
 def test_a_folder_of_an_agents_that_is_a_file(hydra: Hydra) -> None:
     settings = hydra.home / "hydra.toml"
-    settings.write_text('[agents.claude]\nfolders = ["~/.none", "~/.netrc"]\n')
-    (hydra.home / ".netrc").write_text("machine example.org\n")
-    said = f"error: {settings}: agents.claude.folders: ~/.netrc is no folder\n"
+    settings.write_text('[agents.claude]\nfolders = ["~/.none", "~/.profile"]\n')
+    (hydra.home / ".profile").write_text("PATH=~/bin:$PATH\n")
+    said = f"error: {settings}: agents.claude.folders: ~/.profile is no folder\n"
     refused(hydra, f"{said}hint: name one, or take it out\n", *RACE)
     assert hydra.run("race", "Do it", "-a", "codex", "--dry-run").returncode == 4
 

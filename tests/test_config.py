@@ -295,6 +295,7 @@ def test_unsafe_access_by_its_flag_alone() -> None:
         ('[limits]\nline = "1TiB"', "must be 1KiB to 256MiB, not 1TiB", ""),
         ('[limits]\nidle = {a = "b"}', 'line 2: unknown key "limits.idle.a"', "limits.idle"),
         ('[agents.claude]\npath = "claude"', "takes an absolute path", ""),
+        ("[budget]\ncost = nan", "not nan", ""),
         ('[race]\nagents = ["pi@bogus"]', '"bogus" is no effort: write low, medium, high', ""),
         ('[agents.claude]\nfolders = ["~"]', '"~" is no folder below your home folder', ""),
         ('[agents.claude]\nfolders = ["/etc"]', "is no folder below your home folder", ""),

@@ -59,6 +59,7 @@ def ready(place: Place, asker: Asker) -> Ready:
     flags = {"race.allow_experimental_adapters": True} if asker.experimental else {}
     config = settings.load(place.repository.root, asker.environ, flags)
     lane, adapter = _named(asker.agent, config)
+    settings.check_folders(config, (lane.adapter,), home_of(asker.environ))
     check_room(place.state, place.folder, config.limits.disk_floor)
     confinement, found = trio.run(_probe, place, adapter, config, asker.environ)
     if not found.ready:

@@ -221,8 +221,8 @@ def agents(
     """
     environ = dict(os.environ) if environ is None else environ
     config = settings.load(None, environ, flags)
-    known = roster.Roster() if name else roster.of_all(config)
-    wanted = (roster.one(config, name),) if name else tuple(known.adapters.values())
+    known = roster.Roster() if name is not None else roster.of_all(config)
+    wanted = (roster.one(config, name),) if name is not None else tuple(known.adapters.values())
     probed = _probed(wanted, config)
     state, problem = _state(environ)
     with _scratch_state(state, problem) as scratch:

@@ -21,7 +21,7 @@ from hydra.errors import Refused
 from hydra.events import Event, encode
 from hydra.model import Confinement
 from hydra.paths import make_private
-from hydra.process import CannotStart, run
+from hydra.process import CannotStart, Ran, run
 from hydra.reporters.text import clean
 from hydra.sandbox import Walls, confine, default_masks, visible_paths
 from hydra.secrets import Redactor, looks_secret
@@ -99,7 +99,7 @@ class Hooks:
             return f"{named} could not be started: {error}"
         if ran.exit_code == 0:
             return ""
-        how = "took too long" if ran.timed_out else f"ended with {ran.exit_code}"
+        how = _how(ran)
         told = self._redactor.text(ran.stderr.decode("utf-8", "replace"))
         said = clean(" ".join(told.split())[-_TOLD:])
         return f"{named} {how}" + (f": {said}" if said else "")
@@ -118,6 +118,14 @@ class Hooks:
             visible=visible_paths(environ),
             masks=(*default_masks(scene.home), *own),
         )
+
+
+def _how(ran: Ran) -> str:
+    if ran.timed_out or ran.exit_code is None:
+        return "took too long"
+    if ran.exit_code < 0:
+        return f"was ended by signal {-ran.exit_code}"
+    return f"ended with {ran.exit_code}"
 
 
 def _secrets(scene: Scene) -> Iterator[str]:

@@ -13,6 +13,7 @@ from hydra.config import Config
 from hydra.config.records import Profile
 from hydra.errors import ConfigError
 from hydra.model import Lane
+from hydra.sandbox import exposed
 
 
 def _further() -> list[str]:
@@ -22,9 +23,17 @@ def _further() -> list[str]:
 
 
 def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Config:
-    """The settings in force. Raises `ConfigError` where a file says what Hydra cannot take."""
+    """The settings in force. Raises `ConfigError` where a file says what Hydra cannot take, or
+    where the one that HYDRA_CONFIG names is not there: what it forbids would be allowed."""
+    own = config.read_file(paths.user_config_file(environ))
+    named = environ.get("HYDRA_CONFIG")
+    if own is None and named and named != os.devnull:
+        raise ConfigError(
+            f"HYDRA_CONFIG names a file that is not there: {named}",
+            hint="make it, or unset the variable; /dev/null stands for no settings",
+        )
     found = config.load(
-        user=config.read_file(paths.user_config_file(environ)),
+        user=own,
         repository=config.read_file(root / "hydra.toml") if root is not None else None,
         environ=environ,
         flags=flags,
@@ -35,23 +44,7 @@ def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, obje
         from hydra.app import roster
 
         roster.check_names(found)
-    if any(agent.folders for agent in found.agents.values()):
-        _check_folders(found)
     return found
-
-
-def _check_folders(found: Config) -> None:
-    from hydra.sandbox import exposed
-
-    for key, agent in found.agents.items():
-        for name in agent.folders:
-            if hidden := exposed(name.removeprefix("~/")):
-                where = found.sources.get(f"agents.{key}.folders", "hydra.toml")
-                raise ConfigError(
-                    f"{where}: agents.{key}.folders: {name} would show the agent ~/{hidden},"
-                    " which is hidden from it",
-                    hint="name no more than the folders that it needs",
-                )
 
 
 LONGEST_PREFACE = 64 * 1024
@@ -114,11 +107,16 @@ def extra_names(settings: Config) -> dict[str, tuple[str, ...]]:
 
 
 def check_folders(settings: Config, agents: Iterable[str], home: Path) -> None:
-    """Raises `ConfigError` where a folder of one of these agents is something else: a lane's copy
-    would not lie over it."""
+    """Raises `ConfigError` where a folder of one of these agents is something else, so that a
+    lane's copy would not lie over it, or where its copy would show what no agent may see."""
     for key in agents:
         for told in settings.agent(key).folders:
-            path = home / told.removeprefix("~/")
-            if os.path.lexists(path) and not path.is_dir():
-                where = f"{settings.sources[f'agents.{key}.folders']}: agents.{key}.folders"
-                raise ConfigError(f"{where}: {told} is no folder", hint="name one, or take it out")
+            name = told.removeprefix("~/")
+            where = f"{settings.sources[f'agents.{key}.folders']}: agents.{key}.folders: {told}"
+            if hidden := exposed(name):
+                raise ConfigError(
+                    f"{where} would show the agent ~/{hidden}, which is hidden from it",
+                    hint="name no more than the folders that it needs",
+                )
+            if os.path.lexists(home / name) and not (home / name).is_dir():
+                raise ConfigError(f"{where} is no folder", hint="name one, or take it out")

@@ -137,7 +137,7 @@ def _with_unit(read_text: Callable[[str], Any], what: str) -> Callable[[object],
 
 def _figure(value: float) -> str:
     # TOML's hexadecimal integers have no end, and Python refuses to print one of 5,000 digits.
-    return f"{value}" if abs(value) < 10**18 else "a number that large"
+    return "a number that large" if abs(value) >= 10**18 else f"{value}"  # nan is no such number
 
 
 def word(*allowed: str, elsewhere: str = "") -> Kind:

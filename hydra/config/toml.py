@@ -1,5 +1,6 @@
 """TOML text to dotted keys, and to the line where a key stands."""
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +16,13 @@ Entry = tuple[tuple[str, ...], object]
 
 
 def read_file(path: Path) -> tuple[str, str] | None:
-    """(path, text) as `load` takes it, or None where there is no such file.
+    """(path, text) as `load` takes it, or None where there is no such file; /dev/null is none.
 
     A repository's file is a stranger's: only a regular file of at most 1 MiB is read. Raises
     `ConfigError` for anything else there, and for text that is not UTF-8.
     """
     try:
-        if not path.exists():
+        if not path.exists() or path == Path(os.devnull):
             return None
         if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
             raise ConfigError(f"{path} is not a file of at most 1 MiB")

@@ -50,7 +50,7 @@ class Demo:
             "HOME": str(self.home),
             "HYDRA_STATE_DIR": str(self.state),
             "HYDRA_CACHE_DIR": str(self.folder / "cache"),
-            "HYDRA_CONFIG": str(self.folder / "hydra.toml"),
+            "HYDRA_CONFIG": os.devnull,
         }
         kept = {name: value for name, value in environ.items() if not _foreign(name)}
         return {**kept, **mine}

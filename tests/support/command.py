@@ -54,6 +54,7 @@ class Hydra:
     def __post_init__(self) -> None:
         self.home = self.scratch / "home"
         self.home.mkdir(exist_ok=True)
+        (self.home / "hydra.toml").touch()
         self.state = self.scratch / "state"
 
     def agent(self, key: str, steps: list[fakes.Step], **options: Any) -> Path:
