@@ -212,6 +212,14 @@ def test_opencode_that_answers_no_more_has_failed(line: object, reason: str) -> 
     assert reason in str(event.data["message"])
 
 
+def test_opencode_that_falls_over_is_no_service_out_of_reach() -> None:
+    text = "peer closed connection without sending complete message body"
+    talk, _ = begun()
+    heard(talk, BUSY, {"hydra": "http_failed", "id": "events", "text": text})
+    (event,) = talk.end(ExitStatus(signal=9), {})
+    assert (event.data["error"], event.data["reason"]) == ("StreamParseError", "no_terminal_event")
+
+
 def test_an_error_before_the_turn_began_ends_it_and_one_within_waits() -> None:
     error = {"name": "APIError", "data": {"message": "it is broken", "statusCode": 400}}
     talk, _ = begun()

@@ -131,11 +131,16 @@ class OpenCodeServerStream(JsonStream):
 
     def _lost(self, id: str, text: str) -> list[AgentEvent]:
         if id in (HEALTH, EVENTS, SESSION, PROMPT) and not self.over:
-            self._give_up(f"its server answers no more: {text or 'its events ended'}", None)
+            # The agent itself, which fell over or was killed, and no service of a model's.
+            why = f"its server answers no more: {text or 'its events ended'}"
+            self._end(said.failed("StreamParseError", "no_terminal_event", why))
         return []
 
     def _give_up(self, text: str, status: int | None) -> None:
-        self._refused = self._refused or service_failure(text, status)
+        self._end(service_failure(text, status))
+
+    def _end(self, failed: AgentEvent) -> None:
+        self._refused = self._refused or failed
         self.over = True
 
     # the server's events
