@@ -333,6 +333,43 @@ def test_a_refused_key_that_is_told_as_a_message_is_none_that_is_done(key: str, 
     assert late.ending.kind == "completed"
 
 
+def thread(meeting: Meeting, status: str) -> None:
+    told = {"codex": {"threadStatus": {"type": status}}}
+    meeting.update("session_info_update", _meta=told)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (("We are currently experiencing high demand, ", "which may cause errors."), "overloaded"),
+        (("stream disconnected before completion: Transport error",), "network"),
+        ((), "agent_error"),
+    ],
+)
+def test_a_turn_of_codex_that_broke_off_is_none_that_is_done(
+    said: tuple[str, ...], reason: str
+) -> None:
+    meeting = Meeting(MANNERS["codex-acp"]).opened()
+    thread(meeting, "active")
+    meeting.says("Now I look.")
+    thread(meeting, "systemError")
+    for text in said:
+        meeting.says(text)
+    meeting.answer(stopReason="end_turn")
+    assert (meeting.ending.kind, meeting.ending.data["reason"]) == ("failed", reason)
+    assert "".join(said) in str(meeting.ending.data["message"])
+
+
+def test_a_turn_of_codex_that_went_on_is_done() -> None:
+    meeting = Meeting(MANNERS["codex-acp"]).opened()
+    for status in ("active", "systemError", "active"):
+        thread(meeting, status)
+    meeting.says("Done.")
+    thread(meeting, "idle")
+    meeting.answer(stopReason="end_turn")
+    assert meeting.ending.kind == "completed"
+
+
 def test_chunks_become_messages() -> None:
     meeting = Meeting().opened()
     meeting.says("I ", "thought", "a")

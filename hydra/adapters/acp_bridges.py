@@ -83,6 +83,7 @@ def codex_agent() -> Row:
             OPEN: ("agent-full-access",),
         },
         sign_in=("api-key",),
+        meta="codex",
     )
     install = "npm install -g @agentclientprotocol/codex-acp"
     return Row(

@@ -42,7 +42,14 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     ("rate_limit", re.compile(r"rate.?limit|too many requests", re.I)),
-    ("overloaded", re.compile(r"overloaded|service.?unavailable|internal.?server.?error", re.I)),
+    (
+        "overloaded",
+        re.compile(
+            r"overloaded|service.?unavailable|internal.?server.?error|provider internal error"
+            r"|experiencing high demand|last error: 5\d\d\b",
+            re.I,
+        ),
+    ),
     (
         "model",
         re.compile(
@@ -55,7 +62,8 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "network",
         re.compile(
             r"terminated|fetch failed|econn|enotfound|socket|hang up|network|connection"
-            r"|timed? ?out|premature|reset by peer|stream (?:ended|closed)|ended without",
+            r"|timed? ?out|premature|reset by peer|stream (?:ended|closed|disconnected)"
+            r"|ended without",
             re.I,
         ),
     ),

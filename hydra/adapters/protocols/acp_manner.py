@@ -16,7 +16,9 @@ class Manner:
 
     `trouble` is how a failure of the model's service begins that is told as a message, behind
     which the agent says that it is done; `retry` how a try is told that failed, `notice` what else
-    is told as a message and is none of the model's. `forgets`: of some calls the end is not told.
+    is told as a message and is none of the model's. `meta` is its name in `_meta`, where it tells
+    its thread's status: `systemError` where a turn broke off. `forgets`: of some calls the end is
+    not told.
     """
 
     label: str
@@ -26,4 +28,5 @@ class Manner:
     trouble: Pattern[str] | None = None
     retry: Pattern[str] | None = None
     notice: Pattern[str] | None = None
+    meta: str = ""
     forgets: bool = False

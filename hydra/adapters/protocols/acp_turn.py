@@ -26,6 +26,7 @@ class Turn:
         self._spent = Spent(manner.usage)
         self._plan = ""
         self._trouble = ""
+        self._broken = False
 
     def asked(self, line: Object, permission: Permission) -> tuple[Act, list[AgentEvent]]:
         """A request of the agent's: the answer to it, and what there is to tell."""
@@ -59,6 +60,7 @@ class Turn:
             return self._spent.cost(update)
         if kind in _QUIET:
             offers.take(update)
+            self._status(update)
             return [said.progress("notice", type=kind, text=string(update, "title"))]
         return [said.progress("unknown", type=f"session/update/{kind[:60]}")]
 
@@ -66,8 +68,9 @@ class Turn:
         """The prompt was answered: what was still to tell, what it used, and the ending."""
         reason, tools = string(answer, "stopReason"), self._tools
         events = [*self.rest(), *self._spent.answer(answer)]
-        if reason == "end_turn" and self._trouble:
-            return [*events, acp_endings.failure(Fault(0, self._trouble))]
+        if reason == "end_turn" and (self._trouble or self._broken):
+            text = self._trouble or "its turn broke off, and it does not say why"
+            return [*events, acp_endings.failure(Fault(0, text.strip()))]
         if reason == "end_turn" or (reason == "cancelled" and tools.denials):
             text = self._speech.last or self._plan
             done = said.completed(text, denials=tools.denials, failed_items=tools.failed_items)
@@ -77,6 +80,11 @@ class Turn:
     def rest(self) -> list[AgentEvent]:
         """What was said and not told yet, and the calls whose end will not be told any more."""
         return [*self._speech.flush(), *self._tools.settle()]
+
+    def _status(self, update: Object) -> None:
+        own = mapping(mapping(update, "_meta"), self._manner.meta) if self._manner.meta else {}
+        if status := string(mapping(own, "threadStatus"), "type"):
+            self._broken = status == "systemError"
 
     def _chunk(self, kind: str, update: Object) -> list[AgentEvent]:
         text, id = string(mapping(update, "content"), "text"), string(update, "messageId")
@@ -90,6 +98,9 @@ class Turn:
         for pattern, sub in ((manner.retry, "retry"), (manner.notice, "notice")):
             if pattern and pattern.search(text):
                 return [*events, *self._speech.flush(), said.progress(sub, text=text)]
+        if self._broken:  # what it says now is why
+            self._trouble += text
+            return [*events, *self._speech.add("", id, text)]
         self._trouble = text if manner.trouble and manner.trouble.search(text) else ""
         if self._trouble:
             events += self._speech.flush()
