@@ -333,6 +333,14 @@ def test_a_refused_key_that_is_told_as_a_message_is_none_that_is_done(key: str, 
     assert late.ending.kind == "completed"
 
 
+def test_a_connection_that_broke_off_under_omp_is_none_that_is_done() -> None:
+    meeting = Meeting(MANNERS["omp-acp"]).opened()
+    meeting.says("Half of an answer that b", id="a")
+    meeting.says("ECONNRESET: The socket connection was closed unexpectedly.", id="b")
+    meeting.answer(stopReason="end_turn")
+    assert (meeting.ending.kind, meeting.ending.data["reason"]) == ("failed", "network")
+
+
 def thread(meeting: Meeting, status: str) -> None:
     told = {"codex": {"threadStatus": {"type": status}}}
     meeting.update("session_info_update", _meta=told)

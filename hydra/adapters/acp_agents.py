@@ -171,7 +171,7 @@ def _omp() -> Row:
         label="omp (ACP)",
         modes={PLAN: ("plan",), EDIT: ("default",), FULL: ("default",), OPEN: ("default",)},
         sign_in=("agent",),
-        trouble=re.compile(r"^(?:[45]\d\d |Error: )"),
+        trouble=re.compile(r"^(?:[45]\d\d |Error: |E(?:CONN|PIPE|TIMEDOUT|NOTFOUND)[A-Z]*: )"),
     )
     overlay = "omp.yml"
     return Row(
