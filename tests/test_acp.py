@@ -341,6 +341,14 @@ def test_a_connection_that_broke_off_under_omp_is_none_that_is_done() -> None:
     assert (meeting.ending.kind, meeting.ending.data["reason"]) == ("failed", "network")
 
 
+def test_a_conversation_too_long_for_hermes_is_none_that_is_done() -> None:
+    meeting = Meeting(MANNERS["hermes-acp"]).opened()
+    meeting.says("Context length exceeded (249 tokens). Cannot compress further.")
+    meeting.answer(stopReason="end_turn")
+    ending = meeting.ending
+    assert (ending.kind, ending.data["reason"]) == ("failed", "context_overflow")
+
+
 def thread(meeting: Meeting, status: str) -> None:
     told = {"codex": {"threadStatus": {"type": status}}}
     meeting.update("session_info_update", _meta=told)

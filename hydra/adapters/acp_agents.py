@@ -144,7 +144,9 @@ def _hermes() -> Row:
         label="Hermes Agent (ACP)",
         # It asks before an edit and never before a command: edit and plan would promise too much.
         modes={FULL: ("dont_ask",), OPEN: ("dont_ask",)},
-        trouble=re.compile(r"^(?:HTTP [45]\d\d: |API call failed|Error: )"),
+        trouble=re.compile(
+            r"^(?:HTTP [45]\d\d: |API call failed|Error: |Context length exceeded \()"
+        ),
         forgets=True,
     )
     return Row(
