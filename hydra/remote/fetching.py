@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from hydra.remote.line import Line, Scan
+from hydra.remote.line import Line, Scan, write_all
 from hydra.remote.names import WORK
 from hydra.remote.packing import Changes
 from hydra.remote.spec import Spec
@@ -52,7 +52,7 @@ def _whole(
         if size > spec.most:
             line.process.kill()
             raise gone(f"over {spec.most:,} bytes of it have changed, the limit of a patch")
-        _write(file, chunk)
+        write_all(file, chunk)
         tail = (tail + chunk)[-_TAIL:]
     _, mark, last = tail.rpartition(nonce + b" done ")
     if not mark or not last.endswith(b"\n"):
@@ -76,9 +76,3 @@ def _after(scan: Scan, source: int) -> Iterator[bytes]:
                 continue
             begun, chunk = True, scan.rest.split(b"\n", 1)[1]
         yield chunk
-
-
-def _write(file: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(file, view) :]

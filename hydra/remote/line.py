@@ -102,6 +102,13 @@ class Line:
         return last_words(self.errors)
 
 
+def write_all(fd: int, data: bytes) -> None:
+    """Writes all of `data`, however many writes that takes. Raises `OSError`."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
 def last_words(stderr: bytes) -> str:
     """The last line of what was said there; docker ends its errors with where its help is."""
     said = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]

@@ -13,9 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
-from hydra.remote.line import Line, Scan
+from hydra.remote.line import Line, Scan, write_all
 
 BEAT = 10.0
 """Seconds between two words to the other side; it gives up after `scripts.SILENT`."""
@@ -110,10 +111,4 @@ def keep_alive(line: Line) -> None:
 
 def to(fd: int) -> Callable[[bytes], None]:
     """What writes all of its bytes to `fd`."""
-
-    def write(data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(fd, view) :]
-
-    return write
+    return partial(write_all, fd)
