@@ -11,10 +11,8 @@ from hydra.adapters import versions
 from hydra.adapters.contract import Descriptor
 from hydra.adapters.folders import folders_of
 from hydra.errors import Failure
+from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import DetectResult, SignIn, Tier
-
-EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
-"""As in plan.py, whose rooms need a system that can race."""
 
 
 class State(StrEnum):

@@ -6,29 +6,22 @@ Each lane's part of it is `lane_plan.py`'s; here is what holds for the race. Pur
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from hydra.adapters.contract import Adapter
-from hydra.errors import NoAgentReady, Refused, UsageError
+from hydra.errors import NoAgentReady, Refused
 from hydra.lane_plan import Known, plan_lane
 from hydra.model import (
     Check,
     Confinement,
-    DetectResult,
-    Lane,
     LanePlan,
     Permission,
     RacePlan,
     Task,
-    Tier,
 )
 from hydra.sandbox import WITH_FULL_ACCESS
 
 SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""
-
-EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
 
 
 def make(known: Known) -> RacePlan:
@@ -112,47 +105,6 @@ def _told(task: Task) -> str:
     if len(subject) > SUBJECT:
         subject = f"{subject[: SUBJECT - 4].rpartition(' ')[0] or subject[: SUBJECT - 4]} ..."
     return subject if subject == text else f"{subject}\n\n{text[:BODY]}"
-
-
-def choose_lanes(
-    asked: tuple[Lane, ...], found: Mapping[str, DetectResult], adapters: Mapping[str, Adapter]
-) -> tuple[Lane, ...]:
-    """The lanes asked for, or one of every ready Tier-1 agent. Raises `NoAgentReady`."""
-    if asked:
-        return asked
-    ready = tuple(
-        Lane(id=key, adapter=key)
-        for key in found
-        if found[key].ready and adapters[key].descriptor.tier is Tier.TIER1
-    )
-    if ready:
-        return ready
-    reasons = "; ".join(
-        f"{key}: {result.error.message}" for key, result in found.items() if result.error
-    )
-    raise NoAgentReady(
-        f"no agent is ready ({reasons or 'none was probed'})",
-        hint="`hydra doctor` says what each one needs; `hydra demo` works without any",
-    )
-
-
-def check_experimental(
-    lanes: tuple[Lane, ...], adapters: Mapping[str, Adapter], allowed: bool
-) -> None:
-    """Raises `UsageError` where a lane's adapter is one that Hydra does not run, or is experimental
-    and that was not allowed."""
-    for lane in lanes:
-        told = adapters[lane.adapter].descriptor
-        if told.unrunnable:
-            raise UsageError(
-                f"Hydra does not run {lane.adapter}: {told.unrunnable}",
-                hint="race another agent: `hydra agents` lists them",
-            )
-        if adapters[lane.adapter].descriptor.tier is Tier.EXPERIMENTAL and not allowed:
-            raise UsageError(
-                f"{lane.adapter} is an experimental adapter",
-                hint=f"add {EXPERIMENTAL_FLAG} to race it all the same",
-            )
 
 
 def _why_none(lanes: tuple[LanePlan, ...]) -> str:

@@ -13,6 +13,7 @@ from hydra.config import Config, RaceSettings
 from hydra.config.records import CheckSettings
 from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
 from hydra.lane_plan import Known
+from hydra.lanes import check_experimental, choose_lanes
 from hydra.model import (
     BuiltCommand,
     CapabilitySet,
@@ -27,7 +28,7 @@ from hydra.model import (
     Task,
     Tier,
 )
-from hydra.plan import check_experimental, choose_lanes, make, patch_message
+from hydra.plan import make, patch_message
 from hydra.reporters.words import headline
 from hydra.sandbox import PROMISES
 

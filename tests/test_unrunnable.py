@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra import plan
+from hydra import lanes as room
 from hydra.adapters import registry, unrunnable
 from hydra.adapters.contract import Adapter
 from hydra.errors import UnsupportedFlag, UsageError
@@ -23,7 +23,7 @@ def test_a_race_that_asks_for_one_is_refused_even_where_experimental_ones_are_al
 ) -> None:
     lanes = registry.lanes([name])
     with pytest.raises(UsageError) as refused:
-        plan.check_experimental(lanes, registry.OWN, allowed=True)
+        room.check_experimental(lanes, registry.OWN, allowed=True)
     assert registry.OWN[name].descriptor.unrunnable in refused.value.message
     assert "hydra agents" in refused.value.hint
 

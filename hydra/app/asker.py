@@ -9,7 +9,7 @@ from pathlib import Path
 
 import trio
 
-from hydra import paths, plan, probe
+from hydra import paths, probe
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
@@ -17,7 +17,8 @@ from hydra.app.room import check_room
 from hydra.app.runs import Place
 from hydra.config import Config
 from hydra.errors import Failure, NoAgentReady, Refused, UsageError
-from hydra.model import Confinement, DetectResult, Lane, Tier
+from hydra.lanes import check_experimental
+from hydra.model import Confinement, DetectResult, Lane
 
 BUDGET = 300.0
 """Seconds that an agent has in all, unless the user says otherwise."""
@@ -88,17 +89,8 @@ def _named(agent: str, config: Config) -> tuple[Lane, Adapter]:
         raise UsageError(f"{agent!r}: one agent is asked, once", hint=f"say {lanes[0].adapter}")
     (lane,) = lanes
     adapter = registry.get(lane.adapter, adapters)
-    if adapter.descriptor.unrunnable:
-        raise UsageError(
-            f"Hydra does not run {lane.adapter}: {adapter.descriptor.unrunnable}",
-            hint="ask another agent: `hydra agents` lists them",
-        )
-    tier = adapter.descriptor.tier
-    if tier is Tier.EXPERIMENTAL and not config.race.allow_experimental:
-        raise UsageError(
-            f"{lane.adapter} is an experimental adapter",
-            hint=f"add {plan.EXPERIMENTAL_FLAG} to ask it all the same",
-        )
+    allowed = config.race.allow_experimental
+    check_experimental((lane,), {lane.adapter: adapter}, allowed, to="ask")
     return lane, adapter
 
 

@@ -30,6 +30,7 @@ from hydra.errors import EXIT_OK, Refused
 from hydra.events import Event
 from hydra.git.runner import kill_all
 from hydra.lane_plan import Known
+from hydra.lanes import choose_lanes
 from hydra.model import Confinement, DetectResult, RacePlan, RaceResult
 from hydra.plan import no_private_network
 from hydra.race import Race, signals
@@ -125,7 +126,7 @@ def _plan(
     found: Mapping[str, DetectResult],
     elsewhere: Elsewhere,
 ) -> RacePlan:
-    lanes = plan.choose_lanes(scene.asked, found, scene.adapters)
+    lanes = choose_lanes(scene.asked, found, scene.adapters)
     names = {lane.adapter: scene.adapters[lane.adapter].descriptor.instructions for lane in lanes}
     return plan.make(
         Known(

@@ -14,6 +14,7 @@ from hydra.adapters.contract import Adapter, Origin
 from hydra.adapters.thirdparty import KEY, Named, installed, load
 from hydra.config import Config
 from hydra.errors import ConfigError, UsageError
+from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import RacePlan
 
 
@@ -106,8 +107,6 @@ def _check_wanted(key: str, found: Found, allowed: bool, profiles: Iterable[str]
     if key not in found:
         raise registry.unknown(key, (*registry.OWN, *sorted(found), *profiles))
     if not allowed:
-        from hydra.plan import EXPERIMENTAL_FLAG  # its rooms need a system that can race
-
         raise UsageError(
             f"{key} is a third party's adapter ({found[key][0].origin}), which counts as "
             "experimental",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra import paths, plan
+from hydra import paths
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
@@ -21,6 +21,7 @@ from hydra.git import repository
 from hydra.git.repository import Repository
 from hydra.git.runner import require_git
 from hydra.git.tree import regular_files
+from hydra.lanes import check_experimental
 from hydra.model import Lane, Task
 from hydra.reporters.text import plural
 
@@ -69,7 +70,7 @@ def look_around(request: RaceRequest) -> Scene:
     adapters = known.adapters
     config = settings.with_prefaces(config, asked, found.root)
     settings.check_folders(config, _racing(asked), home)
-    plan.check_experimental(asked, adapters, config.race.allow_experimental)
+    check_experimental(asked, adapters, config.race.allow_experimental)
     base = repository.resolve(found, request.base)
     repository.check_copies(found, config.race.copies, said=_said(config, "race.copy"))
     _refuse_filters(found, base, config.race.allow_filters)

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hydra.health import EXPERIMENTAL_FLAG, Health, State, race_line
+from hydra.health import Health, State, race_line
+from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import CapabilitySet, SignIn, Tier
 from hydra.reporters.listing import AgentRow, fact_lines, tier_words
 from hydra.reporters.style import paint

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hydra.adapters.contract import Descriptor
-from hydra.health import EXPERIMENTAL_FLAG, Health, State, Trouble, judge
+from hydra.health import Health, State, Trouble, judge
+from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import CapabilitySet, DetectResult, SignIn, Tier
 from hydra.reporters import agent_facts
 from hydra.reporters.board import STATUS_WORDS

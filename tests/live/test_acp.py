@@ -16,7 +16,7 @@ from hydra.conformance.live.situation import FILES
 from hydra.conformance.racing import Order, Place, race
 from hydra.conformance.script import parse
 from hydra.conformance.server import serve
-from hydra.plan import EXPERIMENTAL_FLAG
+from hydra.lanes import EXPERIMENTAL_FLAG
 from tests.live.fingerprint import apart_from_pins, changes, fingerprint
 from tests.live.support import BIN
 

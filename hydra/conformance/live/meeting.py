@@ -22,8 +22,8 @@ from hydra.conformance.script import fill
 from hydra.conformance.scrub import WORKTREE
 from hydra.conformance.server import ModelServer, serve
 from hydra.errors import EXIT_NO_AGENT, HydraError
+from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import Tier
-from hydra.plan import EXPERIMENTAL_FLAG
 
 LONGEST = 120.0
 """Seconds after which a race that does not end is ended, and said to have hung."""
