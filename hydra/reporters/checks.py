@@ -5,7 +5,8 @@ from __future__ import annotations
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, duration, gist, plural, wrap
+from hydra.reporters.text import clean, duration, gist, plural
+from hydra.reporters.wrapping import bullets
 
 COLUMNS = 3
 """Checks that have a column each; more of them share one."""
@@ -194,10 +195,4 @@ def _changes(lane: Data, width: int | None, color: bool) -> list[str]:
     if not told:
         return []
     head = paint(clean(text(lane, "lane")), "bold", color)
-    lines = [part for one in dict.fromkeys(told) for part in _hung(one, width)]
-    return [head, *lines]
-
-
-def _hung(said: str, width: int | None) -> list[str]:
-    first, *rest = [said] if width is None else wrap(said, max(width - 4, 10))
-    return [f"  - {first}", *(f"    {part}" for part in rest)]
+    return [head, *bullets(told, width)]

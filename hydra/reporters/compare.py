@@ -9,9 +9,10 @@ from hydra.reporters.crosstests import cross_tests
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.separated import separated
 from hydra.reporters.style import paint, plain
-from hydra.reporters.summary import bullets, looks
+from hydra.reporters.summary import looks
 from hydra.reporters.table import Cell, Column, table
-from hydra.reporters.text import clean, gist, plural, wrap
+from hydra.reporters.text import clean, gist, plural
+from hydra.reporters.wrapping import bullets, paragraph, wrapped
 
 SHOWN = 12
 """Sentences of one kind that are listed; with more, the others are counted."""
@@ -69,7 +70,7 @@ def _head(verdict: Data, width: int | None, color: bool) -> list[str]:
         f"base {base}" + (f" ({named})" if named else "") if base else "",
         f"checks of round {round:.0f}" if round is not None and round > 1 else "",
     ]
-    return [*_joined([it for it in parts if it], width), *_wrapped(_gist(verdict, "title"), width)]
+    return [*_joined([it for it in parts if it], width), *paragraph(_gist(verdict, "title"), width)]
 
 
 def _lane(lane: Data, width: int | None, color: bool, *, score: bool) -> list[str]:
@@ -199,11 +200,5 @@ def _listed(title: str, sentences: list[str], width: int | None) -> list[str]:
 
 
 def _hung(said: str, sign: str, width: int | None) -> list[str]:
-    first, *rest = [said] if width is None else wrap(said, max(width - 4, 10))
+    first, *rest = wrapped(said, width, 4)
     return [f"  {sign} {first}".rstrip(), *(f"    {part}" for part in rest)] if said else []
-
-
-def _wrapped(said: str, width: int | None) -> list[str]:
-    if not said:
-        return []
-    return [said] if width is None else wrap(said, max(width, 10))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from hydra.reporters.fields import Data, record, records, text
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, cut, gist, plural, width, wrap
+from hydra.reporters.text import clean, cut, gist, plural, width
+from hydra.reporters.wrapping import wrapped
 
 SHOWN = 20
 """Tests that are listed; with more, the others are counted. Those that weigh come first."""
@@ -52,8 +53,7 @@ def cross_tests(verdict: Data, cells: int | None, color: bool) -> list[str]:
 
 
 def _indented(said: str, cells: int | None) -> list[str]:
-    parts = [said] if cells is None else wrap(said, max(cells - 2, 10))
-    return [f"  {part}" for part in parts]
+    return [f"  {part}" for part in wrapped(said, cells, 2)]
 
 
 def _is_in(lane: Data, rows: Sequence[Data]) -> bool:

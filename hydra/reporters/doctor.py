@@ -11,8 +11,8 @@ from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import CapabilitySet, SignIn, Tier
 from hydra.reporters.listing import AgentRow, fact_lines, tier_words
 from hydra.reporters.style import paint
-from hydra.reporters.summary import bullets
-from hydra.reporters.text import clean, wrap
+from hydra.reporters.text import clean
+from hydra.reporters.wrapping import bullets, wrapped
 
 _ASIDE = (State.NOT_FOUND, State.NOT_PROBED, State.NOT_RUN)
 """Of experimental agents these have no paragraph of their own."""
@@ -139,8 +139,7 @@ class _Screen:
         self.lines += [f"      {line[2:]}" for line in lines]
 
     def _folded(self, text: str, indent: int = _INDENT) -> list[str]:
-        said = clean(text)
-        return [said] if self._width is None else wrap(said, max(self._width - indent, 20))
+        return wrapped(clean(text), self._width, indent, least=20)
 
 
 def _name(row: AgentRow) -> str:

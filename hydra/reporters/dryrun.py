@@ -7,9 +7,9 @@ from hydra.model import Budget, LanePlan, Limits, RacePlan, Retry
 from hydra.reporters.errors import failure_details, labelled
 from hydra.reporters.listing import TIERS
 from hydra.reporters.style import paint
-from hydra.reporters.summary import bullets
 from hydra.reporters.text import clean, command_line, duration, plural, quote, size, wrap
 from hydra.reporters.words import headline
+from hydra.reporters.wrapping import bullets, wrapped
 
 _NETWORK = {None: "as each CLI itself has it", True: "on", False: "off"}
 
@@ -83,7 +83,7 @@ def _checks(plan: RacePlan) -> list[tuple[str, str]]:
 def _fact(label: str, said: str, width: int | None, indent: int = 2) -> list[str]:
     if not said:
         return []
-    parts = [clean(said)] if width is None else wrap(clean(said), max(width - indent - 13, 20))
+    parts = wrapped(clean(said), width, indent + 13, least=20)
     return [f"{'':{indent}}{'' if i else label:11}  {part}" for i, part in enumerate(parts)]
 
 

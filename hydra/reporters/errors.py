@@ -5,7 +5,8 @@ from __future__ import annotations
 from hydra.errors import AgentError, HydraError
 from hydra.reporters.fields import Data, strings, text
 from hydra.reporters.style import paint
-from hydra.reporters.text import clean, command_line, cut, wrap
+from hydra.reporters.text import clean, command_line, cut
+from hydra.reporters.wrapping import wrapped
 
 STDERR_LINES = 12
 """Lines of an agent's stderr shown with its failure; its whole is in the run's folder."""
@@ -37,7 +38,7 @@ def labelled(label: str, said: str, width: int | None) -> list[str]:
     """`label` and what it says, wrapped to `width`; no line where nothing is said."""
     if not said:
         return []
-    parts = [said] if width is None else wrap(said, max(width - 11, 20))
+    parts = wrapped(said, width, 11, least=20)
     return [line("" if i else label, part) for i, part in enumerate(parts)]
 
 

@@ -13,9 +13,9 @@ from hydra.reporters import agent_facts
 from hydra.reporters.board import STATUS_WORDS
 from hydra.reporters.fields import Data, strings, text
 from hydra.reporters.style import paint
-from hydra.reporters.summary import bullets
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, command_line, gist, size, wrap
+from hydra.reporters.text import clean, command_line, gist, size
+from hydra.reporters.wrapping import bullets, wrapped
 
 WIDE = 96
 """Cells from which on the list of agents has a column for the version that was tried live."""
@@ -194,7 +194,7 @@ def fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> list[str]
     for label, said in facts:
         if not said:
             continue
-        parts = [clean(said)] if width is None else wrap(clean(said), max(width - 15, 20))
+        parts = wrapped(clean(said), width, 15, least=20)
         lines += [f"  {'' if i else label:11}  {part}" for i, part in enumerate(parts)]
     return lines
 

@@ -12,6 +12,7 @@ from hydra.reporters.document import Document
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
 from hydra.reporters.text import clean, plural, tokens, wrap
+from hydra.reporters.wrapping import wrapped
 
 _COLUMNS = (
     Column("model"),
@@ -93,7 +94,7 @@ def _prices(rates: Rates | None) -> list[tuple[str, str]]:
 
 
 def _fact(label: str, said: str, width: int | None) -> list[str]:
-    parts = [clean(said)] if width is None else wrap(clean(said), max(width - 14, 20))
+    parts = wrapped(clean(said), width, 14, least=20)
     return [f"  {'' if i else label:10}  {part}" for i, part in enumerate(parts)]
 
 

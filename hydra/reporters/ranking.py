@@ -9,8 +9,9 @@ from hydra.reporters import checks
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, duration, gist, quote, wrap
+from hydra.reporters.text import clean, duration, gist, quote
 from hydra.reporters.words import plus_minus, spent
+from hydra.reporters.wrapping import paragraph
 
 MERGEABLE = "mergeable"
 NOT_MERGEABLE = "not mergeable"
@@ -79,9 +80,9 @@ def tied_for_first(verdict: Data) -> list[str]:
 
 def says(verdict: Data, width: int | None, color: bool = False) -> list[str]:
     """The verdict in one sentence, and how sure it is."""
-    lines = _wrapped(gist(text(verdict, "says"), _SENTENCE), width)
+    lines = paragraph(gist(text(verdict, "says"), _SENTENCE), width)
     style = "good" if text(verdict, "top") else "warn"
-    return [*(paint(line, style, color) for line in lines), *_wrapped(sure(verdict), width)]
+    return [*(paint(line, style, color) for line in lines), *paragraph(sure(verdict), width)]
 
 
 def sure(verdict: Data) -> str:
@@ -128,9 +129,3 @@ def without_commit(verdict: Data) -> str:
 def _and(lanes: list[str]) -> str:
     *some, last = map(clean, lanes)
     return f"{', '.join(some)} and {last}" if some else last
-
-
-def _wrapped(said: str, width: int | None) -> list[str]:
-    if not said:
-        return []
-    return [said] if width is None else wrap(said, max(width, 10))

@@ -9,8 +9,9 @@ from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.remarks import remark_lines
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, duration, gist, plural, quote, tokens, wrap
+from hydra.reporters.text import clean, duration, gist, plural, quote, tokens
 from hydra.reporters.words import plus_minus, soft_mark, spent, tries
+from hydra.reporters.wrapping import bullets, wrapped
 
 _COLUMNS = (
     Column("lane", least=10),
@@ -106,7 +107,7 @@ def _soft(lanes: list[Data]) -> list[str]:
 def _tries(lanes: list[Data], width: int | None) -> list[str]:
     """What was paid beside what the rows show."""
     told = [line for lane in lanes if (line := tries(lane))]
-    return [f"  {part}" for line in told for part in wrap(line, max((width or 10_000) - 2, 10))]
+    return [f"  {part}" for line in told for part in wrapped(line, width, 2)]
 
 
 def _soft_lanes(lanes: list[Data]) -> list[str]:
@@ -187,15 +188,6 @@ def looks(lanes: list[Data], width: int | None) -> list[str]:
         lines = remark_lines(records(record(lane, "patch"), "remarks"))
         found += [f"{name}: {line}" for line in lines]
     return ["look at, before you take it", *bullets(found, width)] if found else []
-
-
-def bullets(remarks: list[str], width: int | None) -> list[str]:
-    """Each remark once, as an indented item wrapped to `width`."""
-    lines = []
-    for remark in dict.fromkeys(remarks):
-        first, *rest = [remark] if width is None else wrap(remark, max(width - 4, 10))
-        lines += [f"  - {first}", *(f"    {line}" for line in rest)]
-    return lines
 
 
 def _next_steps(lanes: list[Data], run: str) -> list[str]:

@@ -10,7 +10,8 @@ from hydra.reporters.conformance.matrix import tier_named
 from hydra.reporters.document import SCHEMA, Document
 from hydra.reporters.inert import code, inert, rows_table
 from hydra.reporters.style import paint
-from hydra.reporters.text import clean, wrap
+from hydra.reporters.text import clean
+from hydra.reporters.wrapping import wrapped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +83,7 @@ def _listed(all: Sequence[Requirement], width: int | None, color: bool) -> Itera
 
 
 def _wrapped(said: str, width: int | None, indent: int) -> Iterator[str]:
-    text = clean(said)
-    parts = [text] if width is None else wrap(text, max(width - indent, 20))
-    yield from (f"{'':{indent}}{part}" for part in parts)
+    yield from (f"{'':{indent}}{part}" for part in wrapped(clean(said), width, indent, least=20))
 
 
 def promotion_markdown(found: Sequence[Promotion]) -> str:

@@ -9,7 +9,8 @@ from hydra.reporters.conformance.document import drifts, ended, groups, minds, v
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, plural, quote, wrap
+from hydra.reporters.text import clean, plural, quote
+from hydra.reporters.wrapping import wrapped
 
 _COLUMNS = (
     Column("agent", least=10),
@@ -193,8 +194,6 @@ def _alone(case: Data, named: Data) -> str:
 
 def hanging(label: str, said: str, width: int | None, *, indent: int = 0) -> list[str]:
     """`label` and `said`, cleaned, the further lines under the first one's words."""
-    text_ = clean(said)
-    room = None if width is None else max(width - indent - len(label), 10)
-    parts = [text_] if room is None else wrap(text_, room)
+    parts = wrapped(clean(said), width, indent + len(label))
     margin = " " * indent
     return [f"{margin}{label if not i else ' ' * len(label)}{part}" for i, part in enumerate(parts)]
