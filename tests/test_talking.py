@@ -14,7 +14,6 @@ from tests.support.command import Hydra, Race
 from tests.support.processes import namespaces_work, running, wait_until
 from tests.support.talkers import lane_file, sent, talk
 
-OPEN = ("--unsafe-full-access",)
 MODES = [pytest.param((), id="confined"), pytest.param(("open",), id="open")]
 
 

@@ -145,10 +145,10 @@ def plan_here(
         confinement=confinement,
         setup=plan.setup if confinement.holds or config.race.setup_trusted else (),
     )
-    return plan, config, _warnings(plan, confinement, config)
+    return plan, config, _warnings(confinement, config)
 
 
-def _warnings(plan: RacePlan, confinement: Confinement, config: Config) -> tuple[str, ...]:
+def _warnings(confinement: Confinement, config: Config) -> tuple[str, ...]:
     told = []
     if not confinement.holds:
         told.append(f"not confined ({confinement.reason})")

@@ -114,7 +114,7 @@ def merge(request: MergeRequest) -> Landing:
                 engine.look(_order(place, record, made, files, scratch), scratch)
             overridden = bool(choice.override)
             told = checked(record, made, request.check, overridden=overridden)
-        text = _message(request, record, made, files)
+        text = _message(request, record, made)
         return _land(place, record, request, choice, made, found, text, told, scratch)
 
 
@@ -176,7 +176,7 @@ def _branch_in_the_way(root: Path, branch: str) -> str:
     return ""
 
 
-def _message(request: MergeRequest, record: RunRecord, made: Made, files: Sequence[Change]) -> str:
+def _message(request: MergeRequest, record: RunRecord, made: Made) -> str:
     own = [patches.message(record.patches, runs.commit_of(record, lane)) for lane in made.lanes]
     text = message_of(own, request.message)
     if request.edit is None or not request.commit:
@@ -252,7 +252,7 @@ def _land(
         document=document,
     )
     if request.branch:
-        _new_branch(place, record, order, request)
+        _new_branch(place, order, request)
     elif request.dry_run:
         engine.look(order, scratch)
     else:
@@ -317,7 +317,7 @@ def carry_out(order: Order, desk: Desk) -> None:
             ) from error
 
 
-def _new_branch(place: Place, record: RunRecord, order: Order, request: MergeRequest) -> None:
+def _new_branch(place: Place, order: Order, request: MergeRequest) -> None:
     root = place.repository.root
     check_names(order.changes)
     if request.dry_run:

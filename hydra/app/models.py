@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from hydra.app import roster, settings
 from hydra.errors import UsageError
-from hydra.models.catalog import Catalog, Model, with_own
+from hydra.models.catalog import Model, with_own
 from hydra.models.choosing import Choice, choose, nearest
 from hydra.models.local import Server
 
@@ -18,7 +18,6 @@ class Shelf:
     """What was asked for. `choice` is what the agent would be told of the one model named; `local`
     None: nobody asked for the servers of this machine."""
 
-    catalog: Catalog
     models: tuple[Model, ...]
     agent: str = ""
     choice: Choice | None = None
@@ -46,7 +45,7 @@ def models(
     if name is None:
         fitting = tuple(it for it in catalog.models if not families or it.family in families)
         words = catalog.words_of(told.key) if told else {}
-        return Shelf(catalog=catalog, models=fitting, agent=agent or "", local=found, words=words)
+        return Shelf(models=fitting, agent=agent or "", local=found, words=words)
     choice = choose(catalog, name, agent=told.key if told else "", families=families)
     if choice.model is None and not (told and name.lower() in catalog.words_of(told.key)):
         near = nearest(catalog, name)
@@ -57,7 +56,6 @@ def models(
         )
     one = () if choice.model is None else (choice.model,)
     return Shelf(
-        catalog=catalog,
         models=one,
         agent=agent or "",
         choice=choice if told else None,

@@ -88,7 +88,7 @@ def _put_back(
             stopped = alone.stopped
         if fails or stopped:
             file = mine.whole.trial.result.details if mine.whole.trial else ""
-            told = _told(one, alone, fails, stopped)
+            told = _told(alone, fails, stopped)
             yield _gate(f"{one.text}; {told}", file=file, path=one.path, line=one.line)
 
 
@@ -146,7 +146,7 @@ def _counts(name: str, mine: Standing, all_of_them: Mapping[str, Standing]) -> b
     return not others or 2 * agree < len(others)
 
 
-def _told(finding: Finding, held: PutBack, fails: Sequence[str], stopped: Sequence[str]) -> str:
+def _told(held: PutBack, fails: Sequence[str], stopped: Sequence[str]) -> str:
     if stopped and not fails:
         return f"with the base's own put back: {'; '.join(stopped)}"
     failed_before = [name for name in fails if held.fails.get(name)]

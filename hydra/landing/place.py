@@ -35,15 +35,13 @@ _PICK = "no git would check such a path out; take what else the patch has: --pic
 class Step:
     """One path's way from `old` to `new`.
 
-    `takes`: a file stands there and goes. `gives`: a file comes. Neither holds for a submodule, nor
-    where a sparse checkout leaves the path out. `stage`: the index entry changes too. `mark` knows
-    the file that stands there now.
+    `gives`: a file comes; not for a submodule, nor where a sparse checkout leaves the path out.
+    `stage`: the index entry changes too. `mark` knows the file that stands there now, and goes.
     """
 
     path: bytes
     old: Entry | None
     new: Entry | None
-    takes: bool
     gives: bool
     stage: bool = True
     mark: Mark | None = None
@@ -106,10 +104,9 @@ class Look:
 
     def _step(self, change: Change) -> Step:
         path = change.path
-        takes = self._stands(change)
-        mark = Mark.of(self._full(path)) if takes else None
+        mark = Mark.of(self._full(path)) if self._stands(change) else None
         stage = path not in self.loose
-        return Step(path, change.old, change.new, takes, self._gives(change), stage, mark)
+        return Step(path, change.old, change.new, self._gives(change), stage, mark)
 
     def _gives(self, change: Change) -> bool:
         goes = change.new is None or is_module(change.new)

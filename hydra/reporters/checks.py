@@ -153,7 +153,7 @@ def table_text(document: Data, *, width: int | None, color: bool) -> str:
         [text(lane, "lane"), *cells(lane, lanes), reasons(lane)] for lane in lanes
     ]
     blocks = [
-        [f"checks of run {clean(text(document, 'run'))}", *_notes(document, width)],
+        [f"checks of run {clean(text(document, 'run'))}", *_notes(document)],
         [*baseline(document), *_recorded(document)],
         table(rows, head, width, color),
         *(_changes(lane, width, color) for lane in (_as_a_lane(document), *lanes)),
@@ -162,7 +162,7 @@ def table_text(document: Data, *, width: int | None, color: bool) -> str:
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _notes(document: Data, width: int | None) -> list[str]:
+def _notes(document: Data) -> list[str]:
     return [f"  - {clean(note)}" for note in strings(document, "warnings")]
 
 

@@ -31,7 +31,7 @@ def cross_tests(verdict: Data, cells: int | None, color: bool) -> list[str]:
     lanes = [text(lane, "lane") for lane in records(verdict, "lanes") if _is_in(lane, rows)]
     if not rows:
         return []
-    words = _as_words(rows, lanes, cells)
+    words = _as_words(lanes, cells)
     lines = ["cross-tests (each lane's new tests)"]
     columns = [
         Column("test", least=_NAME),
@@ -61,7 +61,7 @@ def _is_in(lane: Data, rows: Sequence[Data]) -> bool:
     return any(name in record(row, "cells") for row in rows)
 
 
-def _as_words(rows: Sequence[Data], lanes: Sequence[str], cells: int | None) -> bool:
+def _as_words(lanes: Sequence[str], cells: int | None) -> bool:
     if cells is None:
         return True
     needed = 2 + _NAME + 2 + 8 + 2 + len("not tried")

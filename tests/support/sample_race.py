@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -185,7 +185,3 @@ def events() -> Iterator[Event]:
     yield e(50.0, "usage", "codex", input_tokens=20_000, output_tokens=2_900)
     yield e(52.0, "tool_call", "codex", id="t1", name="command_execution", summary="$ pytest -q")
     yield e(93.0, "progress", "codex", "notice", text="still there")
-
-
-def as_data(failure: Failure) -> Mapping[str, object]:
-    return failure.as_dict()

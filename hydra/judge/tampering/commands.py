@@ -17,7 +17,6 @@ _CHECKING = re.compile(r"test|check|spec|verif|lint|\bci\b|(^|/)run", re.I)
 _NPM = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:-\S+|--prefix\s+\S+)\s+)*(?:run(?:-script)?\s+)?([\w:.-]+)"
 )
-_PYTHON_TASK = re.compile(r"\b(?:poe|task|pdm run|hatch run|rye run|nox|tox)\b")
 
 _FILES_OF_TOOLS = {
     "make": "makefile gnumakefile",

@@ -25,7 +25,6 @@ class Class:
     bases: tuple[str, ...]
     methods: dict[str, Function] = field(default_factory=dict)
     marks: tuple[Mark, ...] = ()
-    collected: bool = True
 
 
 @dataclass(slots=True)
