@@ -13,6 +13,7 @@ from hydra.adapters.folders import folders_of, place_of
 from hydra.probe.identity import Identity
 from hydra.probe.memory import Answer
 from hydra.probe.surroundings import Surroundings
+from hydra.process.identity import boot_id
 
 SIGN_IN = "sign_in"
 
@@ -81,7 +82,7 @@ def _key(
         parts.append(f"own {descriptor.config.variable}")
     if probe.confined:
         # A preflight depends on the machine's state and not on the binary alone.
-        parts += [descriptor.key, around.confinement.kind, str(os.getuid()), _boot_id()]
+        parts += [descriptor.key, around.confinement.kind, str(os.getuid()), boot_id()]
     if probe.name == SIGN_IN:
         parts += [descriptor.key, *_sign_in_traces(descriptor, around)]
     return "|".join(parts)
@@ -121,10 +122,3 @@ def _files(descriptor: Descriptor, around: Surroundings, *, settings: bool = Fal
         for folder in folders_of(descriptor)
         for name in (*folder.credentials, *(folder.copied if settings else ()))
     ]
-
-
-def _boot_id() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
