@@ -38,7 +38,7 @@ async def take_patch(bench: Bench, handle: Handle, emit: Emit) -> Taken:
             # Whatever it is, a fault of Hydra's own too: the rest of the outcome still stands.
             said = str(error) if isinstance(error, HydraError | OSError) else repr(error)
             return _lost(f"{said} (the worktree is kept: {bench.ground.worktree})")
-        emit("patch_taken", data=_told(patch))
+        emit("patch_taken", data=patch.as_event())
         return Taken(patch)
     if trio.current_time() < handle.taking_patch.deadline:
         why = "the race was ended at once"
@@ -49,13 +49,3 @@ async def take_patch(bench: Bench, handle: Handle, emit: Emit) -> Taken:
 
 def _lost(why: str) -> Taken:
     return Taken(None, "patch_lost", why)
-
-
-def _told(patch: Patch) -> dict[str, object]:
-    return {
-        "commit": patch.commit,
-        "files": patch.files,
-        "insertions": patch.insertions,
-        "deletions": patch.deletions,
-        "incomplete": patch.incomplete,
-    }

@@ -87,6 +87,16 @@ class Patch:
         """Whether the attempt changed nothing."""
         return self.files == 0
 
+    def as_event(self) -> dict[str, object]:
+        """What `patch_taken` says of it."""
+        return {
+            "commit": self.commit,
+            "files": self.files,
+            "insertions": self.insertions,
+            "deletions": self.deletions,
+            "incomplete": self.incomplete,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:

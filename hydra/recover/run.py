@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hydra.errors import RecordError
 from hydra.events import Event
-from hydra.model import LanePlan, Patch, RacePlan, RaceResult
+from hydra.model import LanePlan, RacePlan, RaceResult
 from hydra.paths import ground_dir
 from hydra.process.identity import Identity
 from hydra.recover import processes, record
@@ -145,7 +145,7 @@ class _Closing:
         for lane in lanes:
             outcome, patch = lane.outcome, lane.last.patch
             if lane.taken and patch is not None:
-                self._event("patch_taken", _told(patch), outcome.lane, lane.last.attempt)
+                self._event("patch_taken", patch.as_event(), outcome.lane, lane.last.attempt)
             if lane.fresh:
                 ended: dict[str, object] = {
                     "status": outcome.status.value,
@@ -176,16 +176,6 @@ class _Closing:
             data=data,
         )
         self.store.append(event)
-
-
-def _told(patch: Patch) -> dict[str, object]:
-    return {
-        "commit": patch.commit,
-        "files": patch.files,
-        "insertions": patch.insertions,
-        "deletions": patch.deletions,
-        "incomplete": patch.incomplete,
-    }
 
 
 def _unlock(patches: Path) -> None:
