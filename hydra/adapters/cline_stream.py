@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from hydra.adapters import said
 from hydra.adapters.jsonlines import Object, first, integer, mapping, number, objects, string
 from hydra.adapters.service_errors import failure
-from hydra.adapters.stream import JsonStream, Recent, unknown
+from hydra.adapters.stream import JsonStream, unknown
+from hydra.adapters.tools import Tools
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
 
@@ -61,10 +62,7 @@ class ClineStream(JsonStream):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls = Recent()
-        self._answered = Recent()
-        self._denied = Recent()
-        self._failed_edits = 0
+        self._tools = Tools(_EDITS)
         self._error: AgentEvent | None = None
         self._result: Object | None = None
         self._asked_to_stop = ""
@@ -105,13 +103,13 @@ class ClineStream(JsonStream):
             return [self._error] if self._error else []
         how, text = string(result, "finishReason"), string(result, "text")
         if how == "completed":
-            denials = [word for word in self._denied.words() if word]
+            denials = [name for name in self._tools.denials if name]
             return [
                 said.completed(
                     text,
                     turns=integer(result, "iterations"),
                     denials=denials,
-                    failed_items=self._failed_edits,
+                    failed_items=self._tools.failed_edits,
                 )
             ]
         if how == "aborted":
@@ -156,10 +154,7 @@ class ClineStream(JsonStream):
         if kind != "tool":
             return told  # a piece of what `content_end` has whole
         id, name = string(event, "toolCallId"), string(event, "toolName")
-        if id in self._calls:
-            return told
-        self._calls.add(id, name)
-        return [*told, said.tool_call(id, name, _summary(name, mapping(event, "input")))]
+        return [*told, *self._tools.call(id, name, _summary(name, mapping(event, "input")))]
 
     def _content_end(self, event: Object) -> list[AgentEvent]:
         kind = string(event, "contentType")
@@ -173,20 +168,14 @@ class ClineStream(JsonStream):
 
     def _answer(self, event: Object) -> list[AgentEvent]:
         id = string(event, "toolCallId")
-        if id in self._answered:
-            return []
-        self._answered.add(id)
-        name = string(event, "toolName") or self._calls.word(id)
+        name = string(event, "toolName") or self._tools.name(id)
         error = string(event, "error")
         parts = objects(event, "output") or [mapping(event, "output")]
         ok = not error and all(part.get("success") is not False for part in parts)
         withheld = name in _WITHHELD or self._mode == "plan"
         denied = _NOT_APPROVED in error or (_UNAVAILABLE in error and withheld)
-        if denied:
-            self._denied.add(id, name)
-        self._failed_edits += name in _EDITS and not ok and not denied
         told = error or "\n".join(first(part, ("error", "result")) for part in parts)
-        return [said.tool_result(id, ok, told, denied)]
+        return self._tools.answer(id, name, told, ok=ok, denied=denied)
 
     def _take_error(self, event: Object) -> list[AgentEvent]:
         text = string(mapping(event, "error"), "message")

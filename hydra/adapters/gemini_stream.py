@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 from hydra.adapters import said
 from hydra.adapters.jsonlines import Object, first, integer, mapping, string
-from hydra.adapters.stream import JsonStream, Recent, unknown
+from hydra.adapters.stream import JsonStream, unknown
+from hydra.adapters.tools import Tools
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus
 
@@ -60,10 +61,7 @@ class GeminiStream(JsonStream):
         self._pieces: list[str] = []
         self._held = 0
         self._last = ""
-        self._calls = Recent()
-        self._answered = Recent()
-        self._denied = Recent()
-        self._failed_edits = 0
+        self._tools = Tools(_EDITS)
         self._error = ""
         self._result: Object | None = None
         self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
@@ -91,8 +89,8 @@ class GeminiStream(JsonStream):
         if string(self._result, "status") != "success" or self._error:
             told = string(error, "message") or self._error
             return [*events, failure(told, string(error, "type"))]
-        denials = [name for name in self._denied.words() if name]
-        done = said.completed(self._last, denials=denials, failed_items=self._failed_edits)
+        denials = [name for name in self._tools.denials if name]
+        done = said.completed(self._last, denials=denials, failed_items=self._tools.failed_edits)
         return [*events, done]
 
     def _init(self, line: Object) -> list[AgentEvent]:
@@ -119,24 +117,15 @@ class GeminiStream(JsonStream):
 
     def _call(self, line: Object) -> list[AgentEvent]:
         id, name = string(line, "tool_id"), string(line, "tool_name")
-        if id in self._calls:
-            return []
-        self._calls.add(id, name)
-        return [said.tool_call(id, name, _summary(name, mapping(line, "parameters")))]
+        return self._tools.call(id, name, _summary(name, mapping(line, "parameters")))
 
     def _answer(self, line: Object) -> list[AgentEvent]:
         id, error = string(line, "tool_id"), mapping(line, "error")
-        if id in self._answered:
-            return []
-        self._answered.add(id)
-        name = self._calls.word(id)
+        name = self._tools.name(id)
         ok = string(line, "status") == "success" and not error
         text = string(line, "output") or string(error, "message")
         denied = not ok and _is_denial(name, string(error, "type"), text)
-        if denied:
-            self._denied.add(id, name)
-        self._failed_edits += name in _EDITS and not ok and not denied
-        return [said.tool_result(id, ok, text, denied)]
+        return self._tools.answer(id, name, text, ok=ok, denied=denied)
 
     def _notice(self, line: Object) -> list[AgentEvent]:
         text = string(line, "message")
