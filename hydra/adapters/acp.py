@@ -91,11 +91,7 @@ class AcpAgent(CliAdapter):
 
     def _check(self, request: SpawnRequest) -> None:
         label = self.descriptor.label
-        if request.network is False:
-            raise self.cannot(
-                f"{label} has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         if request.resume and not self.descriptor.capabilities.session_resume.present:
             raise self.cannot(f"{label} does not go on with a session", "begin a new one")
         if request.permission not in self.descriptor.modes:

@@ -11,7 +11,7 @@ from hydra.adapters.contract import Descriptor
 from hydra.adapters.detecting import Identity, Reading, read
 from hydra.adapters.flags import Flag, Line, without_lost
 from hydra.errors import UnsupportedFlag
-from hydra.model import CapabilitySet, DetectResult, ProbeOutput
+from hydra.model import CapabilitySet, DetectResult, ProbeOutput, SpawnRequest
 
 
 class CliAdapter:
@@ -46,6 +46,15 @@ class CliAdapter:
         """An empty line, to which the flags that were found can be added."""
         known = self.descriptor
         return Line(known.key, known.label, found.flags, hint=known.install_hint)
+
+    def check_network(self, request: SpawnRequest) -> None:
+        """Raises `UnsupportedFlag` where the network is to be off: for CLIs without a switch for
+        it."""
+        if request.network is False:
+            raise self.cannot(
+                f"{self.descriptor.label} has no switch that keeps its tools off the network",
+                "race it without --no-network",
+            )
 
     def cannot(self, message: str, hint: str) -> UnsupportedFlag:
         """The error for what this CLI has no way to do, whatever its version; `hint` says what to

@@ -117,11 +117,7 @@ class Cline(CliAdapter):
         return ClineStream()
 
     def _check(self, request: SpawnRequest) -> None:
-        if request.network is False:
-            raise self.cannot(
-                "Cline has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         if request.resume:
             raise self.cannot(
                 "Cline goes on with a session in its terminal UI alone",

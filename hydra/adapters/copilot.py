@@ -134,11 +134,7 @@ class Copilot(CliAdapter):
         return CopilotStream()
 
     def _check(self, request: SpawnRequest) -> None:
-        if request.network is False:
-            raise self.cannot(
-                "GitHub Copilot CLI has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         if request.fork:
             raise self.cannot(
                 "GitHub Copilot CLI cannot go on with a copy of a session",

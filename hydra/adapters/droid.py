@@ -100,11 +100,7 @@ class Droid(CliAdapter):
         return DroidStream()
 
     def _check(self, request: SpawnRequest) -> None:
-        if request.network is False:
-            raise self.cannot(
-                "droid has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         if request.permission not in MODES:
             raise self.cannot(
                 f"droid has nothing that would be --permission {request.permission.value}",

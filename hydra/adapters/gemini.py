@@ -89,11 +89,7 @@ class Gemini(CliAdapter):
         return GeminiStream()
 
     def _check(self, request: SpawnRequest) -> None:
-        if request.network is False:
-            raise self.cannot(
-                "Gemini CLI has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         if request.fork:
             raise self.cannot(
                 "Gemini CLI has no switch that goes on with a copy of a session",

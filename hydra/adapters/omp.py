@@ -144,11 +144,7 @@ class Omp(CliAdapter):
         return PiStream(self.descriptor.label)
 
     def _check(self, request: SpawnRequest) -> None:
-        if request.network is False:
-            raise self.cannot(
-                "omp has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         if request.fork:
             raise self.cannot(
                 "omp shows no flag that goes on with a copy of a session",

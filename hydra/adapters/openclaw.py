@@ -104,11 +104,7 @@ class OpenClaw(CliAdapter):
         return OpenClawDocument()
 
     def _check(self, request: SpawnRequest) -> None:
-        if request.network is False:
-            raise self.cannot(
-                "OpenClaw has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         if request.resume:
             raise self.cannot(
                 "OpenClaw's `agent exec` cannot go on with a session", "begin a new session for it"

@@ -96,11 +96,7 @@ class Qwen(CliAdapter):
         Raises `UnsupportedFlag` where a required flag is gone, or the network is to be off (it has
         no switch for it).
         """
-        if request.network is False:
-            raise self.cannot(
-                "Qwen Code has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         line = self.line(found)
         line.add_value(FORMAT, "stream-json")
         # Both are lists that go on to the next option.
