@@ -11,7 +11,7 @@ from hydra.adapters.droid_descriptor import DESCRIPTOR, MODES
 from hydra.adapters.droid_stream import DroidStream
 from hydra.adapters.flags import Flag, Line
 from hydra.adapters.folders import lane_home
-from hydra.adapters.prompts import Files, as_stdin, preface_file
+from hydra.adapters.prompts import Files, as_stdin
 from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 FORMAT = Flag(
@@ -113,9 +113,7 @@ class Droid(CliAdapter):
             line.need(MODEL, request.model)
         if request.effort:
             line.need(EFFORT, self.descriptor.efforts[request.effort])
-        files = preface_file(request)
-        for path, _ in files:
-            line.need(PREFACE, str(path))
+        files = line.add_preface(PREFACE, request)
         if request.resume:
             line.add_session(FORK if request.fork else SESSION, request.resume)
         return files

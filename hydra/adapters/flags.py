@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hydra.adapters.helptext import lists_values
-from hydra.adapters.prompts import Files, as_session
+from hydra.adapters.prompts import Files, as_session, preface_file
 from hydra.errors import UnsupportedFlag
 from hydra.model import BuiltCommand, CapabilitySet, DetectResult, SpawnRequest
 
@@ -79,6 +79,16 @@ class Line:
     def add_session(self, flag: Flag, session: str) -> None:
         """`--flag SESSION`. Raises `UnsupportedFlag` where the flag is gone."""
         self.need(flag, as_session(session, adapter=self.adapter))
+
+    def add_preface(self, flag: Flag, request: SpawnRequest) -> Files:
+        """`--flag FILE` where the request has a preface, and that file; nothing where it has none.
+
+        Raises `UnsupportedFlag` where the flag is gone.
+        """
+        files = preface_file(request)
+        for path, _ in files:
+            self.need(flag, str(path))
+        return files
 
     def need(self, flag: Flag, value: str = "") -> None:
         """`--flag value`, or the flag alone without one: somebody has asked for it.

@@ -11,7 +11,7 @@ from hydra.adapters.flags import Flag, Line
 from hydra.adapters.pi_descriptor import DESCRIPTOR, MODES, SETTINGS
 from hydra.adapters.pi_family import split_model
 from hydra.adapters.pi_stream import PiStream
-from hydra.adapters.prompts import Files, as_stdin, preface_file
+from hydra.adapters.prompts import Files, as_stdin
 from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
 
 PRINT = Flag(
@@ -130,9 +130,7 @@ class Pi(CliAdapter):
                 line.need(MODEL, request.model)
         if request.effort:
             line.need(THINKING, self.descriptor.efforts[request.effort])
-        files = preface_file(request)
-        for path, _ in files:
-            line.need(PREFACE, str(path))
+        files = line.add_preface(PREFACE, request)
         if request.resume:
             line.add_session(FORK if request.fork else SESSION, request.resume)
         return files
