@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from hydra.workspace.tree import read_regular
+
 MOST = 1000
 """Files that one pattern may name; a Gradle project has one for each test class."""
 
@@ -32,7 +34,7 @@ def fresh(folder: Path, pattern: str, before: Seen, limit: int) -> tuple[list[by
         if before.get(str(path)) == _facts(status):
             more = True
             continue
-        data = _read(path, limit + 1)
+        data = read_regular(path, limit + 1)
         if data is None or len(data) > limit or len(found) == MOST:
             more = True
             continue
@@ -55,12 +57,3 @@ def _fitting(folder: Path, pattern: str) -> Iterator[tuple[Path, os.stat_result]
 
 def _facts(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_ctime_ns
-
-
-def _read(path: Path, limit: int) -> bytes | None:
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(fd, "rb") as file:
-        return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None

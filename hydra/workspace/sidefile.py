@@ -6,6 +6,8 @@ import os
 import stat
 from pathlib import Path
 
+from hydra.workspace.tree import read_regular
+
 LARGEST = 8 * 1024 * 1024
 """Bytes read of one file; Codex's record of a session tells what it applied at its beginning."""
 
@@ -19,7 +21,7 @@ def newest(folder: Path, pattern: str) -> bytes:
     inside = Path(os.path.realpath(folder.parent), folder.name)
     named = [path for path in folder.glob(pattern) if _leads_to(path, inside)]
     found = [(status.st_mtime, path) for path in named if (status := _regular(path))]
-    return _read(max(found)[1]) if found else b""
+    return read_regular(max(found)[1], LARGEST) or b"" if found else b""
 
 
 def _leads_to(path: Path, inside: Path) -> bool:
@@ -32,12 +34,3 @@ def _regular(path: Path) -> os.stat_result | None:
     except OSError:
         return None
     return status if stat.S_ISREG(status.st_mode) else None
-
-
-def _read(path: Path) -> bytes:
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    with os.fdopen(fd, "rb") as file:
-        return file.read(LARGEST) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
