@@ -13,6 +13,7 @@ from hydra.adapters.contract import Descriptor
 from hydra.errors import STDERR_EXCERPT, Failure
 from hydra.events import AgentEvent
 from hydra.model import Budget, ExitStatus, Limits, Outcome, Patch, Status, Usage
+from hydra.naming import some
 from hydra.process import FINISHED
 from hydra.reading import Counts
 from hydra.spending import COST, TOOL_CALLS, TURNS
@@ -311,7 +312,7 @@ def _nothing_changed(seen: Evidence) -> tuple[Status, Failure | None]:
             seen,
             "AgentFailed",
             "permission_denied",
-            f"it was denied {_names(seen.story.denied)}, and nothing was changed",
+            f"it was denied {some(seen.story.denied)}, and nothing was changed",
             hint="a race with --permission full-auto lets it work inside Hydra's confinement",
         )
     return Status.NO_CHANGES, None
@@ -320,11 +321,11 @@ def _nothing_changed(seen: Evidence) -> tuple[Status, Failure | None]:
 def _remarks(seen: Evidence) -> list[str]:
     remarks = []
     if seen.story.denied and seen.patch is not None and not seen.patch.empty:
-        remarks.append(f"some of its tool calls were denied: {_names(seen.story.denied)}")
+        remarks.append(f"some of its tool calls were denied: {some(seen.story.denied)}")
     if seen.story.failed_items and seen.patch is not None and not seen.patch.empty:
         remarks.append(f"{seen.story.failed_items} of its changes failed")
     if seen.exit.survivors:
-        remarks.append(f"left running and ended by Hydra: {_names(list(seen.exit.survivors))}")
+        remarks.append(f"left running and ended by Hydra: {some(seen.exit.survivors)}")
     if seen.counts.malformed:
         remarks.append(f"{_many(seen.counts.malformed, 'line')} of its output could not be parsed")
     if seen.counts.oversized:
@@ -353,11 +354,6 @@ def _cost_unheld(seen: Evidence) -> bool:
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
-
-
-def _names(names: list[str]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
 
 
 def _failure(

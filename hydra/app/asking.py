@@ -37,6 +37,7 @@ from hydra.model import (
     Task,
     Usage,
 )
+from hydra.naming import some
 from hydra.process.identity import Identity
 from hydra.race import Race
 from hydra.recover.consults import FOLDER, POINTER
@@ -251,7 +252,7 @@ async def _ask(
         why = "" if texts else "it said nothing"
     remarks = [warning for warning in outcome.warnings if warning not in who.found.warnings]
     if wrote:
-        remarks.append(f"it wrote into its own worktree, which is thrown away: {_some(wrote)}")
+        remarks.append(f"it wrote into its own worktree, which is thrown away: {some(wrote)}")
     planned_lane = planned.lanes[0]
     return Answer(
         agent=who.lane.id,
@@ -274,7 +275,3 @@ def _why(outcome: Outcome) -> str:
     if outcome.status is Status.TIMED_OUT and failure.reason == "total":
         return f"its budget of {failure.numbers.get('limit', 0):g} s was used up"
     return failure.message
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")

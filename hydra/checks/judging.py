@@ -7,6 +7,7 @@ from dataclasses import replace
 from hydra.checks.compare import compare, reconcile
 from hydra.checks.record import CheckResult, Status
 from hydra.checks.results import Comparison, Tests
+from hydra.naming import some
 
 NAMED = 3
 """Tests that a sentence names."""
@@ -45,7 +46,7 @@ def judge(now: CheckResult, base: CheckResult | None) -> CheckResult:
     if now.again is not None:
         remarks.append(_second(now.again))
     if comparison is not None and comparison.flaky:
-        remarks.append(f"flaky, on the same code: {_some(comparison.flaky)}")
+        remarks.append(f"flaky, on the same code: {some(comparison.flaky, NAMED)}")
     judged = replace(now, comparison=comparison, remarks=tuple(dict.fromkeys(remarks)))
     return replace(judged, held_back=_held_back(judged, base) if now.check.required else "")
 
@@ -109,13 +110,8 @@ def _broken(found: Comparison) -> str:
         (found.unknown, "of the base is not named", "of the base are not named"),
     ]
     told = [
-        f"{len(ids)} test{'s' * (len(ids) > 1)} {many if len(ids) > 1 else one}: {_some(ids)}"
+        f"{len(ids)} test{'s' * (len(ids) > 1)} {many if len(ids) > 1 else one}: {some(ids, NAMED)}"
         for ids, one, many in parts
         if ids
     ]
     return "; ".join(told)
-
-
-def _some(ids: tuple[str, ...]) -> str:
-    shown = ", ".join(ids[:NAMED])
-    return shown if len(ids) <= NAMED else f"{shown} and {len(ids) - NAMED} more"

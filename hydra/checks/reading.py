@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from hydra import naming
 from hydra.checks import textual
 from hydra.checks.asking import Asked
 from hydra.checks.junit import NotJUnit, read_junit
@@ -50,7 +51,7 @@ def result_of(
     if status is not Status.PASSED and _PORT_TAKEN.search(end):
         remarks.append(_port(network))
     if ran.survivors:
-        remarks.append(f"left running and ended by Hydra: {_names(ran.survivors)}")
+        remarks.append(f"left running and ended by Hydra: {naming.some(ran.survivors)}")
     return replace(
         begun,
         status=status,
@@ -160,8 +161,3 @@ def _port(network: str) -> str:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace").strip("'\"\u2018\u2019")
-
-
-def _names(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

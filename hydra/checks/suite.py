@@ -14,6 +14,7 @@ from hydra.checks.record import CheckResult, Status
 from hydra.checks.run import Job, run_check
 from hydra.errors import HydraError
 from hydra.model import Check
+from hydra.naming import some
 from hydra.process import CannotStart, run
 from hydra.sandbox import confine
 from hydra.workspace import PrivateGround
@@ -210,6 +211,5 @@ def _with_remark(
     wrote = sorted(path.decode("utf-8", "backslashreplace") for path in now - known)
     if not wrote:
         return result
-    some = ", ".join(wrote[:NAMED]) + (f" and {len(wrote) - NAMED} more" if wrote[NAMED:] else "")
-    remark = f"it wrote into the tree, which is no part of the patch: {some}"
+    remark = f"it wrote into the tree, which is no part of the patch: {some(wrote, NAMED)}"
     return replace(result, remarks=(*result.remarks, remark))

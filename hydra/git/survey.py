@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from hydra import naming
+
 _CONTROL = frozenset((b".gitignore", b".gitattributes", b".gitmodules"))
 
 _LISTED = 250_000
@@ -119,8 +121,7 @@ def shown(path: bytes) -> str:
 
 def some(paths: list[bytes], most: int = 3) -> str:
     """The first few paths, and how many more there are."""
-    named = ", ".join(shown(path) for path in paths[:most])
-    return named if len(paths) <= most else f"{named} and {len(paths) - most} more"
+    return naming.some([shown(path) for path in paths], most)
 
 
 def _entries(top: bytes, folder: bytes, found: Survey) -> list[os.DirEntry[bytes]]:
