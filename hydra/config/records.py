@@ -90,7 +90,8 @@ class HookSettings(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """`[profiles.<name>]`: an agent under a name of its own. None and "" leave it as the race, or
-    the agent's own table, has it. `preface_file` is not read yet; `source` is where it stands."""
+    the agent's own table, has it. `preface_file` is a path: no file is read here; `source` is where
+    the table stands."""
 
     agent: str
     model: str | None = None

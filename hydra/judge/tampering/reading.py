@@ -80,7 +80,7 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """An assertion that stands in the text and cannot fail; `why` is a key of `SILENCE`."""
+    """An assertion that stands in the text and cannot fail; `why` is a key of `tests._SILENCE`."""
 
     assertion: Assertion
     why: str
