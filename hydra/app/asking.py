@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -205,18 +205,7 @@ def _manifest(planned: RacePlan) -> dict[str, object]:
 async def _ask(
     place: Place, run: RunRecord, who: Ready, store: RunStore, planned: RacePlan
 ) -> Answer:
-    environ = who.asker.environ
-    shop = Shop(
-        repository=place.repository,
-        config=who.config,
-        store=store,
-        home=home_of(environ),
-        state=place.state,
-        environ=environ,
-        adapters={**registry.OWN, who.adapter.key(): who.adapter},
-        plan=planned,
-        patches=run.patches,
-    )
+    shop = _shop(place, run, who, store, planned)
     benches: list[Bench] = []
     wrote: list[str] = []
 
@@ -250,9 +239,6 @@ async def _ask(
             answers, benches[0], store.lane_folder(who.lane.id), outcome
         )
         why = "" if texts else "it said nothing"
-    remarks = [warning for warning in outcome.warnings if warning not in who.found.warnings]
-    if wrote:
-        remarks.append(f"it wrote into its own worktree, which is thrown away: {some(wrote)}")
     planned_lane = planned.lanes[0]
     return Answer(
         agent=who.lane.id,
@@ -264,8 +250,29 @@ async def _ask(
         usage=outcome.usage,
         model=planned_lane.lane.model or "",
         version=planned_lane.version,
-        remarks=tuple(remarks),
+        remarks=tuple(_remarks(who, outcome, wrote)),
     )
+
+
+def _shop(place: Place, run: RunRecord, who: Ready, store: RunStore, planned: RacePlan) -> Shop:
+    environ = who.asker.environ
+    return Shop(
+        repository=place.repository,
+        config=who.config,
+        store=store,
+        home=home_of(environ),
+        state=place.state,
+        environ=environ,
+        adapters={**registry.OWN, who.adapter.key(): who.adapter},
+        plan=planned,
+        patches=run.patches,
+    )
+
+
+def _remarks(who: Ready, outcome: Outcome, wrote: Sequence[str]) -> Iterator[str]:
+    yield from (warning for warning in outcome.warnings if warning not in who.found.warnings)
+    if wrote:
+        yield f"it wrote into its own worktree, which is thrown away: {some(wrote)}"
 
 
 def _why(outcome: Outcome) -> str:
