@@ -59,9 +59,13 @@ def put(name: str, data: bytes) -> Damage:
     return damage
 
 
+DEEP = b"[" * 200_000
+"""More levels than json reads: a RecursionError, which is no ValueError."""
+
 DAMAGES: dict[str, Damage] = {
     "result: no JSON": put("result.json", b"{garb"),
     "result: a list": put("result.json", b"[]"),
+    "result: nested too deeply": put("result.json", DEEP),
     "result: empty": put("result.json", b"{}"),
     "result: newer": change("result.json", schema=99),
     "result: lanes of another shape": change("result.json", lanes=[{"no": 1}, "x"]),
@@ -98,6 +102,18 @@ def test_a_patch_outlives_its_record(raced: Hydra, run: Path, damage: Damage) ->
     damage(run)
     told = raced.run("diff", "claude")
     assert (told.returncode, told.stdout) == (0, whole)
+
+
+@pytest.mark.parametrize("name", ["landings/1.json", "checks/1/trials.json", "size.json"])
+def test_what_lies_beside_the_record_and_cannot_be_read_is_left_out(
+    raced: Hydra, run: Path, name: str
+) -> None:
+    (run / name).parent.mkdir(parents=True, exist_ok=True)
+    (run / name).write_bytes(DEEP)
+    for words in (("runs",), ("runs", "show"), ("compare",)):
+        told = raced.run(*words)
+        assert told.returncode in (0, 1), told
+        assert "claude" in told.stdout
 
 
 def test_a_damaged_line_of_events_is_told_by_show(raced: Hydra, run: Path) -> None:

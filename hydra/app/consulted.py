@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from hydra.judge.evidence import Asked, Note
 from hydra.recover.consults import FOLDER
+from hydra.store import read_object
 
 SCHEMA = 1
 REVIEW, SEPARATED = "answer.json", "separated.json"
@@ -29,10 +29,10 @@ def documents(run_folder: Path, name: str) -> Iterator[Mapping[str, Any]]:
         try:
             if (folder / name).stat().st_size > _LARGEST:
                 continue
-            told = json.loads((folder / name).read_bytes())
+            told = read_object(folder / name)
         except _DAMAGE:
             continue
-        if isinstance(told, dict) and told.get("schema") in range(1, SCHEMA + 1):
+        if told.get("schema") in range(1, SCHEMA + 1):
             yield {**told, "file": str((folder / name).relative_to(run_folder))}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +16,7 @@ from hydra.git import patches, repository
 from hydra.git.repository import Repository
 from hydra.git.runner import require_git
 from hydra.recover import worth
-from hydra.store import RunRecord, find_run, runs
+from hydra.store import RunRecord, find_run, read_object, runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +130,7 @@ def landings(run: RunRecord) -> list[Mapping[str, object]]:
     found: list[Mapping[str, object]] = []
     for path in sorted((run.folder / "landings").glob("*.json")):
         with suppress(OSError, ValueError):
-            document = json.loads(path.read_bytes())
-            if isinstance(document, dict):
-                found.append(document)
+            found.append(read_object(path))
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from hydra.checks.record import CheckResult, Status, read
 from hydra.checks.round import BASE
 from hydra.model import Check
+from hydra.store import read_object
 
 
 def base_of(run_folder: Path, checks: Sequence[Check]) -> Mapping[str, CheckResult] | None:
@@ -61,6 +61,6 @@ def _result(folder: Path, check: Check) -> CheckResult | None:
 
 def _read(path: Path) -> CheckResult | None:
     try:
-        return read(json.loads(path.read_bytes()))
+        return read(read_object(path))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -7,7 +7,6 @@ paths are judged before the first is touched; one that cannot be decided leaves 
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -23,7 +22,7 @@ from hydra.git.runner import run
 from hydra.landing.journal import DONE, MOVING, Desk, Journal, Shift
 from hydra.landing.swap import Mark, aside_of, exchange, put
 from hydra.paths import make_private
-from hydra.store import write_json
+from hydra.store import read_object, write_json
 from hydra.workspace import tree
 
 
@@ -104,10 +103,13 @@ def write_record(record: Path, document: Mapping[str, Any], desk: Desk) -> None:
 def last_record(desk: Desk) -> dict[str, Any] | None:
     """The last landing here; None where there is none. Raises `OSError`, `ValueError`."""
     try:
-        record = json.loads(desk.last.read_bytes())["record"]
-        read: dict[str, Any] = json.loads(Path(record).read_bytes())
+        read = read_object(Path(str(read_object(desk.last)["record"])))
     except FileNotFoundError:  # never landed, or its run was removed
         return None
+    except KeyError as damage:
+        raise ValueError("it names no record") from damage
+    if "undone" not in read:
+        raise ValueError("it is not what Hydra writes")
     return read
 
 

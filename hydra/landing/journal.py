@@ -20,7 +20,7 @@ from hydra.errors import RecordError
 from hydra.landing.swap import Mark
 from hydra.paths import make_private
 from hydra.process.identity import Identity
-from hydra.store import write_whole
+from hydra.store import read_object, write_whole
 
 SCHEMA = 1
 
@@ -121,7 +121,7 @@ class Desk:
     def read(self) -> Journal | None:
         """The landing that was broken off, if there is one. Raises `RecordError`."""
         try:
-            told = json.loads(self.file.read_bytes())
+            told = read_object(self.file)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as damage:

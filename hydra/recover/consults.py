@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from pathlib import Path
 
 from hydra.process.identity import Identity
 from hydra.recover import processes, record
-from hydra.store import alone
+from hydra.store import alone, read_object
 from hydra.workspace import give_back_standing, tree
 
 FOLDER = "consult"
@@ -24,7 +23,7 @@ POINTER = "_consult.json"
 def sweep_consult(grounds: Path) -> bool:
     """Ends and removes what is left; False where `grounds` are no such ones, or in use."""
     try:
-        told = json.loads((grounds / POINTER).read_bytes())
+        told = read_object(grounds / POINTER)
         folder, lane = Path(told["folder"]), str(told["lane"])
     except (OSError, ValueError, KeyError, TypeError):
         return False

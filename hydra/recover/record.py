@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +30,7 @@ from hydra.model import (
     TrialCap,
 )
 from hydra.outcome import Story
+from hydra.store import read_object
 
 
 @dataclass
@@ -257,7 +257,6 @@ def failure(told: Mapping[str, Any]) -> Failure:
 
 def _document(path: Path) -> Mapping[str, Any]:
     try:
-        read = json.loads(path.read_bytes())
+        return read_object(path)
     except (OSError, ValueError):
         return {}
-    return read if isinstance(read, dict) else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from hydra import paths
 from hydra.errors import HydraError
 from hydra.git import repository
 from hydra.recover.consults import POINTER, sweep_consult
-from hydra.store import GONE, UNBORN
+from hydra.store import GONE, UNBORN, read_object
 from hydra.workspace import tree
 
 STRAY_AFTER = 24 * 3600.0
@@ -66,6 +65,6 @@ def _unpin(folder: Path, run: str) -> None:
     # two documents may be damaged; with uncommitted changes taken along, only one has the pin.
     for name, key in (("manifest.json", "head"), ("plan.json", "base")):
         with suppress(OSError, ValueError, KeyError, TypeError, HydraError):
-            told = json.loads((folder / name).read_bytes())
+            told = read_object(folder / name)
             repository.unpin(repository.read(Path(told["repository"])), run, told[key])
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from calendar import timegm
@@ -15,7 +14,7 @@ from hydra.git import patches
 from hydra.git.runner import run as git
 from hydra.model import Limits, Status
 from hydra.paths import ground_dir
-from hydra.store import RunRecord, disk_usage, write_json
+from hydra.store import RunRecord, disk_usage, read_object, write_json
 from hydra.workspace import tree
 
 _SIZE = "size.json"
@@ -51,7 +50,7 @@ def measure(run: RunRecord, state: Path) -> int:
 def size(run: RunRecord, state: Path) -> int:
     """The same, as it was `noted` while the same grounds stood; else measured."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        told = json.loads((run.folder / _SIZE).read_bytes())
+        told = read_object(run.folder / _SIZE)
         if told["grounds"] == _names(run, state):
             return int(told["bytes"])
     return measure(run, state)
@@ -113,7 +112,7 @@ def is_landed(run: RunRecord, state: Path) -> bool:
             return False
         root = Path(str(run.manifest["repository"]))
         for path in sorted((run.folder / "landings").glob("*.json")):
-            told = json.loads(path.read_bytes())
+            told = read_object(path)
             whole = not told["picks"] or any(pick.endswith(":") for pick in told["picks"])
             if whole and told["undone"] is None and told["commit"] and _holds(root, told):
                 return True

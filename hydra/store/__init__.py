@@ -6,7 +6,16 @@ JSON documents are replaced atomically; `events.jsonl` only ever grows, so a tor
 the worst that a crash leaves.
 """
 
-from hydra.store.files import GONE, UNBORN, alone, disk_usage, shared, write_json, write_whole
+from hydra.store.files import (
+    GONE,
+    UNBORN,
+    alone,
+    disk_usage,
+    read_object,
+    shared,
+    write_json,
+    write_whole,
+)
 from hydra.store.reading import RunRecord, find_run, runs, unfinished
 from hydra.store.sink import RawSink
 from hydra.store.writing import RunStore, new_run_id
@@ -21,6 +30,7 @@ __all__ = [
     "disk_usage",
     "find_run",
     "new_run_id",
+    "read_object",
     "runs",
     "shared",
     "unfinished",

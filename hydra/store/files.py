@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 UNBORN = ".new"
 GONE = ".gone"
@@ -18,6 +19,18 @@ def write_json(path: Path, document: Mapping[str, object]) -> None:
     """Writes JSON beside `path`, syncs it, and renames it into place."""
     text = json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False, default=str)
     write_whole(path, text.encode() + b"\n")
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """A JSON object, such as `write_json` writes. Raises `OSError`, and `ValueError` for whatever
+    else stands there: damage, another value, or more levels than can be read."""
+    try:
+        document = json.loads(path.read_bytes())
+    except RecursionError as damage:
+        raise ValueError("nested too deeply") from damage
+    if not isinstance(document, dict):
+        raise ValueError("another value stands there")
+    return document
 
 
 def write_whole(path: Path, data: bytes) -> None:

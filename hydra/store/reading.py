@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from hydra.errors import RecordError, Refused, UsageError
 from hydra.events import Event, decode
 from hydra.paths import is_repository_key
-from hydra.store.files import GONE, UNBORN, disk_usage
+from hydra.store.files import GONE, UNBORN, disk_usage, read_object
 
 SCHEMA = 1
 """Version of a run's documents. A reader refuses a newer one (exit 6)."""
@@ -187,12 +186,12 @@ def find_run(folder: Path, name: str | None) -> RunRecord:
 
 def _read_json(path: Path) -> dict[str, object]:
     try:
-        document = json.loads(path.read_bytes())
+        document = read_object(path)
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
-    except (ValueError, RecursionError) as damage:
-        raise _unreadable(path, f"it is no JSON ({damage})") from damage
-    if not isinstance(document, dict) or not isinstance(document.get("schema"), int):
+    except ValueError as damage:
+        raise _unreadable(path, f"it is no JSON object ({damage})") from damage
+    if not isinstance(document.get("schema"), int):
         raise _not_ours(path)
     if document["schema"] > SCHEMA:
         raise RecordError(

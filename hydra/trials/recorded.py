@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -14,6 +13,7 @@ from hydra.checks.record import read as read_result
 from hydra.checks.recorded import base_of, recorded
 from hydra.checks.round import BASE
 from hydra.judge.evidence import NotTried, Trial
+from hydra.store import read_object
 from hydra.trials.record import FILE
 
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
@@ -24,7 +24,7 @@ Kind = Literal["protected", "cross"]
 def read(round_folder: Path, run_folder: Path) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
     """What was tried in that round, held against the base's own checks, and what was not."""
     try:
-        told = json.loads((round_folder / FILE).read_bytes())
+        told = read_object(round_folder / FILE)
     except _DAMAGE:
         return (), ()
     base = _Base(round_folder, run_folder)
@@ -80,20 +80,15 @@ def _result(run_folder: Path, name: str) -> CheckResult:
     if inside.is_absolute() or ".." in inside.parts:
         raise ValueError(f"{name} lies outside of the run's folder")
     path = run_folder / inside
-    return replace(read_result(_document(path)), again=_again(path.with_suffix(".again.json")))
+    return replace(read_result(read_object(path)), again=_again(path.with_suffix(".again.json")))
 
 
 def _again(path: Path) -> CheckResult | None:
     try:
-        again = read_result(_document(path))
+        again = read_result(read_object(path))
     except _DAMAGE:
         return None
     return None if again.status is Status.INTERRUPTED else again
-
-
-def _document(path: Path) -> Mapping[str, Any]:
-    told: Mapping[str, Any] = json.loads(path.read_bytes())
-    return told
 
 
 class _Base:

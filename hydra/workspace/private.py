@@ -354,7 +354,7 @@ def give_back_standing(run_folder: Path, lane: str) -> None:
 def _recorded(run_folder: Path, lane: str) -> dict[str, object]:
     try:
         read = json.loads((run_folder / "lanes" / lane / _RECORD).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return read if isinstance(read, dict) else {}
 
