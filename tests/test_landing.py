@@ -295,6 +295,20 @@ def test_undo_of_a_run_that_was_removed_says_so(shelf: Shelf) -> None:
     assert git(shelf.repo, "rev-parse", "HEAD") == landed
 
 
+@pytest.mark.parametrize("damage", [b"{}", b"[]", b"{garb", b"[" * 200_000])
+def test_undo_touches_nothing_where_the_last_landings_record_is_damaged(
+    shelf: Shelf, damage: bytes
+) -> None:
+    shelf.lane("claude", work)
+    landed = shelf.merge("claude").commit
+    (record,) = (shelf.race.patches.parent / "landings").glob("*.json")
+    record.write_bytes(damage)
+    told = shelf.command("merge", "--undo")
+    assert (told.returncode, "Traceback" in told.stderr) == (6, False)
+    assert "the last landing's record cannot be read" in told.stderr
+    assert git(shelf.repo, "rev-parse", "HEAD") == landed
+
+
 def test_a_refused_undo_speaks_of_undoing(shelf: Shelf) -> None:
     shelf.lane("claude", work)
     shelf.merge("claude")
