@@ -15,6 +15,8 @@ from hydra.events import AgentEvent
 from hydra.model import Permission
 
 _QUIET = ("config_option_update", "available_commands_update", "session_info_update")
+_REASON = 4000
+"""Characters that are kept of why a turn broke off."""
 
 
 class Turn:
@@ -99,7 +101,7 @@ class Turn:
             if pattern and pattern.search(text):
                 return [*events, *self._speech.flush(), said.progress(sub, text=text)]
         if self._broken:  # what it says now is why
-            self._trouble += text
+            self._trouble = (self._trouble + text)[:_REASON]
             return [*events, *self._speech.add("", id, text)]
         self._trouble = text if manner.trouble and manner.trouble.search(text) else ""
         if self._trouble:
