@@ -48,7 +48,7 @@ def site(hydra: Hydra) -> Path:
 
 
 def settings(hydra: Hydra, text: str) -> None:
-    Path(hydra.environ["HYDRA_CONFIG"]).write_text(text)
+    (hydra.home / "hydra.toml").write_text(text)
 
 
 def listed(hydra: Hydra, *args: str) -> tuple[dict[str, dict[str, object]], list[str]]:

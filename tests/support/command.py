@@ -54,7 +54,6 @@ class Hydra:
     def __post_init__(self) -> None:
         self.home = self.scratch / "home"
         self.home.mkdir(exist_ok=True)
-        (self.home / "hydra.toml").touch()
         self.state = self.scratch / "state"
 
     def agent(self, key: str, steps: list[fakes.Step], **options: Any) -> Path:
@@ -68,6 +67,7 @@ class Hydra:
     def environ(self) -> dict[str, str]:
         """The environment of the child; keys are made up."""
         path = os.pathsep.join([*map(str, self.path), "/usr/local/bin", "/usr/bin", "/bin"])
+        settings = self.home / "hydra.toml"
         return {
             "PATH": path,
             "HOME": str(self.home),
@@ -75,7 +75,7 @@ class Hydra:
             "TERM": "dumb",
             "HYDRA_STATE_DIR": str(self.state),
             "HYDRA_CACHE_DIR": str(self.scratch / "cache"),
-            "HYDRA_CONFIG": str(self.home / "hydra.toml"),
+            "HYDRA_CONFIG": str(settings) if os.access(settings, os.F_OK) else os.devnull,
             "ANTHROPIC_API_KEY": "made-up-anthropic-key",
             "CODEX_API_KEY": "made-up-codex-key-1",
             **self.extra,
