@@ -114,7 +114,8 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
     await _hear_out(bench, reader, heard, end)
     emit("agent_exited", data=_exit_data(end))
     taken = await take_patch(bench, handle, emit)
-    await give_back(bench.ground)
+    if owed := await give_back(bench.ground):
+        heard.warn(owed)
     warnings = (*bench.warnings, *heard.warnings)
     outcome = conclude(
         Evidence(

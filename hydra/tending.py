@@ -29,10 +29,18 @@ async def tend(ground: Ground) -> None:
         await trio.to_thread.run_sync(_quietly, ground.take_in)
 
 
-async def give_back(ground: Ground) -> None:
-    """Refreshed credentials go to the user's own folder, whatever else is being ended."""
-    with trio.CancelScope(shield=True):
-        await trio.to_thread.run_sync(_quietly, ground.give_back)
+async def give_back(ground: Ground) -> str:
+    """Refreshed credentials go to the user's own folder, whatever else is being ended.
+
+    A sentence where they could not: a service may have taken the old ones back.
+    """
+    try:
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(ground.give_back)
+    except Exception as error:  # no lane ends for it
+        why = getattr(error, "strerror", None) or error
+        return f"its sign-in could not be given back ({why}); it stays beside {ground.worktree}"
+    return ""
 
 
 async def side_files(ground: Ground, patterns: Iterable[str]) -> dict[str, bytes]:

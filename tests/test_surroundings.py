@@ -15,7 +15,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -450,6 +450,46 @@ def test_a_home_that_nobody_may_write(hydra: Hydra, inside: Mounts) -> None:
         f"error: the state folder {state} cannot be used: Read-only file system\n"
         "hint: set HYDRA_STATE_DIR to a folder you can write\n"
     )
+
+
+def renews(hydra: Hydra, inside: Mounts, *more: fakes.Step) -> None:
+    """An agent whose service gives it a new token; the user's own file cannot be written."""
+    own = hydra.home / ".claude" / ".credentials.json"
+    own.parent.mkdir()
+    own.write_text('{"claudeAiOauth": {"refreshToken": "made-up-1"}}')
+    script = "sed -i s/made-up-1/made-up-2/ ~/.claude/.credentials.json && echo x > a.txt"
+    hydra.agent("claude", [fakes.shell("sh", "-c", script), *more])
+    inside.read_only(own.parent)
+
+
+def renewed(lane: Mapping[str, Any]) -> bool:
+    kept = Path(lane["worktree"]).parent / "home" / ".claude" / ".credentials.json"
+    return "made-up-2" in kept.read_text()
+
+
+def test_a_sign_in_that_cannot_be_given_back_is_told_and_stays(
+    hydra: Hydra, inside: Mounts
+) -> None:
+    renews(hydra, inside, DONE)
+    race = hydra.race("-a", "claude", "--keep", "none")
+    assert race.code == 0, race
+    lane = race.lane("claude")
+    (told,) = [one for one in lane["warnings"] if "sign-in could not be given back" in one]
+    assert told.endswith(f"(Read-only file system); it stays beside {lane['worktree']}")
+    assert renewed(lane)
+
+
+def test_it_stays_also_where_hydra_was_killed(hydra: Hydra, inside: Mounts) -> None:
+    gate = fakes.Barrier(hydra.scratch, "gate")
+    renews(hydra, inside, gate.arrive(), fakes.hang())
+    race = hydra.start("race", "Do it", "-a", "claude", "-q", "--keep", "none")
+    gate.wait()
+    race.kill()
+    race.communicate(timeout=60)
+    gate.close()
+    assert "1 patch taken" in hydra.run("runs").stderr
+    (result,) = results(hydra.state)
+    assert renewed(result["lanes"][0])
 
 
 def test_a_cache_folder_that_nobody_may_write(hydra: Hydra, inside: Mounts) -> None:

@@ -193,8 +193,11 @@ class Shop:
     def tidy(self, bench: Bench, outcome: Outcome) -> str:
         """Removes the lane's ground as `keep` says; never where its patch is not whole.
 
-        One that stays has no sign-in in it. A sentence where something could not be removed.
+        One that stays has no sign-in in it, but for one that could not be given back. A sentence
+        where something could not be removed.
         """
+        if bench.ground.owes:
+            return ""  # told already: the sign-in is to be found
         last = max((outcome, *outcome.others), key=lambda one: one.attempt)
         # The ground is the last attempt's; the patch that is the lane's may be an earlier one's.
         if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(last):

@@ -100,6 +100,11 @@ class Ground:
         """And back."""
         self._ground.take_in()
 
+    @property
+    def owes(self) -> bool:
+        """Whether giving back failed."""
+        return self._ground.owes
+
     def forget(self) -> None:
         """The copies of the user's settings go."""
         self._ground.forget()

@@ -84,8 +84,7 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
         with suppress(OSError):
             ground.remove()
         return _unopened(lane, past)
-    with suppress(OSError, KeyError):
-        give_back_standing(folder, lane.lane.id)
+    owes = not _given_back(folder, lane)
     patch, taken, problem = _patch(plan, lane, past, folder / "patches.git", ground)
     if past.ended is not None:
         outcome = _as_recorded(lane, past, patch)
@@ -94,11 +93,23 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
         outcome = _as_recorded(lane, past, patch)
     else:
         outcome = _interrupted(lane, past, patch, problem, checked=bool(plan.checks))
-    if (taken or past.over is not None) and not plan.keeps_ground(outcome):
+    if owes:
+        pass  # a renewed sign-in is there alone
+    elif (taken or past.over is not None) and not plan.keeps_ground(outcome):
         ground.remove()
     else:
         ground.forget()
     return Recovery(outcome, taken, problem=problem)
+
+
+def _given_back(folder: Path, lane: LanePlan) -> bool:
+    try:
+        give_back_standing(folder, lane.lane.id)
+    except OSError:
+        return False
+    except KeyError:  # its note is damaged: there is nothing to be known
+        return True
+    return True
 
 
 def _ground(plan: RacePlan, lane: LanePlan, folder: Path, state: Path) -> PrivateGround:

@@ -72,6 +72,10 @@ class Ground(Protocol):
     def take_in(self) -> None:
         """Credentials that another lane gave back come into this one."""
 
+    @property
+    def owes(self) -> bool:
+        """Whether `give_back` failed at last: a renewed sign-in is here alone."""
+
     def forget(self) -> None:
         """Removes the copies of the user's settings and sign-in, and what the agent wrote beside
         them; its work stays. Raises `OSError`."""

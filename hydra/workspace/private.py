@@ -167,8 +167,10 @@ class PrivateGround:
 
     def give_back(self) -> None:
         """Refreshed credentials to the user's folder."""
+        self.owes = True
         self._settings.give_back()
         self._note()
+        self.owes = False
 
     def take_in(self) -> None:
         """The user's credentials, moved since, into this lane."""
