@@ -72,6 +72,8 @@ class PrivateGround:
         self._not_taken = (*self._copies, *litter)
         self._of_a_lane = of_a_lane
         self._noted = ""
+        self.owes = False
+        """Whether `give_back` failed at last: a renewed sign-in is here alone."""
 
     @property
     def writable(self) -> tuple[Path, ...]:
