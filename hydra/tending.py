@@ -39,7 +39,7 @@ async def give_back(ground: Ground) -> str:
             await trio.to_thread.run_sync(ground.give_back)
     except Exception as error:  # no lane ends for it
         why = getattr(error, "strerror", None) or error
-        return f"its sign-in could not be given back ({why}); it stays beside {ground.worktree}"
+        return f"its renewed sign-in could not be given back ({why})"
     return ""
 
 

@@ -115,8 +115,8 @@ def test_a_repository_sets_no_hooks(hydra: Hydra) -> None:
     assert "may not be set by a repository" in race.document["error"]["message"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_in_a_pre_run_leaves_nothing(hydra: Hydra, number: signal.Signals) -> None:
+def signalled_in_a_pre_run(hydra: Hydra, number: signal.Signals) -> None:
+    """A race that gets a signal while its hook runs, and ends as that signal ends a command."""
     hydra.agent("claude", [fakes.finish("done")])
     gate = fakes.Barrier(hydra.scratch, "hooked")
     settings(hydra, f"pre_run = ['echo . >{gate.path}; sleep 600 #{hydra.scratch}']")
@@ -126,6 +126,11 @@ def test_a_signal_in_a_pre_run_leaves_nothing(hydra: Hydra, number: signal.Signa
     race.communicate(timeout=30)
     gate.close()
     assert race.returncode == (130 if number == signal.SIGINT else -number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_a_pre_run_leaves_nothing(hydra: Hydra, number: signal.Signals) -> None:
+    signalled_in_a_pre_run(hydra, number)
     assert not list((hydra.state / "g").iterdir())
 
 
@@ -133,16 +138,8 @@ def test_a_signal_in_a_pre_run_leaves_nothing(hydra: Hydra, number: signal.Signa
 def test_no_race_begins_after_a_signal_that_was_ignored_when_hydra_began(
     hydra: Hydra, number: signal.Signals
 ) -> None:
-    hydra.agent("claude", [fakes.finish("done")])
-    gate = fakes.Barrier(hydra.scratch, "hooked")
-    settings(hydra, f"pre_run = ['echo . >{gate.path}; sleep 600 #{hydra.scratch}']")
     hydra.wrap = ignoring("INT", "TERM")
-    race = hydra.start("race", "Do it", "-a", "claude")
-    gate.wait()
-    race.send_signal(number)
-    race.communicate(timeout=30)
-    gate.close()
-    assert race.returncode == (130 if number == signal.SIGINT else -number)
+    signalled_in_a_pre_run(hydra, number)
     assert not list(hydra.state.glob("*/runs/*"))
 
 

@@ -473,17 +473,23 @@ def test_a_stash_that_is_too_large_to_take_keeps_its_worktree(hydra: Hydra) -> N
     assert "stash@{0}" in git(Path(lane["worktree"]), "stash", "list")
 
 
-@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", True), ("none", False)])
-def test_keep_holds_in_recovery_too(hydra: Hydra, keep: str, stays: bool) -> None:
+def recovered(hydra: Hydra, *options: str) -> Path:
+    """A race whose Hydra was killed after an edit, and what the next command made of it."""
     gate = fakes.Barrier(hydra.scratch, "edited")
     hydra.agent("claude", [fakes.edit("new.txt", "new\n"), gate.arrive(), fakes.hang()])
-    process = hydra.start("race", "Do it", "-q", "-a", "claude", "--keep", keep)
+    process = hydra.start("race", "Do it", "-q", "-a", "claude", *options)
     gate.wait()
     process.kill()
     process.communicate()
     gate.close()
     assert "1 patch taken" in hydra.run("runs").stderr
     [folder] = hydra.state.glob("*/runs/[!.]*")
+    return folder
+
+
+@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", True), ("none", False)])
+def test_keep_holds_in_recovery_too(hydra: Hydra, keep: str, stays: bool) -> None:
+    folder = recovered(hydra, "--keep", keep)
     assert worktree_of(folder).exists() is stays
     assert "+new" in hydra.run("diff", "claude").stdout
 
@@ -520,15 +526,7 @@ def test_a_worktree_that_stays_has_no_sign_in_beside_it(
 
 def test_a_worktree_that_stays_after_a_kill_has_no_sign_in_beside_it(hydra: Hydra) -> None:
     signed_in(hydra)
-    gate = fakes.Barrier(hydra.scratch, "edited")
-    hydra.agent("claude", [fakes.edit("new.txt", "new\n"), gate.arrive(), fakes.hang()])
-    process = hydra.start("race", "Do it", "-q", "-a", "claude")
-    gate.wait()
-    process.kill()
-    process.communicate()
-    gate.close()
-    assert "1 patch taken" in hydra.run("runs").stderr
-    [folder] = hydra.state.glob("*/runs/[!.]*")
+    folder = recovered(hydra)
     assert worktree_of(folder).exists()
     assert_no_sign_in_below(hydra.state)
 

@@ -474,8 +474,10 @@ def test_a_sign_in_that_cannot_be_given_back_is_told_and_stays(
     race = hydra.race("-a", "claude", "--keep", "none")
     assert race.code == 0, race
     lane = race.lane("claude")
-    (told,) = [one for one in lane["warnings"] if "sign-in could not be given back" in one]
-    assert told.endswith(f"(Read-only file system); it stays beside {lane['worktree']}")
+    assert lane["warnings"][-2:] == [
+        "its renewed sign-in could not be given back (Read-only file system)",
+        f"the sign-in that could not be given back stays beside {lane['worktree']}",
+    ]
     assert renewed(lane)
 
 

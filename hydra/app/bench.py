@@ -194,10 +194,10 @@ class Shop:
         """Removes the lane's ground as `keep` says; never where its patch is not whole.
 
         One that stays has no sign-in in it, but for one that could not be given back. A sentence
-        where something could not be removed.
+        for that, and where something could not be removed.
         """
         if bench.ground.owes:
-            return ""  # told already: the sign-in is to be found
+            return f"the sign-in that could not be given back stays beside {bench.ground.worktree}"
         last = max((outcome, *outcome.others), key=lambda one: one.attempt)
         # The ground is the last attempt's; the patch that is the lane's may be an earlier one's.
         if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(last):

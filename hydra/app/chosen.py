@@ -9,6 +9,7 @@ from typing import Any
 from hydra.app.judgement import Verdict, judgement, judgement_to_land, lane_of
 from hydra.errors import LandingRefused, RecordError, Refused, UsageError
 from hydra.landing.picks import Pick
+from hydra.reporters.ranking import without_commit
 from hydra.reporters.text import quote
 from hydra.store import RunRecord
 
@@ -93,8 +94,8 @@ def _top(verdict: Verdict, named: str, reason: str) -> str:
         raise LandingRefused(
             "nothing was landed: no lane has a patch", hint="`hydra runs show` says why"
         )
-    how = " --no-commit" if verdict.get("uncommitted") else ""
-    lines = ", or ".join(f"hydra merge {quote(name)}{named}{how}" for name in names)
+    how = f"{named}{without_commit(verdict)}"
+    lines = ", or ".join(f"hydra merge {quote(name)}{how}" for name in names)
     if len(first) > 1:
         told = f"{', '.join(names[:-1])} and {names[-1]} are tied"
         cannot = "; --override does not choose between them" if reason else ""

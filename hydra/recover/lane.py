@@ -104,11 +104,10 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
 
 def _given_back(folder: Path, lane: LanePlan) -> bool:
     try:
-        give_back_standing(folder, lane.lane.id)
+        with suppress(KeyError):  # its note is damaged: there is nothing to be known
+            give_back_standing(folder, lane.lane.id)
     except OSError:
         return False
-    except KeyError:  # its note is damaged: there is nothing to be known
-        return True
     return True
 
 
