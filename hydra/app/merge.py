@@ -29,6 +29,7 @@ from hydra.landing.message import message_of
 from hydra.landing.order import Order
 from hydra.landing.picks import Pick
 from hydra.landing.place import check_names
+from hydra.landing.salvage import SalvagedFile
 from hydra.model import Remark
 from hydra.store import RunRecord, new_run_id, shared
 
@@ -226,6 +227,7 @@ def _land(
         "checks": told,
         "landed": time.time(),
         "undone": None,
+        "kept": [],
         "record": str(record.folder / "landings" / f"{name}.json"),
     }
     landing = Landing(
@@ -256,8 +258,13 @@ def _land(
     elif request.dry_run:
         engine.look(order, scratch)
     else:
-        carry_out(order, desk(place))
+        landing = with_salvaged(landing, carry_out(order, desk(place)))
     return landing
+
+
+def with_salvaged(landing: Landing, files: Sequence[SalvagedFile]) -> Landing:
+    """The landing, and what of the user's is kept besides."""
+    return replace(landing, document={**landing.document, "kept": [file.shown for file in files]})
 
 
 def _order(
@@ -301,15 +308,16 @@ def _commit(
     )
 
 
-def carry_out(order: Order, desk: Desk) -> None:
-    """Moves the user's tree. Raises `LandingRefused`, whatever it was that stopped it."""
+def carry_out(order: Order, desk: Desk) -> tuple[SalvagedFile, ...]:
+    """Moves the user's tree. Gives what was displaced and is kept. Raises `LandingRefused`,
+    whatever it was that stopped it."""
     with desk.alone() as mine:
         if not mine:
             raise LandingRefused(
                 "nothing was landed: another landing is under way here", hint="wait for it"
             )
         try:
-            engine.move(order, desk)
+            return engine.move(order, desk)
         except (OSError, GitFailed) as error:
             raise LandingRefused(
                 f"nothing was landed, all is as it was: {error}",

@@ -17,6 +17,9 @@ from hydra.store import GONE, UNBORN, alone, unfinished
 Say = Callable[[str], None]
 """Takes one line for a person."""
 
+_OPEN = ("journal.json", "kept.json")
+"""Of a landing that was broken off; of files that it displaced and a program may write into."""
+
 UNBORN_AFTER = 60.0
 """Seconds after which a run that never got its name is taken to have no maker any more."""
 
@@ -36,34 +39,37 @@ def recover(environ: Mapping[str, str] = os.environ, say: Say | None = None) -> 
         _recover(folder, state, say or _to_stderr)
     if known is not None and _strays(state, known):
         _remove_strays(state, known)
-    for journal in _landings(state):
-        _end_landing(journal, say or _to_stderr)
+    for desk in _landings(state):
+        _end_landing(desk, say or _to_stderr)
 
 
 def _landings(state: Path) -> list[Path]:
-    """Journals of landings: one look a repository."""
+    """Where a landing has something to be looked at: two looks a repository."""
     try:
         names = os.listdir(state)  # noqa: PTH208  in every command's way
     except OSError:
         return []
-    found = (f"{state}/{name}/landing/journal.json" for name in names)
-    return [Path(path) for path in found if os.access(path, os.F_OK)]
+    folders = (f"{state}/{name}/landing" for name in names)
+    return [Path(folder) for folder in folders if any(os.access(f"{folder}/{n}", 0) for n in _OPEN)]
 
 
-def _end_landing(journal: Path, say: Say) -> None:
-    from hydra.landing.after import recover_landing
+def _end_landing(folder: Path, say: Say) -> None:
+    from hydra.landing.after import look_again, recover_landing
     from hydra.landing.journal import Desk
     from hydra.recover.processes import end_left
 
+    desk = Desk(folder)
     try:
-        done = recover_landing(Desk(journal.parent), partial(end_left, lanes=()))
+        ended = recover_landing(desk, partial(end_left, lanes=()))
+        late = look_again(desk)
     except Exception as problem:
-        told = problem.message if isinstance(problem, HydraError) else str(problem)
+        message = problem.message if isinstance(problem, HydraError) else str(problem)
         hint = f"; {problem.hint}" if isinstance(problem, HydraError) and problem.hint else ""
-        say(f"{told or type(problem).__name__}{hint}")
+        say(f"{message or type(problem).__name__}{hint}")
     else:
-        if done is not None:
-            say(done.sentence)
+        for sentence in (ended.sentence if ended else "", late):
+            if sentence:
+                say(sentence)
 
 
 def _recover(folder: Path, state: Path, say: Say) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.app import runs
-from hydra.app.merge import Landing, carry_out, desk, scratch_of
+from hydra.app.merge import Landing, carry_out, desk, scratch_of, with_salvaged
 from hydra.app.runs import Place
 from hydra.errors import LandingRefused, RecordError
 from hydra.git import sparse
@@ -19,6 +19,7 @@ from hydra.git.runner import GitFailed, run
 from hydra.landing import after, engine
 from hydra.landing.journal import Desk
 from hydra.landing.order import Order
+from hydra.landing.salvage import SalvagedFile
 from hydra.recover.processes import end_left
 from hydra.store import RunRecord, new_run_id, shared
 
@@ -57,16 +58,17 @@ def _undone(place: Place, record: RunRecord, document: Mapping[str, Any], at: De
         document={**document, "undone": time.time()},
     )
     _check_unmoved(place, document)
+    files: tuple[SalvagedFile, ...] = ()
     if document["branch"]:
         _remove_branch(place, ref, commit)
         after.write_record(Path(str(document["record"])), order.document or {}, at)
     else:
         try:
-            carry_out(order, at)
+            files = carry_out(order, at)
         except LandingRefused as refused:
             _reword(refused)
             raise
-    return Landing(
+    landing = Landing(
         run=record.id,
         lanes=tuple(document["lanes"]),
         ref=ref,
@@ -78,12 +80,15 @@ def _undone(place: Place, record: RunRecord, document: Mapping[str, Any], at: De
         dry_run=False,
         document=order.document or {},
     )
+    return with_salvaged(landing, files)
 
 
 def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:
-    """Undoes a landing that was broken off and could not be decided (`after.abort`)."""
+    """Undoes a landing that was broken off and could not be decided (`after.abort`). Gives the
+    folder in which old files are kept, if any is, and the paths that stay as they are."""
     place = runs.here(environ)
-    return after.abort(desk(place), partial(end_left, lanes=()))
+    files, paths = after.abort(desk(place), partial(end_left, lanes=()))
+    return (Path(files[0].file).parent if files else None), paths
 
 
 def _reword(refused: LandingRefused) -> None:

@@ -1,26 +1,25 @@
 """How a landing ends: it stands, or it is undone from its staging folder. For the landing itself
 when something goes wrong, and for the next command where it was killed.
 
-Whether a file was moved is read off the files themselves, by their marks, never off a log. All
-paths are judged before the first is touched; one that cannot be decided leaves all as they are.
+What is undone is judged by `rollback`; what is left in the staging folder by `salvage`.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hydra.errors import HydraError, LandingRefused
 from hydra.git.names import parents
 from hydra.git.runner import run
-from hydra.landing.journal import DONE, MOVING, Desk, Journal, Shift
-from hydra.landing.swap import Mark, aside_of, exchange, put
+from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal
+from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
+from hydra.landing.salvage import SalvagedFile, files_in_short, is_to_be_reviewed, review, salvage
+from hydra.naming import some
 from hydra.paths import make_private
 from hydra.store import read_object, write_json
 from hydra.workspace import tree
@@ -30,34 +29,40 @@ class Undecided(LandingRefused):
     """A landing was killed, and its files were changed since: nothing is touched."""
 
 
-Act = Callable[[], None]
-
-_NAME = 40
-"""Characters of a file's name that are kept in another place: four bytes each, and a number."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Unsure:
-    """One path that somebody changed since; `kept` is where its old file lies, if it had one."""
-
-    name: str
-    why: str
-    kept: bytes | None = None
+_SHOWN = 3
+"""Files that are named in a sentence; with more, the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of a landing that was killed."""
+    """What became of a landing that was killed, and what of the user's is kept besides.
+
+    `gone`: the tree it was in was removed since; `files` were under way there.
+    """
 
     run: str
     stands: bool
+    salvaged: tuple[SalvagedFile, ...] = ()
+    gone: str = ""
+    files: int = 0
 
     @property
     def sentence(self) -> str:
         """For a person, in one line."""
+        return f"a landing of run {self.run} was broken off{self._how}{self._besides}"
+
+    @property
+    def _how(self) -> str:
+        if self.gone:
+            under_way = "1 file" if self.files == 1 else f"{self.files} files"
+            return f" in {self.gone}, which is gone since: ended ({under_way} were under way)"
         if self.stands:
-            return f"a landing of run {self.run} was broken off after it had landed: finished"
-        return f"a landing of run {self.run} was broken off: undone, your tree is as it was"
+            return " after it had landed: finished"
+        return ": undone, your tree is as it was"
+
+    @property
+    def _besides(self) -> str:
+        return f"; kept: {files_in_short(self.salvaged)}" if self.salvaged else ""
 
 
 def recover_landing(desk: Desk, end_left: Callable[[str], object]) -> Ended | None:
@@ -76,20 +81,47 @@ def recover_landing(desk: Desk, end_left: Callable[[str], object]) -> Ended | No
             return None
         end_left(journal.owner)
         if _stands(journal):
-            finish(journal, desk)
-            return Ended(journal.run, True)
-        undo(journal, desk)
-        return Ended(journal.run, False)
+            return Ended(journal.run, True, finish(journal, desk))
+        if not Path(journal.root).is_dir():
+            return _end_without_tree(journal, desk)
+        return Ended(journal.run, False, _undo_surely(journal, desk))
 
 
-def finish(journal: Journal, desk: Desk) -> None:
-    """The landing stands: writes its record, then takes its leftovers away."""
-    if journal.record and journal.document is not None:
-        write_record(Path(journal.record), journal.document, desk)
+def look_again(desk: Desk) -> str:
+    """Looks at files that were displaced while a program had them open. Gives a sentence for a
+    person on those that were written to since; "" where none was."""
+    if not is_to_be_reviewed(desk):
+        return ""
+    with desk.alone() as mine:
+        files = review(desk) if mine else ()
+    return f"kept since a landing: {files_in_short(files)}" if files else ""
+
+
+def _end_without_tree(journal: Journal, desk: Desk) -> Ended:
+    """Nothing can be put back where there is nothing: what had been displaced is kept."""
+    under_way = [shift for shift in journal.shifts if displaced(journal, shift)]
+    unsure = [
+        Unsure(os.fsdecode(shift.path), "its tree is gone", displaced(journal, shift))
+        for shift in under_way
+    ]
+    salvaged = _clear(journal, desk, unsure)
+    return Ended(journal.run, False, salvaged, journal.root, len(journal.shifts))
+
+
+def finish(journal: Journal, desk: Desk) -> tuple[SalvagedFile, ...]:
+    """The landing stands: writes its record, then takes its leftovers away. Gives what of them is
+    kept."""
+    document = journal.document
+    if journal.record and document is not None:
+        write_record(Path(journal.record), document, desk)
     for shift in journal.shifts:
         if shift.fresh is None:
             _remove_empty(journal, shift.path)
-    _clear(journal, desk)
+    salvaged = _clear(journal, desk)
+    if salvaged and journal.record and document is not None:
+        files = [file.shown for file in salvaged]
+        write_record(Path(journal.record), {**document, "kept": files}, desk)
+    return salvaged
 
 
 def write_record(record: Path, document: Mapping[str, Any], desk: Desk) -> None:
@@ -113,63 +145,55 @@ def last_record(desk: Desk) -> dict[str, Any] | None:
     return read
 
 
-def undo(journal: Journal, desk: Desk) -> None:
-    """Puts everything back. Raises `Undecided`, with nothing touched, where that is not sure."""
-    if journal.phase == MOVING:
-        acts, unsure = _way_back(journal)
-        if unsure:
-            raise Undecided(
-                f"a landing of run {journal.run} was broken off, and files have changed since: "
-                "nothing was touched",
-                hint="`hydra merge --abort` puts everything else back, leaves these as they are "
-                "now, and keeps what they were before",
-                paths=tuple((one.name, one.why) for one in unsure),
-            )
-        for act in acts:
-            act()
-    _clear(journal, desk)
+def undo(journal: Journal, desk: Desk) -> tuple[SalvagedFile, ...]:
+    """Puts everything back, but what the user has saved meanwhile: that stays as it is. Gives what
+    is kept besides."""
+    acts, unsure = way_back(journal) if journal.phase == MOVING else ([], [])
+    return _carry_out(journal, desk, acts, unsure)
 
 
-def abort(desk: Desk, end_left: Callable[[str], object]) -> tuple[Path | None, tuple[str, ...]]:
+def _carry_out(
+    journal: Journal, desk: Desk, acts: Sequence[Act], unsure: Sequence[Unsure]
+) -> tuple[SalvagedFile, ...]:
+    quicker = [item for item in (act() for act in acts) if item is not None]
+    return _clear(journal, desk, [*unsure, *quicker])
+
+
+def _undo_surely(journal: Journal, desk: Desk) -> tuple[SalvagedFile, ...]:
+    """The same for a landing of another time: raises `Undecided`, with nothing touched, where a
+    file was changed since."""
+    acts, unsure = way_back(journal) if journal.phase == MOVING else ([], [])
+    if unsure:
+        raise _undecided(journal, unsure)
+    return _carry_out(journal, desk, acts, ())
+
+
+def _undecided(journal: Journal, unsure: Sequence[Unsure]) -> Undecided:
+    files = some([f"{item.name}: {item.why}" for item in unsure], _SHOWN)
+    return Undecided(
+        f"a landing of run {journal.run} was broken off, and files have changed since ({files}): "
+        "nothing was touched",
+        hint="`hydra merge --abort` puts everything else back, leaves these as they are "
+        "now, and keeps what they were before",
+    )
+
+
+def abort(
+    desk: Desk, end_left: Callable[[str], object]
+) -> tuple[tuple[SalvagedFile, ...], tuple[str, ...]]:
     """Undoes a landing that could not be decided: what was changed since stays as it is.
 
-    Gives the folder in which the old files of such paths are kept (None where there are none), and
-    the paths. Raises `LandingRefused` where no landing was broken off.
+    Gives the old files that are kept, and the paths that stay. Raises `LandingRefused` where no
+    landing was broken off.
     """
     with desk.alone() as mine:
         journal = desk.read() if mine else None
         if journal is None:
             raise LandingRefused("there is no landing to abort", hint="`git status` shows all")
         end_left(journal.owner)
-        acts, unsure = _way_back(journal) if journal.phase == MOVING else ([], [])
-        folder = desk.folder / f"kept-{journal.id}"
-        kept = [one for one in unsure if one.kept is not None]
-        for number, one in enumerate(kept):
-            assert one.kept is not None
-            folder.mkdir(mode=0o700, exist_ok=True)
-            name = f"{number}-{Path(one.name).name[-_NAME:]}"
-            _copy(Path(os.fsdecode(one.kept)), folder / name)
-        for act in acts:
-            act()
-        _clear(journal, desk)
-        return (folder if kept else None), tuple(one.name for one in unsure)
-
-
-def _copy(kept: Path, target: Path) -> None:
-    if kept.is_dir() and not kept.is_symlink():  # it took a file's place in the very moment
-        shutil.copytree(kept, target, symlinks=True)
-    else:
-        shutil.copy2(kept, target, follow_symlinks=False)
-
-
-def fresh_place(journal: Journal, path: bytes) -> bytes:
-    """Where a new file waits; after the exchange, where the old one does."""
-    return os.fsencode(journal.files) + b"/fresh/" + path
-
-
-def gone_place(journal: Journal, number: int) -> bytes:
-    """Where a file that only goes is kept."""
-    return os.fsencode(journal.files) + b"/gone/%d" % number
+        acts, unsure = way_back(journal) if journal.phase == MOVING else ([], [])
+        files = _carry_out(journal, desk, acts, unsure)
+        return files, tuple(item.name for item in unsure)
 
 
 def _stands(journal: Journal) -> bool:
@@ -186,126 +210,27 @@ def _stands(journal: Journal) -> bool:
 
 def _holds(journal: Journal, ref: str, commit: str) -> bool:
     words = ("merge-base", "--is-ancestor", commit, ref)
-    try:
-        return run(*words, cwd=Path(journal.root), check=False).code == 0
-    except HydraError:  # the repository is gone
+    try:  # by its gitdir: a linked worktree may have been removed since
+        return run(*words, git_dir=Path(journal.git_dir), check=False).code == 0
+    except (HydraError, OSError):  # the repository is gone
         return False
-
-
-def _way_back(journal: Journal) -> tuple[list[Act], list[_Unsure]]:
-    """All that is to be done, in its order, and what cannot be: last things first."""
-    came = [shift for shift in journal.shifts if shift.fresh is not None]
-    went = [shift for shift in journal.shifts if shift.fresh is None]
-    acts: list[Act] = []
-    unsure: list[_Unsure] = []
-
-    def judge(found: Act | _Unsure | None) -> None:
-        if isinstance(found, _Unsure):
-            unsure.append(found)
-        elif found is not None:
-            acts.append(found)
-
-    judge(_index_back(journal))
-    for shift in came:
-        judge(_came_back(journal, shift))
-    acts += [partial(_unmake, journal, folder) for folder in reversed(journal.made)]
-    for shift in came:
-        judge(_folder_back(journal, shift))
-    for shift in went:
-        judge(_went_back(journal, shift))
-    return acts, unsure
-
-
-def _index_back(journal: Journal) -> Act | _Unsure | None:
-    users = os.fsencode(journal.git_dir) + b"/index"
-    staging = os.fsencode(journal.staging)
-    there, before = Mark.of(users), Mark.of(staging + b"/index-old")
-    if (there and there.inode) == (before and before.inode):
-        return None
-    landed = Mark.of(staging + b"/index-new")
-    if there is None or landed is None or there.inode != landed.inode:
-        return _Unsure(os.fsdecode(users), "git wrote the index since", staging + b"/index-old")
-    return (
-        partial(os.rename, staging + b"/index-old", users) if before else partial(os.unlink, users)
-    )
-
-
-def _came_back(journal: Journal, shift: Shift) -> Act | _Unsure | None:
-    """A file that came goes back to the staging folder; with it, what it took the place of."""
-    target, fresh = _full(journal, shift.path), fresh_place(journal, shift.path)
-    there, here = Mark.of(target), Mark.of(fresh)
-    if shift.old is None:
-        if there is None or (here is not None and here != there):
-            return None  # not come yet, or gone again; if anything is there, it is the user's
-        if there != shift.fresh:
-            return _Unsure(os.fsdecode(shift.path), "changed since it was landed")
-        return partial(_unput, target, fresh)
-    if there == shift.old:
-        return None
-    # Whatever the exchange displaced, also what was saved in its very moment, comes back.
-    kept = fresh if here is not None else aside_of(fresh)
-    if there != shift.fresh:
-        return _Unsure(os.fsdecode(shift.path), "changed since it was landed", kept)
-    return partial(exchange, kept, target)
-
-
-def _went_back(journal: Journal, shift: Shift) -> Act | _Unsure | None:
-    """A file that went comes back to its place."""
-    target, kept = _full(journal, shift.path), gone_place(journal, shift.number)
-    if Mark.of(kept) is None:
-        return None
-    there = Mark.of(target)
-    if there is not None and there.inode == (Mark.of(kept) or there).inode:
-        return partial(os.unlink, kept)  # a link made where there is no renameat2: still in place
-    if there is None or shift.path in journal.made or _is_ours(journal, shift.path):
-        return partial(_back, kept, target)
-    return _Unsure(os.fsdecode(shift.path), "made anew since it was removed", kept)
-
-
-def _folder_back(journal: Journal, shift: Shift) -> Act | None:
-    """An emptied folder that a file took the place of."""
-    kept = os.fsencode(journal.files) + b"/folders/%d" % shift.number
-    if not os.path.lexists(kept):
-        return None
-    return partial(_back, kept, _full(journal, shift.path))
-
-
-def _is_ours(journal: Journal, path: bytes) -> bool:
-    """Whether the landing itself put the file there, which goes before."""
-    there = Mark.of(_full(journal, path))
-    return any(shift.path == path and shift.fresh == there for shift in journal.shifts)
-
-
-def _unput(target: bytes, fresh: bytes) -> None:
-    if os.path.lexists(fresh):  # linked and not renamed: the place without renameat2
-        os.unlink(target)  # noqa: PTH108
-    else:
-        put(target, fresh)
-
-
-def _back(kept: bytes, target: bytes) -> None:
-    os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
-    put(kept, target)
-
-
-def _unmake(journal: Journal, folder: bytes) -> None:
-    with suppress(OSError):  # never made, or the user has put something there
-        os.rmdir(_full(journal, folder))  # noqa: PTH106
 
 
 def _remove_empty(journal: Journal, path: bytes) -> None:
     """As git does: a folder goes with its last file, but for the one that one stands in."""
     with suppress(OSError):
         for folder in reversed(parents(path)):
-            full = _full(journal, folder)
-            if os.path.samefile(full, "."):  # noqa: PTH121
+            place = full(journal, folder)
+            if os.path.samefile(place, "."):  # noqa: PTH121
                 return
-            os.rmdir(full)  # noqa: PTH106
+            os.rmdir(place)  # noqa: PTH106
 
 
-def _clear(journal: Journal, desk: Desk) -> None:
-    """Files, lock, staging folder, journal: in this order, as the one knows the other."""
+def _clear(journal: Journal, desk: Desk, unsure: Sequence[Unsure] = ()) -> tuple[SalvagedFile, ...]:
+    """Files, lock, staging folder, journal: in this order, as the one knows the other. Gives what
+    of the files is kept."""
     staging, files = Path(journal.staging), Path(journal.files)
+    salvaged = salvage(journal, desk, unsure) if journal.phase != PREPARING else ()
     if files != staging and files.exists():
         tree.remove(files)
     lock = Path(journal.git_dir) / "index.lock"
@@ -315,7 +240,4 @@ def _clear(journal: Journal, desk: Desk) -> None:
     if staging.exists():
         tree.remove(staging)
     desk.clear()
-
-
-def _full(journal: Journal, path: bytes) -> bytes:
-    return os.fsencode(journal.root) + b"/" + path
+    return salvaged

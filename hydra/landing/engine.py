@@ -14,23 +14,30 @@ Killed before 5's last act, it is undone from the staging folder; after it, only
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.errors import LandingRefused
+from hydra.errors import HydraError, LandingRefused
 from hydra.git.runner import GitFailed, owner, run
 from hydra.landing import after, staging
 from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal, Shift
 from hydra.landing.order import Order
 from hydra.landing.place import Look, Step, files_below
 from hydra.landing.preparing import Preparing
+from hydra.landing.rollback import displaced, folder_place, fresh_place, full, gone_place, restore
+from hydra.landing.salvage import SalvagedFile
 from hydra.landing.swap import Mark, exchange, look_at, put
 from hydra.landing.uncollected import uncollected
+from hydra.landing.version import Version
 from hydra.process.identity import Identity
 
 moment: Callable[[str], None] = lambda name: None  # noqa: E731
 """Called before and after each write; the tests put a SIGKILL here."""
+
+
+_AS_BEFORE = "; all is as it was"
+_AGAIN = "land again: the tree is looked at anew"
 
 
 class Moved(LandingRefused):
@@ -38,11 +45,12 @@ class Moved(LandingRefused):
 
 
 @uncollected()
-def move(order: Order, desk: Desk) -> None:
+def move(order: Order, desk: Desk) -> tuple[SalvagedFile, ...]:
     """Does it, or leaves everything as it was. The desk must be held.
 
-    Raises `LandingRefused` where something is in the way (nothing was touched), `Moved` where
-    something changed meanwhile (all was put back), `OSError` where the disk does not take it.
+    Gives what was displaced and is kept, as a program wrote into it or still may. Raises
+    `LandingRefused` where something is in the way (nothing was touched), `Moved` where something
+    changed meanwhile (all was put back), `OSError` where the disk does not take it.
     """
     under = _Under(order, desk)
     try:
@@ -55,15 +63,15 @@ def move(order: Order, desk: Desk) -> None:
         under.ready.wait()
         if under.journal.phase == DONE:  # Ctrl-C as git had just moved the branch
             _finish(under.journal, desk)
-        else:
-            _undo(under.journal, desk, broken)
+        elif salvaged := _undo(under.journal, desk, broken):
+            raise _saved(broken, salvaged) from broken
         raise
-    _finish(under.journal, desk)
+    return _finish(under.journal, desk)
 
 
-def _finish(journal: Journal, desk: Desk) -> None:
+def _finish(journal: Journal, desk: Desk) -> tuple[SalvagedFile, ...]:
     try:
-        after.finish(journal, desk)
+        return after.finish(journal, desk)
     except OSError as error:
         raise LandingRefused(
             f"it has landed, but not all could be written down: {error}",
@@ -71,15 +79,26 @@ def _finish(journal: Journal, desk: Desk) -> None:
         ) from error
 
 
-def _undo(journal: Journal, desk: Desk, broken: BaseException) -> None:
+def _undo(journal: Journal, desk: Desk, broken: BaseException) -> tuple[SalvagedFile, ...]:
     try:
-        after.undo(journal, desk)
+        return after.undo(journal, desk)
     except (OSError, GitFailed) as error:
         raise LandingRefused(
             f"the landing broke off ({broken}) and could not be undone yet: {error}",
             hint=f"nothing is lost: what was there is in {journal.files}, and the next hydra "
             "command puts it back",
         ) from error
+
+
+def _saved(broken: BaseException, salvaged: Sequence[SalvagedFile]) -> LandingRefused:
+    """What broke it off, and which files were saved as all else was put back."""
+    message = broken.message if isinstance(broken, HydraError) else f"nothing was landed: {broken}"
+    return Moved(
+        f"{message.removesuffix(_AS_BEFORE)}; what you have saved meanwhile stays, all else is as "
+        "it was, and these are kept",
+        hint=_AGAIN,
+        paths=tuple((file.path, f"{file.why}: {file.file}") for file in salvaged),
+    )
 
 
 @uncollected()
@@ -102,14 +121,13 @@ class _Under:
     journal: Journal = field(init=False)
     staging: Path = field(init=False)
     files: Path = field(init=False)
-    top: bytes = field(init=False)
     ready: Preparing = field(init=False)
     _given: dict[bytes, os.stat_result] = field(default_factory=dict)
+    _versions: dict[bytes, Version | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         order = self.order
         self.staging, self.files = staging.places(order.repository, order.id)
-        self.top = os.fsencode(order.repository.root) + b"/"
         self.ready = Preparing(order, self.staging, self.files)
         self.journal = Journal(
             id=order.id,
@@ -138,6 +156,7 @@ class _Under:
             (self.files / name).mkdir()
         self._lock()
         self.ready.prepare()
+        self._versions = {step.path: step.version for step in self.ready.steps}
         shifts = tuple(self._shift_of(*numbered) for numbered in enumerate(self.ready.steps))
         users = Path(self.journal.git_dir) / "index"
         if users.exists():
@@ -210,8 +229,10 @@ class _Under:
     def _check_kept(self) -> None:
         """What was displaced is still as it was: a program may have had it open to write."""
         for one in self.journal.shifts:
-            place = self._gone(one.number) if one.fresh is None else self._fresh(one.path)
-            if one.old is not None and Mark.of(place) != one.old:
+            if one.old is None:
+                continue
+            place = displaced(self.journal, one)
+            if place is None or Mark.of(place) != one.old:
                 raise _moved(f"{os.fsdecode(one.path)} was written to meanwhile")
 
     def _lock(self) -> None:
@@ -230,29 +251,25 @@ class _Under:
         moment("locked")
 
     def _shift_of(self, number: int, step: Step) -> Shift:
-        fresh = Mark.of(self._fresh(step.path)) if step.gives else None
+        fresh = Mark.of(fresh_place(self.journal, step.path)) if step.gives else None
         if step.gives and fresh is None:
             raise OSError(f"git did not write {os.fsdecode(step.path)} (is the disk full?)")
-        return Shift(number=number, path=step.path, old=step.mark, fresh=fresh)
+        mark = step.version.mark if step.version else None
+        return Shift(number=number, path=step.path, old=mark, fresh=fresh, digest=step.digest)
 
     def _take(self, one: Shift) -> None:
         moment("take")
-        aside = self._gone(one.number)
-        put(self._full(one.path), aside)
+        self._check_untouched(one)
+        aside = gone_place(self.journal, one.number)
+        put(full(self.journal, one.path), aside)
         moment("taken")
-        if Mark.of(aside) != one.old:
-            raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile")
+        self._check_displaced(one, aside)
 
     def _give(self, one: Shift) -> None:
-        fresh, target = self._fresh(one.path), self._full(one.path)
+        fresh, target = fresh_place(self.journal, one.path), full(self.journal, one.path)
         moment("give")
         if one.old is not None:
-            try:
-                exchange(fresh, target)
-            except FileNotFoundError as gone:
-                raise _moved(f"{os.fsdecode(one.path)} was removed meanwhile") from gone
-            if Mark.of(fresh) != one.old:
-                raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile")
+            self._exchange(one, fresh, target)
         else:
             if staging.is_folder(target):  # empty by now: all that was in it has gone
                 self._clear_folder(target, one.number)
@@ -266,9 +283,35 @@ class _Under:
             self._given[one.path] = found
         moment("given")
 
+    def _exchange(self, one: Shift, fresh: bytes, target: bytes) -> None:
+        self._check_untouched(one)
+        moment("exchange")
+        try:
+            old = exchange(fresh, target, gone_place(self.journal, one.number))
+        except FileNotFoundError as gone:
+            raise _moved(f"{os.fsdecode(one.path)} was removed meanwhile") from gone
+        except FileExistsError as saved:
+            raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile") from saved
+        moment("exchanged")
+        self._check_displaced(one, old)
+
+    def _check_untouched(self, one: Shift) -> None:
+        """It still is the very version that was looked at: no rename has moved its ctime yet."""
+        version = Version.of(full(self.journal, one.path))
+        if version is None:
+            raise _moved(f"{os.fsdecode(one.path)} was removed meanwhile")
+        if version != self._versions[one.path]:
+            raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile")
+
+    def _check_displaced(self, one: Shift, old: bytes) -> None:
+        """What came out of its place is what was read there; else it goes back, at once."""
+        if Mark.of(old) != one.old:
+            restore(self.journal, one)
+            raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile")
+
     def _clear_folder(self, folder: bytes, number: int) -> None:
         moment("folder aside")
-        aside = os.fsencode(self.files / "folders" / str(number))
+        aside = folder_place(self.journal, number)
         os.rename(folder, aside)  # noqa: PTH104
         moment("folder is aside")
         # Only now: nobody can fill it any more by its name.
@@ -277,9 +320,9 @@ class _Under:
 
     def _make_folder(self, folder: bytes) -> None:
         try:
-            os.mkdir(self._full(folder))  # noqa: PTH102
+            os.mkdir(full(self.journal, folder))  # noqa: PTH102
         except FileExistsError as there:
-            if not staging.is_folder(self._full(folder)):
+            if not staging.is_folder(full(self.journal, folder)):
                 raise _moved(f"{os.fsdecode(folder)} was made meanwhile") from there
         moment("folder made")
 
@@ -289,18 +332,9 @@ class _Under:
         self.journal = journal
         moment(f"journaled {journal.phase}")
 
-    def _full(self, path: bytes) -> bytes:
-        return self.top + path
-
-    def _fresh(self, path: bytes) -> bytes:
-        return after.fresh_place(self.journal, path)
-
-    def _gone(self, number: int) -> bytes:
-        return after.gone_place(self.journal, number)
-
 
 def _moved(what: str) -> Moved:
     return Moved(
-        f"nothing was landed: {what}; all is as it was",
-        hint="land again: the tree is looked at anew",
+        f"nothing was landed: {what}{_AS_BEFORE}",
+        hint=_AGAIN,
     )

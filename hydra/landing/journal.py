@@ -22,7 +22,8 @@ from hydra.paths import make_private
 from hydra.process.identity import Identity
 from hydra.store import read_object, write_whole
 
-SCHEMA = 1
+SCHEMA = 2
+"""2: the digest of each file that goes."""
 
 _LAST_BREATH = 2.0
 """Seconds for the lock of a Hydra that has just died."""
@@ -35,13 +36,15 @@ was there lies in the staging folder. done: the landing stands; only its leftove
 class Shift(NamedTuple):
     """One path of the work tree under way: `number` names its place in the staging folder.
 
-    `old` knows the file that goes (None: none), `fresh` the one that comes (None: none).
+    `old` knows the file that goes (None: none), `fresh` the one that comes (None: none). `digest`
+    is of the old file's content ("" of what has none, and in a journal of schema 1).
     """
 
     number: int
     path: bytes
     old: Mark | None
     fresh: Mark | None
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +154,8 @@ def _locked(lock: int) -> bool:
 def _plain(journal: Journal) -> dict[str, Any]:
     told = {one.name: getattr(journal, one.name) for one in fields(journal)}
     told["shifts"] = [
-        (one.number, os.fsdecode(one.path), one.old, one.fresh) for one in journal.shifts
+        (shift.number, os.fsdecode(shift.path), shift.old, shift.fresh, shift.digest)
+        for shift in journal.shifts
     ]
     told["made"] = [os.fsdecode(path) for path in journal.made]
     return told
@@ -165,8 +169,9 @@ def _journal(told: dict[str, Any]) -> Journal:
             path=os.fsencode(path),
             old=Mark(*old) if old else None,
             fresh=Mark(*fresh) if fresh else None,
+            digest=digest[0] if digest else "",
         )
-        for number, path, old, fresh in told["shifts"]
+        for number, path, old, fresh, *digest in told["shifts"]
     )
     told["made"] = tuple(os.fsencode(path) for path in told["made"])
     return Journal(**told)

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from hydra.errors import LandingRefused
 from hydra.git.changes import Change, Entry
+from hydra.git.later import Later
 from hydra.git.names import folded, parents, refused
 from hydra.git.standing import Indexed, WorkTree, is_module
-from hydra.landing.swap import Mark
+from hydra.landing.version import Version
 
 SHOWN = 20
 """Paths named in a refusal; with more, the others are counted."""
@@ -36,7 +37,8 @@ class Step:
     """One path's way from `old` to `new`.
 
     `gives`: a file comes; not for a submodule, nor where a sparse checkout leaves the path out.
-    `stage`: the index entry changes too. `mark` knows the file that stands there now, and goes.
+    `stage`: the index entry changes too. `version` and `digest` are of the file that stands there
+    now, and goes.
     """
 
     path: bytes
@@ -44,7 +46,8 @@ class Step:
     new: Entry | None
     gives: bool
     stage: bool = True
-    mark: Mark | None = None
+    version: Version | None = None
+    digest: str = ""
 
 
 @dataclass(slots=True)
@@ -68,6 +71,8 @@ class Look:
     _going: set[bytes] = field(default_factory=set)
     _listings: dict[bytes, dict[str, list[bytes]]] = field(default_factory=dict)
     _ways: dict[bytes, str] = field(default_factory=dict)
+    _versions: dict[bytes, Version | None] = field(default_factory=dict)
+    _digests: dict[bytes, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._top = os.fsencode(self.tree.root)
@@ -104,9 +109,9 @@ class Look:
 
     def _step(self, change: Change) -> Step:
         path = change.path
-        mark = Mark.of(self._full(path)) if self._stands(change) else None
-        stage = path not in self.loose
-        return Step(path, change.old, change.new, self._gives(change), stage, mark)
+        stage, version = path not in self.loose, self._versions.get(path)
+        digest = self._digests.get(path) or ""
+        return Step(path, change.old, change.new, self._gives(change), stage, version, digest)
 
     def _gives(self, change: Change) -> bool:
         goes = change.new is None or is_module(change.new)
@@ -137,7 +142,27 @@ class Look:
             self._problem(change.path, "changed in your index (staged)")
 
     def _check_files(self, standing: Sequence[Change]) -> None:
-        """Whether the files are as the old side has them, read anew: no flag or time is trusted."""
+        """Whether the files are as the old side has them, read anew: no flag or time is trusted.
+
+        Their facts are taken before anything of them is read.
+        """
+        self._versions = {c.path: Version.of(self._full(c.path)) for c in standing}
+        digests = Later(self._read_digests)
+        try:
+            self._compare(standing)
+        finally:
+            digests.wait()
+        digests.result()
+        for path, digest in self._digests.items():
+            if digest is None:
+                self._problem(path, "changed in your tree")
+
+    def _read_digests(self) -> None:
+        for path, version in self._versions.items():
+            if version is not None:
+                self._digests[path] = version.digest(self._full(path))
+
+    def _compare(self, standing: Sequence[Change]) -> None:
         now = WorkTree(
             self.tree.patches, self.tree.root, self.scratch / "standing", self.tree.name_length
         )

@@ -1,7 +1,9 @@
-"""Files that change places in one step, so that what was there before is never lost.
+"""Files that change places, so that what was there before is never lost.
 
-Linux's renameat2 swaps two names, or refuses to take one that is taken. Where a file system does
-not have it, hard links come as near as possible. Paths are bytes: names are, whatever the locale.
+Linux's renameat2 swaps two names in one step, or refuses to take one that is taken. Where a file
+system does not have it, or is not to be trusted with it, what stands there is moved aside first:
+its name is then free for an instant, and whatever takes it meanwhile is not overwritten. Paths are
+bytes: names are, whatever the locale.
 """
 
 from __future__ import annotations
@@ -9,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import shutil
 from typing import NamedTuple
 
 _AT_FDCWD = -100
@@ -17,6 +18,15 @@ _NOREPLACE, _EXCHANGE = 1, 2
 _NOT_HERE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 _libc = ctypes.CDLL(None, use_errno=True)
+
+UNTRUSTED = (0x65735546, 0x01021997)
+"""FUSE (virtiofs too) and 9p, as statfs names them: an exchange there is reported to lose data."""
+
+_STATFS_BYTES = 256
+"""More than any `struct statfs`; its first field is the type."""
+
+_TIMES = 8
+"""How often a file that is being saved is given back its place before what stands there stays."""
 
 
 class Mark(NamedTuple):
@@ -50,22 +60,62 @@ def look_at(path: bytes) -> os.stat_result | None:
         return None
 
 
-def exchange(fresh: bytes, target: bytes) -> None:
-    """Afterwards each of the two names has the other's file. Raises `OSError`; both must exist."""
-    if _renameat2(fresh, target, _EXCHANGE):
-        return
-    aside = aside_of(fresh)
-    try:
-        os.link(target, aside, follow_symlinks=False)
-    except OSError:  # a file system without hard links
-        shutil.copy2(target, aside, follow_symlinks=False)
-    os.rename(fresh, target)  # noqa: PTH104  bytes
-    os.rename(aside, fresh)  # noqa: PTH104
+def exchange(fresh: bytes, target: bytes, aside: bytes) -> bytes:
+    """`target` has the fresh file then; gives where the one that stood there is now: `fresh`, or
+    `aside` where two names cannot be swapped, which must be free.
+
+    Raises `FileNotFoundError` where nothing stands there, `FileExistsError` where something new was
+    put there in the instant in which the name was free: that stays, the old one is `aside`.
+    """
+    if _exchanges(fresh) and _renameat2(fresh, target, _EXCHANGE):
+        return fresh
+    os.rename(target, aside)  # noqa: PTH104  bytes
+    put(fresh, target)
+    return aside
 
 
-def aside_of(fresh: bytes) -> bytes:
-    """Where the old file waits for a moment, without renameat2: no tree has a file of this name."""
-    return os.path.dirname(fresh) + b"/.git"  # noqa: PTH120
+def give_back(old: bytes, target: bytes, aside: bytes, ours: Mark) -> bool:
+    """Puts an old file back to `target`, where `ours` is to stand; `aside` is a free name.
+
+    Whatever else stands there, or is saved there meanwhile, is newer and stays; False then. What
+    had to go is at `old` or `aside`.
+    """
+    expected = ours
+    for _ in range(_TIMES):
+        going = Mark.of(old)
+        try:
+            came = exchange(old, target, aside)
+        except (FileNotFoundError, FileExistsError):
+            return False
+        if Mark.of(came) == expected:
+            break
+        # Saved in the very moment. It goes back; what must come out then is what was just put in.
+        assert going is not None
+        expected, (old, aside) = going, (came, old if came == aside else aside)
+    return expected == ours
+
+
+def _exchanges(path: bytes) -> bool:
+    """Whether this file system is to be trusted with an exchange."""
+    return _type_of(os.lstat(path).st_dev, os.path.dirname(path)) not in UNTRUSTED  # noqa: PTH120
+
+
+_types: dict[int, int] = {}
+
+
+def _type_of(device: int, folder: bytes) -> int:
+    if device not in _types:
+        _types[device] = file_system(folder)
+    return _types[device]
+
+
+def file_system(folder: bytes) -> int:
+    """What kind of file system a folder lies on, as statfs(2) numbers them; 0 where unknown."""
+    facts = ctypes.create_string_buffer(_STATFS_BYTES)
+    call = getattr(_libc, "statfs", None)
+    if call is None or call(folder, facts) != 0:
+        return 0
+    return ctypes.c_ulong.from_buffer(facts).value & 0xFFFFFFFF
 
 
 def put(fresh: bytes, target: bytes) -> None:
@@ -78,10 +128,18 @@ def put(fresh: bytes, target: bytes) -> None:
         os.link(fresh, target, follow_symlinks=False)
     except FileExistsError:
         raise
-    except OSError:
+    except OSError:  # a folder, or a file system without hard links
+        _reserve(fresh, target)
         os.rename(fresh, target)  # noqa: PTH104
     else:
         os.unlink(fresh)  # noqa: PTH108
+
+
+def _reserve(fresh: bytes, target: bytes) -> None:
+    """Takes a free name, so that only who opens this very file could still be overwritten."""
+    if os.path.isdir(fresh) and not os.path.islink(fresh):  # noqa: PTH112, PTH114
+        return  # a rename takes no folder's place but an empty one's
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _renameat2(old: bytes, new: bytes, flag: int) -> bool:

@@ -58,6 +58,7 @@ def landed_text(
     if remarks:
         lines.append(paint("it touches what deserves a look:", "warn", color))
         lines += (f"  {line}" for line in remark_lines([asdict(one) for one in remarks]))
+    lines += _kept(document, color)
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
     if steps and not dry_run:
@@ -70,7 +71,9 @@ def undone_text(document: Mapping[str, Any], changes: Sequence[Change], *, color
     where = document["ref"].removeprefix("refs/heads/")
     told = f"took back {', '.join(document['lanes'])} from {where}"
     files = plural(len(changes), "file")
-    return f"{paint(clean(told), 'good', color)}: {files} as before the landing\n"
+    lines = [f"{paint(clean(told), 'good', color)}: {files} as before the landing"]
+    lines += _kept(document, color)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def landing_document(
@@ -84,6 +87,14 @@ def landing_document(
     """The landing's record, and what was said besides."""
     said = {"hooks": list(hooks), "notes": list(notes), "dry_run": dry_run}
     return {**document, **said, "remarks": [asdict(remark) for remark in remarks]}
+
+
+def _kept(document: Mapping[str, Any], color: bool) -> list[str]:
+    """What was displaced and may hold more than was read there, and where it lies."""
+    return [
+        paint(clean(f"kept: {file['path']}, {file['why']}: {file['file']}"), "warn", color)
+        for file in document.get("kept") or ()
+    ]
 
 
 def _checks(told: Mapping[str, Any] | None, dry_run: bool) -> list[str]:

@@ -1,0 +1,188 @@
+"""The way back of a landing: what was moved, read off the files themselves by their marks.
+
+All paths are judged before the first is touched. What the user has saved meanwhile is newer than
+anything of the landing's: it stays where it is, also where it is saved while its path goes back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from hydra.landing.journal import Journal, Shift
+from hydra.landing.swap import Mark, give_back, put
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """One path that somebody changed since; `old_file` is where its old one lies, if it had one."""
+
+    name: str
+    why: str
+    old_file: bytes | None = None
+
+
+Act = Callable[[], Unsure | None]
+"""Puts one thing back; what it could not, as somebody was quicker."""
+
+_CHANGED = "changed since it was landed"
+_QUICKER = "saved while it was put back"
+
+
+def way_back(journal: Journal) -> tuple[list[Act], list[Unsure]]:
+    """All that is to be done, in its order, and what cannot be: last things first."""
+    came = [shift for shift in journal.shifts if shift.fresh is not None]
+    went = [shift for shift in journal.shifts if shift.fresh is None]
+    acts: list[Act] = []
+    unsure: list[Unsure] = []
+
+    def judge(step: Act | Unsure | None) -> None:
+        if isinstance(step, Unsure):
+            unsure.append(step)
+        elif step is not None:
+            acts.append(step)
+
+    judge(_index_back(journal))
+    for shift in came:
+        judge(_came_back(journal, shift))
+    acts += [partial(_unmake, journal, folder) for folder in reversed(journal.made)]
+    for shift in came:
+        judge(_folder_back(journal, shift))
+    for shift in went:
+        judge(_went_back(journal, shift))
+    return acts, unsure
+
+
+def restore(journal: Journal, shift: Shift) -> None:
+    """Puts one path back at once: what came out of its place is not what was read there."""
+    step = _went_back(journal, shift) if shift.fresh is None else _came_back(journal, shift)
+    if step is not None and not isinstance(step, Unsure):
+        step()
+
+
+def fresh_place(journal: Journal, path: bytes) -> bytes:
+    """Where a new file waits; after an exchange, where the old one is."""
+    return os.fsencode(journal.files) + b"/fresh/" + path
+
+
+def gone_place(journal: Journal, number: int) -> bytes:
+    """Where a file is that only goes, or whose place cannot be exchanged."""
+    return os.fsencode(journal.files) + b"/gone/%d" % number
+
+
+def folder_place(journal: Journal, number: int) -> bytes:
+    """Where an emptied folder is that a file takes the place of."""
+    return os.fsencode(journal.files) + b"/folders/%d" % number
+
+
+def displaced(journal: Journal, shift: Shift) -> bytes | None:
+    """Where the file is that had to go; None where it still stands in its place, or does again."""
+    gone = gone_place(journal, shift.number)
+    if os.path.lexists(gone):
+        return gone
+    fresh = fresh_place(journal, shift.path)
+    return fresh if Mark.of(fresh) not in (None, shift.fresh) else None
+
+
+def full(journal: Journal, path: bytes) -> bytes:
+    """A path of the work tree."""
+    return os.fsencode(journal.root) + b"/" + path
+
+
+def _index_back(journal: Journal) -> Act | Unsure | None:
+    users = os.fsencode(journal.git_dir) + b"/index"
+    staging = os.fsencode(journal.staging)
+    now, before = Mark.of(users), Mark.of(staging + b"/index-old")
+    if (now and now.inode) == (before and before.inode):
+        return None
+    landed = Mark.of(staging + b"/index-new")
+    if now is None or landed is None or now.inode != landed.inode:
+        return Unsure(os.fsdecode(users), "git wrote the index since", staging + b"/index-old")
+    return (
+        partial(os.rename, staging + b"/index-old", users) if before else partial(os.unlink, users)
+    )
+
+
+def _came_back(journal: Journal, shift: Shift) -> Act | Unsure | None:
+    """A file that came goes back to the staging folder; with it, what it took the place of."""
+    target, fresh = full(journal, shift.path), fresh_place(journal, shift.path)
+    now = Mark.of(target)
+    if shift.old is None:
+        return _only_came_back(journal, shift, now)
+    old = displaced(journal, shift)
+    if old is None:
+        return None  # not come yet, or back already
+    if now == shift.fresh:
+        return partial(_swap_back, journal, shift, old)
+    if now is None and Mark.of(fresh) == shift.fresh:  # between two names, where none is exchanged
+        return partial(_put_back, shift, old, target)
+    return Unsure(os.fsdecode(shift.path), _CHANGED, old)
+
+
+def _only_came_back(journal: Journal, shift: Shift, now: Mark | None) -> Act | Unsure | None:
+    if now == shift.fresh:
+        return partial(_take_back, journal, shift)
+    if now is None or os.path.lexists(fresh_place(journal, shift.path)):
+        return None  # not come yet, or gone again; if anything is there, it is the user's
+    return Unsure(os.fsdecode(shift.path), _CHANGED)
+
+
+def _swap_back(journal: Journal, shift: Shift, old: bytes) -> Unsure | None:
+    places = (fresh_place(journal, shift.path), gone_place(journal, shift.number))
+    spare = places[old == places[0]]
+    assert shift.fresh is not None
+    if give_back(old, full(journal, shift.path), spare, shift.fresh):
+        return None
+    return Unsure(os.fsdecode(shift.path), _QUICKER, displaced(journal, shift))
+
+
+def _take_back(journal: Journal, shift: Shift) -> Unsure | None:
+    """A new file goes; what was saved over it in that moment comes back to its place."""
+    target, aside = full(journal, shift.path), gone_place(journal, shift.number)
+    try:
+        put(target, aside)
+    except FileNotFoundError:  # somebody removed it
+        return None
+    return None if Mark.of(aside) == shift.fresh else _put_back(shift, aside, target)
+
+
+def _went_back(journal: Journal, shift: Shift) -> Act | Unsure | None:
+    """A file that went comes back to its place."""
+    target, gone = full(journal, shift.path), gone_place(journal, shift.number)
+    old, now = Mark.of(gone), Mark.of(target)
+    if old is None:
+        return None
+    if now is not None and now.inode == old.inode:
+        return partial(os.unlink, gone)  # a link made where there is no renameat2: still in place
+    if now is None or shift.path in journal.made or _is_ours(journal, shift.path, now):
+        return partial(_put_back, shift, gone, target)
+    return Unsure(os.fsdecode(shift.path), "made anew since it was removed", gone)
+
+
+def _folder_back(journal: Journal, shift: Shift) -> Act | None:
+    aside = folder_place(journal, shift.number)
+    if not os.path.lexists(aside):
+        return None
+    return partial(_put_back, shift, aside, full(journal, shift.path))
+
+
+def _put_back(shift: Shift, aside: bytes, target: bytes) -> Unsure | None:
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
+        put(aside, target)
+    except (FileExistsError, NotADirectoryError):
+        return Unsure(os.fsdecode(shift.path), _QUICKER, aside)
+    return None
+
+
+def _is_ours(journal: Journal, path: bytes, now: Mark) -> bool:
+    """Whether the landing itself put the file there, which goes before."""
+    return any(shift.path == path and shift.fresh == now for shift in journal.shifts)
+
+
+def _unmake(journal: Journal, folder: bytes) -> None:
+    with suppress(OSError):  # never made, or the user has put something there
+        os.rmdir(full(journal, folder))  # noqa: PTH106

@@ -1,0 +1,220 @@
+"""What a landing took out of its place is looked at once more before it goes.
+
+A program that had a file open writes into it wherever it lies by then. So a file goes only when it
+still is what was read, and when nobody has it open to write; any other is kept, and named.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hydra.landing.journal import Desk, Journal, Shift
+from hydra.landing.place import files_below
+from hydra.landing.rollback import Unsure, folder_place, fresh_place, gone_place
+from hydra.landing.staging import is_folder
+from hydra.landing.swap import Mark
+from hydra.landing.version import digest_of, is_written_to
+from hydra.naming import some
+from hydra.store import read_object, write_json
+
+_NAME = 40
+"""Characters of a file's name that are kept in another place: four bytes each, and a number."""
+
+_SHOWN = 3
+
+WRITTEN = "written to while it was replaced"
+OPEN = "a program still has it open to write"
+BEFORE = "what it was before the landing"
+_UNKNOWN = ""
+"""The kernel does not say whether a program has it open: kept for a while, and not named."""
+
+_LATE_AFTER = 3600.0
+"""Seconds after which nobody writes any more into a file of which the kernel does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SalvagedFile:
+    """A file that was taken out of its place and is not removed: `path` in the tree, `file` where
+    it lies now, and why. `mark` and `digest` are what it was when it was looked at last."""
+
+    path: str
+    file: str
+    why: str
+    mark: Mark | None = None
+    digest: str = ""
+    since: float = 0.0
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """For a record and a person."""
+        return {"path": self.path, "file": self.file, "why": self.why}
+
+
+def salvage(
+    journal: Journal, desk: Desk, unsure: Sequence[Unsure] = ()
+) -> tuple[SalvagedFile, ...]:
+    """Looks at all that lies in the staging folder, and moves what is to be kept out of it.
+
+    Gives what is to be named. Raises `OSError`.
+    """
+    old = {item.old_file: item.name for item in unsure if item.old_file is not None}
+    rows = [
+        _salvage(journal, desk, number, *row) for number, row in enumerate(_remains(journal, old))
+    ]
+    if rows:
+        _note(desk, [*_read(desk), *rows])
+    return tuple(row for row in rows if row.why != _UNKNOWN)
+
+
+def review(desk: Desk) -> tuple[SalvagedFile, ...]:
+    """Looks again at what was kept as a program had it open: gives what was written to since.
+
+    What nobody has open any more, unchanged, goes. Raises `OSError`.
+    """
+    rows = _read(desk)
+    now = [_again(row) for row in rows]
+    stay = [row for row in now if row is not None]
+    if stay != rows:
+        _note(desk, stay)
+    late = [row for row, before in zip(now, rows, strict=True) if row and row.why != before.why]
+    return tuple(row for row in late if row.why == WRITTEN)
+
+
+def is_to_be_reviewed(desk: Desk) -> bool:
+    """Whether anything is to be looked at again."""
+    return _file(desk).exists()
+
+
+def _remains(journal: Journal, old: dict[bytes, str]) -> Iterator[tuple[bytes, str, str]]:
+    """Each place with something in it that is to be kept, its path and why."""
+    for shift in journal.shifts:
+        name = os.fsdecode(shift.path)
+        fresh = (fresh_place(journal, shift.path),) if shift.fresh else ()
+        for place in (*fresh, gone_place(journal, shift.number)):
+            why = BEFORE if place in old else _reason(shift, place)
+            if why is not None:
+                yield place, name, why
+        folder = folder_place(journal, shift.number)
+        if is_folder(folder) and next(files_below(folder), None) is not None:
+            yield folder, name, WRITTEN
+    index = os.fsencode(journal.staging) + b"/index-old"
+    if index in old:
+        yield index, old[index], BEFORE
+
+
+def _reason(shift: Shift, place: bytes) -> str | None:
+    """Why a file of the staging folder is kept; None where it may go, or none is there."""
+    mark = Mark.of(place)
+    if mark is None:
+        return None
+    if mark not in (shift.old, shift.fresh):
+        return WRITTEN
+    # First whether it can still change, then whether it has.
+    is_open = is_written_to(place)
+    if mark == shift.old and not _is_what_was_read(place, shift.digest):
+        return WRITTEN
+    if Mark.of(place) != mark:
+        return WRITTEN
+    return None if is_open is False else OPEN if is_open else _UNKNOWN
+
+
+def _is_what_was_read(place: bytes, digest: str) -> bool:
+    try:
+        return not digest or digest_of(place) == digest
+    except OSError:
+        return True  # its owner could not read it before either
+
+
+def _salvage(
+    journal: Journal, desk: Desk, number: int, place: bytes, name: str, why: str
+) -> SalvagedFile:
+    mark, digest = Mark.of(place), _digest(place) if why in (OPEN, _UNKNOWN) else ""
+    target = f"{number}-{Path(name).name[-_NAME:]}"
+    file = _move(place, desk.folder / f"kept-{journal.id}" / target, Path(journal.files))
+    since = time.time()
+    return SalvagedFile(path=name, file=str(file), why=why, mark=mark, digest=digest, since=since)
+
+
+def _digest(place: bytes) -> str:
+    with suppress(OSError):
+        return digest_of(place)
+    return ""
+
+
+def _move(place: bytes, target: Path, files: Path) -> Path:
+    """The very file, not a copy: who has it open goes on writing into it."""
+    for folder in (target.parent, files.with_name(f".hydra-{target.parent.name}")):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            os.rename(place, os.fsencode(folder / target.name))  # noqa: PTH104  bytes
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            with suppress(OSError):  # a file of another place is in it
+                folder.rmdir()
+        else:
+            return folder / target.name
+    raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), os.fsdecode(place))
+
+
+def _again(row: SalvagedFile) -> SalvagedFile | None:
+    """The same, looked at again; None where it may go, and went."""
+    if row.why not in (OPEN, _UNKNOWN):
+        return None  # named already: it is the user's to remove
+    place = os.fsencode(row.file)
+    mark = Mark.of(place)
+    if mark is None:
+        return None
+    is_open = is_written_to(place)
+    if mark != row.mark or (row.digest and _digest(place) != row.digest):
+        return replace(row, why=WRITTEN)
+    if is_open or (is_open is None and time.time() - row.since < _LATE_AFTER):
+        return row
+    _remove(Path(row.file))
+    return None
+
+
+def _remove(file: Path) -> None:
+    file.unlink()
+    with suppress(OSError):
+        file.parent.rmdir()
+
+
+def _file(desk: Desk) -> Path:
+    return desk.folder / "kept.json"
+
+
+def _note(desk: Desk, rows: Sequence[SalvagedFile]) -> None:
+    rows = [row for row in rows if row.why in (OPEN, _UNKNOWN)]
+    if rows:
+        write_json(_file(desk), {"schema": 1, "files": [asdict(row) for row in rows]})
+    else:
+        _file(desk).unlink(missing_ok=True)
+
+
+def _read(desk: Desk) -> list[SalvagedFile]:
+    try:
+        rows = read_object(_file(desk))["files"]
+        return [_salvaged(row) for row in rows]
+    except FileNotFoundError:
+        return []
+    except (KeyError, TypeError, ValueError) as damage:
+        raise OSError(f"{_file(desk)} cannot be read: {damage}") from damage
+
+
+def _salvaged(row: dict[str, Any]) -> SalvagedFile:
+    mark = row["mark"]
+    return SalvagedFile(**{**row, "mark": Mark(*mark) if mark else None})
+
+
+def files_in_short(files: Sequence[SalvagedFile]) -> str:
+    """The paths, why they are kept, and the folder they lie in."""
+    names = some([f"{file.path} ({file.why})" for file in files], _SHOWN)
+    return f"{names} in {Path(files[0].file).parent}"
