@@ -17,6 +17,7 @@ from hydra.git import sparse
 from hydra.git.changes import changes
 from hydra.git.runner import GitFailed, run
 from hydra.landing import after, engine
+from hydra.landing.attributes import Attributes
 from hydra.landing.journal import Desk
 from hydra.landing.order import Order
 from hydra.landing.salvage import SalvagedFile
@@ -54,6 +55,11 @@ def _undone(place: Place, record: RunRecord, document: Mapping[str, Any], at: De
         reason=f"hydra merge --undo: {document['title']}",
         loose=[os.fsencode(path) for path in document["loose"]],
         outside=outside,
+        attributes={
+            os.fsencode(path): Attributes.from_record(row)
+            for path, row in (document.get("attributes") or {}).items()
+        },
+        flags={os.fsencode(path): row for path, row in (document.get("flags") or {}).items()},
         record=Path(str(document["record"])),
         document={**document, "undone": time.time()},
     )

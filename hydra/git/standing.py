@@ -17,19 +17,31 @@ TRUE_STAT = (("core.trustctime", "true"), ("core.checkstat", "default"))
 """Under the user's laxer words an edit that puts its mtime back would not be seen."""
 
 
+FLAGS = ("skip-worktree", "assume-unchanged")
+"""What keeps git from looking at a path; writing its entry anew takes them off."""
+
+
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """One path in an index. `stage` is over 0 in a conflict; `skipped` is git's skip-worktree."""
+    """One path in an index. `stage` is over 0 in a conflict; `skipped` is git's skip-worktree,
+    `assumed` its assume-unchanged."""
 
     entry: Entry
     stage: int = 0
     skipped: bool = False
+    assumed: bool = False
 
     @classmethod
     def read(cls, facts: bytes) -> Indexed:
         """`H 100644 <oid> 0`, as ls-files shows it."""
         tag, mode, oid, stage = facts.decode().split(" ")
-        return cls(Entry(mode, oid), int(stage), tag.upper() == "S")
+        return cls(Entry(mode, oid), int(stage), tag.upper() == "S", tag.islower())
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags that a person has set, as `WorkTree.flag` takes them."""
+        set_ = (self.skipped, self.assumed)
+        return tuple(flag for flag, is_set in zip(FLAGS, set_, strict=True) if is_set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +80,11 @@ class WorkTree:
         # What goes, first: a file may take the place of a folder.
         self.git("update-index", "-z", "--index-info", stdin=b"".join(sorted(lines)))
 
-    def skip(self, paths: Sequence[bytes]) -> None:
-        """Marks paths as left out of the work tree (a sparse checkout)."""
+    def flag(self, flag: str, paths: Sequence[bytes]) -> None:
+        """Sets one of `FLAGS`; skip-worktree is also how a sparse checkout leaves paths out."""
         if paths:
             stdin = b"".join(path + b"\0" for path in paths)
-            self.git("update-index", "-z", "--skip-worktree", "--stdin", stdin=stdin)
+            self.git("update-index", "-z", f"--{flag}", "--stdin", stdin=stdin)
 
     def refresh(self) -> bool:
         """Lets the index know what is unchanged on disk, by content where times do not tell.

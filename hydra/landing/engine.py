@@ -14,9 +14,10 @@ Killed before 5's last act, it is undone from the staging folder; after it, only
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hydra.errors import HydraError, LandingRefused
 from hydra.git.runner import GitFailed, owner, run
@@ -165,8 +166,16 @@ class _Under:
             MOVING,
             shifts=tuple(one for one in shifts if one.old or one.fresh),
             made=self.ready.missing,
+            document=self._document(),
         )
         self._note(journal)
+
+    def _document(self) -> Mapping[str, Any] | None:
+        """The record, with what an undo is to give back to files that go."""
+        if self.order.document is None:
+            return None
+        flags = {os.fsdecode(path): list(flags) for path, flags in self.ready.flags.items()}
+        return {**self.order.document, "attributes": self.ready.gone(), "flags": flags}
 
     def shift(self) -> None:
         """Each file changes places with the one that is staged for it; what only goes, first."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hydra.git.changes import Change
 from hydra.git.found import Repository
 from hydra.git.standing import WorkTree
+from hydra.landing.attributes import Attributes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,8 @@ class Order:
     bring: Callable[[], None] = lambda: None
     loose: Collection[bytes] = ()
     outside: Collection[bytes] = ()
+    attributes: Mapping[bytes, Attributes] = field(default_factory=dict)
+    flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
     record: Path | None = None
     document: Mapping[str, Any] | None = None
 

@@ -90,6 +90,10 @@ class Look:
         """The files that will be written, if nothing is in the way."""
         return [change.path for change in self.changes if self._gives(change)]
 
+    def flags(self) -> dict[bytes, tuple[str, ...]]:
+        """The flags that a person has set in the index, of the paths that change."""
+        return {path: indexed.flags for path, indexed in self._known.items() if indexed.flags}
+
     def steps(self) -> tuple[Step, ...]:
         """What is to be done, in git's order. Raises `LandingRefused` with all that is in the way.
 

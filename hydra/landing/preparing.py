@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from hydra.git.later import Later
 from hydra.git.names import parents
 from hydra.git.stamped import Stamps
-from hydra.git.standing import WorkTree, is_module
+from hydra.git.standing import FLAGS, WorkTree, is_module
 from hydra.landing import staging
+from hydra.landing.attributes import Attributes
 from hydra.landing.order import Order
 from hydra.landing.place import Look, Step
 
@@ -29,7 +30,8 @@ class Preparing:
     """`staging` is the folder for the index, `files` the one for files; both are there already.
 
     Afterwards `steps` are what is to be done, `missing` the folders to be made, the upper ones
-    first. The bringing of the objects is under way as soon as nothing is known to be in the way.
+    first, `flags` what the paths bore in the user's index. The bringing of the objects is under way
+    as soon as nothing is known to be in the way.
     """
 
     order: Order
@@ -37,6 +39,7 @@ class Preparing:
     files: Path
     steps: tuple[Step, ...] = ()
     missing: tuple[bytes, ...] = ()
+    flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
     _brought: Later[None] | None = None
     _stamps: Stamps | None = None
 
@@ -62,6 +65,8 @@ class Preparing:
                 self.steps = look.steps()
                 self.missing = tuple(self._missing_folders())
                 entered.result()
+                self.flags = look.flags()
+                self._flag()
                 self._stamps = self._read_stamps()
                 self._brought = Later(order.bring)
             finally:
@@ -69,8 +74,9 @@ class Preparing:
         finally:
             entered.wait()
         written.result()
-        self._own_tree().skip(self._left_out())
+        self._own_tree().flag(FLAGS[0], self._left_out())
         staging.share(root, self.files / "fresh", self._given())
+        self._give_attributes()
 
     def bring(self) -> None:
         """Waits for the objects. Raises what the bringing of them raised."""
@@ -96,6 +102,30 @@ class Preparing:
             self._stamps.write(found)
         else:
             self._own_tree().refresh()
+
+    def _flag(self) -> None:
+        """A new entry bears the flags of the old one, or of the one that went when it landed."""
+        come = [step.path for step in self.steps if step.stage and step.new is not None]
+        flags = {**self.order.flags, **self.flags}
+        for flag in FLAGS:
+            self._own_tree().flag(flag, [path for path in come if flag in flags.get(path, ())])
+
+    def _give_attributes(self) -> None:
+        top = os.fsencode(self.order.repository.root) + b"/"
+        fresh = os.fsencode(self.files / "fresh") + b"/"
+        for step in self.steps:
+            if step.gives and step.new is not None:
+                old = Attributes.of(top + step.path) if step.version else None
+                attributes = old or self.order.attributes.get(step.path)
+                if attributes is not None:
+                    attributes.give(fresh + step.path, step.old, step.new)
+
+    def gone(self) -> dict[str, dict[str, object]]:
+        """What the files bear that go and have no successor, for the record."""
+        top = os.fsencode(self.order.repository.root) + b"/"
+        paths = [step.path for step in self.steps if step.version and not step.gives]
+        files = ((path, Attributes.of(top + path)) for path in paths)
+        return {os.fsdecode(path): file.as_record() for path, file in files if file}
 
     def _own_tree(self) -> WorkTree:
         return self.order.tree(self.order.repository.root, self.index)
