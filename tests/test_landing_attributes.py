@@ -79,6 +79,6 @@ def test_what_git_was_told_of_a_path_it_is_told_again(shelf: Shelf, flag: str) -
     before = git(shelf.repo, "ls-files", "-v")
     shelf.merge("claude")
     now = git(shelf.repo, "ls-files", "-v").splitlines()
-    assert [row for row in now if row.endswith("src/pager.py")][0][0] in "hS"
+    assert next(row for row in now if row.endswith("src/pager.py"))[0] in "hS"
     shelf.undo()
     assert git(shelf.repo, "ls-files", "-v") == before
