@@ -88,10 +88,15 @@ def test_an_index_that_is_locked(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("lock", ["HEAD.lock", "refs/heads/main.lock"])
-def test_a_branch_that_is_locked_puts_all_back(shelf: Shelf, lock: str) -> None:
-    (shelf.repo / ".git" / lock).touch()
+def test_a_branch_that_is_locked_puts_all_back(
+    shelf: Shelf, lock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the last moment; one that is there before is seen before anything moves."""
+    file = shelf.repo / ".git" / lock
+    monkeypatch.setattr(engine, "moment", lambda name: file.touch() if name == "ref" else None)
     refused(shelf, "the branch could not be moved")
-    (shelf.repo / ".git" / lock).unlink()
+    kinds.quiet()
+    file.unlink()
     lands(shelf)
 
 

@@ -26,6 +26,7 @@ from hydra.git.runner import GitFailed, run
 from hydra.landing import after, engine
 from hydra.landing.journal import Desk
 from hydra.landing.message import message_of
+from hydra.landing.obstacles import check_branch
 from hydra.landing.order import Order
 from hydra.landing.picks import Pick
 from hydra.landing.place import check_names
@@ -112,7 +113,7 @@ def merge(request: MergeRequest) -> Landing:
         told = None
         if request.check is not None and not request.dry_run:
             if not request.branch:  # nobody waits for checks to hear that a file is in the way
-                engine.look(_order(place, record, made, files, scratch), scratch)
+                engine.look(_order(place, record, made, files, scratch, request.commits), scratch)
             overridden = bool(choice.override)
             told = checked(record, made, request.check, overridden=overridden)
         text = _message(request, record, made)
@@ -244,7 +245,7 @@ def _land(
         remarks=besides.remarks_of(place, record, made),
     )
     order = replace(
-        _order(place, record, made, files, scratch),
+        _order(place, record, made, files, scratch, request.commits),
         id=name,
         ref=ref if commit else "",
         commit=commit,
@@ -268,7 +269,12 @@ def with_salvaged(landing: Landing, files: Sequence[SalvagedFile]) -> Landing:
 
 
 def _order(
-    place: Place, record: RunRecord, made: Made, files: Sequence[Change], scratch: Path
+    place: Place,
+    record: RunRecord,
+    made: Made,
+    files: Sequence[Change],
+    scratch: Path,
+    commits: bool,
 ) -> Order:
     """What is to be done to the tree; where the branch goes is added to it."""
     added = [change.path for change in files if change.old is None]
@@ -278,7 +284,7 @@ def _order(
         repository=place.repository,
         patches=record.patches,
         changes=files,
-        ref="",
+        ref=f"refs/heads/{place.repository.branch}" if commits else "",
         head=made.head,
         commit="",
         loose=made.dirty,
@@ -328,6 +334,7 @@ def carry_out(order: Order, desk: Desk) -> tuple[SalvagedFile, ...]:
 def _new_branch(place: Place, order: Order, request: MergeRequest) -> None:
     root = place.repository.root
     check_names(order.changes)
+    check_branch(place.repository, order.ref)
     if request.dry_run:
         return
     order.bring()

@@ -23,6 +23,7 @@ from hydra.errors import HydraError, LandingRefused
 from hydra.git.runner import GitFailed, owner, run
 from hydra.landing import after, staging
 from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal, Shift
+from hydra.landing.obstacles import check_repository, locked
 from hydra.landing.order import Order
 from hydra.landing.place import Look, Step, files_below
 from hydra.landing.preparing import Preparing
@@ -105,6 +106,7 @@ def _saved(broken: BaseException, salvaged: Sequence[SalvagedFile]) -> LandingRe
 @uncollected()
 def look(order: Order, scratch: Path) -> tuple[Step, ...]:
     """What `move` would do, with nothing written outside `scratch`. Raises `LandingRefused`."""
+    check_repository(order.repository, order.ref)
     index = scratch / "index"
     staging.copy_index(order.repository, index)
     tree = order.tree(order.repository.root, index)
@@ -150,6 +152,7 @@ class _Under:
 
     def prepare(self) -> None:
         """Everything that can be done without touching the tree."""
+        check_repository(self.order.repository, self.order.ref)
         self._note(self.journal)
         for folder in dict.fromkeys((self.staging, self.files)):
             folder.mkdir(mode=0o700)
@@ -252,11 +255,7 @@ class _Under:
         try:
             os.link(lock, Path(self.journal.git_dir) / "index.lock")
         except FileExistsError:
-            raise LandingRefused(
-                "nothing was landed: another git is at work here (its index.lock is there)",
-                hint="wait for it; if none runs, remove "
-                f"{Path(self.journal.git_dir) / 'index.lock'} as git itself says",
-            ) from None
+            raise locked(Path(self.journal.git_dir) / "index.lock", "here") from None
         moment("locked")
 
     def _shift_of(self, number: int, step: Step) -> Shift:

@@ -20,6 +20,7 @@ from hydra.git.changes import Change, Entry
 from hydra.git.later import Later
 from hydra.git.names import folded, parents, refused
 from hydra.git.standing import Indexed, WorkTree, is_module
+from hydra.landing.obstacles import immovable, is_anothers, is_mount, unwritable
 from hydra.landing.version import Version
 
 SHOWN = 20
@@ -182,11 +183,20 @@ class Look:
         if self._left_out(change):
             return
         self._check_way(change.path)
+        if change.path in self._versions:
+            self._check_movable(change.path)
         comes = change.new is not None and (
             change.old is None or (is_module(change.old) and not is_module(change.new))
         )
         if comes and not self._is_repository(change):
             self._check_free(change.path)
+
+    def _check_movable(self, path: bytes) -> None:
+        full = self._full(path)
+        if why := immovable(full):
+            self._problem(path, f"it {why}")
+        elif is_anothers(full, os.lstat(os.path.dirname(full))):  # noqa: PTH120  bytes
+            self._problem(path, "it is somebody else's, and its folder lets only owners move files")
 
     def _is_repository(self, change: Change) -> bool:
         """A submodule's own repository stands there already, and nothing in it is written to."""
@@ -219,9 +229,11 @@ class Look:
                 return f"{kind} of yours is on the way: {os.fsdecode(place)}"
             if found.st_dev != device:
                 return "on another file system than the repository"
+            if is_mount(full):
+                return f"its folder is a mount of its own: {os.fsdecode(full)}"
             last = full
-        if not os.access(last, os.W_OK | os.X_OK):
-            return f"its folder cannot be written: {os.fsdecode(last)}"
+        if why := unwritable(Path(os.fsdecode(last))):
+            return f"its folder {why}: {os.fsdecode(last)}"
         return ""
 
     def _check_free(self, path: bytes) -> None:

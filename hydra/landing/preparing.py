@@ -75,8 +75,8 @@ class Preparing:
             entered.wait()
         written.result()
         self._own_tree().flag(FLAGS[0], self._left_out())
-        staging.share(root, self.files / "fresh", self._given())
         self._give_attributes()
+        staging.share(root, self.files / "fresh", self._given())  # a shared folder's group wins
 
     def bring(self) -> None:
         """Waits for the objects. Raises what the bringing of them raised."""

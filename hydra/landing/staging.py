@@ -12,15 +12,17 @@ from pathlib import Path
 
 from hydra.git.found import Repository
 from hydra.git.runner import run
+from hydra.landing.obstacles import mount_of
 
 
 def places(repository: Repository, name: str) -> tuple[Path, Path]:
     """For the index and for the files of landing `name`, each where it can be renamed from.
 
-    In the git dir, where no tool looks; files in the tree only where that is another file system.
+    In the git dir, where no tool looks; files in the tree only where that is another file system,
+    or another mount of the same.
     """
     git_dir, root, folder = repository.git_dir, repository.root, f".hydra-landing-{name}"
-    same = git_dir.stat().st_dev == root.stat().st_dev
+    same = git_dir.stat().st_dev == root.stat().st_dev and mount_of(git_dir) == mount_of(root)
     return git_dir / folder, (git_dir if same else root) / folder
 
 
