@@ -9,7 +9,7 @@ from typing import Any
 from hydra.app.judgement import Verdict, judgement, judgement_to_land, lane_of
 from hydra.errors import LandingRefused, RecordError, Refused, UsageError
 from hydra.landing.picks import Pick
-from hydra.reporters.ranking import without_commit
+from hydra.reporters.ranking import landing_options
 from hydra.reporters.text import quote
 from hydra.store import RunRecord
 
@@ -45,10 +45,12 @@ def chosen(
     run: str,
     override: str | None,
     environ: Mapping[str, str],
+    options: str = "",
 ) -> Chosen:
     """What lands. Raises `UsageError`, and `LandingRefused` where the ranking does not choose.
 
-    `run` is how the run was named, "" for the latest: the lines to type name it again.
+    `run` is how the run was named, "" for the latest, and `options` where it is to land: the lines
+    to type name both again.
     """
     if override is not None and not override.strip():
         raise UsageError("--override has no reason", hint=OVERRIDE)
@@ -65,7 +67,7 @@ def chosen(
         kept = tuple(_kept(one) for one in told if one)
         return Chosen(picks=tuple(picks), verdict=kept, override=reason)
     verdict = judgement_to_land(record, environ) if lane else _judgement(record, environ)
-    lane = lane or _top(verdict or {}, f" -r {quote(run)}" if run else "", reason)
+    lane = lane or _top(verdict or {}, f" -r {quote(run)}" if run else "", options, reason)
     mine = lane_of(verdict, lane) if verdict else {}
     return Chosen(
         picks=(Pick(lane, ""),),
@@ -84,7 +86,7 @@ def _judgement(record: RunRecord, environ: Mapping[str, str]) -> Verdict:
         ) from error
 
 
-def _top(verdict: Verdict, named: str, reason: str) -> str:
+def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
     """The one lane to land. Raises `LandingRefused` with the lines to type instead."""
     if verdict.get("top"):
         return str(verdict["top"])
@@ -94,7 +96,7 @@ def _top(verdict: Verdict, named: str, reason: str) -> str:
         raise LandingRefused(
             "nothing was landed: no lane has a patch", hint="`hydra runs show` says why"
         )
-    how = f"{named}{without_commit(verdict)}"
+    how = f"{named}{options or landing_options(verdict)}"
     lines = ", or ".join(f"hydra merge {quote(name)}{how}" for name in names)
     if len(first) > 1:
         told = f"{', '.join(names[:-1])} and {names[-1]} are tied"

@@ -15,7 +15,7 @@ from typing import Any
 from hydra import paths
 from hydra.app import besides, runs
 from hydra.app.chosen import Chosen, chosen
-from hydra.app.composing import Made, composed
+from hydra.app.composing import Made, composed, tree_of
 from hydra.app.precheck import Check, checked
 from hydra.app.runs import Place
 from hydra.errors import LandingRefused, Refused, UsageError
@@ -32,6 +32,7 @@ from hydra.landing.picks import Pick
 from hydra.landing.place import check_names
 from hydra.landing.salvage import SalvagedFile
 from hydra.model import Remark
+from hydra.reporters.text import quote
 from hydra.store import RunRecord, new_run_id, shared
 
 
@@ -63,6 +64,13 @@ class MergeRequest:
         """Whether a commit is made."""
         return self.commit or bool(self.branch)
 
+    @property
+    def where(self) -> str:
+        """Where it is to land, as it was typed."""
+        if self.branch:
+            return f" --branch {quote(self.branch)}"
+        return "" if self.commit else " --no-commit"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landing:
@@ -90,7 +98,8 @@ def merge(request: MergeRequest) -> Landing:
     """Lands it. Raises `LandingRefused` with nothing touched, `UsageError`, `RecordError`."""
     place = runs.here(request.environ, request.directory)
     record = runs.find(place, request.run)
-    with shared(record.folder), scratch_of(place) as scratch:
+    with shared(record.folder), as_landing(), scratch_of(place) as scratch:
+        _check_state(place, request)
         choice = chosen(
             record,
             request.lane,
@@ -98,18 +107,15 @@ def merge(request: MergeRequest) -> Landing:
             run=request.run,
             override=request.override,
             environ=request.environ,
+            options=request.where,
         )
-        _check_state(place, request)
         for warning in choice.warnings:
             request.warn(warning)
         made = composed(place, record, choice.picks, scratch, commits=request.commits)
         found = difference(record.patches, made.head, made.result)
         files = found.files
         if not files:
-            raise LandingRefused(
-                f"there is nothing to land: all of it is on {_branch(place)} already",
-                hint="`git log` shows what is there",
-            )
+            raise _nothing(place, record, made)
         told = None
         if request.check is not None and not request.dry_run:
             if not request.branch:  # nobody waits for checks to hear that a file is in the way
@@ -118,6 +124,16 @@ def merge(request: MergeRequest) -> Landing:
             told = checked(record, made, request.check, overridden=overridden)
         text = _message(request, record, made)
         return _land(place, record, request, choice, made, found, text, told, scratch)
+
+
+def _nothing(place: Place, record: RunRecord, made: Made) -> LandingRefused:
+    if made.tree == tree_of(record, made.base):
+        lanes = f"{' and '.join(made.lanes)} changed nothing"
+        return LandingRefused(f"there is nothing to land: {lanes}", hint="`hydra runs show`")
+    return LandingRefused(
+        f"there is nothing to land: all of it is on {_branch(place)} already",
+        hint="`git log` shows what is there",
+    )
 
 
 def desk_of(state: Path, root: Path) -> Desk:
@@ -352,6 +368,17 @@ def _new_branch(place: Place, order: Order, request: MergeRequest) -> None:
         ) from failed
     assert order.record is not None
     after.write_record(order.record, order.document or {}, desk(place))
+
+
+@contextmanager
+def as_landing() -> Iterator[None]:
+    """What is refused in here is a landing: a signature, an identity, objects that do not go in."""
+    try:
+        yield
+    except Refused as refused:
+        raise LandingRefused(
+            f"nothing was landed: {refused.message}", hint=refused.hint
+        ) from refused
 
 
 def _branch(place: Place) -> str:

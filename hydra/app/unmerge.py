@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.app import runs
-from hydra.app.merge import Landing, carry_out, desk, scratch_of, with_salvaged
+from hydra.app.merge import Landing, as_landing, carry_out, desk, scratch_of, with_salvaged
 from hydra.app.runs import Place
 from hydra.errors import LandingRefused, RecordError
 from hydra.git import sparse
@@ -31,7 +31,7 @@ def undo(environ: Mapping[str, str]) -> Landing:
     at = desk(place)
     document = _last(at)
     record = runs.find(place, str(document["run"]))
-    with shared(record.folder):
+    with shared(record.folder), as_landing():
         return _undone(place, record, document, at)
 
 

@@ -110,10 +110,11 @@ def _show(done: Compared, html: str | None, options: dict[str, Any]) -> None:
 
 
 def _text(done: Compared, options: dict[str, Any]) -> str:
+    from hydra.app.offers import offered
     from hydra.reporters.compare import compare_text
 
     return compare_text(
-        done.verdict,
+        offered(done.verdict, Path.cwd(), done.record),
         lanes=done.lanes,
         width=cells(sys.stdout),
         color=use_color(sys.stdout),

@@ -255,6 +255,7 @@ class _Output:
 
 
 def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
+    from hydra.app.offers import offered
     from hydra.reporters.document import dump, plan_document, result_document
     from hydra.reporters.dryrun import plan_text
     from hydra.reporters.summary import summary
@@ -264,7 +265,7 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if report.result is not None:
         document = result_document(report.plan, report.result)
-        text = summary(document, width=columns, color=color)
+        text = summary(offered(document, report.plan.task.repository), width=columns, color=color)
     else:
         document = plan_document(report.plan)
         text = plan_text(report.plan, width=columns, color=color)

@@ -64,6 +64,7 @@ def show(**options: Any) -> None:
     """Show how a race ended: every lane's rank, its patch, and why, and what was landed."""
     from hydra.app import runs
     from hydra.app.judgement import known_judgement
+    from hydra.app.offers import offered
     from hydra.reporters.document import dump
     from hydra.reporters.listing import run_text
     from hydra.reporters.summary import summary
@@ -81,7 +82,8 @@ def show(**options: Any) -> None:
         sys.stdout.write(dump(told))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
-        known = None if result is None else {**result, "verdict": verdict}
+        root = place.repository.root
+        known = None if result is None else offered({**result, "verdict": verdict}, root, run)
         ending = summary(known, width=columns, color=color, run=row.run) if known else ""
         sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])
@@ -146,7 +148,7 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
     losses = [_loss(one) for one in removals]
     dry, as_json = options["dry_run"], options["as_json"]
     if not as_json:
-        said = losses_text(losses) or "there is no such run: nothing to remove\n"
+        said = losses_text(losses) or _nothing(options)
         (sys.stdout if dry else sys.stderr).write(said)
     removed: list[str] = []
     if removals and not dry and _may_go(losses, asked=not options["yes"], said=not as_json):
@@ -160,6 +162,13 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
         from hydra.reporters.removal import removal_document
 
         sys.stdout.write(dump(removal_document(losses, removed, dry_run=dry)))
+
+
+def _nothing(options: dict[str, Any]) -> str:
+    """Why no run was chosen: those that are still running are none of them."""
+    kind = "empty race" if options["empty"] else "race"
+    since = " that began before then" if options["older_than"] is not None else ""
+    return f"there is no {kind} here{since}: nothing to remove\n"
 
 
 def _may_go(losses: Sequence[Loss], *, asked: bool, said: bool) -> bool:

@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from hydra.git.changes import Change, changes
@@ -61,8 +62,8 @@ def hunks(git_dir: Path, base: str, commit: str) -> tuple[Hunk, ...]:
     changed = changes(git_dir, base, commit)
     words = (*_DIFF, "--end-of-options", base, commit, "--")
     text = run(*words, git_dir=git_dir, isolated=True, timeout=300, config=_SIZE).stdout
-    starts = [found.start() for found in _SECTION.finditer(text)]
-    sections = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    starts = [section.start() for section in _SECTION.finditer(text)]
+    sections = [text[a:b] for a, b in pairwise([*starts, len(text)])]
     found: list[Hunk] = []
     for change in changed:
         # git shows a file that became another kind of thing as a deletion and a creation.

@@ -72,7 +72,7 @@ def immovable(path: bytes) -> str:
 
 
 def fixed(path: bytes, *, grows: bool = False) -> str:
-    """Whether chattr keeps a file or folder as it is, "" where not; `grows`: it is only added to."""
+    """Whether chattr keeps a file or folder as it is, "" where not; `grows` is only added to."""
     attributes, _ = _statx(path)
     if attributes & _IMMUTABLE:
         return "is immutable (chattr -i)"

@@ -114,6 +114,8 @@ class LanePatch:
         found = [one for one in self.hunks() if one.id.startswith(wanted)]
         if len({one.id for one in found}) == 1:
             return found[0]
+        if not self.hunks():
+            raise UsageError(f"lane {self.lane} has nothing to pick: its patch is empty")
         if not found:
             raise UsageError(
                 f"lane {self.lane} has no hunk {pick.hunk!r}",

@@ -98,11 +98,14 @@ def sure(verdict: Data) -> str:
 def steps(verdict: Data, run: str) -> list[str]:
     """What to do next: land, look, compare. `run` is named where it may not be the latest."""
     named = f" -r {quote(run)}" if run else ""
-    how = without_commit(verdict)
+    how = landing_options(verdict)
     beside = f"side by side:  hydra compare --html --open{named}"
     patched = [text(lane, "lane") for lane in records(verdict, "lanes") if number(lane, "rank")]
     if not patched:
         return []
+    if landed := [lane for lane in patched if lane in strings(verdict, "landed")]:
+        see = [f"see it:        hydra diff {quote(lane)}{named}" for lane in landed[:1]]
+        return [f"{_and(landed)} landed already", *see, beside]
     if top := text(verdict, "top"):
         return [
             f"land it:       hydra merge {quote(top)}{named}{how}",
@@ -121,9 +124,12 @@ def steps(verdict: Data, run: str) -> list[str]:
     ]
 
 
-def without_commit(verdict: Data) -> str:
-    """What a line that lands needs besides, where a commit would take the user's own changes."""
-    return " --no-commit" if verdict.get("uncommitted") is True else ""
+def landing_options(verdict: Data) -> str:
+    """What a line that lands needs besides: where a commit would take the user's own changes, and
+    where HEAD is on no branch that could take it."""
+    if verdict.get("uncommitted") is True:
+        return " --no-commit"
+    return " --branch NAME" if verdict.get("detached") is True else ""
 
 
 def _and(lanes: list[str]) -> str:

@@ -37,7 +37,7 @@ def summary(
     them, where it may not be the latest.
     """
     lanes, verdict = records(document, "lanes"), _verdict(document)
-    next_steps = ranking.steps(verdict, run) if verdict else _next_steps(lanes, run)
+    next_steps = ranking.steps(verdict, run) if verdict else _next_steps(document, lanes, run)
     blocks = [
         [_headline(document, lanes, color)],
         checks.baseline(verdict or document),
@@ -190,19 +190,20 @@ def looks(lanes: list[Data], width: int | None) -> list[str]:
     return ["look at, before you take it", *bullets(found, width)] if found else []
 
 
-def _next_steps(lanes: list[Data], run: str) -> list[str]:
+def _next_steps(document: Data, lanes: list[Data], run: str) -> list[str]:
     kept = [lane for lane in lanes if number(record(lane, "patch"), "files")]
     if not kept:
         return []
     usable = [lane for lane in kept if lane.get("usable") is True]
     name = quote(text((usable or kept)[0], "lane"))
     named = f" -r {quote(run)}" if run else ""
+    how = ranking.landing_options(document)
     if not usable:
         return [
             f"see it:        hydra diff {name}{named}",
-            f'land it still: hydra merge {name}{named} --override "why it may"',
+            f'land it still: hydra merge {name}{named}{how} --override "why it may"',
         ]
     return [
-        f"land it:  hydra merge {name}{named}",
+        f"land it:  hydra merge {name}{named}{how}",
         f"see it:   hydra diff {name}{named}",
     ]

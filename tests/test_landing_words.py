@@ -1,0 +1,158 @@
+"""What is said of landings, and what is offered: true, once, and not what would be refused."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from hydra.app import offers
+from hydra.app.recover import recover
+from hydra.errors import LandingRefused, UsageError
+from hydra.landing import engine
+from hydra.landing.picks import Pick
+from hydra.reporters import ranking
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.landings import Shelf, leftovers
+
+MANY = 60
+
+
+@pytest.fixture
+def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """One lane that changes nothing; the test stands in the repository."""
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+    shelf.lane("codex", lambda tree: None)
+    return shelf
+
+
+# Patches that change nothing
+
+
+def test_the_hunks_of_an_empty_patch_are_none(shelf: Shelf) -> None:
+    done = shelf.command("diff", "codex", "--hunks")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_nothing_can_be_picked_of_an_empty_patch(shelf: Shelf) -> None:
+    for pick in (Pick("codex", hunk="abc"), Pick("codex", path="src")):
+        with pytest.raises(UsageError, match="its patch is empty"):
+            shelf.merge(picks=(pick,))
+
+
+def test_an_empty_patch_is_not_said_to_be_on_the_branch(shelf: Shelf) -> None:
+    with pytest.raises(LandingRefused, match="codex changed nothing"):
+        shelf.merge("codex")
+
+
+# A tree that is gone
+
+
+def _many(tree: Path) -> None:
+    for number in range(MANY):
+        (tree / f"f{number}.txt").write_text("new\n")
+
+
+@pytest.fixture
+def linked(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """In a linked worktree, a landing that was killed with half of its files moved."""
+    for number in range(MANY):
+        (repo / f"f{number}.txt").write_text("old\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Many")
+    tree = scratch / "linked"
+    git(repo, "worktree", "add", "-q", "-b", "side", str(tree))
+    monkeypatch.chdir(tree)
+    shelf = Shelf.of(tree, scratch)
+    shelf.lane("claude", _many)
+    pid = os.fork()
+    if pid == 0:
+        engine.moment = lambda name: name == "refresh" and os.kill(os.getpid(), signal.SIGKILL)
+        shelf.merge("claude")
+        os._exit(1)
+    assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+    monkeypatch.chdir(repo)
+    return shelf
+
+
+@pytest.mark.parametrize("how", ["removed", "removed by git"])
+def test_a_landing_in_a_worktree_that_is_gone_ends_in_one_line(
+    linked: Shelf, repo: Path, how: str
+) -> None:
+    if how == "removed":
+        shutil.rmtree(linked.repo)
+    else:
+        git(repo, "worktree", "remove", "--force", str(linked.repo))
+    told: list[str] = []
+    for _ in range(2):
+        recover(linked.environ, told.append)
+    (line,) = told
+    assert f"in {linked.repo}, which is gone since: ended ({MANY} files were under way)" in line
+    assert len(line) < 500
+    if how == "removed":  # git's own folder of it still has what stood there
+        folder = Path(line.rpartition(" in ")[2])
+        assert {file.read_text() for file in folder.iterdir()} == {"old\n"}
+        git(repo, "worktree", "prune")
+    assert leftovers(repo) == []
+
+
+def test_files_that_changed_since_a_kill_are_counted(linked: Shelf) -> None:
+    for number in range(MANY):
+        (linked.repo / f"f{number}.txt").write_text("mine\n")
+    told: list[str] = []
+    recover(linked.environ, told.append)
+    (line,) = told
+    assert f"and {MANY - 3} more" in line
+    assert len(line) < 600
+
+
+# What is offered
+
+
+def test_what_has_landed_is_not_offered_again(shelf: Shelf) -> None:
+    shelf.lane("claude", lambda tree: (tree / "new").write_text("new\n") and None)
+    verdict = {"lanes": [{"lane": "claude", "rank": 1}], "top": "claude"}
+    run = offers.runs.find_run(shelf.race.patches.parent.parent, None)
+
+    def lines() -> str:
+        return "\n".join(ranking.steps(offers.offered(verdict, shelf.repo, run), ""))
+
+    assert "hydra merge claude" in lines()
+    shelf.merge("claude")
+    assert "hydra merge" not in lines()
+    assert "claude landed already" in lines()
+    shelf.undo()
+    assert "hydra merge claude" in lines()
+    git(shelf.repo, "checkout", "-q", "--detach")
+    assert "hydra merge claude --branch NAME" in lines()
+
+
+@pytest.mark.slow
+def test_a_race_on_a_detached_head_offers_a_branch(repo: Path, scratch: Path) -> None:
+    git(repo, "checkout", "-q", "--detach")
+    hydra = Hydra(scratch, repo)
+    hydra.agent("claude", [fakes.edit("src/pager.py", "fixed\n"), fakes.finish("done")])
+    assert "hydra merge claude --branch NAME" in hydra.run("race", "-a", "claude", "fix").stdout
+    assert hydra.run("merge").returncode == 5
+    assert "--branch NAME" in hydra.run("runs", "show").stdout
+
+
+def test_where_no_run_is_empty_that_is_said(shelf: Shelf) -> None:
+    shelf.lane("claude", _many)
+    assert "no empty race here" in shelf.command("runs", "rm", "--empty").stderr
+
+
+def test_a_signature_that_fails_refuses_the_landing(shelf: Shelf, scratch: Path) -> None:
+    git(shelf.repo, "config", "commit.gpgsign", "true")
+    git(shelf.repo, "config", "gpg.program", "/bin/false")
+    signing = Shelf.of(shelf.repo, scratch / "signing")
+    signing.lane("claude", lambda tree: (tree / "new").write_text("new\n") and None)
+    done = signing.command("merge", "claude", "--no-check")
+    assert done.returncode == 5
+    assert "nothing was landed: the commit could not be signed" in done.stderr
