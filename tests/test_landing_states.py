@@ -259,7 +259,7 @@ def anonymous(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> She
 
 def test_nobody_is_refused_with_what_to_do(anonymous: Shelf) -> None:
     told = anonymous.command("merge", "claude", "--no-check")
-    assert told.returncode == 3
+    assert told.returncode == 5
     assert "git does not know who you are" in told.stderr
     assert "git config --global user.name" in told.stderr
     assert not (anonymous.repo / "a").exists()

@@ -219,7 +219,7 @@ def test_a_signature_that_fails_is_told_and_nothing_is_landed(
     (scratch / "id_ed25519.pub").unlink()
     before = everything(repo)
     told = trap.shelf.command("merge", "claude", "--no-check")
-    assert told.returncode == 3
+    assert told.returncode == 5
     assert "the commit could not be signed" in told.stderr
     assert "--no-commit lands without a commit" in told.stderr
     assert everything(repo) == before

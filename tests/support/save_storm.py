@@ -196,12 +196,17 @@ class Turn:
             f"lost: {path}, {save} (now {now.get(path)})"
             for path, save in saves.items()
             if not _is_somewhere(save, [*filter(None, (now.get(path),)), *stored])
+            and not self._was_removed(path, save, now)
         ]
         faults += self._strangers(saves, before, now)
         faults += (f"left behind: {name}" for name in leftovers(self.fort.repo))
         if (self.fort.desk / "journal.json").exists():
             faults.append("the journal is still there")
         return faults
+
+    def _was_removed(self, path: str, save: Save, now: Tree) -> bool:
+        """A mode alone, of a file that the patch removes: with the file it goes."""
+        return not save.text and path not in now and path not in self.fort.new[self.kind]
 
     def _strangers(self, saves: dict[str, Save], before: Tree, now: Tree) -> list[str]:
         """Paths that nobody saved, and which are not as they are to be."""
