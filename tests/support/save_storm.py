@@ -97,9 +97,12 @@ class Fort:
         return [file["file"] for file in landing.document.get("kept") or ()]
 
     def reset(self) -> None:
-        """Back to the beginning, by git."""
+        """Back to the beginning, by git; it does not bring permissions back."""
         git(self.repo, "reset", "-q", "--hard", self.shelf.race.base)
         git(self.repo, "clean", "-qfdx")
+        for path, (mode, _) in self.old.items():
+            if not stat.S_ISLNK(mode):
+                (self.repo / path).chmod(stat.S_IMODE(mode))
         for folder in (*self.desk.glob("kept*"), *(self.repo / ".git").glob(".hydra-kept-*")):
             shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
 
@@ -216,7 +219,7 @@ class Turn:
         if any(all(now.get(path) == tree.get(path) for path in names) for tree in fit):
             return []
         odd = [path for path in names if all(now.get(path) != tree.get(path) for tree in fit)]
-        return [f"{self.how}, but not whole: {sorted(odd)[:5]}"]
+        return [f"{self.how}, but not whole: {[(path, now.get(path)) for path in sorted(odd)[:5]]}"]
 
     def _stored(self) -> list[tuple[int, bytes]]:
         files = []
