@@ -245,8 +245,9 @@ def _holds(save: Save, mode: int, data: bytes) -> bool:
     return data == text if save.whole else text in data
 
 
-def storm(landings: int, seed: int) -> int:
-    """The whole storm; the exit code."""
+def storm(landings: int, seed: int, seconds: float) -> int:
+    """The whole storm, or what of it `seconds` allow; the exit code."""
+    end = time.monotonic() + seconds
     chance, counts = random.Random(seed), Counter[str]()
     scratch = Path(tempfile.mkdtemp(prefix="hydra-saves-", dir="/var/tmp"))
     os.environ["HOME"] = str(scratch)
@@ -254,6 +255,8 @@ def storm(landings: int, seed: int) -> int:
     bad = saved = 0
     try:
         for number in range(landings):
+            if time.monotonic() > end:
+                break
             size = chance.choice(SIZES)
             if size not in forts:
                 (scratch / f"run-{size}").mkdir()
@@ -276,7 +279,7 @@ def storm(landings: int, seed: int) -> int:
         shutil.rmtree(scratch, ignore_errors=True)
     for name, count in sorted(counts.items()):
         print(f"{count:5} {name}")
-    print(f"{landings} landings, {saved} saves (seed {seed}): {bad} turns with faults")
+    print(f"{sum(counts.values())} landings, {saved} saves (seed {seed}): {bad} turns with faults")
     return int(bool(bad))
 
 
@@ -284,11 +287,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Lands while an editor saves.")
     parser.add_argument("--landings", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=86400.0, help="at most")
     parser.add_argument("--user", type=int, help="as this uid (from root)")
     options = parser.parse_args()
     if options.user is None or options.user == os.geteuid():
-        return storm(options.landings, options.seed)
-    words = ("--landings", str(options.landings), "--seed", str(options.seed))
+        return storm(options.landings, options.seed, options.seconds)
+    rows = vars(options).items()
+    words = [text for key, value in rows if key != "user" for text in (f"--{key}", str(value))]
     path = os.pathsep.join((str(PROJECT), *site.getsitepackages()))
     return subprocess.run(
         [python_for(options.user), "-m", "tests.support.save_storm", *words],
