@@ -31,16 +31,16 @@ def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return shelf
 
 
-def refused(shelf: Shelf, match: str, **words: object) -> LandingRefused:
+def refused(shelf: Shelf, match: str, **options: object) -> LandingRefused:
     """The dry run is refused, and so is the landing, before anything was moved."""
     before = Stand.of(shelf.repo)
     with pytest.raises(LandingRefused, match=match) as caught:
-        shelf.merge("claude", dry_run=True, **words)
+        shelf.merge("claude", dry_run=True, **options)
     moments: list[str] = []
     engine.moment = moments.append
     try:
         with pytest.raises(LandingRefused, match=match):
-            shelf.merge("claude", **words)
+            shelf.merge("claude", **options)
     finally:
         kinds.quiet()
     assert "give" not in moments
@@ -113,9 +113,9 @@ def test_a_mount_in_the_tree(shelf: Shelf, path: str) -> None:
         place = str(shelf.repo / path)
         namespace.run("mount", "--bind", place, place)
 
-        def hydra(*words: str) -> subprocess.CompletedProcess[str]:
+        def hydra(*options: str) -> subprocess.CompletedProcess[str]:
             return subprocess.run(
-                [*namespace.wrap(shelf.repo), sys.executable, "-m", "hydra", "merge", *words],
+                [*namespace.wrap(shelf.repo), sys.executable, "-m", "hydra", "merge", *options],
                 env=shelf.environ,
                 capture_output=True,
                 text=True,

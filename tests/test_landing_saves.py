@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hydra.app.recover import recover
+from hydra.errors import LandingRefused
 from hydra.git.standing import WorkTree
 from hydra.landing import engine, rollback, swap
 from tests.conftest import git
@@ -89,8 +90,8 @@ def facts(path: Path) -> tuple[int, bytes]:
     return path.stat().st_mode, path.read_bytes()
 
 
-def refused(act: Callable[[], object]) -> engine.LandingRefused:
-    with pytest.raises(engine.LandingRefused) as caught:
+def refused(act: Callable[[], object]) -> LandingRefused:
+    with pytest.raises(LandingRefused) as caught:
         act()
     return caught.value
 
@@ -123,7 +124,7 @@ def test_a_save_right_before_the_exchange_goes_back(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, save: Save
 ) -> None:
     mine = shelf.repo / "src/pager.py"
-    at(monkeypatch, "give", lambda: [save(file) for file in shelf.repo.glob("src/*.py")])
+    at(monkeypatch, "give", lambda: list(map(save, shelf.repo.glob("src/*.py"))))
     before = {name: file for name, file in everything(shelf.repo).items() if name[:4] != "src/"}
     refused(lambda: shelf.merge("claude"))
     now = everything(shelf.repo)
@@ -170,7 +171,7 @@ def test_a_save_while_all_goes_back_is_newer_and_stays(
     """The branch cannot be moved: as the landed file goes back, it is saved."""
     lock = shelf.repo / ".git/HEAD.lock"
     at(monkeypatch, "ref", lock.touch)
-    mine, give_back = shelf.repo / "src/pager.py", rollback.give_back
+    mine, give_back = shelf.repo / "src/pager.py", swap.give_back
 
     def saved_first(old: bytes, target: bytes, aside: bytes, ours: swap.Mark) -> bool:
         if target.endswith(b"src/pager.py"):
@@ -220,31 +221,31 @@ def test_a_late_write_by_who_had_it_open_is_kept_and_named(
 
 def test_a_file_that_a_program_has_open_is_looked_at_again(shelf: Shelf) -> None:
     """Written to after the landing had ended: the next command names it. Once."""
-    told: list[str] = []
+    sentences: list[str] = []
     with (shelf.repo / "src/pager.py").open("ab", buffering=0) as file:
         done = shelf.command("merge", "claude", "--no-check", "--json")
         (entry,) = json.loads(done.stdout)["kept"]
         assert (entry["path"], "has it open" in entry["why"]) == ("src/pager.py", True)
-        recover(shelf.environ, told.append)
-        assert told == []
+        recover(shelf.environ, sentences.append)
+        assert sentences == []
         file.write(SAVED)
-    recover(shelf.environ, told.append)
-    assert len(told) == 1
-    assert "src/pager.py" in told[0]
-    assert str(Path(entry["file"]).parent) in told[0]
-    recover(shelf.environ, told.append)
-    assert len(told) == 1
+    recover(shelf.environ, sentences.append)
+    assert len(sentences) == 1
+    assert "src/pager.py" in sentences[0]
+    assert str(Path(entry["file"]).parent) in sentences[0]
+    recover(shelf.environ, sentences.append)
+    assert len(sentences) == 1
     assert Path(entry["file"]).read_bytes().endswith(SAVED)
 
 
 def test_a_file_that_was_open_and_not_written_to_goes(shelf: Shelf) -> None:
     with (shelf.repo / "src/pager.py").open("ab"):
         text = shelf.command("merge", "claude", "--no-check").stdout
-    found = re.search(r"kept: src/pager\.py, .*: (/.*)", text)
-    assert found
-    assert Path(found[1]).exists()
+    match = re.search(r"kept: src/pager\.py, .*: (/.*)", text)
+    assert match
+    assert Path(match[1]).exists()
     recover(shelf.environ, lambda line: pytest.fail(line))
-    assert not Path(found[1]).parent.exists()
+    assert not Path(match[1]).parent.exists()
 
 
 def test_a_late_write_into_a_landed_file_survives_its_undo(

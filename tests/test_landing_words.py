@@ -15,6 +15,7 @@ from hydra.errors import LandingRefused, UsageError
 from hydra.landing import engine
 from hydra.landing.picks import Pick
 from hydra.reporters import ranking
+from hydra.store import find_run
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -54,6 +55,15 @@ def test_an_empty_patch_is_not_said_to_be_on_the_branch(shelf: Shelf) -> None:
 # A tree that is gone
 
 
+def _killed_at_refresh(name: str) -> None:
+    if name == "refresh":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _new(tree: Path) -> None:
+    (tree / "new").write_text("new\n")
+
+
 def _many(tree: Path) -> None:
     for number in range(MANY):
         (tree / f"f{number}.txt").write_text("new\n")
@@ -73,7 +83,7 @@ def linked(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     shelf.lane("claude", _many)
     pid = os.fork()
     if pid == 0:
-        engine.moment = lambda name: name == "refresh" and os.kill(os.getpid(), signal.SIGKILL)
+        engine.moment = _killed_at_refresh
         shelf.merge("claude")
         os._exit(1)
     assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
@@ -89,10 +99,10 @@ def test_a_landing_in_a_worktree_that_is_gone_ends_in_one_line(
         shutil.rmtree(linked.repo)
     else:
         git(repo, "worktree", "remove", "--force", str(linked.repo))
-    told: list[str] = []
+    sentences: list[str] = []
     for _ in range(2):
-        recover(linked.environ, told.append)
-    (line,) = told
+        recover(linked.environ, sentences.append)
+    (line,) = sentences
     assert f"in {linked.repo}, which is gone since: ended ({MANY} files were under way)" in line
     assert len(line) < 500
     if how == "removed":  # git's own folder of it still has what stood there
@@ -105,9 +115,9 @@ def test_a_landing_in_a_worktree_that_is_gone_ends_in_one_line(
 def test_files_that_changed_since_a_kill_are_counted(linked: Shelf) -> None:
     for number in range(MANY):
         (linked.repo / f"f{number}.txt").write_text("mine\n")
-    told: list[str] = []
-    recover(linked.environ, told.append)
-    (line,) = told
+    sentences: list[str] = []
+    recover(linked.environ, sentences.append)
+    (line,) = sentences
     assert f"and {MANY - 3} more" in line
     assert len(line) < 600
 
@@ -116,9 +126,9 @@ def test_files_that_changed_since_a_kill_are_counted(linked: Shelf) -> None:
 
 
 def test_what_has_landed_is_not_offered_again(shelf: Shelf) -> None:
-    shelf.lane("claude", lambda tree: (tree / "new").write_text("new\n") and None)
+    shelf.lane("claude", _new)
     verdict = {"lanes": [{"lane": "claude", "rank": 1}], "top": "claude"}
-    run = offers.runs.find_run(shelf.race.patches.parent.parent, None)
+    run = find_run(shelf.race.patches.parent.parent, None)
 
     def lines() -> str:
         return "\n".join(ranking.steps(offers.offered(verdict, shelf.repo, run), ""))
@@ -152,7 +162,7 @@ def test_a_signature_that_fails_refuses_the_landing(shelf: Shelf, scratch: Path)
     git(shelf.repo, "config", "commit.gpgsign", "true")
     git(shelf.repo, "config", "gpg.program", "/bin/false")
     signing = Shelf.of(shelf.repo, scratch / "signing")
-    signing.lane("claude", lambda tree: (tree / "new").write_text("new\n") and None)
+    signing.lane("claude", _new)
     done = signing.command("merge", "claude", "--no-check")
     assert done.returncode == 5
     assert "nothing was landed: the commit could not be signed" in done.stderr

@@ -49,5 +49,5 @@ def _stands(landing: Mapping[str, Any], root: Path) -> bool:
     if landing.get("undone") is not None:
         return False
     commit, ref = str(landing.get("commit") or ""), str(landing.get("ref") or "HEAD")
-    words = ("merge-base", "--is-ancestor", commit, ref)
-    return not commit or git(*words, cwd=root, check=False).code == 0
+    question = ("merge-base", "--is-ancestor", commit, ref)
+    return not commit or git(*question, cwd=root, check=False).code == 0

@@ -101,10 +101,10 @@ def _reword(refused: LandingRefused) -> None:
     """The move's own refusal, in the words of an undoing."""
     refused.message = refused.message.replace("nothing was landed", "nothing was undone", 1)
     refused.args = (refused.message,)
-    if refused.paths:
-        refused.hint = "commit, move or stash what is named, then undo again"
-    elif isinstance(refused, engine.Moved):
+    if isinstance(refused, engine.Moved):
         refused.hint = "undo again: the tree is looked at anew"
+    elif refused.paths:
+        refused.hint = "commit, move or stash what is named, then undo again"
 
 
 def _remove_branch(place: Place, ref: str, commit: str) -> None:

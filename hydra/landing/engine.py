@@ -25,7 +25,7 @@ from hydra.landing import after, staging
 from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal, Shift
 from hydra.landing.obstacles import check_repository, locked
 from hydra.landing.order import Order
-from hydra.landing.place import Look, Step, files_below
+from hydra.landing.place import SHOWN, Look, Step, files_below
 from hydra.landing.preparing import Preparing
 from hydra.landing.rollback import displaced, folder_place, fresh_place, full, gone_place, restore
 from hydra.landing.salvage import SalvagedFile
@@ -95,11 +95,12 @@ def _undo(journal: Journal, desk: Desk, broken: BaseException) -> tuple[Salvaged
 def _saved(broken: BaseException, salvaged: Sequence[SalvagedFile]) -> LandingRefused:
     """What broke it off, and which files were saved as all else was put back."""
     message = broken.message if isinstance(broken, HydraError) else f"nothing was landed: {broken}"
+    folder = Path(salvaged[0].file).parent
     return Moved(
         f"{message.removesuffix(_AS_BEFORE)}; what you have saved meanwhile stays, all else is as "
-        "it was, and these are kept",
+        f"it was, and {len(salvaged)} of the files that stood there are kept in {folder}",
         hint=_AGAIN,
-        paths=tuple((file.path, f"{file.why}: {file.file}") for file in salvaged),
+        paths=tuple((file.path, f"{file.why}: {file.file}") for file in salvaged[:SHOWN]),
     )
 
 
@@ -265,57 +266,57 @@ class _Under:
         mark = step.version.mark if step.version else None
         return Shift(number=number, path=step.path, old=mark, fresh=fresh, digest=step.digest)
 
-    def _take(self, one: Shift) -> None:
+    def _take(self, shift: Shift) -> None:
         moment("take")
-        self._check_untouched(one)
-        aside = gone_place(self.journal, one.number)
-        put(full(self.journal, one.path), aside)
+        self._check_untouched(shift)
+        aside = gone_place(self.journal, shift.number)
+        put(full(self.journal, shift.path), aside)
         moment("taken")
-        self._check_displaced(one, aside)
+        self._check_displaced(shift, aside)
 
-    def _give(self, one: Shift) -> None:
-        fresh, target = fresh_place(self.journal, one.path), full(self.journal, one.path)
+    def _give(self, shift: Shift) -> None:
+        fresh, target = fresh_place(self.journal, shift.path), full(self.journal, shift.path)
         moment("give")
-        if one.old is not None:
-            self._exchange(one, fresh, target)
+        if shift.old is not None:
+            self._exchange(shift, fresh, target)
         else:
             if staging.is_folder(target):  # empty by now: all that was in it has gone
-                self._clear_folder(target, one.number)
+                self._clear_folder(target, shift.number)
             try:
                 put(fresh, target)
             except FileExistsError as there:
-                raise _moved(f"{os.fsdecode(one.path)} was made meanwhile") from there
+                raise _moved(f"{os.fsdecode(shift.path)} was made meanwhile") from there
         # At once: whatever is done to it later has another ctime, also with its mtime put back.
         found = look_at(target)
-        if found is not None and Mark.read(found) == one.fresh:
-            self._given[one.path] = found
+        if found is not None and Mark.read(found) == shift.fresh:
+            self._given[shift.path] = found
         moment("given")
 
-    def _exchange(self, one: Shift, fresh: bytes, target: bytes) -> None:
-        self._check_untouched(one)
+    def _exchange(self, shift: Shift, fresh: bytes, target: bytes) -> None:
+        self._check_untouched(shift)
         moment("exchange")
         try:
-            old = exchange(fresh, target, gone_place(self.journal, one.number))
+            old = exchange(fresh, target, gone_place(self.journal, shift.number))
         except FileNotFoundError as gone:
-            raise _moved(f"{os.fsdecode(one.path)} was removed meanwhile") from gone
+            raise _moved(f"{os.fsdecode(shift.path)} was removed meanwhile") from gone
         except FileExistsError as saved:
-            raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile") from saved
+            raise _moved(f"{os.fsdecode(shift.path)} was changed meanwhile") from saved
         moment("exchanged")
-        self._check_displaced(one, old)
+        self._check_displaced(shift, old)
 
-    def _check_untouched(self, one: Shift) -> None:
+    def _check_untouched(self, shift: Shift) -> None:
         """It still is the very version that was looked at: no rename has moved its ctime yet."""
-        version = Version.of(full(self.journal, one.path))
+        version = Version.of(full(self.journal, shift.path))
         if version is None:
-            raise _moved(f"{os.fsdecode(one.path)} was removed meanwhile")
-        if version != self._versions[one.path]:
-            raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile")
+            raise _moved(f"{os.fsdecode(shift.path)} was removed meanwhile")
+        if version != self._versions[shift.path]:
+            raise _moved(f"{os.fsdecode(shift.path)} was changed meanwhile")
 
-    def _check_displaced(self, one: Shift, old: bytes) -> None:
+    def _check_displaced(self, shift: Shift, old: bytes) -> None:
         """What came out of its place is what was read there; else it goes back, at once."""
-        if Mark.of(old) != one.old:
-            restore(self.journal, one)
-            raise _moved(f"{os.fsdecode(one.path)} was changed meanwhile")
+        if Mark.of(old) != shift.old:
+            restore(self.journal, shift)
+            raise _moved(f"{os.fsdecode(shift.path)} was changed meanwhile")
 
     def _clear_folder(self, folder: bytes, number: int) -> None:
         moment("folder aside")

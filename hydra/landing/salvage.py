@@ -65,12 +65,27 @@ def salvage(
     Gives what is to be named. Raises `OSError`.
     """
     old = {item.old_file: item.name for item in unsure if item.old_file is not None}
+    before = tuple(_moved_before(journal, desk))
     rows = [
-        _salvage(journal, desk, number, *row) for number, row in enumerate(_remains(journal, old))
+        _salvage(journal, desk, number, *row)
+        for number, row in enumerate(_remains(journal, old), len(before))
     ]
     if rows:
         _note(desk, [*_read(desk), *rows])
-    return tuple(row for row in rows if row.why != _UNKNOWN)
+    return (*before, *(row for row in rows if row.why != _UNKNOWN))
+
+
+def _moved_before(journal: Journal, desk: Desk) -> Iterator[SalvagedFile]:
+    """What was kept by a Hydra that was killed over it, and so never named."""
+    for folder in _folders(journal, desk):
+        for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+            yield SalvagedFile(path=file.name.partition("-")[2], file=str(file), why=WRITTEN)
+
+
+def _folders(journal: Journal, desk: Desk) -> tuple[Path, Path]:
+    """Where files are kept; the second where the first is on another disk than they."""
+    name = f"kept-{journal.id}"
+    return desk.folder / name, Path(journal.files).with_name(f".hydra-{name}")
 
 
 def review(desk: Desk) -> tuple[SalvagedFile, ...]:
@@ -136,8 +151,7 @@ def _salvage(
     journal: Journal, desk: Desk, number: int, place: bytes, name: str, why: str
 ) -> SalvagedFile:
     mark, digest = Mark.of(place), _digest(place) if why in (OPEN, _UNKNOWN) else ""
-    target = f"{number}-{Path(name).name[-_NAME:]}"
-    file = _move(place, desk.folder / f"kept-{journal.id}" / target, Path(journal.files))
+    file = _move(place, f"{number}-{Path(name).name[-_NAME:]}", _folders(journal, desk))
     since = time.time()
     return SalvagedFile(path=name, file=str(file), why=why, mark=mark, digest=digest, since=since)
 
@@ -148,19 +162,19 @@ def _digest(place: bytes) -> str:
     return ""
 
 
-def _move(place: bytes, target: Path, files: Path) -> Path:
+def _move(place: bytes, name: str, folders: Sequence[Path]) -> Path:
     """The very file, not a copy: who has it open goes on writing into it."""
-    for folder in (target.parent, files.with_name(f".hydra-{target.parent.name}")):
+    for folder in folders:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            os.rename(place, os.fsencode(folder / target.name))  # noqa: PTH104  bytes
+            os.rename(place, os.fsencode(folder / name))  # noqa: PTH104  bytes
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
             with suppress(OSError):  # a file of another place is in it
                 folder.rmdir()
         else:
-            return folder / target.name
+            return folder / name
     raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), os.fsdecode(place))
 
 
@@ -203,10 +217,8 @@ def _read(desk: Desk) -> list[SalvagedFile]:
     try:
         rows = read_object(_file(desk))["files"]
         return [_salvaged(row) for row in rows]
-    except FileNotFoundError:
-        return []
-    except (KeyError, TypeError, ValueError) as damage:
-        raise OSError(f"{_file(desk)} cannot be read: {damage}") from damage
+    except (FileNotFoundError, KeyError, TypeError, ValueError):
+        return []  # damaged: what is kept was named when it was, and stays where it is
 
 
 def _salvaged(row: dict[str, Any]) -> SalvagedFile:

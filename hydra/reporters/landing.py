@@ -91,10 +91,12 @@ def landing_document(
 
 def _kept(document: Mapping[str, Any], color: bool) -> list[str]:
     """What was displaced and may hold more than was read there, and where it lies."""
-    return [
-        paint(clean(f"kept: {file['path']}, {file['why']}: {file['file']}"), "warn", color)
-        for file in document.get("kept") or ()
-    ]
+    files: Sequence[Mapping[str, str]] = document.get("kept") or ()
+    lines = [f"kept: {file['path']}, {file['why']}: {file['file']}" for file in files[:SHOWN]]
+    if len(files) > SHOWN:
+        folder = os.path.dirname(files[0]["file"])  # noqa: PTH120  a name to be shown
+        lines.append(f"kept: {plural(len(files) - SHOWN, 'more file')} in {folder}")
+    return [paint(clean(line), "warn", color) for line in lines]
 
 
 def _checks(told: Mapping[str, Any] | None, dry_run: bool) -> list[str]:

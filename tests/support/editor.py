@@ -63,7 +63,8 @@ class Editor:
                 self._open[path] = os.open(self._root / path, os.O_RDWR)
         self._paths = [path for path in self._paths if path not in self._open] or self._paths
         time.sleep(delay)  # no barrier: the point is that the moment is arbitrary
-        while not self._stopped:
+        storm = os.getppid()
+        while not self._stopped and os.getppid() == storm:
             with _suppressed():
                 self._save()
             time.sleep(self._chance.uniform(0.005, 0.05))
@@ -93,7 +94,7 @@ class Editor:
                 _write(os.open(file, os.O_WRONLY | os.O_APPEND), text)
             case "chmod":
                 mode = self._chance.choice(_BITS)
-                file.chmod(mode)
+                _chmod(file, mode)
                 self._enter(path, mode=mode)
                 return
             case _:
@@ -130,6 +131,15 @@ def _write(fd: int, text: str, cut: bool = False) -> None:
         if cut:
             os.ftruncate(fd, 0)
         os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+def _chmod(file: Path, mode: int) -> None:
+    """Of a file; a folder may have taken its place by now."""
+    fd = os.open(file, os.O_RDWR)
+    try:
+        os.fchmod(fd, mode)
     finally:
         os.close(fd)
 

@@ -293,10 +293,10 @@ def main() -> int:
     if options.user is None or options.user == os.geteuid():
         return storm(options.landings, options.seed, options.seconds)
     rows = vars(options).items()
-    words = [text for key, value in rows if key != "user" for text in (f"--{key}", str(value))]
+    arguments = [text for key, value in rows if key != "user" for text in (f"--{key}", str(value))]
     path = os.pathsep.join((str(PROJECT), *site.getsitepackages()))
     return subprocess.run(
-        [python_for(options.user), "-m", "tests.support.save_storm", *words],
+        [python_for(options.user), "-m", "tests.support.save_storm", *arguments],
         env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
         user=options.user,
         group=options.user,
