@@ -34,7 +34,8 @@ from hydra.reading import Reader, ending
 from hydra.sandbox import confine
 from hydra.taking import take_patch
 from hydra.talking import Sent, Talk
-from hydra.tending import give_back, side_files, tend
+from hydra.tending import give_back, notice_data, notice_text, side_files, tend
+from hydra.workspace import SignInNotice
 
 
 async def attempt(bench: Bench, handle: Handle, emit: Emit) -> Outcome:
@@ -106,7 +107,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
     talk = _talk(bench, handle, heard.warn)
     reader = _reader(bench, heard, talk)
     try:
-        end = await _supervise(bench, handle, reader, emit, talk)
+        end = await _supervise(bench, handle, reader, heard, talk)
     except CannotStart as error:
         return _not_started(bench, _cannot_start(bench, error), started)
     finally:
@@ -114,7 +115,7 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
     await _hear_out(bench, reader, heard, end)
     emit("agent_exited", data=_exit_data(end))
     taken = await take_patch(bench, handle, emit)
-    if owed := await give_back(bench.ground):
+    if owed := await give_back(bench.ground, heard.story, _teller(bench, heard)):
         heard.warn(owed)
     warnings = (*bench.warnings, *heard.warnings)
     outcome = conclude(
@@ -140,6 +141,12 @@ async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outc
     for warning in outcome.warnings[len(warnings) :]:
         emit("lane_warning", data={"text": warning})
     return outcome
+
+
+def _teller(bench: Bench, heard: Heard) -> Callable[[SignInNotice], None]:
+    """What says what came of the lane's renewed sign-in."""
+    hint = bench.adapter.descriptor.sign_in_hint
+    return lambda notice: heard.warn(notice_text(notice, hint), sign_in=notice_data(notice))
 
 
 def _talk(bench: Bench, handle: Handle, warn: Callable[[str], None]) -> Talk | None:
@@ -187,7 +194,7 @@ def _why_stopped(end: End, handle: Handle, talk: Talk | None, patch: Patch | Non
 
 
 async def _supervise(
-    bench: Bench, handle: Handle, reader: Reader, emit: Emit, talk: Talk | None
+    bench: Bench, handle: Handle, reader: Reader, heard: Heard, talk: Talk | None
 ) -> End:
     _write_prompt(bench)
     inlet = _inlet(bench, talk)
@@ -199,7 +206,7 @@ async def _supervise(
 
     ended: End | CannotStart
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(tend, bench.ground)
+        nursery.start_soon(tend, bench.ground, heard.story, _teller(bench, heard))
         if talk is not None:
             talk.begin(nursery, reader)
         try:
@@ -210,7 +217,7 @@ async def _supervise(
                 on_stdout=reader.stdout,
                 on_stderr=reader.stderr,
                 changed_since=changed_since,
-                on_notice=partial(_noticed, bench, emit, talk),
+                on_notice=partial(_noticed, bench, heard.emit, talk),
                 inlet=inlet,
             )
         except CannotStart as error:

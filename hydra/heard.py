@@ -29,10 +29,10 @@ class Heard:
         for difference in differences(self.command, event):
             self.warn(difference)
 
-    def warn(self, text: str) -> None:
-        """A sentence for a person on how this agent runs."""
+    def warn(self, text: str, **more: object) -> None:
+        """A sentence for a person on how this agent runs, and `more` for programs."""
         self.warnings.append(text)
-        self.emit("lane_warning", data={"text": text})
+        self.emit("lane_warning", data={"text": text, **more})
 
 
 def feed_clocks(control: Control, event: AgentEvent) -> None:

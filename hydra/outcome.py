@@ -32,10 +32,15 @@ class Story:
     failed: AgentEvent | None = None
     denied: list[str] = field(default_factory=list)
     failed_items: int = 0
+    sign_in_refused: bool = False
+    """Whether its service refused the sign-in, by the agent's own word."""
 
     def add(self, event: AgentEvent) -> None:
         """Takes one event in. A later closing event stands over an earlier one."""
         data = event.data
+        refused = data.get("error") == "AuthMissing" or data.get("status") in (401, 403)
+        if event.kind in ("failed", "progress") and refused:
+            self.sign_in_refused = True
         if event.kind == "message" and not event.sub:
             self.message = str(data.get("text", ""))
         elif event.kind == "usage":

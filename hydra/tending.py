@@ -8,7 +8,9 @@ from functools import partial
 
 import trio
 
-from hydra.workspace import Ground
+from hydra.naming import some
+from hydra.outcome import Story
+from hydra.workspace import Ground, SignInNotice
 
 SETTLE_AFTER = 1.5
 """Seconds after opening before the collector's index is refreshed: git calls a file racy that was
@@ -18,29 +20,61 @@ SIDE_FILES = 5.0
 """Seconds for reading what an agent's own records tell."""
 
 
-async def tend(ground: Ground) -> None:
+Tell = Callable[[SignInNotice], None]
+
+
+async def tend(ground: Ground, story: Story, tell: Tell) -> None:
     """What is done while an agent thinks: a warm index, and fresh credentials. Until cancelled."""
     await trio.sleep(SETTLE_AFTER)
     await trio.to_thread.run_sync(_quietly, ground.settle)
     while True:
         await trio.sleep(CREDENTIAL_TICK)
-        if ground.credentials_changed():
-            await trio.to_thread.run_sync(_quietly, ground.give_back)
+        if ground.credentials_changed() or ground.owes:
+            again = partial(ground.give_back, refused=story.sign_in_refused)
+            await trio.to_thread.run_sync(_quietly, again)
+            _tell(ground, tell)
         await trio.to_thread.run_sync(_quietly, ground.take_in)
 
 
-async def give_back(ground: Ground) -> str:
-    """Refreshed credentials go to the user's own folder, whatever else is being ended.
+async def give_back(ground: Ground, story: Story, tell: Tell) -> str:
+    """Renewed tokens go to the user's own folder, whatever else is being ended.
 
     A sentence where they could not: a service may have taken the old ones back.
     """
     try:
         with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(ground.give_back)
+            again = partial(ground.give_back, refused=story.sign_in_refused)
+            await trio.to_thread.run_sync(again)
     except Exception as error:  # no lane ends for it
         why = getattr(error, "strerror", None) or error
         return f"its renewed sign-in could not be given back ({why})"
+    finally:
+        _tell(ground, tell, last=True)
     return ""
+
+
+def notice_text(notice: SignInNotice, sign_in_hint: str = "") -> str:
+    """One line for a person; `sign_in_hint` is the agent's own, as "run `codex login`"."""
+    if notice.fields:
+        stray = "; what else it changed there did not" * notice.stray
+        return f"its renewed sign-in went back to {notice.file} ({some(notice.fields)}){stray}"
+    hint = f"; if yours no longer works, {sign_in_hint or 'sign in again'}" * notice.consumed
+    return f"its renewed sign-in did not go back to {notice.file}: {notice.refusal}{hint}"
+
+
+def notice_data(notice: SignInNotice) -> dict[str, object]:
+    """The same for programs."""
+    return {
+        "file": str(notice.file),
+        "fields": list(notice.fields),
+        "refusal": notice.refusal,
+        "consumed": notice.consumed,
+    }
+
+
+def _tell(ground: Ground, tell: Tell, *, last: bool = False) -> None:
+    for notice in ground.sign_in_notices(last=last):
+        tell(notice)
 
 
 async def side_files(ground: Ground, patterns: Iterable[str]) -> dict[str, bytes]:

@@ -11,6 +11,7 @@ from hydra.adapters.contract import (
     Install,
     Probe,
     Sessions,
+    TokenFields,
 )
 from hydra.model import Capability, CapabilitySet, Effort, Permission, Tier
 
@@ -88,6 +89,17 @@ DESCRIPTOR = Descriptor(
         variable="CLAUDE_CONFIG_DIR",
         default=".claude",
         credentials=(".credentials.json",),
+        # As 2.1.330 wrote it, after an expired token and after one that was refused (401).
+        renewals=(
+            TokenFields(
+                file=".credentials.json",
+                entries=("claudeAiOauth",),
+                access="accessToken",
+                refresh="refreshToken",
+                expiries=("expiresAt", "refreshTokenExpiresAt"),
+                account=("accountUuid", "organizationUuid"),
+            ),
+        ),
         copied=(
             "settings.json",
             "CLAUDE.md",

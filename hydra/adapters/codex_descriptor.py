@@ -11,6 +11,7 @@ from hydra.adapters.contract import (
     Install,
     Probe,
     Sessions,
+    TokenFields,
 )
 from hydra.model import Capability, CapabilitySet, Effort, Permission, Tier
 
@@ -77,6 +78,18 @@ DESCRIPTOR = Descriptor(
         variable="CODEX_HOME",
         default=".codex",
         credentials=("auth.json",),
+        # As 0.169.0 wrote it. After a 401 it renews at once and prints nothing of it.
+        renewals=(
+            TokenFields(
+                file="auth.json",
+                access="tokens.access_token",
+                refresh="tokens.refresh_token",
+                tokens=("tokens.id_token",),
+                stamps=("last_refresh",),
+                account=("tokens.account_id",),
+                silent=True,
+            ),
+        ),
         copied=(
             "config.toml",
             "AGENTS.md",

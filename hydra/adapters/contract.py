@@ -46,12 +46,48 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenFields:
+    """Which fields of one credentials file (a JSON object) a lane may renew in the user's own.
+
+    Nothing else of the lane's file ever reaches the user's: an agent can write what runs later into
+    it. Name a field only if a file that the real CLI wrote has shown it, and never an address, a
+    key of an API, a command, a list of scopes. A name may lead deeper, as `tokens.access_token`.
+    """
+
+    file: str
+    """Its name in `ConfigFolder.credentials`."""
+    entries: tuple[str, ...] = ("",)
+    """The objects at its top that hold one sign-in each; "*" is each that the user's own has, ""
+    the file itself."""
+    kind: str = ""
+    """What an entry's `type` must be, for one that has other kinds beside it."""
+    access: str
+    """The access token: every renewal brings another."""
+    refresh: str = ""
+    """The refresh token, where a renewal may bring another."""
+    tokens: tuple[str, ...] = ()
+    """Further tokens that it may bring: an ID token."""
+    expiries: tuple[str, ...] = ()
+    """Numbers since 1970: when the access token ends, then any others."""
+    seconds: bool = False
+    """Whether those are seconds; else milliseconds."""
+    stamps: tuple[str, ...] = ()
+    """When it was renewed, as `2026-11-23T05:48:33.142157382Z`."""
+    account: tuple[str, ...] = ()
+    """Names of the account: where the lane's says another, nothing goes back."""
+    silent: bool = False
+    """Whether the CLI may renew a token long before its end and print no word of the refusal that
+    made it do so: then no clock tells a renewal from another's token."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigFolder:
     """An agent's own settings folder, and how a lane gets a copy of it (decision 5).
 
     `variable` names the environment variable that moves it, "" for none; `default` is relative to
     HOME.
-    `credentials` are files in it that hold the sign-in (copied in, a refreshed one copied back);
+    `credentials` are files in it that hold the sign-in (copied in); of a renewed one the fields
+    that `renewals` names go back, and nothing of a file that it does not name;
     `copied` are the other names that come along (settings, skills, instructions), files or
     folders, "." for all of it; nothing else does. `beside` are files in HOME itself that belong to
     it.
@@ -60,6 +96,7 @@ class ConfigFolder:
     variable: str
     default: str
     credentials: tuple[str, ...] = ()
+    renewals: tuple[TokenFields, ...] = ()
     copied: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     parent: bool = False
@@ -305,5 +342,6 @@ __all__ = [
     "Probe",
     "Sessions",
     "Talker",
+    "TokenFields",
     "Write",
 ]

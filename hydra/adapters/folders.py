@@ -20,7 +20,7 @@ def further(names: Sequence[str], known: Collection[ConfigFolder]) -> tuple[Conf
     """Folders that the user names for an agent, as `~/.my-agent`: no variable moves them, and all
     that is in them comes along.
 
-    What is `known` of the same folder of another agent holds: its sign-in goes back as it does
+    What is `known` of the same folder of another agent holds: of its sign-in goes back what does
     there.
     """
     return tuple(_further(name.removeprefix("~/"), known) for name in names)
@@ -32,6 +32,7 @@ def _further(place: str, known: Collection[ConfigFolder]) -> ConfigFolder:
         variable="",
         default=place,
         credentials=tuple(dict.fromkeys(name for folder in same for name in folder.credentials)),
+        renewals=tuple(dict.fromkeys(item for folder in same for item in folder.renewals)),
         copied=(".",),
         beside=tuple(dict.fromkeys(name for folder in same for name in folder.beside)),
     )

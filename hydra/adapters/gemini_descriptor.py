@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hydra.adapters.contract import ConfigFolder, Descriptor, Extensions, Install, Probe, Sessions
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    Install,
+    Probe,
+    Sessions,
+    TokenFields,
+)
 from hydra.model import Capability, CapabilitySet, Permission, Tier
 
 MODES: Mapping[Permission, str] = {
@@ -80,9 +88,19 @@ DESCRIPTOR = Descriptor(
         variable="GEMINI_CLI_HOME",
         default=".gemini",
         parent=True,
-        credentials=("oauth_creds.json", "gemini-credentials.json", "google_accounts.json", ".env"),
+        credentials=("oauth_creds.json", "gemini-credentials.json", ".env"),
+        # As 0.61.0 wrote it: its refresh token stays. gemini-credentials.json is sealed.
+        renewals=(
+            TokenFields(
+                file="oauth_creds.json",
+                access="access_token",
+                tokens=("id_token",),
+                expiries=("expiry_date",),
+            ),
+        ),
         copied=(
             "settings.json",
+            "google_accounts.json",
             "GEMINI.md",
             "commands",
             "skills",

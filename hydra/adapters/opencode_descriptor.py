@@ -9,6 +9,7 @@ from hydra.adapters.contract import (
     Install,
     Probe,
     Sessions,
+    TokenFields,
 )
 from hydra.model import Capability, CapabilitySet, Effort, Permission, Tier
 
@@ -54,6 +55,28 @@ FOLDERS = (
         default=".local/share/opencode",
         parent=True,
         credentials=("auth.json", "mcp-auth.json"),
+        # As 1.18.33 wrote both. It renews the first by the clock alone, the second when refused.
+        renewals=(
+            TokenFields(
+                file="auth.json",
+                entries=("*",),
+                kind="oauth",
+                access="access",
+                refresh="refresh",
+                expiries=("expires",),
+                account=("accountId", "enterpriseUrl"),
+            ),
+            TokenFields(
+                file="mcp-auth.json",
+                entries=("*",),
+                access="tokens.accessToken",
+                refresh="tokens.refreshToken",
+                expiries=("tokens.expiresAt",),
+                seconds=True,
+                account=("serverUrl",),
+                silent=True,
+            ),
+        ),
     ),
     ConfigFolder(variable="XDG_STATE_HOME", default=".local/state/opencode", parent=True),
 )

@@ -11,6 +11,7 @@ from hydra.adapters.contract import (
     Install,
     Probe,
     Sessions,
+    TokenFields,
 )
 from hydra.adapters.pi_family import AZURE, CLOUD_SECRETS, CLOUDS, KEYS
 from hydra.model import Capability, CapabilitySet, Effort, Permission, Tier
@@ -83,6 +84,19 @@ DESCRIPTOR = Descriptor(
         variable="PI_CODING_AGENT_DIR",
         default=".pi/agent",
         credentials=("auth.json",),
+        # As 0.73.1 wrote it; it goes by the clock alone. Not github-copilot: of that access token
+        # pi takes the service's address.
+        renewals=(
+            TokenFields(
+                file="auth.json",
+                entries=("anthropic", "openai-codex"),
+                kind="oauth",
+                access="access",
+                refresh="refresh",
+                expiries=("expires",),
+                account=("accountId",),
+            ),
+        ),
         copied=(
             "settings.json",
             "models.json",

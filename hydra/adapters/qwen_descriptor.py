@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hydra.adapters.contract import ConfigFolder, Descriptor, Extensions, Install, Probe, Sessions
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    Install,
+    Probe,
+    Sessions,
+    TokenFields,
+)
 from hydra.model import Capability, CapabilitySet, Permission, Tier
 
 MODES: Mapping[Permission, str] = {
@@ -73,6 +81,16 @@ DESCRIPTOR = Descriptor(
         variable="QWEN_HOME",
         default=".qwen",
         credentials=("oauth_creds.json", ".env"),
+        # As 0.24.4 wrote it. resource_url is an address, so it is none of them.
+        renewals=(
+            TokenFields(
+                file="oauth_creds.json",
+                access="access_token",
+                refresh="refresh_token",
+                expiries=("expiry_date",),
+                silent=True,
+            ),
+        ),
         copied=(
             "settings.json",
             "QWEN.md",

@@ -10,7 +10,7 @@ from hydra.bench import Bench
 from hydra.errors import HydraError
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus, Outcome, Patch
-from hydra.workspace import PrivateGround
+from hydra.workspace import PrivateGround, SignInNotice
 
 MESSAGES = 50
 """Of an agent's last words so many are kept in mind."""
@@ -92,9 +92,13 @@ class Ground:
         """A cheap look."""
         return self._ground.credentials_changed()
 
-    def give_back(self) -> None:
-        """Refreshed credentials to the user's folder: its sign-in is the user's own."""
-        self._ground.give_back()
+    def give_back(self, *, refused: bool = False) -> None:
+        """Renewed tokens to the user's folder: its sign-in is the user's own."""
+        self._ground.give_back(refused=refused)
+
+    def sign_in_notices(self, *, last: bool = False) -> Sequence[SignInNotice]:
+        """What came of that."""
+        return self._ground.sign_in_notices(last=last)
 
     def take_in(self) -> None:
         """And back."""

@@ -42,7 +42,7 @@ def _end(folder: Path, lane: str, grounds: Path) -> None:
     agent = record.history(folder / "events.jsonl").lane(lane).agent
     left = processes.left(agent, owner, grounds / lane)
     processes.end_left(str(known.get("owner", "")), [left])
-    with suppress(OSError):
+    with suppress(OSError, KeyError, TypeError, AttributeError):
         give_back_standing(folder, lane)
     tree.remove(grounds)
     if not any((folder / name).exists() for name in DOCUMENTS):

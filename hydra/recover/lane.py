@@ -15,6 +15,7 @@ from hydra.plan import patch_message
 from hydra.recover.record import Past, failure
 from hydra.retrying import chosen
 from hydra.secrets import Redactor
+from hydra.tending import notice_text
 from hydra.workspace import PrivateGround, WorktreeLost, give_back_standing, standing_ground
 
 _UNCHECKED = ("Hydra was killed before its checks had ended",)
@@ -31,13 +32,15 @@ class Recovery:
     """What became of one lane.
 
     `taken`: its patch was taken here; `fresh`: no outcome of it had been recorded; `problem`: why
-    its work could not be taken, "" where it was or where there was none.
+    its work could not be taken, "" where it was or where there was none; `notices`: what came of
+    its renewed sign-in.
     """
 
     outcome: Outcome
     taken: bool = False
     fresh: bool = True
     problem: str = ""
+    notices: tuple[str, ...] = ()
 
     @property
     def last(self) -> Outcome:
@@ -84,31 +87,32 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
         with suppress(OSError):
             ground.remove()
         return _unopened(lane, past)
-    owes = not _given_back(folder, lane)
+    notices, withheld = _give_back(folder, lane, past)
+    past.warnings += notices
     patch, taken, problem = _patch(plan, lane, past, folder / "patches.git", ground)
     if past.ended is not None:
         outcome = _as_recorded(lane, past, patch)
-        return Recovery(outcome, taken, fresh=False, problem=problem)
+        return Recovery(outcome, taken, fresh=False, problem=problem, notices=notices)
     if past.over is not None:
         outcome = _as_recorded(lane, past, patch)
     else:
         outcome = _interrupted(lane, past, patch, problem, checked=bool(plan.checks))
-    if owes:
+    if withheld:
         pass  # a renewed sign-in is there alone
     elif (taken or past.over is not None) and not plan.keeps_ground(outcome):
         ground.remove()
     else:
         ground.forget()
-    return Recovery(outcome, taken, problem=problem)
+    return Recovery(outcome, taken, problem=problem, notices=notices)
 
 
-def _given_back(folder: Path, lane: LanePlan) -> bool:
+def _give_back(folder: Path, lane: LanePlan, past: Past) -> tuple[tuple[str, ...], bool]:
+    """What is to be said of its renewed sign-in, and whether that is in its ground alone."""
     try:
-        with suppress(KeyError):  # its note is damaged: there is nothing to be known
-            give_back_standing(folder, lane.lane.id)
-    except OSError:
-        return False
-    return True
+        notices = give_back_standing(folder, lane.lane.id, refused=past.story.sign_in_refused)
+    except (OSError, KeyError, TypeError, AttributeError):  # its note is damaged, or an older one
+        return (), True
+    return tuple(map(notice_text, notices)), any(notice.consumed for notice in notices)
 
 
 def _ground(plan: RacePlan, lane: LanePlan, folder: Path, state: Path) -> PrivateGround:

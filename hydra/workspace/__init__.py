@@ -5,7 +5,7 @@ with a worktree. A layered one comes later, so nothing outside this room may ass
 """
 
 from hydra.git.lost import WorktreeLost
-from hydra.workspace.contract import Ground
+from hydra.workspace.contract import Ground, SignInNotice
 from hydra.workspace.private import (
     LANE_HOME,
     PrivateGround,
@@ -19,6 +19,7 @@ __all__ = [
     "LANE_HOME",
     "Ground",
     "PrivateGround",
+    "SignInNotice",
     "WorktreeLost",
     "give_back_standing",
     "private_ground",

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from hydra.model import Patch
+
+
+class SignInNotice(NamedTuple):
+    """What came of a lane's renewed sign-in: `fields` of the user's own `file` are renewed, or it
+    stays as it is, by `refusal`. `stray` and `consumed` are as in `Renewal`."""
+
+    file: Path
+    fields: tuple[str, ...] = ()
+    refusal: str = ""
+    stray: bool = False
+    consumed: bool = False
 
 
 class Ground(Protocol):
@@ -66,15 +77,20 @@ class Ground(Protocol):
     def credentials_changed(self) -> bool:
         """Whether the agent wrote its credentials since they were last looked at: a cheap look."""
 
-    def give_back(self) -> None:
-        """Refreshed credentials go to the user's folder, unless the user's own have moved."""
+    def give_back(self, *, refused: bool = False) -> None:
+        """Renewed tokens go to the user's folder, unless the user's own have moved; `refused`: by
+        the lane's own word its service refused the sign-in."""
+
+    def sign_in_notices(self, *, last: bool = False) -> Sequence[SignInNotice]:
+        """What went back since this was last called; at `last` also what is refused, which might
+        have gone back later (a refusal of the service is seen after its renewal)."""
 
     def take_in(self) -> None:
         """Credentials that another lane gave back come into this one."""
 
     @property
     def owes(self) -> bool:
-        """Whether `give_back` failed at last: a renewed sign-in is here alone."""
+        """Whether `give_back` failed at last, or refused what may be renewed: it is here alone."""
 
     def forget(self) -> None:
         """Removes the copies of the user's settings and sign-in, and what the agent wrote beside

@@ -2,40 +2,50 @@
 
 A writable ~/.claude or ~/.codex is a way out of any confinement: hooks, MCP servers and notify
 commands that an agent writes there run later, unconfined. So each lane writes to a copy, of which
-only a refreshed sign-in goes back.
+only renewed tokens go back (renewal.py).
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
-import re
 import secrets
 import stat
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
 
-from hydra.adapters.contract import ConfigFolder
+from hydra.adapters.contract import ConfigFolder, TokenFields
 from hydra.adapters.folders import named_place
+from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copying import copy_bounded
+from hydra.workspace.renewal import Renewal, is_signed_out, renew
 
 _LIMIT = 1024 * 1024
 """Bytes of a credentials file; Claude's and Codex's are under 10 kB."""
 
-_TOKEN = re.compile("token|key|secret", re.IGNORECASE)
-"""Names of what makes a sign-in: accessToken, refreshToken (Claude 2.1.330), access_token,
-refresh_token, id_token, OPENAI_API_KEY (Codex 0.169.0)."""
+
+class _Synced(NamedTuple):
+    """A file's digests when the user's and the lane's last agreed: what has moved since is new."""
+
+    own: str
+    copy: str
 
 
 class ConfigCopy:
     """The copy of one agent's settings folder in one lane."""
 
-    def __init__(self, folder: ConfigFolder, *, home: Path, named: str | None, place: Path) -> None:
-        """`named` is the value of the folder's own variable, if set; the copy lies in `place`."""
+    def __init__(
+        self, folder: ConfigFolder, *, home: Path, named: str | None, root: Path, below: str = ""
+    ) -> None:
+        """`named` is the value of the folder's own variable, if set. The copy lies `below` the
+        `root`, which is the lane's but no link of its making."""
+        place = root / below
         self.variable = folder.variable
         self.copy = place / Path(folder.default).name
         self.value = self.copy.parent if folder.parent else self.copy
@@ -44,7 +54,7 @@ class ConfigCopy:
         self._folder = folder
         self._home = home
         self._named = named is not None and named != ""
-        self._given: dict[str, str] = {}
+        self._files = _Files(self.copy, root, self.source, {}, folder.renewals)
         self._seen: dict[str, tuple[int, int, int]] = {}
         self._guard = threading.Lock()
 
@@ -70,25 +80,23 @@ class ConfigCopy:
             notes += copy_bounded(((own, place / name) for own, name in beside), inside)
         self.notes = tuple(dict.fromkeys(notes))
         for name in self._folder.credentials:
-            held = _read(self.copy / name)
-            if held is not None:
-                self._given[name] = _digest(held)
+            data = self._files.fresh(name)
+            if data is not None:
+                self._files.synced[name] = _Synced(_digest(data), _digest(data))
         self._look()
 
     def changed(self) -> bool:
         """Whether a credentials file of the copy is another than at the last look."""
         return any(_mark(self.copy / name) != mark for name, mark in self._seen.items())
 
-    def give_back(self) -> None:
-        """Refreshed credentials replace the user's own, if those are still what was copied.
+    def give_back(self, *, refused: bool) -> list[SignInNotice]:
+        """Renewed tokens go into the user's own files, if those are still what was copied.
 
-        Only a whole sign-in goes: what was JSON must be JSON with every token that was there, as
-        an agent may be killed while it writes, and a CLI that is refused signs itself out. A name
-        the user has no file for is never made.
+        `refused` is as in `renew`. A name the user has no file for is never made.
         """
         with self._guard, _locked(self.source):
             self._look()
-            _give(self.copy, self.source, self._given)
+            return self._files.give_back(refused=refused)
 
     def take_in(self) -> None:
         """The user's own credentials, if they have moved and this lane has no newer ones.
@@ -96,19 +104,12 @@ class ConfigCopy:
         A lane that was refused, as another had refreshed before it, may have signed itself out.
         """
         with self._guard, _locked(self.source):
-            for name, given in self._given.items():
-                fresh = _read(self.copy / name)
-                own = _read(self.source / name, follow=True)
-                if fresh is None or own is None or _digest(own) == given:
-                    continue
-                if _digest(fresh) == given or _signed_out(fresh, own):
-                    _replace(self.copy / name, own)
-                    self._given[name] = _digest(own)
+            self._files.take_in()
             self._look()
 
     def lent(self) -> dict[str, object]:
-        """What `give_back_left` needs, as JSON: folders, and a digest of each file copied in."""
-        return {"copy": str(self.copy), "source": str(self.source), "given": dict(self._given)}
+        """What `give_back_left` needs, as JSON: folders, fields, digests of what was copied in."""
+        return self._files.record()
 
     def _wanted(self) -> Iterator[str]:
         yield from self._folder.credentials
@@ -121,50 +122,144 @@ class ConfigCopy:
         return self.source / name if self._named else self._home / name
 
     def _look(self) -> None:
-        self._seen = {name: _mark(self.copy / name) for name in self._given}
+        self._seen = {name: _mark(self.copy / name) for name in self._files.synced}
 
 
-def give_back_left(lent: Mapping[str, object]) -> None:
-    """As `ConfigCopy.give_back`, for a lane whose Hydra was killed; `lent` is its `lent()`."""
-    given = lent.get("given")
-    if not isinstance(given, dict):
-        return
-    source = Path(str(lent["source"]))
-    with _locked(source):
-        _give(Path(str(lent["copy"])), source, given)
+class _Files:
+    """The credentials files of one folder: the user's own in `source`, the lane's in `copy`."""
 
+    def __init__(
+        self,
+        copy: Path,
+        root: Path,
+        source: Path,
+        synced: dict[str, _Synced],
+        renewals: tuple[TokenFields, ...],
+    ) -> None:
+        self.copy = copy
+        self.root = root
+        self.source = source
+        self.synced = synced
+        self.renewals = renewals
 
-def _give(copy: Path, source: Path, given: dict[str, str]) -> None:
-    for name, digest in given.items():
-        fresh = _read(copy / name)
-        own = _read(source / name, follow=True)
-        if fresh is None or own is None or _digest(fresh) == digest:
-            continue
-        if _digest(own) == digest and _sound(fresh, own):
+    def fresh(self, name: str) -> bytes | None:
+        """The lane's."""
+        return _read(self.copy / name, below=self.root)
+
+    def own(self, name: str) -> bytes | None:
+        """The user's."""
+        return _read(self.source / name)
+
+    def give_back(self, *, refused: bool) -> list[SignInNotice]:
+        """Of each file what its fields allow."""
+        notices = []
+        for name, synced in self.synced.items():
+            fresh, own = self.fresh(name), self.own(name)
+            if fresh is None or own is None or _digest(fresh) == synced.copy:
+                continue
+            if _digest(own) == synced.own:
+                notices += self._renew(name, own, fresh, refused=refused)
+        return notices
+
+    def _renew(self, name: str, own: bytes, fresh: bytes, *, refused: bool) -> list[SignInNotice]:
+        renewal = renew(self._fields(name), own, fresh, now=time.time(), refused=refused)
+        if renewal.data is not None:
             # A link into the user's dotfiles stays a link.
-            _replace(Path(os.path.realpath(source / name)), fresh)
-            given[name] = _digest(fresh)
+            target = Path(os.path.realpath(self.source / name))
+            with _entered(target.parent) as folder:
+                if not _replace(folder, target.name, renewal.data, over=own):
+                    return []
+            self.synced[name] = _Synced(_digest(renewal.data), _digest(fresh))
+        return _notices(self.source / name, renewal)
+
+    def take_in(self) -> None:
+        """What the user's own has that the lane's has not."""
+        for name, synced in self.synced.items():
+            fresh, own = self.fresh(name), self.own(name)
+            if fresh is None or own is None or _digest(own) == synced.own:
+                continue
+            if _digest(fresh) == synced.copy or is_signed_out(self._fields(name), own, fresh):
+                with _below(self.root, (self.copy / name).parent) as folder:
+                    if _replace(folder, PurePath(name).name, own, over=fresh):
+                        self.synced[name] = _Synced(_digest(own), _digest(own))
+
+    def record(self) -> dict[str, object]:
+        """Itself as JSON; `read` is its inverse."""
+        return {
+            "copy": str(self.copy),
+            "root": str(self.root),
+            "source": str(self.source),
+            "synced": self.synced,
+            "renewals": [asdict(fields) for fields in self.renewals],
+        }
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> _Files:
+        """Raises `KeyError` and `TypeError` for what is none, as an older Hydra's."""
+        return cls(
+            Path(record["copy"]),
+            Path(record["root"]),
+            Path(record["source"]),
+            {name: _Synced(*digests) for name, digests in record["synced"].items()},
+            tuple(_fields_read(fields) for fields in record["renewals"]),
+        )
+
+    def _fields(self, name: str) -> TokenFields | None:
+        return next((fields for fields in self.renewals if fields.file == name), None)
 
 
-def _read(path: Path, *, follow: bool = False) -> bytes | None:
-    """A credentials file's bytes; None for anything but a small regular file.
+def _fields_read(record: Mapping[str, Any]) -> TokenFields:
+    lists = {name: tuple(value) for name, value in record.items() if isinstance(value, list)}
+    return TokenFields(**{**record, **lists})
+
+
+def _notices(file: Path, renewal: Renewal) -> list[SignInNotice]:
+    if renewal.data is None and not renewal.refusal:
+        return []
+    # A file of variables is no sign-in that a service could have renewed.
+    consumed = renewal.consumed and file.name != ".env"
+    return [SignInNotice(file, renewal.fields, renewal.refusal, renewal.stray, consumed)]
+
+
+def give_back_left(lent: Mapping[str, object], *, refused: bool) -> list[SignInNotice]:
+    """As `ConfigCopy.give_back`, for a lane whose Hydra was killed; `lent` is its `lent()`.
+
+    Raises `KeyError` and `TypeError` for what is none.
+    """
+    files = _Files.read(lent)
+    with _locked(files.source):
+        return files.give_back(refused=refused)
+
+
+def _read(path: Path, *, below: Path | None = None) -> bytes | None:
+    """A credentials file's bytes; None for anything but a small regular file, or one that is
+    written meanwhile.
 
     Only the user's own, and the folder it lies in, may be links (into dotfiles): an agent's could
-    name any file, and so put another program's keys into the user's sign-in.
+    name any file, and so put another program's keys into the user's sign-in. An agent's lies
+    `below` a folder, and no step from there may be a link.
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if below is None else os.O_NOFOLLOW)
+    entered = _entered(path.parent, follow=True) if below is None else _below(below, path.parent)
     try:
-        with _entered(path.parent, follow=follow) as folder:
+        with entered as folder:
             descriptor = os.open(path.name, flags, dir_fd=folder)
     except OSError:
         return None
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _LIMIT:
-            return None
-        return os.read(descriptor, _LIMIT)
+        return _steady(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _steady(descriptor: int) -> bytes | None:
+    before = os.fstat(descriptor)
+    if not stat.S_ISREG(before.st_mode) or before.st_size > _LIMIT:
+        return None
+    data = os.read(descriptor, _LIMIT + 1)
+    after = os.fstat(descriptor)
+    same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    return data if same and len(data) == after.st_size else None
 
 
 @contextmanager
@@ -176,6 +271,18 @@ def _entered(folder: Path, *, follow: bool = False) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def _below(root: Path, folder: Path) -> Iterator[int]:
+    """The same for a folder of a lane, entered step by step: none of them may be a link."""
+    with ExitStack() as stack:
+        descriptor = stack.enter_context(_entered(root))
+        for name in folder.relative_to(root).parts:
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
+            descriptor = os.open(name, flags, dir_fd=descriptor)
+            stack.callback(os.close, descriptor)
+        yield descriptor
 
 
 def _digest(data: bytes) -> str:
@@ -190,61 +297,38 @@ def _mark(path: Path) -> tuple[int, int, int]:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _sound(fresh: bytes, own: bytes) -> bool:
-    held = _object(own)
-    if held is None:
-        return bool(fresh.strip())
-    found = _object(fresh)
-    return found is not None and _keeps_tokens(held, found)
-
-
-def _signed_out(fresh: bytes, own: bytes) -> bool:
-    """Whole, and without a token that the user's has. What is torn may be a refresh under way."""
-    held, found = _object(own), _object(fresh)
-    return held is not None and found is not None and not _keeps_tokens(held, found)
-
-
-def _keeps_tokens(held: Mapping[str, object], found: Mapping[str, object]) -> bool:
-    return all(_keeps(name, value, found.get(name)) for name, value in held.items())
-
-
-def _keeps(name: str, held: object, found: object) -> bool:
-    if isinstance(held, dict):
-        return _keeps_tokens(held, found if isinstance(found, dict) else {})
-    if held and isinstance(held, str) and _TOKEN.search(name):
-        return bool(found) and isinstance(found, str)
+def _replace(folder: int, name: str, data: bytes, *, over: bytes | None = None) -> bool:
+    """Writes a file whole or not at all, under its own mode and owner. With `over` only where that
+    is still what it holds: False where it is not."""
+    fresh = f".hydra-{secrets.token_hex(8)}"
+    own = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(fresh, flags, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, stat.S_IMODE(own.st_mode))
+            if (own.st_uid, own.st_gid) != (os.getuid(), os.getgid()):
+                os.fchown(descriptor, own.st_uid, own.st_gid)
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        # The last moment: who signs in meanwhile keeps what that gave.
+        if over is not None and _content(folder, name) != over:
+            os.unlink(fresh, dir_fd=folder)
+            return False
+        os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(fresh, dir_fd=folder)
+        raise
+    os.fsync(folder)
     return True
 
 
-def _object(data: bytes) -> dict[str, object] | None:
-    try:
-        read = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return read if isinstance(read, dict) else None
-
-
-def _replace(target: Path, data: bytes) -> None:
-    """Writes a file whole or not at all, under its own mode and owner; its folder is no link."""
-    fresh = f".hydra-{secrets.token_hex(8)}"
-    with _entered(target.parent) as folder:
-        own = os.stat(target.name, dir_fd=folder, follow_symlinks=False)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(fresh, flags, 0o600, dir_fd=folder)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                os.fchmod(descriptor, stat.S_IMODE(own.st_mode))
-                if (own.st_uid, own.st_gid) != (os.getuid(), os.getgid()):
-                    os.fchown(descriptor, own.st_uid, own.st_gid)
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)
-            os.rename(fresh, target.name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(fresh, dir_fd=folder)
-            raise
-        os.fsync(folder)
+def _content(folder: int, name: str) -> bytes:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(name, flags, dir_fd=folder), "rb") as file:
+        return file.read(_LIMIT + 1)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from hydra.git.repository import Repository, included
 from hydra.git.runner import GitFailed
 from hydra.model import Limits, Patch
 from hydra.workspace import sidefile, tree
+from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copying import copy_exact
 from hydra.workspace.settings import Named, Settings, give_back_all
 
@@ -73,7 +74,7 @@ class PrivateGround:
         self._of_a_lane = of_a_lane
         self._noted = ""
         self.owes = False
-        """Whether `give_back` failed at last: a renewed sign-in is here alone."""
+        """Whether `give_back` failed at last, or refused what may be renewed: it is here alone."""
 
     @property
     def writable(self) -> tuple[Path, ...]:
@@ -167,12 +168,16 @@ class PrivateGround:
         """A look at the copies' inode, size and mtime."""
         return self._settings.changed()
 
-    def give_back(self) -> None:
-        """Refreshed credentials to the user's folder."""
+    def give_back(self, *, refused: bool = False) -> None:
+        """Renewed tokens to the user's folder."""
         self.owes = True
-        self._settings.give_back()
+        self._settings.give_back(refused=refused)
         self._note()
-        self.owes = False
+        self.owes = self._settings.withheld
+
+    def sign_in_notices(self, *, last: bool = False) -> Sequence[SignInNotice]:
+        """What came of that."""
+        return self._settings.sign_in_notices(last=last)
 
     def take_in(self) -> None:
         """The user's credentials, moved since, into this lane."""
@@ -350,9 +355,10 @@ def standing_ground(
     )
 
 
-def give_back_standing(run_folder: Path, lane: str) -> None:
-    """What `give_back` would have done for that ground. Raises `OSError`."""
-    give_back_all(_recorded(run_folder, lane).get("config"))
+def give_back_standing(run_folder: Path, lane: str, *, refused: bool = False) -> list[SignInNotice]:
+    """What `give_back` would have done for that ground. Raises `OSError`; `KeyError` and
+    `TypeError` where its record is damaged, or an older Hydra's."""
+    return give_back_all(_recorded(run_folder, lane).get("config"), refused=refused)
 
 
 def _recorded(run_folder: Path, lane: str) -> dict[str, object]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from hydra.adapters.contract import ConfigFolder
 from hydra.workspace import sidefile
+from hydra.workspace.contract import SignInNotice
 from hydra.workspace.credentials import ConfigCopy, give_back_left
 
 Named = tuple[ConfigFolder, str | None]
@@ -19,9 +20,13 @@ class Settings:
     def __init__(self, folders: Sequence[Named], *, home: Path, place: Path) -> None:
         """`home` is the user's; the copies lie in `place`, the lane's own."""
         self.copies = [
-            ConfigCopy(folder, home=home, named=named, place=_apart(place, number))
+            ConfigCopy(folder, home=home, named=named, root=place, below=_below(number))
             for number, (folder, named) in enumerate(folders)
         ]
+        self.withheld = False
+        """Whether a renewal was refused of which the user's own may be consumed."""
+        self._returns: list[SignInNotice] = []
+        self._refusals: list[SignInNotice] = []
 
     @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
@@ -55,10 +60,18 @@ class Settings:
         """Whether a credentials file is another than at the last look."""
         return any(copy.changed() for copy in self.copies)
 
-    def give_back(self) -> None:
-        """Refreshed credentials to the user's own folders."""
+    def give_back(self, *, refused: bool) -> None:
+        """Renewed tokens to the user's own folders."""
+        self._refusals = []
         for copy in self.copies:
-            copy.give_back()
+            for notice in copy.give_back(refused=refused):
+                (self._returns if notice.fields else self._refusals).append(notice)
+        self.withheld = any(notice.consumed for notice in self._refusals)
+
+    def sign_in_notices(self, *, last: bool) -> list[SignInNotice]:
+        """What went back since then, each once; at `last` also what is refused."""
+        notices, self._returns = self._returns, []
+        return [*notices, *(self._refusals if last else ())]
 
     def take_in(self) -> None:
         """The user's credentials, moved since."""
@@ -75,13 +88,13 @@ class Settings:
         return next(filter(None, found), b"")
 
 
-def give_back_all(lent: object) -> None:
-    """As `Settings.give_back`, by what `lent()` gave; an older record has one folder alone."""
-    for one in lent if isinstance(lent, list) else [lent]:
-        if isinstance(one, Mapping) and one:
-            give_back_left(one)
+def give_back_all(lent: object, *, refused: bool) -> list[SignInNotice]:
+    """As `Settings.give_back`, by what `lent()` gave. Raises `OSError`, and `KeyError` and
+    `TypeError` for what is none, as an older Hydra's."""
+    records = lent if isinstance(lent, list) else []
+    return [notice for record in records for notice in give_back_left(record, refused=refused)]
 
 
-def _apart(place: Path, number: int) -> Path:
+def _below(number: int) -> str:
     # Two folders of one agent may have the same name: .config/opencode, .local/share/opencode.
-    return place / f"more-{number}" if number else place
+    return f"more-{number}" if number else ""
