@@ -68,6 +68,7 @@ def evidence(
         ),
         baseline=tuple(baseline.values()),
         tests=base_tests(git_dir, base, [file.path for one in files.values() for file in one]),
+        paths=contents.paths(git_dir, base),
         trials=trials,
         not_tried=not_tried,
         notes=tuple(notes),

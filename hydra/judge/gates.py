@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from hydra.checks.record import CheckResult, Status
-from hydra.judge.evidence import Evidence
+from hydra.judge.evidence import Evidence, Trial
 from hydra.judge.finding import Finding
 from hydra.judge.standing import PutBack, Standing
 from hydra.judge.verdict import Reason
@@ -31,6 +31,7 @@ def gates(
         *_put_back(mine, all_of_them, findings),
         *_skipped(mine, findings),
         *_silent(mine, evidence.baseline),
+        *_bent(mine, evidence.trials),
     )
 
 
@@ -122,6 +123,14 @@ def _silent(mine: Standing, baseline: Sequence[CheckResult]) -> Iterator[Reason]
         if result.status is Status.PASSED and result.tests is None and base.tests.passed:
             text = f"{result.check.name} passes and names no test; on the base {base.says}"
             yield _gate(text, file=result.details or result.output)
+
+
+def _bent(mine: Standing, trials: Sequence[Trial]) -> Iterator[Reason]:
+    """Tests that must fail, and do not with its code."""
+    for trial in trials:
+        if trial.kind == "canary" and trial.on == mine.lane.lane and trial.passes:
+            text = f"makes {trial.result.check.name} pass tests that cannot pass: its code changes "
+            yield _gate(f"{text}what runs them", file=trial.result.details)
 
 
 def _of(finding: Finding, held: PutBack) -> list[str]:

@@ -252,6 +252,7 @@ def not_tried(evidence: Evidence) -> tuple[str, ...]:
     words = {
         "protected": ("the base's own tests on {}", "patch"),
         "cross": ("one lane's tests on another's code, {}", "run"),
+        "canary": ("tests that must fail on {}", "patch"),
     }
     return tuple(
         f"not tried: {words[kind][0].format(number_of(count, words[kind][1]))} ({why})"

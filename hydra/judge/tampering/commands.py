@@ -43,6 +43,18 @@ _FILES_OF_TOOLS = {
 }
 
 
+_TASKS = re.compile(
+    r"(?:gnu)?makefile(?:\.\w+)?|.*\.mk|\.?justfile|taskfile\.ya?ml|rakefile|tasks\.py|dodo\.py"
+    r"|.*\.(?:sh|bash|zsh)|vite\.config\.\w+|gulpfile\.\w+|gruntfile\.\w+",
+    re.I,
+)
+
+
+def is_task_file(path: str) -> bool:
+    """Whether a file holds commands that others run: a Makefile, a shell script."""
+    return bool(_TASKS.fullmatch(name_of(path)))
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
     """What all checks together run.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import configparser
 import io
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -143,16 +144,44 @@ class _SetupCfg:
         return parsed
 
 
+class Lines:
+    """A file of `KEY=VALUE` lines, of which some keys say how programs and tests run."""
+
+    _LINE = re.compile(r"^[ \t]*(?:export[ \t]+)?([\w./:@-]+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
+
+    def __init__(self, keys: str) -> None:
+        self._keys = re.compile(keys, re.I)
+
+    def parts(self, text: str) -> Parts:
+        """What steers, by its key."""
+        return {key: value for key, value in self._LINE.findall(text) if self._keys.fullmatch(key)}
+
+    def with_parts(self, text: str, parts: Parts) -> str:
+        """The other lines, and these."""
+        rest = [line for line in text.splitlines() if not self.parts(line)]
+        return "\n".join((*rest, *(f"{key}={value}" for key, value in parts.items()), ""))
+
+
 _BY_NAME: Mapping[str, Manifest] = {
     "pyproject.toml": _Pyproject(),
     "package.json": _PackageJson(),
     "setup.cfg": _SetupCfg(),
+    ".npmrc": Lines(
+        "script-shell|node-options|ignore-scripts|shell|prefix|globalconfig|userconfig|if-present"
+        "|scripts-prepend-node-path|node-version|workspaces?|omit|include-workspace-root"
+    ),
 }
+_ENVIRONMENT = Lines(
+    r"(?:NODE|PYTEST|PYTHON|JEST|VITEST|VITE|MOCHA|TEST|HYDRA|LD|DYLD|NPM|BABEL|TSX|TS_NODE|NOSE"
+    r"|TOX|COVERAGE|UNITTEST|DOTENV)\w*|CI|PATH|BASH_ENV|ENV|SHELL"
+)
+_OF_ENVIRONMENT = re.compile(r"\.env(?:\.[\w-]+)*|\.envrc|\.flaskenv|\.node-options")
 
 
 def manifest_of(path: str) -> Manifest | None:
     """How to read a path, None where it is no manifest."""
-    return _BY_NAME.get(path.rpartition("/")[2].lower())
+    name = path.rpartition("/")[2].lower()
+    return _ENVIRONMENT if _OF_ENVIRONMENT.fullmatch(name) else _BY_NAME.get(name)
 
 
 def parts_of(path: str, text: str | None) -> Parts | None:
