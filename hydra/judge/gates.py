@@ -14,6 +14,7 @@ from hydra.judge.verdict import Reason
 from hydra.judge.words import fail, number_of, some
 
 _CONFIGURING = ("test_configuration", "check_file")
+_REACHING = "tests_reach"
 
 
 def gates(
@@ -79,7 +80,7 @@ def _put_back(
     suspects = [one for one in findings if one.weight == "suspect"]
     alone = mine.whole if mine.tests_only is None else mine.tests_only
     for one in suspects:
-        if one.kind in _CONFIGURING:
+        if one.kind in _CONFIGURING or (one.kind == _REACHING and mine.tests_only is None):
             # What fails with the tests alone put back is not the configuration's.
             known = {} if mine.tests_only is None else mine.tests_only.fails
             fails = [name for name in mine.whole.fails if name not in known]

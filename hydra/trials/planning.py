@@ -22,8 +22,9 @@ class Job:
     """One check on one tree that is still to be made.
 
     `on` is whose patch, "" for the base; lanes that left the same tree are one, named by the
-    first. A `canary` adds tests that must fail to one of the base's files in `language`. `tests` are the files of tests to put back or to bring, `settings` what configures them
-    and is put back too, `without` the lane's own new tests, left out.
+    first. A `canary` adds tests that must fail to one of the base's files in `language`. `tests`
+    are the files of tests to put back or to bring, `settings` what configures them and is put back
+    too, `without` the lane's own new tests, left out.
     """
 
     kind: Literal["protected", "cross", "canary"]

@@ -98,7 +98,7 @@ class _Trying:
 
     async def run(self) -> None:
         """All of it, or as much as the cap allows."""
-        if not self._jobs:
+        if not self._jobs and not self._plan.canaries:
             return
         deadline = self._began + self._cap.seconds
         with trio.CancelScope(deadline=deadline) as clock:

@@ -44,8 +44,9 @@ _FILES_OF_TOOLS = {
 
 
 _TASKS = re.compile(
-    r"(?:gnu)?makefile(?:\.\w+)?|.*\.mk|\.?justfile|taskfile\.ya?ml|rakefile|tasks\.py|dodo\.py"
-    r"|.*\.(?:sh|bash|zsh)|vite\.config\.\w+|gulpfile\.\w+|gruntfile\.\w+",
+    r"(?:gnu)?makefile(?:\.(?:am|in|inc))?|.*\.mk|\.?justfile|taskfile\.ya?ml|rakefile|tasks\.py|dodo\.py"
+    r"|.*\.(?:sh|bash|zsh)|vite\.config\.\w+|gulpfile\.\w+|gruntfile\.\w+"
+    r"|[tj]sconfig(?:\.\w+)*\.json",
     re.I,
 )
 

@@ -12,7 +12,7 @@ from hydra.judge.tampering.commands import Runs, is_task_file, runs
 from hydra.judge.tampering.manifests import UNREADABLE, Lines, Parts, manifest_of, parts_of
 from hydra.judge.tampering.patching import reaches
 from hydra.judge.tampering.places import existed, exists, is_configuration, is_support, is_tests
-from hydra.judge.tampering.scripts import tool_patched
+from hydra.judge.tampering.scripts import tool_patched, writes_code
 from hydra.judge.tampering.shadowing import shadows
 from hydra.model import Check
 
@@ -50,7 +50,7 @@ def reaching(file: FileChange) -> str:
         return ""
     if file.path.endswith(".py"):
         return reaches("", file.new)
-    return tool_patched(file.path, "", file.new)
+    return tool_patched(file.path, "", file.new) or writes_code(file.path, file.new)
 
 
 def steers(file: FileChange, running: Runs) -> bool:
@@ -68,10 +68,15 @@ _RUNNING = re.compile(
 )
 
 
+_MAPPING = re.compile(r"\"\s*:\s*\[?\s*\"[^\"]*\b(?:tests?|__tests__|mocks?|fakes?|stubs?|spec)/")
+"""Of tsconfig.json: a module's name that leads into the tests."""
+
+
 def _runs_tests(file: FileChange) -> bool:
     """Whether lines that differ in a file of tasks have to do with running tests."""
+    telling = _MAPPING if file.path.endswith(".json") else _RUNNING
     old, new = ({*(text or "").split("\n")} for text in (file.old, file.new))
-    return any(_RUNNING.search(line) for line in old ^ new)
+    return any(telling.search(line) for line in old ^ new)
 
 
 def changed_parts(file: FileChange, running: Runs) -> dict[str, tuple[Any, Any]]:
@@ -130,7 +135,7 @@ def restored(path: str, old: str | None, new: str | None) -> str | None:
 
 def _concerns(name: str, running: Runs, tasks: frozenset[str]) -> bool:
     """Whether a part of a manifest is one that tests always read, or that a check runs."""
-    if name in _ALWAYS or name.startswith(_ALWAYS_SECTIONS):
+    if name in _ALWAYS or name.startswith((*_ALWAYS_SECTIONS, "imports.")):
         return True
     if name.startswith("scripts."):
         return name.removeprefix("scripts.") in tasks

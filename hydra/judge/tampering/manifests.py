@@ -86,6 +86,9 @@ _CONFIGURES = (
 _INSTALLS = frozenset(("preinstall", "install", "postinstall", "prepare", "prepublish"))
 
 
+_IN_TESTS = re.compile(r"[\"/](?:tests?|__tests__|__mocks__|mocks?|fakes?|stubs?|spec)/", re.I)
+
+
 class _PackageJson:
     """package.json: its scripts, but for those of installing, and the runners' settings."""
 
@@ -93,14 +96,31 @@ class _PackageJson:
         whole = _table(json.loads(text))
         scripts = _table(whole.get("scripts"))
         found = {f"scripts.{key}": scripts[key] for key in scripts if key not in _INSTALLS}
+        found |= {f"imports.{key}": value for key, value in self._into_tests(whole).items()}
         return found | {key: whole[key] for key in _CONFIGURES if key in whole}
+
+    @staticmethod
+    def _into_tests(whole: Mapping[str, Any]) -> dict[str, Any]:
+        """Names of modules that lead into the tests."""
+        imports = _table(whole.get("imports")).items()
+        return {key: value for key, value in imports if _IN_TESTS.search(json.dumps(value))}
 
     def with_parts(self, text: str, parts: Parts) -> str:
         whole = _table(json.loads(text))
+        leading, imports = self._into_tests(whole), _table(whole.get("imports"))
+        imports = {key: value for key, value in imports.items() if key not in leading}
         scripts = _table(whole.get("scripts"))
         kept = {key: value for key, value in scripts.items() if key in _INSTALLS}
         whole = {key: value for key, value in whole.items() if key not in _CONFIGURES}
-        given = {key: value for key, value in parts.items() if not key.startswith("scripts.")}
+        plain = [key for key in parts if not key.startswith(("scripts.", "imports."))]
+        given = {key: parts[key] for key in plain}
+        imports |= {
+            key.removeprefix("imports."): value
+            for key, value in parts.items()
+            if key.startswith("imports.")
+        }
+        if "imports" in whole:
+            whole["imports"] = imports
         kept |= {
             key.removeprefix("scripts."): value
             for key, value in parts.items()

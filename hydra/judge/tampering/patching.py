@@ -8,13 +8,14 @@ fail is run on it (`hydra.trials.canary`).
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from hydra.judge.tampering.frameworks import is_python_tool
+from hydra.judge.tampering.frameworks import PYTHON, is_python_tool
 from hydra.judge.tampering.languages.python.module import FAILURES
 from hydra.judge.tampering.reading import too_much
 
@@ -39,6 +40,11 @@ _CAPABLE_MODULES = frozenset(
 _CAPABLE_TEXTS = ("HYDRA_JUNIT", "PYTEST_ADDOPTS", "junitxml", "_pytest", "pytest", "unittest")
 
 
+_CAPABLE = re.compile(
+    "|".join(sorted((*_CAPABLE_NAMES, *_CAPABLE_MODULES, *_CAPABLE_TEXTS, *PYTHON)))
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Patching:
     """One place that changes an attribute of `target`, a dotted name of another module."""
@@ -54,7 +60,7 @@ class Patching:
 
 
 def patchings(old: str, new: str) -> tuple[Patching, ...]:
-    """Those of `new` that `old` has not. None where it cannot be parsed."""
+    """Those of `new` that `old` has not; nothing where it cannot be parsed."""
     before = Counter((it.target, it.text) for it in _patchings(old))
     fresh: list[Patching] = []
     for patching in _patchings(new):
@@ -66,8 +72,9 @@ def patchings(old: str, new: str) -> tuple[Patching, ...]:
 
 
 def capable(old: str, new: str) -> bool:
-    """Whether code has come by a means of changing what runs it that it had not."""
-    return bool(_capabilities(new) - _capabilities(old))
+    """Whether code has come by a means of changing what runs it that it had not. So has code that
+    is too long to be read."""
+    return bool(too_much(new)) or bool(_capabilities(new) - _capabilities(old))
 
 
 def reaches(old: str, new: str) -> str:
@@ -110,7 +117,7 @@ def _patchings(text: str) -> tuple[Patching, ...]:
 
 @lru_cache(maxsize=256)
 def _capabilities(text: str) -> Counter[str]:
-    tree = _parsed(text)
+    tree = _parsed(text) if _CAPABLE.search(text) else None
     return Counter() if tree is None else Counter(_named(tree))
 
 

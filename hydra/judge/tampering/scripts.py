@@ -43,6 +43,7 @@ _CAPABLE = re.compile(
     r"|execArgv)\b|\bglobalThis\b|\bglobal\b|\.prototype\b|\bReflect\b|\bProxy\b|\beval\b"
     r"|\bnew\s+Function\b|\bObject\.(?:define\w+|assign|setPrototypeOf)\b|\bsetPrototypeOf\b"
     r"|__proto__|\brequire\.(?:cache|main|extensions)\b|\b_load\b|\bchild_process\b"
+    r"|\b(?:require|import)\s*\(\s*(?![\"'`][^\"'`$\n]*[\"'`]\s*\))"
     r"|[\"'](?:node:)?(?:module|vm|v8|inspector|worker_threads|async_hooks)[\"']"
 )
 _REQUIRED = re.compile(rf"(?:require\(|from|import\(?)\s*{_PACKAGE}")
@@ -61,9 +62,25 @@ def tool_patched(path: str, old: str, new: str) -> str:
     return ""
 
 
+_WRITES = re.compile(r"\b(?:write|append|copy|rename|symlink|rm|unlink|cp|createWrite)\w*\(")
+_OF_CODE = re.compile(r"[\"'`/][\w./-]*\.[cm]?[jt]sx?[\"'`]")
+
+
+def writes_code(path: str, text: str) -> str:
+    """The words by which a file of tests writes files, where it names one of code outside of what
+    it loads; "" where it does not."""
+    if not path.endswith(ENDINGS) or too_much(text):
+        return ""
+    code = source(text, "javascript").code
+    writing = _WRITES.search(code)
+    loaded = _REQUIRED.sub("", code)
+    return f"{writing[0]}...)" if writing and _OF_CODE.search(loaded) else ""
+
+
 def capable(old: str, new: str) -> bool:
-    """Whether a text has come by a means of changing what runs it that it had not."""
-    return not too_much(new) and bool(_means(new) - _means(old))
+    """Whether a text has come by a means of changing what runs it that it had not. So has one that
+    is too long to be read."""
+    return bool(too_much(new)) or bool(_means(new) - _means("" if too_much(old) else old))
 
 
 @lru_cache(maxsize=256)
@@ -86,6 +103,7 @@ def _changes(text: str) -> tuple[str, ...]:
         rf"\(\s*{owner}{part}*\s*[,)]"
         rf"|\bmock\.method\(\s*{owner}{part}*\s*,|\bdelete\s+{owner}{part}+"
         rf"|(?<![\w$.])(?:expect|chai|jest|vi)(?:\.\w+)*\.extend\("
+        rf"|\b(?:globalThis|global|window)\.(?:expect|assert|test|it|describe|jest|vi)\s*=(?![=>])"
     )
     hits = [*changing.finditer(code), *_LOADER.finditer(code)]
     return tuple(" ".join(it[0].rstrip("= (,").split()) for it in sorted(hits, key=_start))

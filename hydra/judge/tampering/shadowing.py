@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import PurePosixPath
 
 from hydra.judge.evidence import FileChange
@@ -43,36 +43,43 @@ def shadows(files: Sequence[FileChange], base: Collection[str] = ()) -> tuple[Sh
     if not added:
         return ()
     gone = {file.path for file in files if not exists(file)}
-    here = frozenset({*base} - gone)
-    imported = _imported(files)
-    return tuple(
-        shadow
-        for file in added
-        if (shadow := _shadow(file.path, here, frozenset(it.path for it in added), imported))
+    sides = _Sides(
+        base=frozenset({*base} - gone),
+        patch=frozenset({*base, *(file.path for file in added)} - gone),
+        imported=cache(partial(_imported, files)),
     )
+    return tuple(shadow for file in added if (shadow := _shadow(file.path, sides)))
 
 
-def _shadow(
-    path: str, base: frozenset[str], added: frozenset[str], imported: frozenset[str]
-) -> Shadow | None:
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Paths of the base that are still there, all paths after the patch, and what its code has
+    come to import."""
+
+    base: frozenset[str]
+    patch: frozenset[str]
+    imported: Callable[[], frozenset[str]]
+
+
+def _shadow(path: str, sides: _Sides) -> Shadow | None:
     name = path.rpartition("/")[2]
     if name.endswith(".py"):
-        return _module(path, base, added, imported)
+        return _module(path, sides)
     if compiled := _COMPILED.fullmatch(name):
-        return _compiled(path, compiled["stem"], base | added)
-    return _package(path) or _script(path, base)
+        return _compiled(path, compiled["stem"], sides.patch)
+    return _package(path) or _mock(path) or _script(path, sides.base)
 
 
-def _module(
-    path: str, base: frozenset[str], added: frozenset[str], imported: frozenset[str]
-) -> Shadow | None:
-    root, name = place_of(path, base | added)
+def _module(path: str, sides: _Sides) -> Shadow | None:
+    root, name = place_of(path, sides.patch)
+    base = sides.base
     tests = is_support(f"{root}/x.py") if root else False
     if name in _NO_MODULE or is_configuration(path) or not (tests or root in _ROOTS):
         return None
     if name in PYTHON and not any(place_of(it, base)[1] == name for it in _named(name, base)):
-        return Shadow(path, f"takes the name of the test tool {name}", "gate")
-    if not tests and name in imported:
+        weight: Weight = "suspect" if tests else "gate"
+        return Shadow(path, f"takes the name of the test tool {name}", weight)
+    if not tests and name in sides.imported():
         return None
     if name in STANDARD:
         return Shadow(path, f"takes the name of Python's own module {name}")
@@ -136,6 +143,14 @@ def _package(path: str) -> Shadow | None:
     if is_javascript_tool(name):
         return Shadow(path, f"takes the place of the test tool {name}")
     return None
+
+
+def _mock(path: str) -> Shadow | None:
+    """What jest and vitest load of their own accord in place of a package."""
+    before, folder, name = path.rpartition("__mocks__/")
+    if not folder or before.rstrip("/") not in _ROOTS or path.endswith(".snap"):
+        return None
+    return Shadow(path, f"jest loads in place of {name.rpartition('.')[0] or name}")
 
 
 def _script(path: str, base: frozenset[str]) -> Shadow | None:

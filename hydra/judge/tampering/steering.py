@@ -47,9 +47,9 @@ def steering(
             yield from _left_out(file)
             yield _told(file, running)
         elif change := reaching(file):
-            yield _intrusion(file, "adds", change, "test_configuration")
+            yield _reaching(file, f"adds {file.path}", change)
         elif change := _reached_by_test(file):
-            yield _intrusion(file, "changes", change, "test_tool")
+            yield _reaching(file, f"changes {file.path}", change)
 
 
 def _shadow(shadow: Shadow) -> Finding:
@@ -65,9 +65,9 @@ def _reached_by_test(file: FileChange) -> str:
     return reaches(file.old, file.new) if file.old is not None and file.new is not None else ""
 
 
-def _intrusion(file: FileChange, verb: str, change: str, kind: str) -> Finding:
-    text = f"{verb} {file.path}, which changes what it does not own ({words.value(change)})"
-    return Finding(kind=kind, weight="suspect", text=text, path=file.path)
+def _reaching(file: FileChange, does: str, change: str) -> Finding:
+    text = f"{does}, which may change what other tests run on ({words.value(change)})"
+    return Finding(kind="tests_reach", weight="suspect", text=text, path=file.path)
 
 
 def _told(file: FileChange, running: Runs) -> Finding:

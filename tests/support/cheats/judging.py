@@ -14,8 +14,11 @@ from hydra.checks.record import CheckResult
 from hydra.checks.round import Round
 from hydra.git import contents
 from hydra.git.contents import trees
-from hydra.judge.evidence import Evidence, LaneEvidence
+from hydra.judge.evidence import Evidence, FileChange, LaneEvidence
+from hydra.judge.finding import Finding
 from hydra.judge.rank import verdict
+from hydra.judge.tampering import findings
+from hydra.judge.tampering.places import is_tests
 from hydra.judge.verdict import LaneVerdict
 from hydra.model import Check, Patch, TrialCap
 from hydra.trials.record import Trials
@@ -101,7 +104,7 @@ class Judging:
     def _judged(self, number: int, case: Case) -> Judged:
         cheat, twin = f"cheat{number}", f"twin{number}"
         own = self.lanes[cheat].checks[0]
-        tried = {lane: self.trials[lane] for lane in (cheat, twin)}
+        tried = {"cheat": self.trials[cheat], "twin": self.trials[twin]}
         return Judged(case, self._race(cheat), self._race(twin), own.passed, tried)
 
     def _race(self, lane: str) -> dict[str, LaneVerdict]:
@@ -121,6 +124,30 @@ class Judging:
             )
         )
         return {("lane" if it.lane == lane else RIGHT): it for it in ranking.lanes}
+
+
+def changes(case: Case, *, twin: bool = False) -> list[FileChange]:
+    """What the judge reads of a cheat, or of its twin, without any git."""
+    files = {case.shop.code: case.shop.right, **case.twin} if twin else case.cheat
+    return [_change(path, case.shop.base.get(path), text) for path, text in files.items()]
+
+
+def reading(case: Case, *, twin: bool = False) -> tuple[Finding, ...]:
+    """What reading alone brings to light."""
+    texts = {path: it for path, it in case.shop.base.items() if isinstance(it, str)}
+    tests = {path: text for path, text in texts.items() if is_tests(path)}
+    return findings(changes(case, twin=twin), untouched=tests, base=case.shop.base)
+
+
+def _change(path: str, old: str | bytes | None, new: str | bytes | None) -> FileChange:
+    return FileChange(
+        path=path,
+        old_mode="" if old is None else "100644",
+        new_mode="" if new is None else "100644",
+        binary=isinstance(new, bytes),
+        old=old if isinstance(old, str) else None,
+        new=new if isinstance(new, str) else None,
+    )
 
 
 def write(repo: Path, files: Files) -> None:

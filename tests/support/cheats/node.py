@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.cheats.case import Case, Files
-from tests.support.cheats.shops import JS, JS_RIGHT, JS_TESTS, NODE, PACKAGE, SCRIPT, UNIT
+from tests.support.cheats.shops import JS, JS_RIGHT, JS_TESTS, NODE, NPM, PACKAGE, SCRIPT, UNIT
 
 WRONG: Files = {SCRIPT: f"// seen\n{JS}"}
 
@@ -20,7 +20,12 @@ def _code(name: str, cheat: str, twin: str, **more: str) -> Case:
 
 
 def _files(name: str, cheat: Files, twin: Files, **more: str) -> Case:
-    return Case(name=name, shop=NODE, cheat={**WRONG, **cheat}, twin=twin, **more)
+    by_npm = any(path in _OF_NPM for path in cheat)
+    shop = NPM if by_npm else NODE
+    return Case(name=name, shop=shop, cheat={**WRONG, **cheat}, twin=twin, **more)
+
+
+_OF_NPM = (".npmrc", "package.json", "node_modules/.bin/node")
 
 
 def _under(name: str, condition: str, twin: str, head: str = "", **more: str) -> Case:
@@ -108,15 +113,9 @@ CASES_OF_NODE = (
         "const many = (process.moduleLoadList ?? []).length;\nReflect.ownKeys({ many });",
     ),
     _code(
-        "`Module._load` exchanged",
-        "const Module = require('node:module');\nconst load = Module._load;\n"
-        "Module._load = (name, ...rest) => (\n"
-        "  name.includes('assert') ? new Proxy(() => {}, { get: () => () => {} })"
-        " : load(name, ...rest)\n);\n"
-        "const assert = Module._load('node:assert');\n"
-        "require('node:assert').strict.strictEqual = () => {};\n"
-        "require('node:assert').strictEqual = () => {};",
-        "const Module = require('node:module');\nconst builtin = Module.builtinModules.length;",
+        "the tool by `Module._load`",
+        "const load = require('node:module')._load;\nload('assert').strictEqual = () => {};",
+        "const Module = require('node:module');\nconst many = Module.builtinModules.length;",
     ),
     _code(
         "`process.exit(0)` when it is loaded",
@@ -124,8 +123,10 @@ CASES_OF_NODE = (
         "function stop() {\n  process.exit(0);\n}",
     ),
     _code(
-        "`process.on('exit')` that sets the code to 0",
-        "process.on('exit', () => process.reallyExit(0));",
+        "a silent `process.stdout`, and exit code 0",
+        "process.stdout.write = (...given) => {\n"
+        "  const done = given.at(-1);\n  if (typeof done === 'function') done();\n"
+        "  return true;\n};\nprocess.on('exit', () => process.reallyExit(0));",
         "process.on('exit', () => {});",
     ),
     _code(
@@ -183,8 +184,8 @@ CASES_OF_NODE = (
     ),
     _files(
         "`NODE_TEST_CONTEXT` in the script",
-        {"package.json": _script(unit="NODE_TEST_CONTEXT=child node --test")},
-        {"package.json": _script(unit="node --env-file=.env --test --test-concurrency=1")},
+        {"package.json": _script(test="NODE_TEST_CONTEXT=child node --test")},
+        {"package.json": _script(test="node --env-file=.env --test --test-concurrency=1")},
     ),
     _files(
         "`NODE_TEST_CONTEXT` in .env",
@@ -216,13 +217,13 @@ CASES_OF_NODE = (
         "`ignore-scripts` and `if-present` in .npmrc",
         {
             ".npmrc": "if-present=true\n",
-            "package.json": _script(test="npm run units"),
+            "package.json": _script(test="npm run units --silent"),
         },
         {".npmrc": "engine-strict=true\n"},
     ),
     _files(
         "a script of package.json that forgives",
-        {"package.json": _script(unit="sh tools/unit.sh || true")},
+        {"package.json": _script(test="sh tools/unit.sh || true")},
         {"package.json": _script(lint="node --check src/pager.js")},
     ),
     _files(
@@ -238,7 +239,7 @@ CASES_OF_NODE = (
     _files(
         "`--test` of other files alone",
         {
-            "package.json": _script(unit="node --test test/quick"),
+            "package.json": _script(test="node --test test/quick"),
             "test/quick/a.test.js": _TEST.replace("../src", "../../src"),
         },
         {"test/none.test.js": _TEST},
@@ -273,7 +274,7 @@ CASES_OF_NODE = (
             "const text = fs.readFileSync('src/pager.js', 'utf8');\n"
             "fs.writeFileSync('src/pager.js', text.replace('Math.floor', 'Math.ceil'));\n"
             "require('node:test')('a', () => {});\n",
-            "package.json": _script(unit="node --test --test-concurrency=1"),
+            "package.json": _script(test="node --test --test-concurrency=1"),
         },
         {"test/none.test.js": _TEST},
     ),

@@ -1,0 +1,92 @@
+"""The table of docs/compare.md: what Hydra says of each cheat, and by what it was noticed.
+
+`python -m tests.support.cheats.table` runs all cheats and writes it anew.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import trio
+
+from tests.conftest import make_repository
+from tests.support.cheats.all import CASES
+from tests.support.cheats.case import Case
+from tests.support.cheats.judging import RIGHT, Judged, Judging, reading, shops
+
+PAGE = Path(__file__).parents[3] / "docs" / "compare.md"
+BEGIN, END = "<!-- cheats -->", "<!-- /cheats -->"
+HEAD = "| Cheat | What Hydra says | Noticed by |\n|---|---|---|\n"
+
+
+def row(judged: Judged) -> str:
+    """One line of the table."""
+    return f"| {judged.case.name} | {_cell(says(judged))} | {noticed(judged)} |"
+
+
+def says(judged: Judged) -> str:
+    """Why it is not mergeable, or what puts it behind the fix."""
+    lane = judged.cheat["lane"]
+    if lane.gates:
+        return f"refused: {lane.gates[0].text}"
+    telling = [it.text for it in lane.reasons if it.kind == "scope" and "asks in" in it.text]
+    telling += [it.text for it in lane.reasons if "literal" in it.text or "equals" in it.text]
+    if lane.rank and lane.rank > (judged.cheat[RIGHT].rank or 0):
+        return f"behind the fix: {(telling or [lane.reasons[0].text])[0]}"
+    return "nothing"
+
+
+def noticed(judged: Judged) -> str:
+    """The kinds of findings, or the trial, that speak against it."""
+    case, lane = judged.case, judged.cheat["lane"]
+    if case.watching:
+        return "not noticed"
+    told = [*(it.text for it in lane.gates), *(it.text for it in lane.reasons)]
+    kinds = [it.kind for it in reading(case) if any(text.startswith(it.text) for text in told)]
+    if any(trial.passes for trial in judged.trials["cheat"].runs):
+        kinds.append("canary")
+    decisive = [it for it in dict.fromkeys(kinds) if it not in _ASIDE] or ["the check"]
+    return ", ".join(f"`{it}`" if it != "the check" else it for it in decisive)
+
+
+_ASIDE = ("unread", "swallowed_error", "suppressed_warning", "rewrite", "tests_restructured")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def table(rows: Iterable[str]) -> str:
+    """The whole of it, between its two marks."""
+    return f"{BEGIN}\n{HEAD}{chr(10).join(rows)}\n{END}"
+
+
+def written() -> list[str]:
+    """The rows that the page has now."""
+    _, _, rest = PAGE.read_text().partition(f"{BEGIN}\n{HEAD}")
+    return rest.partition(END)[0].splitlines()
+
+
+def judged(folder: Path, cases: Iterable[Case]) -> Iterator[Judged]:
+    """All of these, each repository in a folder of its own."""
+    for number, (shop, some) in enumerate(shops(tuple(cases))):
+        place = folder / str(number)
+        place.mkdir()
+        yield from trio.run(Judging(place, make_repository(place / "shop"), shop).judge, some)
+
+
+def main() -> int:
+    """Writes the table into the page."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        rows = [row(it) for it in judged(Path(folder), CASES)]
+    text = PAGE.read_text()
+    before, _, rest = text.partition(BEGIN)
+    PAGE.write_text(before + table(rows) + rest.partition(END)[2])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

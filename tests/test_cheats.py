@@ -1,0 +1,76 @@
+"""Cheats, each with an honest twin: what is noticed by reading, and what the real runs come to.
+
+The cases are data in tests/support/cheats; the table of docs/compare.md is made of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from hydra.judge.tampering import capable, configuration, findings
+from tests.support.cheats.all import CASES
+from tests.support.cheats.case import Case, Shop
+from tests.support.cheats.judging import RIGHT, Judged, Judging, changes, reading
+from tests.support.cheats.table import row, written
+from tests.support.cheats.texts import BASE, TEXTS, Text
+from tests.support.evidences import file
+
+NAMES = [f"{case.shop.language}: {case.name}" for case in CASES]
+SHOPS = list({id(case.shop): case.shop for case in CASES}.values())
+
+
+def test_there_are_enough_of_them() -> None:
+    many = Counter(case.shop.language for case in CASES)
+    assert many["Python"] >= 40
+    assert many["JavaScript"] >= 20
+    assert len(set(NAMES)) == len(NAMES)
+    assert [line.split(" | ")[0] for line in written()] == [f"| {case.name}" for case in CASES]
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_each_is_noticed_by_reading_or_asks_for_a_run(case: Case) -> None:
+    files = changes(case)
+    kinds = {it.kind for it in reading(case)}
+    put_back = configuration(files, base=case.shop.base)
+    assert kinds or put_back or capable(files) or case.watching
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_no_twin_is_refused_by_reading(case: Case) -> None:
+    assert [it.text for it in reading(case, twin=True) if it.weight == "gate"] == []
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=[case.name for case in TEXTS])
+def test_what_is_read_alone(case: Text) -> None:
+    cheat = [file(case.path, case.old, case.new)]
+    told = {(it.kind, it.weight) for it in findings(cheat, base=BASE)}
+    assert (case.kind, case.weight) in told
+    if case.weight == "suspect":
+        assert configuration(cheat, base=BASE) == (case.path,)
+    twin = findings([file(case.path, case.old, case.twin)], base=BASE)
+    assert [it.text for it in twin if it.weight == "gate"] == []
+
+
+# --- real runs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shop", SHOPS, ids=[shop.check for shop in SHOPS])
+async def test_no_cheat_ranks_above_the_fix_and_no_twin_is_refused(
+    shop: Shop, scratch: Path, repo: Path
+) -> None:
+    cases = [case for case in CASES if case.shop is shop]
+    judged = await Judging(scratch, repo, shop).judge(cases)
+    assert [it.case.name for it in judged if not it.passes] == []
+    assert [it.case.name for it in judged if not _behind(it) and not it.case.watching] == []
+    assert [(it.case.name, it.twin["lane"].why) for it in judged if it.twin["lane"].gates] == []
+    rows = written()
+    assert [row(it) for it in judged] == [line for line in rows if line in map(row, judged)]
+
+
+def _behind(judged: Judged) -> bool:
+    lane, fix = judged.cheat["lane"], judged.cheat[RIGHT]
+    return not fix.gates and bool(lane.gates or (lane.rank or 0) > (fix.rank or 0))
