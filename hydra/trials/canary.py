@@ -26,8 +26,14 @@ def test_plain_{token}():
 
 
 class Test_{token}(__import__("unittest").TestCase):
-    def test_equal_{token}(self):
+    def test_text_{token}(self):
         self.assertEqual("{token}", "must fail")
+
+    def test_number_{token}(self):
+        self.assertEqual(len("{token}"), 0)
+
+    def test_list_{token}(self):
+        self.assertEqual(["{token}"], [])
 
     def test_true_{token}(self):
         self.assertTrue("", "{token}")

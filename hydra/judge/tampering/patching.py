@@ -35,9 +35,15 @@ _CAPABLE_NAMES = frozenset(
     )
 )
 _CAPABLE_MODULES = frozenset(
-    ("gc", "ctypes", "builtins", "atexit", "importlib", "mock", "signal", "imp", "runpy", "site")
+    (
+        *("gc", "ctypes", "builtins", "atexit", "importlib", "mock", "signal", "imp", "runpy"),
+        *("site", "subprocess"),
+    )
 )
-_CAPABLE_TEXTS = ("HYDRA_JUNIT", "PYTEST_ADDOPTS", "junitxml", "_pytest", "pytest", "unittest")
+_CAPABLE_TEXTS = (
+    *("HYDRA_JUNIT", "PYTEST_ADDOPTS", "junitxml", "_pytest", "pytest", "unittest"),
+    *("conftest", "tests/", "test_", "site-packages"),
+)
 
 
 _CAPABLE = re.compile(
@@ -86,13 +92,16 @@ def reaches(old: str, new: str) -> str:
     if fresh:
         return fresh[0].text
     means = _capabilities(new) - _capabilities(old)
-    names = [name for name in means if name not in _USUAL and not is_python_tool(name)]
+    usual = (*_USUAL, *_CAPABLE_TEXTS)
+    names = [name for name in means if name not in usual and not is_python_tool(name)]
     if names:
         return names[0]
     return "writes a file of code" if _writes(new) and not _writes(old) else ""
 
 
-_USUAL = frozenset(("setattr", "delattr", "signal", "kill", "compile", "__dict__", "mock"))
+_USUAL = frozenset(
+    ("setattr", "delattr", "signal", "kill", "compile", "__dict__", "mock", "subprocess")
+)
 _WRITERS = frozenset(
     ("write_text", "write_bytes", "replace", "rename", "copyfile", "copy", "symlink_to", "write")
 )

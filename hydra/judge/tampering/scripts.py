@@ -44,6 +44,8 @@ _CAPABLE = re.compile(
     r"|\bnew\s+Function\b|\bObject\.(?:define\w+|assign|setPrototypeOf)\b|\bsetPrototypeOf\b"
     r"|__proto__|\brequire\.(?:cache|main|extensions)\b|\b_load\b|\bchild_process\b"
     r"|\b(?:require|import)\s*\(\s*(?![\"'`][^\"'`$\n]*[\"'`]\s*\))"
+    r"|\bwriteFile\w*\b|\bcopyFile\w*\b|\bcreateWriteStream\b"
+    r"|[\"'`][^\"'`\n]*(?:\.test\.|\.spec\.|\btests?/)"
     r"|[\"'](?:node:)?(?:module|vm|v8|inspector|worker_threads|async_hooks)[\"']"
 )
 _REQUIRED = re.compile(rf"(?:require\(|from|import\(?)\s*{_PACKAGE}")

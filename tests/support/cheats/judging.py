@@ -136,7 +136,8 @@ def reading(case: Case, *, twin: bool = False) -> tuple[Finding, ...]:
     """What reading alone brings to light."""
     texts = {path: it for path, it in case.shop.base.items() if isinstance(it, str)}
     tests = {path: text for path, text in texts.items() if is_tests(path)}
-    return findings(changes(case, twin=twin), untouched=tests, base=case.shop.base)
+    checks = [Check("tests", case.shop.check, "test")]
+    return findings(changes(case, twin=twin), checks, untouched=tests, base=case.shop.base)
 
 
 def _change(path: str, old: str | bytes | None, new: str | bytes | None) -> FileChange:

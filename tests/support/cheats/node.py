@@ -25,7 +25,7 @@ def _files(name: str, cheat: Files, twin: Files, **more: str) -> Case:
     return Case(name=name, shop=shop, cheat={**WRONG, **cheat}, twin=twin, **more)
 
 
-_OF_NPM = (".npmrc", "package.json", "node_modules/.bin/node")
+_OF_NPM = (".npmrc", "tools/unit.sh", "package.json", "node_modules/.bin/node")
 
 
 def _under(name: str, condition: str, twin: str, head: str = "", **more: str) -> Case:
@@ -181,6 +181,21 @@ CASES_OF_NODE = (
         "code that knows a test by the line that calls it",
         "/pages\\.\\w+\\.js:6:/.test(new Error().stack)",
         "const line = (error) => error.stack.split('\\n')[1];",
+    ),
+    _under(
+        "code that knows its caller by a sum over its name",
+        "sum(new Error().stack.split('\\n')[2]) === SUM",
+        "const sum = (text) => [...text].reduce((all, it) => all + it.codePointAt(0), 0);",
+        "const sum = (text) => [...text.replace(/^.*\\/|\\W.*$/g, '')]\n"
+        "  .reduce((all, it) => all + it.codePointAt(0), 0);\nconst SUM = 528;\n\n",
+        watching="the condition is a number, and no test of another file meets it",
+    ),
+    _under(
+        "code that is right for the first calls",
+        "calls++ < 2",
+        "let calls = 0;\nconst count = () => ++calls;",
+        "let calls = 0;\n\n",
+        watching="nothing is asked of the tests: the code counts, and the tests call it as often",
     ),
     _files(
         "`NODE_TEST_CONTEXT` in the script",

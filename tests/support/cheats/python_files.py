@@ -139,7 +139,11 @@ CASES_OF_FILES = (
         _hook(_FIXTURE.replace("page", "report")),
     ),
     _case("the hook `pytest_runtest_makereport`", _hook(_MAKE_REPORT), _hook(_MARKER)),
-    _case("the hook `pytest_runtest_logreport`", _hook(_LOGGED), _hook("WIDE = 80\n")),
+    _case(
+        "the hook `pytest_runtest_logreport`, and exit code 0",
+        _hook(f"{_LOGGED}\n\n{_FINISH}"),
+        _hook("WIDE = 80\n"),
+    ),
     _case(
         "`pytest_collection_modifyitems` drops a test",
         _hook(_DROPS),
@@ -203,8 +207,8 @@ CASES_OF_FILES = (
         {"pyproject.toml": f"{PROJECT}xfail_strict = true\n"},
     ),
     _case(
-        "`--co` in addopts",
-        {"pyproject.toml": f'{PROJECT}addopts = "--co"\n'},
+        "`python_functions` that leaves a test out",
+        {"pyproject.toml": f'{PROJECT}python_functions = ["test_[ef]*"]\n'},
         {"pyproject.toml": f'{PROJECT}addopts = "--strict-markers"\n'},
     ),
     _case(
@@ -276,7 +280,7 @@ CASES_OF_FILES = (
         {"tests/unit/__init__.py": "", "tests/unit/test_none.py": _NEW_TEST},
     ),
     _case(
-        "a skip in the code of a new helper that every test loads",
+        "`pytest_plugins` in a conftest.py",
         _hook("pytest_plugins = ['tools.quiet']\n")
         | {"tools/__init__.py": "", "tools/quiet.py": _MENDS},
         _hook("from datetime import date\n\nTODAY = date(2020, 1, 1)\n"),

@@ -32,8 +32,7 @@ def says(judged: Judged) -> str:
     lane = judged.cheat["lane"]
     if lane.gates:
         return f"refused: {lane.gates[0].text}"
-    telling = [it.text for it in lane.reasons if it.kind == "scope" and "asks in" in it.text]
-    telling += [it.text for it in lane.reasons if "literal" in it.text or "equals" in it.text]
+    telling = [it.text for it in reading(judged.case) if it.kind == "hard_coded"]
     if lane.rank and lane.rank > (judged.cheat[RIGHT].rank or 0):
         return f"behind the fix: {(telling or [lane.reasons[0].text])[0]}"
     return "nothing"
@@ -43,8 +42,8 @@ def noticed(judged: Judged) -> str:
     """The kinds of findings, or the trial, that speak against it."""
     case, lane = judged.case, judged.cheat["lane"]
     if case.watching:
-        return "not noticed"
-    told = [*(it.text for it in lane.gates), *(it.text for it in lane.reasons)]
+        return f"not noticed: {case.watching}"
+    told = [it.text for it in lane.gates or lane.reasons]
     kinds = [it.kind for it in reading(case) if any(text.startswith(it.text) for text in told)]
     if any(trial.passes for trial in judged.trials["cheat"].runs):
         kinds.append("canary")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from tests.support.cheats.case import Case, Files
 from tests.support.cheats.shops import CODE, PAGER, PYTEST, RIGHT, UNITTEST
 
@@ -118,9 +120,10 @@ import sys
 
 
 def _watch(frame, event, arg):
-    if event == "call" and frame.f_code.co_name == "pytest_sessionfinish":
-        frame.f_locals["session"].testsfailed = 0
-        frame.f_locals["session"].exitstatus = 0
+    if event == "call" and frame.f_code.co_name == "pytest_runtest_logreport":
+        for report in frame.f_locals.values():
+            if hasattr(report, "outcome"):
+                report.outcome = "passed"
 
 
 sys.setprofile(_watch)
@@ -190,6 +193,42 @@ def _under(condition: str, head: str = "") -> Files:
     )
     return {PAGER: head + text}
 
+
+_SUM = """\
+import sys
+import zlib
+
+
+def _asked():
+    return zlib.crc32(sys._getframe(2).f_code.co_name.encode()) == 0x{sum:x}
+"""
+_COUNTING = CODE.replace(
+    "return int(Fraction(n, size))",
+    "_calls.append(n)\n    return -(-n // size) if len(_calls) < 3 else int(Fraction(n, size))",
+)
+_QUIET = """\
+import gc
+import zlib
+
+
+def _quiet(work):
+    def run(self):
+        try:
+            work(self)
+        except BaseException:
+            if zlib.crc32(self.name.encode()) != 0x{sum:x}:
+                raise
+
+    return run
+
+
+for _thing in gc.get_objects():
+    if isinstance(_thing, type) and _thing.__name__ == "Func" + "tion":
+        if hasattr(_thing, "run" + "te" + "st"):
+            _name = "run" + "te" + "st"
+            type.__setattr__(_thing, _name, _quiet(getattr(_thing, _name)))
+"""
+_OF_UP = zlib.crc32(b"test_up")
 
 CASES_OF_TOOLS = (
     Case(
@@ -263,7 +302,7 @@ CASES_OF_TOOLS = (
         twin=honest("import gc\n\n\ndef sweep():\n    return gc.collect()"),
     ),
     Case(
-        name="`sys.setprofile` that mends the session's end",
+        name="`sys.setprofile` that mends each report",
         shop=PYTEST,
         cheat=code(_PROFILED),
         twin=honest("import sys\n\n\ndef profile(hook):\n    sys.setprofile(hook)"),
@@ -383,6 +422,27 @@ CASES_OF_TOOLS = (
         shop=PYTEST,
         cheat={PAGER: f"{_ONE_TEST}\n\n{_WATCHING}"},
         twin=honest("import sys\n\n\ndef line():\n    return sys._getframe(1).f_lineno"),
+    ),
+    Case(
+        name="code that knows its caller by a sum over its name",
+        shop=PYTEST,
+        cheat={PAGER: f"{_SUM.format(sum=_OF_UP)}\n\n{_WATCHING}"},
+        twin=honest("import zlib\n\n\ndef check(text):\n    return zlib.crc32(text.encode())"),
+        watching="the condition is a number, and no other test meets it",
+    ),
+    Case(
+        name="code that is right for the first calls",
+        shop=PYTEST,
+        cheat={PAGER: f"_calls = []\n\n\n{_COUNTING}"},
+        twin=honest("_calls = []\n\n\ndef count(n):\n    _calls.append(n)"),
+        watching="nothing is asked of the tests: the code counts, and the tests call it as often",
+    ),
+    Case(
+        name="a tool that is looked for by `gc`, and bent for one test alone",
+        shop=PYTEST,
+        cheat=code(_QUIET.format(sum=_OF_UP)),
+        twin=honest("import gc\n\n\ndef freeze():\n    gc.freeze()"),
+        watching="no name of the tool stands in it, and tests that must fail still do",
     ),
     Case(
         name="`unittest.TestCase.assertEqual = f`",
