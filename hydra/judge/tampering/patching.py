@@ -100,8 +100,13 @@ def reaches(old: str, new: str) -> str:
 
 
 _USUAL = frozenset(
-    ("setattr", "delattr", "signal", "kill", "compile", "__dict__", "mock", "subprocess")
+    (
+        *("setattr", "delattr", "signal", "kill", "compile", "mock", "subprocess", "modules"),
+        *("vars", "globals", "__dict__", "excepthook", "importlib", "runpy", "exitstatus"),
+    )
 )
+"""Means that tests have for reasons of their own; what is changed by them is read by its target."""
+
 _WRITERS = frozenset(
     ("write_text", "write_bytes", "replace", "rename", "copyfile", "copy", "symlink_to", "write")
 )
