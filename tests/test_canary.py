@@ -112,7 +112,7 @@ def test_code_that_answers_tests_by_literals_stands_behind_an_equal() -> None:
     ]
     lanes[1] = replace(lanes[1], files=(file("a.py", "", "x = 1\n" * 99),))
     ranked = verdict(evidence(lanes, [base]))
-    assert [it.lane for it in ranked.lanes] == ["plain", "literal"]
+    assert [item.lane for item in ranked.lanes] == ["plain", "literal"]
     assert "answers no test by a literal" in ranked.says
 
 
@@ -123,19 +123,19 @@ def test_code_that_answers_tests_by_literals_stands_behind_an_equal() -> None:
 async def test_code_that_bends_the_tool_is_seen_and_recorded(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [Check("unittest", UNITTEST, "test")])
     lanes = {name: {"src/pager.py": text} for name, text in (("bent", BENT), ("hooked", HOOKED))}
-    found = await bench.tried({**lanes, "plain": {"src/pager.py": RIGHT}})
-    assert of(found, "canary", "").result.status is Status.FAILED
-    bent = of(found, "canary", "bent")
+    trials = await bench.tried({**lanes, "plain": {"src/pager.py": RIGHT}})
+    assert of(trials, "canary", "").result.status is Status.FAILED
+    bent = of(trials, "canary", "bent")
     assert bench.own["bent"][0].passed
     assert bent.passes
     assert all("_t" in name for name in bent.passes)
-    assert of(found, "canary", "hooked").passes == ()
-    assert not [it for it in found.runs if it.on == "plain"]  # it could change nothing
-    assert found.used.runs == 3
+    assert of(trials, "canary", "hooked").passes == ()
+    assert not [item for item in trials.runs if item.on == "plain"]  # it could change nothing
+    assert trials.used.runs == 3
     runs, _ = read(bench.kit.folder, bench.run_folder)
-    assert [it.passes for it in runs if it.on == "bent"] == [bent.passes]
-    told = json.loads((bench.kit.folder / "trials.json").read_text())
-    assert [it["kind"] for it in told["runs"]] == ["canary"] * 3
+    assert [item.passes for item in runs if item.on == "bent"] == [bent.passes]
+    document = json.loads((bench.kit.folder / "trials.json").read_text())
+    assert [item["kind"] for item in document["runs"]] == ["canary"] * 3
     assert bench.left() == []
 
 
@@ -143,21 +143,21 @@ async def test_code_that_bends_the_tool_is_seen_and_recorded(scratch: Path, repo
 async def test_a_check_that_does_not_run_them_tells_nothing(scratch: Path, repo: Path) -> None:
     check = Check("quick", "python3 -B -m unittest -v test_pages.Pages.test_even", "test")
     bench = Trying(scratch, with_tests(repo), [check])
-    found = await bench.tried({"hooked": {"src/pager.py": HOOKED}})
-    (cut,) = found.not_tried
+    trials = await bench.tried({"hooked": {"src/pager.py": HOOKED}})
+    (cut,) = trials.not_tried
     assert (cut.kind, cut.on, cut.why) == (
         "canary",
         "hooked",
         "the check did not run them on the base",
     )
-    assert [it for it in found.runs if it.on] == []
+    assert [item for item in trials.runs if item.on] == []
 
 
 @pytest.mark.slow
 async def test_they_count_against_the_cap(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [Check("unittest", UNITTEST, "test")])
-    found = await bench.tried({"bent": {"src/pager.py": BENT}}, TrialCap(1, 600))
-    assert found.used.runs == 1
-    assert [(it.kind, it.on, it.why) for it in found.not_tried] == [
+    trials = await bench.tried({"bent": {"src/pager.py": BENT}}, TrialCap(1, 600))
+    assert trials.used.runs == 1
+    assert [(item.kind, item.on, item.why) for item in trials.not_tried] == [
         ("canary", "bent", "the limit of 1 run was reached")
     ]

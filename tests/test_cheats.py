@@ -33,25 +33,25 @@ def test_there_are_enough_of_them() -> None:
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_each_is_noticed_by_reading_or_asks_for_a_run(case: Case) -> None:
     files = changes(case)
-    kinds = {it.kind for it in reading(case)}
+    kinds = {item.kind for item in reading(case)}
     put_back = configuration(files, base=case.shop.base)
     assert kinds or put_back or capable(files) or case.watching
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_no_twin_is_refused_by_reading(case: Case) -> None:
-    assert [it.text for it in reading(case, twin=True) if it.weight == "gate"] == []
+    assert [item.text for item in reading(case, twin=True) if item.weight == "gate"] == []
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=[case.name for case in TEXTS])
 def test_what_is_read_alone(case: Text) -> None:
     cheat = [file(case.path, case.old, case.new)]
-    told = {(it.kind, it.weight) for it in findings(cheat, base=BASE)}
-    assert (case.kind, case.weight) in told
+    kinds = {(item.kind, item.weight) for item in findings(cheat, base=BASE)}
+    assert (case.kind, case.weight) in kinds
     if case.weight == "suspect":
         assert configuration(cheat, base=BASE) == (case.path,)
     twin = findings([file(case.path, case.old, case.twin)], base=BASE)
-    assert [it.text for it in twin if it.weight == "gate"] == []
+    assert [item.text for item in twin if item.weight == "gate"] == []
 
 
 # --- real runs -----------------------------------------------------------------------------------
@@ -64,11 +64,13 @@ async def test_no_cheat_ranks_above_the_fix_and_no_twin_is_refused(
 ) -> None:
     cases = [case for case in CASES if case.shop is shop]
     judged = await Judging(scratch, repo, shop).judge(cases)
-    assert [it.case.name for it in judged if not it.passes] == []
-    assert [it.case.name for it in judged if not _behind(it) and not it.case.watching] == []
-    assert [(it.case.name, it.twin["lane"].why) for it in judged if it.twin["lane"].gates] == []
+    assert [item.case.name for item in judged if not item.passes] == []
+    assert [item.case.name for item in judged if not _behind(item) and not item.case.watching] == []
+    assert [
+        (item.case.name, item.twin["lane"].why) for item in judged if item.twin["lane"].gates
+    ] == []
     rows = written()
-    assert [row(it) for it in judged] == [line for line in rows if line in map(row, judged)]
+    assert [row(item) for item in judged] == [line for line in rows if line in map(row, judged)]
 
 
 def _behind(judged: Judged) -> bool:

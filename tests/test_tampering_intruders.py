@@ -77,9 +77,9 @@ def test_what_takes_another_s_place(path: str, clause: str, weight: str) -> None
     assert shadow.clause.startswith(clause)
     assert shadow.weight == weight
     assert configuration([added(path)], base=BASE) == (path,)
-    (told, *_) = findings([added(path)], base=BASE)
-    assert told.text.startswith(f"adds {path}, which {clause}")
-    assert told.weight == weight
+    (finding, *_) = findings([added(path)], base=BASE)
+    assert finding.text.startswith(f"adds {path}, which {clause}")
+    assert finding.weight == weight
 
 
 def test_a_module_that_moves_is_nobody_s_shadow() -> None:
@@ -91,7 +91,7 @@ def test_a_module_of_a_standard_name_that_the_code_has_come_to_need_is_its_own()
     code = file("pager.py", "x = 1\n", "from queue import Page\n")
     assert shadows([added("queue.py"), code], BASE) == ()
     stood = file("pager.py", "from queue import Queue\n", "from queue import Queue\nx = 1\n")
-    assert [it.path for it in shadows([added("queue.py"), stood], BASE)] == ["queue.py"]
+    assert [item.path for item in shadows([added("queue.py"), stood], BASE)] == ["queue.py"]
 
 
 def test_where_a_module_is_imported_from() -> None:
@@ -122,9 +122,11 @@ def test_where_a_module_is_imported_from() -> None:
     ],
 )
 def test_a_changed_test_tool(text: str, target: str) -> None:
-    assert [it.target for it in patchings("", text) if it.of_tool] == [target]
+    assert [item.target for item in patchings("", text) if item.of_tool] == [target]
     assert patchings(text, text) == ()
-    gates = [it.text for it in findings([file("pager.py", "x = 1\n", text)]) if it.weight == "gate"]
+    gates = [
+        item.text for item in findings([file("pager.py", "x = 1\n", text)]) if item.weight == "gate"
+    ]
     assert gates == [f"changes in pager.py what the tests' own tool does ({target})"]
 
 
@@ -140,7 +142,7 @@ def test_a_changed_test_tool(text: str, target: str) -> None:
     ],
 )
 def test_what_changes_no_test_tool(text: str) -> None:
-    assert [it for it in patchings("", text) if it.of_tool] == []
+    assert [item for item in patchings("", text) if item.of_tool] == []
 
 
 @pytest.mark.parametrize(
@@ -216,8 +218,8 @@ def test_scripts_that_a_script_runs_count() -> None:
         (old.replace('"lint"', '"preunit": "sh a", "lint"'), True),
         (old.replace('"eslint"', '"eslint ."'), False),
     ):
-        found = configuration([file("package.json", old, new)], checks)
-        assert found == (("package.json",) if counts else ())
+        paths = configuration([file("package.json", old, new)], checks)
+        assert paths == (("package.json",) if counts else ())
 
 
 def test_imports_that_lead_into_the_tests_are_put_back_and_no_others() -> None:

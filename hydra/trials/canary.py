@@ -54,9 +54,9 @@ _ASSERTS = re.compile(
 def candidates(paths: Iterable[str], language: str, near: Collection[str]) -> list[str]:
     """Files of the base's tests in a language, those first whose names have to do with `near`."""
     stems = {PurePosixPath(path).stem.lower() for path in near} - {"__init__", "index"}
-    tests = [it for it in paths if is_tests(it) and it.endswith(_ENDINGS[language])]
-    named = [it for it in tests if "test" in PurePosixPath(it).name or "spec" in it]
-    return sorted(named, key=lambda it: (not any(stem in it.lower() for stem in stems), it))
+    tests = [path for path in paths if is_tests(path) and path.endswith(_ENDINGS[language])]
+    named = [path for path in tests if "test" in PurePosixPath(path).name or "spec" in path]
+    return sorted(named, key=lambda path: (not any(stem in path.lower() for stem in stems), path))
 
 
 def with_canaries(path: str, text: str, token: str) -> str | None:
@@ -76,7 +76,7 @@ def with_canaries(path: str, text: str, token: str) -> str | None:
 def _statements(asserts: list[re.Match[str]], text: str, token: str) -> Iterator[str]:
     """The way in which most assertions of a file are made: a check that names no tests is known
     by its exit alone, and one that fails would hide another that passes."""
-    ways = [(it["tool"], it["how"]) for it in asserts if it["tool"] != "t"]
+    ways = [(path["tool"], path["how"]) for path in asserts if path["tool"] != "t"]
     if not ways:
         yield f"throw new Error('{token}');"
         return

@@ -140,10 +140,10 @@ class _Trying:
         jobs = self._plan.canaries
         on_base = {replace(job, on="", settings=()) for job in jobs}
         await self._each(sorted(on_base, key=lambda job: job.key), self._try)
-        works = {job for job in on_base if await self._works(job)}
+        effective = {job for job in on_base if await self._works(job)}
         for job in jobs:
             base = replace(job, on="", settings=())
-            if base not in works:
+            if base not in effective:
                 self._why[job.key] = self._why.pop(base.key, _NOT_RUN)
                 self._jobs[job.key] = job
                 self._jobs.pop(base.key, None)

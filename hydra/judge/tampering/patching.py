@@ -67,7 +67,7 @@ class Patching:
 
 def patchings(old: str, new: str) -> tuple[Patching, ...]:
     """Those of `new` that `old` has not; nothing where it cannot be parsed."""
-    before = Counter((it.target, it.text) for it in _patchings(old))
+    before = Counter((item.target, item.text) for item in _patchings(old))
     fresh: list[Patching] = []
     for patching in _patchings(new):
         key = patching.target, patching.text
@@ -118,7 +118,7 @@ def _writes(text: str) -> bool:
     nodes = list(ast.walk(tree)) if tree is not None else []
     names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     texts = (node.value for node in nodes if isinstance(node, ast.Constant))
-    code = any(isinstance(it, str) and it.endswith((".py", ".pth", ".so")) for it in texts)
+    code = any(isinstance(item, str) and item.endswith((".py", ".pth", ".so")) for item in texts)
     itself = any(isinstance(node, ast.Name) and node.id == "__file__" for node in nodes)
     return bool(names & _WRITERS) and (code or itself)
 
@@ -156,7 +156,7 @@ def _named(tree: ast.Module) -> Iterator[str]:
             yield from (
                 name for name in _modules(node) if name in _CAPABLE_MODULES or is_python_tool(name)
             )
-            yield from (it.name for it in node.names if it.name in _CAPABLE_NAMES)
+            yield from (item.name for item in node.names if item.name in _CAPABLE_NAMES)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from (part for part in _CAPABLE_TEXTS if part in node.value)
 
@@ -165,7 +165,7 @@ def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
     """The top-level modules of an import."""
     if isinstance(node, ast.ImportFrom):
         return [] if node.level else [(node.module or "").partition(".")[0]]
-    return [it.name.partition(".")[0] for it in node.names]
+    return [item.name.partition(".")[0] for item in node.names]
 
 
 class _Reader:
@@ -173,7 +173,7 @@ class _Reader:
 
     def __init__(self, tree: ast.Module) -> None:
         self._nodes = list(ast.walk(tree))
-        self._undone = {id(it) for node in self._nodes for it in _undone(node)}
+        self._undone = {id(item) for node in self._nodes for item in _undone(node)}
         self._origins: dict[str, str] = {}
         for _ in range(2):  # a name may stand for one that is bound further down
             for node in self._nodes:
@@ -249,7 +249,7 @@ class _Reader:
     def _targets(self, node: ast.AST) -> Iterator[str]:
         """What one statement or call changes of another module."""
         if isinstance(node, ast.Assign | ast.Delete):
-            yield from (name for it in node.targets for name in self._changed(it))
+            yield from (name for item in node.targets for name in self._changed(item))
         elif isinstance(node, ast.AugAssign | ast.AnnAssign):
             yield from self._changed(node.target)
         elif isinstance(node, ast.Call) and id(node) not in self._undone:
@@ -257,7 +257,7 @@ class _Reader:
 
     def _changed(self, target: ast.expr) -> Iterator[str]:
         if isinstance(target, ast.Tuple | ast.List):
-            yield from (name for it in target.elts for name in self._changed(it))
+            yield from (name for item in target.elts for name in self._changed(item))
         elif isinstance(target, ast.Attribute | ast.Subscript) and (name := self._origin(target)):
             yield name
 
@@ -297,4 +297,4 @@ def _undone(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield from node.decorator_list
     elif isinstance(node, ast.With | ast.AsyncWith):
-        yield from (it.context_expr for it in node.items)
+        yield from (item.context_expr for item in node.items)

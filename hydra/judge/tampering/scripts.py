@@ -57,10 +57,10 @@ def tool_patched(path: str, old: str, new: str) -> str:
     if not path.endswith(ENDINGS) or too_much(new) or too_much(old):
         return ""
     had = Counter(_changes(old))
-    for words in _changes(new):
-        had[words] -= 1
-        if had[words] < 0:
-            return words
+    for change in _changes(new):
+        had[change] -= 1
+        if had[change] < 0:
+            return change
     return ""
 
 
@@ -89,8 +89,8 @@ def capable(old: str, new: str) -> bool:
 def _means(text: str) -> Counter[str]:
     code = source(text, "javascript").code
     means = Counter(_CAPABLE.findall(code))
-    tools = (it["package"] for it in _REQUIRED.finditer(code))
-    return means + Counter(it for it in tools if is_javascript_tool(it))
+    tools = (match["package"] for match in _REQUIRED.finditer(code))
+    return means + Counter(match for match in tools if is_javascript_tool(match))
 
 
 @lru_cache(maxsize=256)
@@ -108,7 +108,7 @@ def _changes(text: str) -> tuple[str, ...]:
         rf"|\b(?:globalThis|global|window)\.(?:expect|assert|test|it|describe|jest|vi)\s*=(?![=>])"
     )
     hits = [*changing.finditer(code), *_LOADER.finditer(code)]
-    return tuple(" ".join(it[0].rstrip("= (,").split()) for it in sorted(hits, key=_start))
+    return tuple(" ".join(match[0].rstrip("= (,").split()) for match in sorted(hits, key=_start))
 
 
 def _start(match: re.Match[str]) -> int:
@@ -123,14 +123,19 @@ def _tools(code: str) -> list[str]:
         if not re.search(rf"\b(?:const|let|var|function)\s+{name}\b", code)
     }
     for pattern in _BOUND:
-        names |= {it["name"] for it in pattern.finditer(code) if is_javascript_tool(it["package"])}
+        names |= {
+            match["name"]
+            for match in pattern.finditer(code)
+            if is_javascript_tool(match["package"])
+        }
     for pattern in _PARTS:
-        for it in pattern.finditer(code):
-            if is_javascript_tool(it["package"]):
+        for match in pattern.finditer(code):
+            if is_javascript_tool(match["package"]):
                 names |= {
-                    name.split(":")[-1].split(" as ")[-1].strip() for name in it["names"].split(",")
+                    name.split(":")[-1].split(" as ")[-1].strip()
+                    for name in match["names"].split(",")
                 }
-    for it in _ALIAS.finditer(code):
-        if it["other"] in names:
-            names.add(it["name"])
+    for match in _ALIAS.finditer(code):
+        if match["other"] in names:
+            names.add(match["name"])
     return sorted(name for name in names if re.fullmatch(_NAME, name))

@@ -76,7 +76,7 @@ def _module(path: str, sides: _Sides) -> Shadow | None:
     tests = is_support(f"{root}/x.py") if root else False
     if name in _NO_MODULE or is_configuration(path) or not (tests or root in _ROOTS):
         return None
-    if name in PYTHON and not any(place_of(it, base)[1] == name for it in _named(name, base)):
+    if name in PYTHON and not any(place_of(item, base)[1] == name for item in _named(name, base)):
         weight: Weight = "suspect" if tests else "gate"
         return Shadow(path, f"takes the name of the test tool {name}", weight)
     if not tests and name in sides.imported():
@@ -114,10 +114,10 @@ def _named(name: str, base: frozenset[str]) -> Sequence[str]:
 def _taken(root: str, name: str, base: frozenset[str], *, tests: bool) -> str:
     """The base's module of that name that is found later, "" where there is none."""
     for path in sorted(_named(name, base)):
-        there, top = place_of(path, base)
-        if top != name or there == root or is_support(path):
+        place, top = place_of(path, base)
+        if top != name or place == root or is_support(path):
             continue
-        below = not root or there.startswith(f"{root}/")
+        below = not root or place.startswith(f"{root}/")
         if tests or below:
             return path
     return ""
@@ -162,14 +162,14 @@ def _script(path: str, base: frozenset[str]) -> Shadow | None:
         others = [f"{path}.{other}" for other in (*_SCRIPTS, *_SOURCES)]
     else:
         return None
-    other = next((it for it in others if it in base), "")
+    other = next((item for item in others if item in base), "")
     return Shadow(path, f"is found before {other}") if other else None
 
 
 def _imported(files: Sequence[FileChange]) -> frozenset[str]:
     """Modules from which the patch's own code has come to take names: it does not run without."""
-    code = [it for it in files if it.path.endswith(".py") and not is_support(it.path)]
-    return frozenset(name for it in code for name in {*_from(it.new)} - {*_from(it.old)})
+    code = [item for item in files if item.path.endswith(".py") and not is_support(item.path)]
+    return frozenset(name for item in code for name in {*_from(item.new)} - {*_from(item.old)})
 
 
 def _from(text: str | None) -> Iterator[str]:

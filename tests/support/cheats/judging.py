@@ -110,7 +110,7 @@ class Judging:
     def _race(self, lane: str) -> dict[str, LaneVerdict]:
         """The plain fix and one other lane, as a race of the two would be judged."""
         lanes = (self.lanes[RIGHT], self.lanes[lane])
-        paths = [file.path for held in lanes for file in held.files]
+        paths = [file.path for evidence in lanes for file in evidence.files]
         ranking = verdict(
             Evidence(
                 run="r",
@@ -123,7 +123,7 @@ class Judging:
                 paths=contents.paths(self.bench.patches, self.bench.base),
             )
         )
-        return {("lane" if it.lane == lane else RIGHT): it for it in ranking.lanes}
+        return {("lane" if item.lane == lane else RIGHT): item for item in ranking.lanes}
 
 
 def changes(case: Case, *, twin: bool = False) -> list[FileChange]:
@@ -134,7 +134,7 @@ def changes(case: Case, *, twin: bool = False) -> list[FileChange]:
 
 def reading(case: Case, *, twin: bool = False) -> tuple[Finding, ...]:
     """What reading alone brings to light."""
-    texts = {path: it for path, it in case.shop.base.items() if isinstance(it, str)}
+    texts = {path: item for path, item in case.shop.base.items() if isinstance(item, str)}
     tests = {path: text for path, text in texts.items() if is_tests(path)}
     checks = [Check("tests", case.shop.check, "test")]
     return findings(changes(case, twin=twin), checks, untouched=tests, base=case.shop.base)
@@ -166,6 +166,6 @@ def write(repo: Path, files: Files) -> None:
 
 def shops(cases: Sequence[Case]) -> Iterator[tuple[Shop, list[Case]]]:
     """The cases of each repository."""
-    known = {id(case.shop): case.shop for case in cases}
-    for shop in known.values():
+    by_id = {id(case.shop): case.shop for case in cases}
+    for shop in by_id.values():
         yield shop, [case for case in cases if case.shop is shop]

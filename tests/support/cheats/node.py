@@ -46,9 +46,9 @@ def _script(**scripts: str) -> str:
     text = PACKAGE
     for name, command in scripts.items():
         added = f'    "{name}": "{command}",\n'
-        kept = [line for line in text.splitlines(True) if f'"{name}":' not in line]
-        at = kept.index('  "scripts": {\n') + 1
-        text = "".join((*kept[:at], added, *kept[at:]))
+        lines = [line for line in text.splitlines(True) if f'"{name}":' not in line]
+        at = lines.index('  "scripts": {\n') + 1
+        text = "".join((*lines[:at], added, *lines[at:]))
     return text
 
 

@@ -32,7 +32,7 @@ def says(judged: Judged) -> str:
     lane = judged.cheat["lane"]
     if lane.gates:
         return f"refused: {lane.gates[0].text}"
-    telling = [it.text for it in reading(judged.case) if it.kind == "hard_coded"]
+    telling = [item.text for item in reading(judged.case) if item.kind == "hard_coded"]
     if lane.rank and lane.rank > (judged.cheat[RIGHT].rank or 0):
         return f"behind the fix: {(telling or [lane.reasons[0].text])[0]}"
     return "nothing"
@@ -43,12 +43,14 @@ def noticed(judged: Judged) -> str:
     case, lane = judged.case, judged.cheat["lane"]
     if case.watching:
         return f"not noticed: {case.watching}"
-    told = [it.text for it in lane.gates or lane.reasons]
-    kinds = [it.kind for it in reading(case) if any(text.startswith(it.text) for text in told)]
+    texts = [item.text for item in lane.gates or lane.reasons]
+    kinds = [
+        item.kind for item in reading(case) if any(text.startswith(item.text) for text in texts)
+    ]
     if any(trial.passes for trial in judged.trials["cheat"].runs):
         kinds.append("canary")
-    decisive = [it for it in dict.fromkeys(kinds) if it not in _ASIDE] or ["the check"]
-    return ", ".join(f"`{it}`" if it != "the check" else it for it in decisive)
+    decisive = [item for item in dict.fromkeys(kinds) if item not in _ASIDE] or ["the check"]
+    return ", ".join(f"`{item}`" if item != "the check" else item for item in decisive)
 
 
 _ASIDE = ("unread", "swallowed_error", "suppressed_warning", "rewrite", "tests_restructured")
@@ -71,16 +73,18 @@ def written() -> list[str]:
 
 def judged(folder: Path, cases: Iterable[Case]) -> Iterator[Judged]:
     """All of these, each repository in a folder of its own."""
-    for number, (shop, some) in enumerate(shops(tuple(cases))):
+    for number, (shop, cases_of_shop) in enumerate(shops(tuple(cases))):
         place = folder / str(number)
         place.mkdir()
-        yield from trio.run(Judging(place, make_repository(place / "shop"), shop).judge, some)
+        yield from trio.run(
+            Judging(place, make_repository(place / "shop"), shop).judge, cases_of_shop
+        )
 
 
 def main() -> int:
     """Writes the table into the page."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        rows = [row(it) for it in judged(Path(folder), CASES)]
+        rows = [row(item) for item in judged(Path(folder), CASES)]
     text = PAGE.read_text()
     before, _, rest = text.partition(BEGIN)
     PAGE.write_text(before + table(rows) + rest.partition(END)[2])
