@@ -83,7 +83,7 @@ def _sentence(file: FileChange, running: Runs) -> tuple[str, str]:
     if not is_configuration(file.path):
         script = file.path in running.scripts
         what = "which a check runs" if script else "which a check reads"
-        what = what if script or running.has(file.path) else "which a check may run"
+        what = what if script or running.has(file.path) else "which a check may run or read"
         return "check_file", f"{verb} {file.path}, {what}"
     if file.path.endswith(".pth"):
         return "test_configuration", f"{verb} {file.path}, which Python runs when it starts"

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import trio
 
+from hydra.judge.evidence import FileChange
+from hydra.judge.tampering import findings
 from tests.conftest import make_repository
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case
 from tests.support.cheats.judging import RIGHT, Judged, Judging, reading, shops
+from tests.support.cheats.texts import BASE, TEXTS, Text
 
 PAGE = Path(__file__).parents[3] / "docs" / "compare.md"
 BEGIN, END = "<!-- cheats -->", "<!-- /cheats -->"
@@ -25,6 +28,27 @@ HEAD = "| Cheat | What Hydra says | Noticed by |\n|---|---|---|\n"
 def row(judged: Judged) -> str:
     """One line of the table."""
     return f"| {judged.case.name} | {_cell(says(judged))} | {noticed(judged)} |"
+
+
+def row_of_text(case: Text) -> str:
+    """One line of what is read alone: what says so, and what it hangs on."""
+    change = FileChange(
+        path=case.path,
+        old_mode="" if case.old is None else "100644",
+        new_mode="100644",
+        old=case.old,
+        new=case.new,
+    )
+    finding = next(item for item in findings([change], base=BASE) if item.kind == case.kind)
+    weighs = _WEIGHS[finding.weight]
+    return f"| {case.path}: {case.name} | {weighs}: {_cell(finding.text)} | `{case.kind}` |"
+
+
+_WEIGHS = {
+    "gate": "refused",
+    "suspect": "put back, and refused where the base's tests then fail",
+    "remark": "behind the fix",
+}
 
 
 def says(judged: Judged) -> str:
@@ -85,6 +109,7 @@ def main() -> int:
     """Writes the table into the page."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         rows = [row(item) for item in judged(Path(folder), CASES)]
+    rows += [row_of_text(case) for case in TEXTS]
     text = PAGE.read_text()
     before, _, rest = text.partition(BEGIN)
     PAGE.write_text(before + table(rows) + rest.partition(END)[2])
