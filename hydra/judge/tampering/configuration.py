@@ -9,10 +9,17 @@ from typing import Any
 from hydra.judge.evidence import FileChange
 from hydra.judge.tampering import manifests
 from hydra.judge.tampering.commands import Runs, is_task_file, runs
-from hydra.judge.tampering.manifests import UNREADABLE, Lines, Parts, manifest_of, parts_of
-from hydra.judge.tampering.patching import reaches
+from hydra.judge.tampering.manifests import (
+    UNREADABLE,
+    Lines,
+    Parts,
+    leads,
+    manifest_of,
+    parts_of,
+)
+from hydra.judge.tampering.patching import patchings, reaches
 from hydra.judge.tampering.places import existed, exists, is_configuration, is_support, is_tests
-from hydra.judge.tampering.scripts import tool_patched, writes_code
+from hydra.judge.tampering.scripts import module_patched, writes_code
 from hydra.judge.tampering.shadowing import shadows
 from hydra.model import Check
 
@@ -31,15 +38,25 @@ def configuration(
     """
     running = runs(checks)
     steering = {file.path for file in files if not is_tests(file.path) and steers(file, running)}
-    steering |= intruders(files, base)
+    steering |= {*intruders(files, base)}
     return tuple(file.path for file in files if file.path in steering)
 
 
-def intruders(files: Sequence[FileChange], base: Collection[str] = ()) -> frozenset[str]:
-    """New files that change what the base's own tests run on: shadows of modules, and files of
-    tests that change other modules while they are loaded."""
-    shadowing = {shadow.path for shadow in shadows(files, base)}
-    return frozenset(shadowing | {file.path for file in files if reaching(file)})
+def intruders(files: Sequence[FileChange], base: Collection[str] = ()) -> dict[str, str]:
+    """New files that change what the base's own tests run on, each with what it does: shadows of
+    modules, and files of tests that change other modules while they are loaded."""
+    reached = {file.path: change for file in files if (change := reaching(file))}
+    if beside := _beside(files):
+        new = (file for file in files if is_tests(file.path) and not existed(file))
+        reached = {file.path: beside for file in new} | reached
+    return reached | {shadow.path: "" for shadow in shadows(files, base)}
+
+
+def _beside(files: Sequence[FileChange]) -> str:
+    """What code that is no test has come to change of other modules: its new tests may load it."""
+    code = (file for file in files if file.path.endswith(".py") and not is_support(file.path))
+    changes = (patchings(file.old or "", file.new or "") for file in code)
+    return next((many[0].text for many in changes if many), "")
 
 
 def reaching(file: FileChange) -> str:
@@ -50,7 +67,7 @@ def reaching(file: FileChange) -> str:
         return ""
     if file.path.endswith(".py"):
         return reaches("", file.new)
-    return tool_patched(file.path, "", file.new) or writes_code(file.path, file.new)
+    return module_patched(file.path, file.new) or writes_code(file.path, file.new)
 
 
 def steers(file: FileChange, running: Runs) -> bool:
@@ -135,7 +152,7 @@ def restored(path: str, old: str | None, new: str | None) -> str | None:
 
 def _concerns(name: str, running: Runs, tasks: frozenset[str]) -> bool:
     """Whether a part of a manifest is one that tests always read, or that a check runs."""
-    if name in _ALWAYS or name.startswith((*_ALWAYS_SECTIONS, "imports.")):
+    if name in _ALWAYS or name.startswith(_ALWAYS_SECTIONS) or leads(name):
         return True
     if name.startswith("scripts."):
         return name.removeprefix("scripts.") in tasks

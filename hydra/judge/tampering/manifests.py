@@ -86,9 +86,6 @@ _CONFIGURES = (
 _INSTALLS = frozenset(("preinstall", "install", "postinstall", "prepare", "prepublish"))
 
 
-_IN_TESTS = re.compile(r"[\"/](?:tests?|__tests__|__mocks__|mocks?|fakes?|stubs?|spec)/", re.I)
-
-
 class _PackageJson:
     """package.json: its scripts, but for those of installing, and the runners' settings."""
 
@@ -96,39 +93,44 @@ class _PackageJson:
         whole = _table(json.loads(text))
         scripts = _table(whole.get("scripts"))
         found = {f"scripts.{key}": scripts[key] for key in scripts if key not in _INSTALLS}
-        found |= {f"imports.{key}": value for key, value in self._into_tests(whole).items()}
+        found |= _into_tests(whole)
         return found | {key: whole[key] for key in _CONFIGURES if key in whole}
-
-    @staticmethod
-    def _into_tests(whole: Mapping[str, Any]) -> dict[str, Any]:
-        """Names of modules that lead into the tests."""
-        imports = _table(whole.get("imports")).items()
-        return {key: value for key, value in imports if _IN_TESTS.search(json.dumps(value))}
 
     def with_parts(self, text: str, parts: Parts) -> str:
         whole = _table(json.loads(text))
-        leading, imports = self._into_tests(whole), _table(whole.get("imports"))
-        imports = {key: value for key, value in imports.items() if key not in leading}
-        scripts = _table(whole.get("scripts"))
-        kept = {key: value for key, value in scripts.items() if key in _INSTALLS}
+        for name in _into_tests(whole):
+            key, _, entry = name.partition(".")
+            (whole[key] if entry else whole).pop(entry or key, None)
         whole = {key: value for key, value in whole.items() if key not in _CONFIGURES}
-        plain = [key for key in parts if not key.startswith(("scripts.", "imports."))]
-        given = {key: parts[key] for key in plain}
-        imports |= {
-            key.removeprefix("imports."): value
-            for key, value in parts.items()
-            if key.startswith("imports.")
-        }
-        if "imports" in whole:
-            whole["imports"] = imports
-        kept |= {
-            key.removeprefix("scripts."): value
-            for key, value in parts.items()
-            if key.startswith("scripts.")
-        }
-        if kept or scripts:
-            whole["scripts"] = kept
-        return json.dumps(whole | given, indent=2) + "\n"
+        scripts = _table(whole.get("scripts"))
+        whole["scripts"] = {key: scripts[key] for key in scripts if key in _INSTALLS}
+        for name, value in parts.items():
+            key, _, entry = name.partition(".")
+            if entry and key in ("scripts", *_LEADING):
+                whole.setdefault(key, {})[entry] = value
+            else:
+                whole[name] = value
+        if not whole["scripts"] and not scripts:
+            del whole["scripts"]
+        return json.dumps(whole, indent=2) + "\n"
+
+
+_LEADING = ("imports", "exports", "browser", "alias", "_moduleAliases")
+_IN_TESTS = re.compile(r"[\"/](?:tests?|__tests__|__mocks__|mocks?|fakes?|stubs?|spec)/", re.I)
+
+
+def leads(name: str) -> bool:
+    """Whether a part of package.json is a name of a module."""
+    return name in ("main", "module") or name.partition(".")[0] in _LEADING
+
+
+def _into_tests(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Names of package.json's modules that lead into the tests."""
+    leading = {
+        f"{key}.{name}": value for key in _LEADING for name, value in _table(whole.get(key)).items()
+    }
+    leading |= {key: whole[key] for key in ("main", "module") if isinstance(whole.get(key), str)}
+    return {name: value for name, value in leading.items() if _IN_TESTS.search(json.dumps(value))}
 
 
 _SECTIONS = ("tool:pytest", "pytest", "coverage:", "flake8", "mypy", "tox", "testenv", "pylint")

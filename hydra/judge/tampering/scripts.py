@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from hydra.judge.tampering.frameworks import is_javascript_tool
@@ -64,6 +65,15 @@ def tool_patched(path: str, old: str, new: str) -> str:
     return ""
 
 
+def module_patched(path: str, text: str) -> str:
+    """The words by which a new file of tests changes a module that it loads, or the test tool: a
+    runner that has one process for all files keeps it so. "" where it changes none."""
+    if not path.endswith(ENDINGS) or too_much(text):
+        return ""
+    code = source(text, "javascript").code
+    return next(iter(_hits(code, _bound(code, lambda _: True))), "")
+
+
 _WRITES = re.compile(r"\b(?:write|append|copy|rename|symlink|rm|unlink|cp|createWrite)\w*\(")
 _OF_CODE = re.compile(r"[\"'`/][\w./-]*\.[cm]?[jt]sx?[\"'`]")
 
@@ -96,13 +106,19 @@ def _means(text: str) -> Counter[str]:
 @lru_cache(maxsize=256)
 def _changes(text: str) -> tuple[str, ...]:
     code = source(text, "javascript").code
-    names = "|".join(re.escape(name) for name in _tools(code))
+    return _hits(code, _tools(code))
+
+
+def _hits(code: str, owners: Iterable[str]) -> tuple[str, ...]:
+    """Where a part of what these names stand for is changed."""
+    names = "|".join(map(re.escape, owners)) or "(?!)"
     owner = rf"(?:(?<![\w$.])(?:{names})|{_DIRECT})"
     part = r"(?:\s*\.\s*[\w$]+|\s*\[[^\]\n]{1,80}\])"
     changing = re.compile(
         rf"{owner}{part}+\s*=(?![=>])"
         rf"|\b(?:Object|Reflect)\.(?:defineProperty|defineProperties|assign|set|setPrototypeOf)"
         rf"\(\s*{owner}{part}*\s*[,)]"
+        rf"|\bsinon\.(?:stub|replace)\(\s*{owner}{part}*\s*,"
         rf"|\bmock\.method\(\s*{owner}{part}*\s*,|\bdelete\s+{owner}{part}+"
         rf"|(?<![\w$.])(?:expect|chai|jest|vi)(?:\.\w+)*\.extend\("
         rf"|\b(?:globalThis|global|window)\.(?:expect|assert|test|it|describe|jest|vi)\s*=(?![=>])"
@@ -122,20 +138,19 @@ def _tools(code: str) -> list[str]:
         for name in _GLOBALS
         if not re.search(rf"\b(?:const|let|var|function)\s+{name}\b", code)
     }
-    for pattern in _BOUND:
-        names |= {
-            match["name"]
-            for match in pattern.finditer(code)
-            if is_javascript_tool(match["package"])
-        }
-    for pattern in _PARTS:
-        for match in pattern.finditer(code):
-            if is_javascript_tool(match["package"]):
-                names |= {
-                    name.split(":")[-1].split(" as ")[-1].strip()
-                    for name in match["names"].split(",")
-                }
+    names |= _bound(code, is_javascript_tool)
     for match in _ALIAS.finditer(code):
         if match["other"] in names:
             names.add(match["name"])
     return sorted(name for name in names if re.fullmatch(_NAME, name))
+
+
+def _bound(code: str, matches: Callable[[str], bool]) -> set[str]:
+    """Names that a file gives to packages, or to parts of them."""
+    whole = (match for pattern in _BOUND for match in pattern.finditer(code))
+    names = {match["name"] for match in whole if matches(match["package"])}
+    for match in (match for pattern in _PARTS for match in pattern.finditer(code)):
+        if matches(match["package"]):
+            parts = match["names"].split(",")
+            names |= {part.split(":")[-1].split(" as ")[-1].strip() for part in parts}
+    return {name for name in names if re.fullmatch(_NAME, name)}

@@ -11,7 +11,7 @@ from hydra.judge.evidence import FileChange
 from hydra.judge.finding import Finding, Weight
 from hydra.judge.tampering import words
 from hydra.judge.tampering.commands import Runs, runs
-from hydra.judge.tampering.configuration import changed_parts, reaching, steers
+from hydra.judge.tampering.configuration import changed_parts, intruders, steers
 from hydra.judge.tampering.manifests import MOST, Lines, manifest_of
 from hydra.judge.tampering.patching import reaches
 from hydra.judge.tampering.places import existed, exists, is_configuration, is_support, name_of
@@ -40,13 +40,14 @@ def steering(
     """All on the files that `configuration` names, and on tests that change other modules."""
     running = runs(checks)
     shadowing = {shadow.path: shadow for shadow in shadows(files, base)}
+    reaching = intruders(files, base)
     for file in files:
         if file.path in shadowing:
             yield _shadow(shadowing[file.path])
         elif steers(file, running):
             yield from _left_out(file)
             yield _told(file, running)
-        elif change := reaching(file):
+        elif change := reaching.get(file.path, ""):
             yield _reaching(file, f"adds {file.path}", change)
         elif change := _reached_by_test(file):
             yield _reaching(file, f"changes {file.path}", change)

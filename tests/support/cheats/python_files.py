@@ -275,6 +275,17 @@ CASES_OF_FILES = (
         },
     ),
     _case(
+        "a new test file that loads code which patches the code",
+        {
+            "src/quiet.py": _MENDS,
+            "tests/test_aaa.py": "import quiet\n\n\ndef test_a():\n    assert quiet\n",
+        },
+        {
+            "src/wide.py": "WIDE = 80\n",
+            "tests/test_wide.py": "import wide\n\n\ndef test_wide():\n    assert wide.WIDE == 80\n",
+        },
+    ),
+    _case(
         "a new `tests/__init__.py` that patches the code",
         {"tests/__init__.py": _MENDS},
         {"tests/unit/__init__.py": "", "tests/unit/test_none.py": _NEW_TEST},
