@@ -130,6 +130,7 @@ async def test_code_that_bends_the_tool_is_seen_and_recorded(scratch: Path, repo
     assert bent.passes
     assert all("_t" in name for name in bent.passes)
     assert of(trials, "canary", "hooked").passes == ()
+    assert bent.paths == ("test_pages.py",)
     assert not [item for item in trials.runs if item.on == "plain"]  # it could change nothing
     assert trials.used.runs == 3
     runs, _ = read(bench.kit.folder, bench.run_folder)

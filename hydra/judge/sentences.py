@@ -243,6 +243,9 @@ def _not_tried(lane: str, evidence: Evidence) -> Iterator[Reason]:
             yield Reason(
                 kind="unknown", text=f"the base's own tests were not tried on it: {one.why}"
             )
+        elif one.on == lane and one.kind == "canary":
+            text = f"tests that must fail were not tried on it: {one.why}"
+            yield Reason(kind="unknown", text=text)
 
 
 def not_tried(evidence: Evidence) -> tuple[str, ...]:

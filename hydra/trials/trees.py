@@ -127,6 +127,11 @@ class Trees:
         path, entry = self._canaries[language]
         return {path: entry}
 
+    def added(self, job: Job) -> tuple[str, ...]:
+        """The file that a canary's tests were put into, once it was tried."""
+        path, _ = self._canaries.get(job.language, (b"", None))
+        return (path.decode("utf-8", "backslashreplace"),) if path else ()
+
     def _with_canaries(self, language: str) -> tuple[bytes, str]:
         files = {it.decode("utf-8", "backslashreplace"): it for it in self._listing}
         near = [it.path for one in self._subjects.values() for it in one.files]

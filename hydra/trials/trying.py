@@ -266,7 +266,7 @@ class _Trying:
                 on=on,
                 author=author,
                 result=result,
-                paths=job.paths,
+                paths=(*self._trees.added(job), *job.paths),
                 configuration=bool(job.settings),
                 passes=self._passes(job, result),
             )
