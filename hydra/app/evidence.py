@@ -68,6 +68,7 @@ def evidence(
         ),
         baseline=tuple(baseline.values()),
         tests=base_tests(git_dir, base, [file.path for one in files.values() for file in one]),
+        paths=contents.paths(git_dir, base),
         trials=trials,
         not_tried=not_tried,
         notes=tuple(notes),
@@ -187,13 +188,15 @@ def _in_order(found: dict[str, CheckResult], lanes: Sequence[Document]) -> dict[
 
 def _trials(folder: Path, lanes: set[str]) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
     """The newest of each trial; what was not tried in one round may have been in another."""
-    made: dict[tuple[str, str, str, str, bool], Trial] = {}
+    made: dict[tuple[object, ...], Trial] = {}
     cut: dict[tuple[str, str, str], NotTried] = {}
     for round in reversed(rounds(folder)):
         trials, not_tried = read_trials(round, folder)
         for trial in trials:
-            key = (trial.kind, trial.on, trial.author, trial.result.check.name, trial.configuration)
-            made[key] = trial
+            # A check that runs two languages has tests that must fail in each.
+            file = trial.paths[:1] if trial.kind == "canary" else ()
+            name = trial.result.check.name
+            made[trial.kind, trial.on, trial.author, name, trial.configuration, file] = trial
             cut.pop((trial.kind, trial.on, trial.author), None)
         tried = {key[:3] for key in made}
         for one in not_tried:

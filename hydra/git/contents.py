@@ -112,6 +112,11 @@ def files(git_dir: Path, tree: str) -> dict[bytes, str]:
     return found
 
 
+def paths(git_dir: Path, tree: str) -> frozenset[str]:
+    """The ordinary files of a tree, with names as texts have them. Raises `GitFailed`."""
+    return frozenset(path.decode("utf-8", "backslashreplace") for path in files(git_dir, tree))
+
+
 def trees(git_dir: Path, commits: Sequence[str]) -> list[str]:
     """The tree of each commit. Raises `GitFailed`."""
     if not commits:

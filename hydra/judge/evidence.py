@@ -63,22 +63,24 @@ class Trial:
 
     `protected`: a lane's patch with the base's own tests put back (`configuration`: and what
     configures them). `cross`: the tests of `author` on the patch of `on`, or on the base where
-    `on` is "". `paths` are the files put back or brought; `result` is compared with the base's own.
+    `on` is "". `canary`: tests that must fail on the patch of `on`; `passes` names what passes all
+    the same. `paths` are the files put back or brought; `result` is compared with the base's own.
     """
 
-    kind: Literal["protected", "cross"]
+    kind: Literal["protected", "cross", "canary"]
     on: str
     result: CheckResult
     author: str = ""
     paths: tuple[str, ...] = ()
     configuration: bool = False
+    passes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotTried:
     """A trial that was not made, and why, in a clause ("the limit of 40 runs was reached")."""
 
-    kind: Literal["protected", "cross"]
+    kind: Literal["protected", "cross", "canary"]
     on: str
     author: str = ""
     why: str = ""
@@ -114,7 +116,7 @@ class Note:
 class Evidence:
     """All of one run. `protected` are the paths that no patch may touch, as hydra.toml names them:
     a file, a folder, or a pattern of git's wildmatch. `tests` are texts of the base's tests by
-    path, as many as were read."""
+    path, as many as were read; `paths` those of all the base's files."""
 
     run: str
     base: str
@@ -123,6 +125,7 @@ class Evidence:
     trials: tuple[Trial, ...] = ()
     not_tried: tuple[NotTried, ...] = ()
     tests: Mapping[str, str] = field(default_factory=dict)
+    paths: frozenset[str] = frozenset()
     asked: tuple[Asked, ...] = ()
     notes: tuple[Note, ...] = ()
     protected: tuple[str, ...] = ()

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from hydra.checks.record import CheckResult, Status
-from hydra.judge.evidence import Evidence
+from hydra.judge.evidence import Evidence, Trial
 from hydra.judge.finding import Finding
 from hydra.judge.standing import PutBack, Standing
 from hydra.judge.verdict import Reason
 from hydra.judge.words import fail, number_of, some
 
 _CONFIGURING = ("test_configuration", "check_file")
+_REACHING = "tests_reach"
 
 
 def gates(
@@ -31,6 +32,7 @@ def gates(
         *_put_back(mine, all_of_them, findings),
         *_skipped(mine, findings),
         *_silent(mine, evidence.baseline),
+        *_bent(mine, evidence.trials),
     )
 
 
@@ -78,7 +80,7 @@ def _put_back(
     suspects = [one for one in findings if one.weight == "suspect"]
     alone = mine.whole if mine.tests_only is None else mine.tests_only
     for one in suspects:
-        if one.kind in _CONFIGURING:
+        if one.kind in _CONFIGURING or (one.kind == _REACHING and mine.tests_only is None):
             # What fails with the tests alone put back is not the configuration's.
             known = {} if mine.tests_only is None else mine.tests_only.fails
             fails = [name for name in mine.whole.fails if name not in known]
@@ -122,6 +124,14 @@ def _silent(mine: Standing, baseline: Sequence[CheckResult]) -> Iterator[Reason]
         if result.status is Status.PASSED and result.tests is None and base.tests.passed:
             text = f"{result.check.name} passes and names no test; on the base {base.says}"
             yield _gate(text, file=result.details or result.output)
+
+
+def _bent(mine: Standing, trials: Sequence[Trial]) -> Iterator[Reason]:
+    """Tests that must fail, and do not with its code."""
+    for trial in trials:
+        if trial.kind == "canary" and trial.on == mine.lane.lane and trial.passes:
+            text = f"makes {trial.result.check.name} pass tests that cannot pass: its code changes "
+            yield _gate(f"{text}what runs them", file=trial.result.details)
 
 
 def _of(finding: Finding, held: PutBack) -> list[str]:

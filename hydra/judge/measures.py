@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from hydra.judge.finding import Finding
 from hydra.judge.order import Measure
 from hydra.judge.origin import generated, vendored
 from hydra.judge.standing import Standing
@@ -26,6 +27,7 @@ DECIDES: Mapping[str, str] = {
     "broken": "it breaks less than {}",
     "protected": "more of the base's own tests pass on its code than on that of {}",
     "cross": "the tests of all lanes speak for it before {}",
+    "literal": "it answers no test by a literal or by asking who runs it, as {} does",
     "agreement": "more lanes left the same patch as it than as {}",
     "build": "it builds, and {} does not",
     "lint": "its lint passes, and that of {} does not",
@@ -38,6 +40,7 @@ def measures(
     gates: Mapping[str, tuple[Reason, ...]],
     chances: Mapping[str, float],
     same: Sequence[Group],
+    findings: Mapping[str, Sequence[Finding]],
 ) -> tuple[Measure, ...]:
     """Of every lane; more is better, None is unknown."""
     lanes = standings.items()
@@ -47,12 +50,18 @@ def measures(
         Measure("broken", {lane: -float(len(one.broken)) for lane, one in lanes}),
         Measure("protected", {lane: _protected(one) for lane, one in lanes}),
         Measure("cross", chances),
+        Measure("literal", {lane: -float(_literal(findings.get(lane, ()))) for lane in standings}),
         Measure("agreement", {lane: _agreeing(lane, same) for lane in standings}),
         Measure("build", {lane: _number(one.build) for lane, one in lanes}),
         Measure("lint", {lane: _number(one.lint) for lane, one in lanes}),
         Measure("size", {lane: code_lines(one) for lane, one in lanes}),
         Measure("speed", {lane: _seconds(one) for lane, one in lanes}, SECONDS, SHARE),
     )
+
+
+def _literal(findings: Sequence[Finding]) -> bool:
+    """Whether code gives what tests expect, or asks whether it runs under tests."""
+    return any(finding.kind == "hard_coded" for finding in findings)
 
 
 def _number(value: float | None) -> float | None:

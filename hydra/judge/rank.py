@@ -82,7 +82,7 @@ class _Known:
         files = {lane.lane: lane.files for lane in evidence.lanes if lane.files}
         patched = tuple(files)
         found = {
-            lane: (*_tampering(standings[lane].lane, evidence.tests), *scope(lane, files))
+            lane: (*_tampering(standings[lane].lane, evidence), *scope(lane, files))
             for lane in patched
         }
         held = {
@@ -104,7 +104,7 @@ class _Known:
             groups=(*same, *cross.alike(rows, patched)),
             shared=agreement.shared(files),
             chances=chance,
-            measures=measures(standings, held, chance, same),
+            measures=measures(standings, held, chance, same, found),
         )
 
     def reasons(self, lane: str, order: Sequence[Sequence[str]]) -> tuple[Reason, ...]:
@@ -150,10 +150,11 @@ class _Known:
         return {lane: value for lane, value in found.values.items() if value is not None}
 
 
-def _tampering(lane: LaneEvidence, tests: Mapping[str, str]) -> tuple[Finding, ...]:
+def _tampering(lane: LaneEvidence, evidence: Evidence) -> tuple[Finding, ...]:
     touched = {file.path for file in lane.files}
-    untouched = {path: text for path, text in tests.items() if path not in touched}
-    return findings(lane.files, [it.check for it in lane.checks], untouched=untouched)
+    untouched = {path: text for path, text in evidence.tests.items() if path not in touched}
+    checks = [it.check for it in lane.checks]
+    return findings(lane.files, checks, untouched=untouched, base=evidence.paths)
 
 
 def _places(order: Sequence[Sequence[str]]) -> Iterator[tuple[int, Sequence[str]]]:

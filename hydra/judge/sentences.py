@@ -232,7 +232,8 @@ def _plain_checks(mine: Standing) -> Iterator[Reason]:
 
 def _remarked(findings: Sequence[Finding]) -> Iterator[Reason]:
     for one in findings:
-        if one.weight != "gate":
+        # Tests do so for honest reasons, too: it is told where it made them pass.
+        if one.weight != "gate" and one.kind != "tests_reach":
             yield Reason(kind="scope", text=one.text, path=one.path, line=one.line)
 
 
@@ -242,6 +243,9 @@ def _not_tried(lane: str, evidence: Evidence) -> Iterator[Reason]:
             yield Reason(
                 kind="unknown", text=f"the base's own tests were not tried on it: {one.why}"
             )
+        elif one.on == lane and one.kind == "canary":
+            text = f"tests that must fail were not tried on it: {one.why}"
+            yield Reason(kind="unknown", text=text)
 
 
 def not_tried(evidence: Evidence) -> tuple[str, ...]:
@@ -252,6 +256,7 @@ def not_tried(evidence: Evidence) -> tuple[str, ...]:
     words = {
         "protected": ("the base's own tests on {}", "patch"),
         "cross": ("one lane's tests on another's code, {}", "run"),
+        "canary": ("tests that must fail on {}", "patch"),
     }
     return tuple(
         f"not tried: {words[kind][0].format(number_of(count, words[kind][1]))} ({why})"

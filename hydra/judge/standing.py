@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from hydra.checks.record import CheckResult, Status
 from hydra.judge.evidence import Evidence, LaneEvidence, Trial
+from hydra.judge.tampering.places import is_configuration, is_support
 
 _RAN = (Status.PASSED, Status.FAILED)
 _CANNOT = (Status.NO_TESTS, Status.TIMED_OUT, Status.PROGRAM_MISSING)
@@ -65,10 +66,15 @@ class Standing:
         tried = self.whole.trial is not None and self.whole.known
         if self.fixed is None:
             return len(self.whole.mends) if tried else None
-        if self.gone and not tried:
+        if self.gone and not tried and self._touches_tests():
             return None
         fixed = [name for name in self.fixed if name not in self.hidden]
         return len(fixed) + sum(name not in self.fixed for name in self.whole.mends)
+
+    def _touches_tests(self) -> bool:
+        """Whether a test that is gone may go by another name now."""
+        paths = (file.path for file in self.lane.files)
+        return any(is_support(path) or is_configuration(path) for path in paths)
 
 
 def standing(lane: LaneEvidence, evidence: Evidence) -> Standing:

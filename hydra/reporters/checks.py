@@ -56,6 +56,7 @@ def trial(data: Data) -> str:
     author, on = clean(text(data, "author")), clean(text(data, "on"))
     both = " and settings" if data.get("configuration") else ""
     tests = f"{author}'s tests" if author else f"the base's own tests{both}"
+    tests = "tests that must fail" if data.get("kind") == "canary" else tests
     again = ", once more" if data.get("again") else ""
     where = f"{on}'s patch" if on else "the base"
     return f"{tests} on {where}{again}"

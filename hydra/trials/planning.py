@@ -10,8 +10,7 @@ from typing import Literal
 
 from hydra.checks.record import CheckResult, Status
 from hydra.judge.evidence import FileChange, NotTried
-from hydra.judge.tampering import configuration, tests_added, tests_changed
-from hydra.judge.tampering.places import is_tests
+from hydra.judge.tampering import capable, configuration, shadowing, tests_added, tests_changed
 from hydra.model import Check
 from hydra.trials.record import Subject
 
@@ -23,14 +22,16 @@ class Job:
     """One check on one tree that is still to be made.
 
     `on` is whose patch, "" for the base; lanes that left the same tree are one, named by the
-    first. `tests` are the files of tests to put back or to bring, `settings` what configures them
-    and is put back too, `without` the lane's own new tests, left out.
+    first. A `canary` adds tests that must fail to one of the base's files in `language`. `tests`
+    are the files of tests to put back or to bring, `settings` what configures them and is put back
+    too, `without` the lane's own new tests, left out.
     """
 
-    kind: Literal["protected", "cross"]
+    kind: Literal["protected", "cross", "canary"]
     on: str
     check: Check
     author: str = ""
+    language: str = ""
     tests: tuple[FileChange, ...] = ()
     settings: tuple[FileChange, ...] = ()
     without: tuple[FileChange, ...] = ()
@@ -50,6 +51,8 @@ class Job:
         """Where its results lie, from the round's folder."""
         if self.kind == "cross":
             return f"trials/cross/{self.author}/{self.on or '_base'}"
+        if self.kind == "canary":
+            return f"trials/canary/{self.language}/{self.on or '_base'}"
         how = "alone" if self.without else "all" if self.settings else "tests"
         return f"trials/protected/{self.on}/{how}"
 
@@ -62,13 +65,15 @@ class Plan:
     subjects: Mapping[str, Subject]
     same: Mapping[str, tuple[str, ...]]
     protected: tuple[Job, ...] = ()
+    canaries: tuple[Job, ...] = ()
     on_base: tuple[Job, ...] = ()
     cross: tuple[Job, ...] = ()
     not_tried: tuple[NotTried, ...] = ()
 
 
-def plan(subjects: Sequence[Subject], checks: Sequence[Check]) -> Plan:
-    """What is to be tried with these lanes, each of which changed something.
+def plan(subjects: Sequence[Subject], checks: Sequence[Check], base: Collection[str] = ()) -> Plan:
+    """What is to be tried with these lanes, each of which changed something. `base` are the paths
+    of the base's files.
 
     Nothing in the order follows from names: lanes are taken by what their patches hold.
     """
@@ -78,27 +83,30 @@ def plan(subjects: Sequence[Subject], checks: Sequence[Check]) -> Plan:
         same.setdefault(first.setdefault(one.tree, one).lane, []).append(one.lane)
     ordered = sorted(first.values(), key=lambda one: _mixed(one.tree))
     cut: list[NotTried] = []
-    protected = [job for one in ordered for job in _protected(one, checks, cut)]
+    protected = [job for one in ordered for job in _protected(one, checks, base, cut)]
     # Where the lane's own run is held back anyway, putting the tests back decides less.
     held = {one.lane: any(it.held_back for it in one.results) for one in ordered}
     protected.sort(key=lambda job: held[job.on])
     authors = [one for one in ordered if len(ordered) > 1]
-    on_base = {one.lane: tuple(_on_base(one, cut)) for one in authors}
+    on_base = {one.lane: tuple(_on_base(one, base, cut)) for one in authors}
     return Plan(
         subjects={one.lane: one for one in ordered},
         same={lane: tuple(lanes) for lane, lanes in same.items()},
         protected=tuple(protected),
+        canaries=tuple(job for one in ordered for job in _canaries(one, checks, base)),
         on_base=tuple(job for jobs in on_base.values() for job in jobs),
         cross=tuple(
-            _in_turns([_cross(one, on_base[one.lane], ordered, checks) for one in authors])
+            _in_turns([_cross(one, on_base[one.lane], ordered, checks, base) for one in authors])
         ),
         not_tried=tuple(it for it in cut),
     )
 
 
-def _protected(one: Subject, checks: Sequence[Check], cut: list[NotTried]) -> Iterator[Job]:
+def _protected(
+    one: Subject, checks: Sequence[Check], base: Collection[str], cut: list[NotTried]
+) -> Iterator[Job]:
     tests = _files(one, tests_changed(one.files))
-    settings = _steering(one, checks)
+    settings = _steering(one, checks, base)
     if not tests and not settings:
         return
     for result in _tests(one):
@@ -111,15 +119,34 @@ def _protected(one: Subject, checks: Sequence[Check], cut: list[NotTried]) -> It
             cut.append(NotTried(kind="protected", on=one.lane, why=why))
 
 
-def _steering(one: Subject, checks: Sequence[Check]) -> tuple[FileChange, ...]:
+def _steering(
+    one: Subject, checks: Sequence[Check], base: Collection[str]
+) -> tuple[FileChange, ...]:
     """What it changed of what configures tests and checks."""
-    # A check may name a test's file: that does not make it one that configures tests.
-    return _files(one, [it for it in configuration(one.files, checks) if not is_tests(it)])
+    return _files(one, configuration(one.files, checks, base))
 
 
-def _on_base(author: Subject, cut: list[NotTried]) -> Iterator[Job]:
-    """The author's new tests on the base: by these is known which of its checks can be crossed."""
-    files = _files(author, tests_added(author.files))
+def _canaries(one: Subject, checks: Sequence[Check], base: Collection[str]) -> Iterator[Job]:
+    """Where its code may change what runs the tests: tests that must fail, under the base's
+    settings, so that they are run where they are on the base."""
+    settings = _steering(one, checks, base)
+    for language in capable(one.files):
+        for result in _tests(one):
+            if result.passed and not result.held_back:
+                yield Job(
+                    kind="canary",
+                    on=one.lane,
+                    check=result.check,
+                    language=language,
+                    settings=settings,
+                )
+
+
+def _on_base(author: Subject, base: Collection[str], cut: list[NotTried]) -> Iterator[Job]:
+    """The author's new tests on the base: by these is known which of its checks can be crossed.
+    What takes another module's place is brought nowhere: it would be tried, and not the patch."""
+    taking = {shadow.path for shadow in shadowing(author.files, base)}
+    files = _files(author, {*tests_added(author.files)} - taking)
     reasons: list[str] = []
     for result in _tests(author) if files else ():
         ids = new_ids(result)
@@ -151,7 +178,11 @@ def _files(one: Subject, paths: Collection[str]) -> tuple[FileChange, ...]:
 
 
 def _cross(
-    author: Subject, on_base: Sequence[Job], all: Sequence[Subject], checks: Sequence[Check]
+    author: Subject,
+    on_base: Sequence[Job],
+    all: Sequence[Subject],
+    checks: Sequence[Check],
+    base: Collection[str],
 ) -> list[Job]:
     """The author's tests on each other patch, under the base's settings: a lane that makes every
     test pass by its conftest.py passes none of another's for it."""
@@ -159,7 +190,7 @@ def _cross(
         (one for one in all if one is not author), key=lambda one: _mixed(author.tree, one.tree)
     )
     return [
-        replace(job, on=one.lane, settings=_steering(one, checks))
+        replace(job, on=one.lane, settings=_steering(one, checks, base))
         for one in others
         for job in on_base
     ]

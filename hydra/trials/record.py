@@ -59,6 +59,7 @@ def _run(trial: Trial) -> dict[str, object]:
         "author": trial.author,
         "paths": list(trial.paths),
         "configuration": trial.configuration,
+        "passes": list(trial.passes),
         "check": result.check.name,
         "status": result.status.value,
         "details": result.details,

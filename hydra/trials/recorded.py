@@ -18,7 +18,7 @@ from hydra.trials.record import FILE
 
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
-Kind = Literal["protected", "cross"]
+Kind = Literal["protected", "cross", "canary"]
 
 
 def read(round_folder: Path, run_folder: Path) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
@@ -49,6 +49,7 @@ def _trial(told: Mapping[str, Any], run_folder: Path, base: _Base) -> Trial | No
             author=str(told["author"]),
             paths=tuple(map(str, told["paths"])),
             configuration=bool(told["configuration"]),
+            passes=tuple(map(str, told.get("passes", ()))),
             result=judge(result, base.of(result)),
         )
     except _DAMAGE:
@@ -72,6 +73,8 @@ def _kind(word: object) -> Kind:
         return "protected"
     if word == "cross":
         return "cross"
+    if word == "canary":
+        return "canary"
     raise ValueError(f"no trial is of the kind {word!r}")
 
 

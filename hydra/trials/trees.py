@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from hydra.checks.kit import Kit
 from hydra.checks.round import label
 from hydra.git.changes import Change, Entry, changes, kinds_at, read_blob, tree_with, write_blob
+from hydra.git.contents import files as listed_files
 from hydra.git.contents import sizes, trees
 from hydra.git.patches import commit_tree
 from hydra.judge.evidence import FileChange
 from hydra.judge.tampering import restored
 from hydra.paths import make_private
+from hydra.trials.canary import candidates, with_canaries
 from hydra.trials.planning import Job
 from hydra.trials.record import Subject
 
 _LARGEST = 2 * 1024**2
 """Bytes of a file of settings that is put back in part; a larger one is put back whole."""
+
+_MOST_READ = 20
+"""Files of tests that are looked at for one to which tests can be added."""
 
 _MESSAGE = "tried by Hydra, and no patch of anybody's\n"
 
@@ -37,6 +44,8 @@ class Trees:
         self._base = base
         self._subjects = subjects
         self._known: dict[str, dict[_Key, Change]] = {}
+        self._canaries: dict[str, tuple[bytes, Entry]] = {}
+        self.token = f"t{secrets.token_hex(5)}"
 
     def of(self, commit: str) -> str:
         """A commit's tree. Raises `GitFailed`."""
@@ -47,11 +56,13 @@ class Trees:
 
         Raises `CannotBeMade`, `GitFailed`, `OSError`.
         """
+        onto = self._commit_of(job.on)
         if job.kind == "protected":
-            onto, entries = self._commit_of(job.on), dict(self._put_back(job))
+            entries = dict(self._put_back(job))
         else:
             settings = {it.path: self._restored(it) for it in self._settings(job)}
-            onto, entries = self._commit_of(job.on), settings | self._brought(job)
+            canary = job.kind == "canary"
+            entries = settings | (self._canary(job.language) if canary else self._brought(job))
         with self._scratch() as scratch:
             tree = tree_with(self._patches, onto, entries, Path(scratch))
         return commit_tree(self._patches, tree=tree, base=self._base, message=_MESSAGE), tree
@@ -106,6 +117,33 @@ class Trees:
             return read_blob(self._patches, entry.oid).decode()
         except UnicodeDecodeError:
             return None
+
+    def _canary(self, language: str) -> dict[bytes, Entry | None]:
+        """A file of the base's tests with tests that must fail; one for each language."""
+        if language not in self._canaries:
+            path, text = self._with_canaries(language)
+            oid = write_blob(self._patches, text.encode("utf-8", "surrogatepass"))
+            self._canaries[language] = path, Entry("100644", oid)
+        path, entry = self._canaries[language]
+        return {path: entry}
+
+    def added(self, job: Job) -> tuple[str, ...]:
+        """The file that a canary's tests were put into, once it was tried."""
+        path, _ = self._canaries.get(job.language, (b"", None))
+        return (path.decode("utf-8", "backslashreplace"),) if path else ()
+
+    def _with_canaries(self, language: str) -> tuple[bytes, str]:
+        files = {it.decode("utf-8", "backslashreplace"): it for it in self._listing}
+        near = [it.path for one in self._subjects.values() for it in one.files]
+        for path in candidates(files, language, near)[:_MOST_READ]:
+            text = self._text(Entry("100644", self._listing[files[path]])) or ""
+            if canaries := with_canaries(path, text, self.token):
+                return files[path], canaries
+        raise CannotBeMade(f"the base has no test in {language.title()} to add one to")
+
+    @cached_property
+    def _listing(self) -> dict[bytes, str]:
+        return listed_files(self._patches, self._base)
 
     def _brought(self, job: Job) -> dict[bytes, Entry | None]:
         """The author's files; no link, which could lead anywhere, and no submodule."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
 import trio
 
@@ -12,16 +14,19 @@ from hydra.checks.kit import Kit, Tell
 from hydra.checks.record import CheckResult
 from hydra.config.units import format_duration
 from hydra.errors import HydraError
+from hydra.git.contents import paths
 from hydra.judge.evidence import NotTried, Trial
 from hydra.model import TrialCap
 from hydra.store import write_json
+from hydra.trials.canary import passing, works
 from hydra.trials.doubts import doubtful, tells, worse
-from hydra.trials.planning import Job, alone, plan, tests_only
+from hydra.trials.planning import Job, Plan, alone, plan, tests_only
 from hydra.trials.record import FILE, Subject, Trials, document
 from hydra.trials.running import CutShort, Made, Runner
 from hydra.trials.trees import CannotBeMade, Trees
 
 _INTERRUPTED = "it was interrupted"
+_NOT_RUN = "the check did not run them on the base"
 
 _Work = Callable[[Job], Awaitable[None]]
 
@@ -45,7 +50,9 @@ async def trials(
     """
     if not subjects or not any(check.kind == "test" for check in kit.checks):
         return Trials()
-    trying = _Trying(kit, commit, base, subjects, tell, cap, parallel)
+    files = await trio.to_thread.run_sync(paths, kit.patches, commit)
+    lanes = plan(subjects, kit.checks, files)
+    trying = _Trying(kit, commit, base, lanes, tell, cap, parallel)
     try:
         with stop or trio.CancelScope():
             await trying.run()
@@ -65,12 +72,13 @@ class _Trying:
         kit: Kit,
         commit: str,
         base: Mapping[str, CheckResult],
-        subjects: Sequence[Subject],
+        lanes: Plan,
         tell: Tell,
         cap: TrialCap,
         parallel: int,
     ) -> None:
-        self._plan = plan(subjects, kit.checks)
+        self._plan = lanes
+        self._folder = kit.run_folder
         self._own = self._plan.subjects
         self._base = base
         self._commit = commit
@@ -90,13 +98,14 @@ class _Trying:
 
     async def run(self) -> None:
         """All of it, or as much as the cap allows."""
-        if not self._jobs:
+        if not self._jobs and not self._plan.canaries:
             return
         deadline = self._began + self._cap.seconds
         with trio.CancelScope(deadline=deadline) as clock:
             try:
                 await self._know()
                 await self._protected()
+                await self._canary()
                 await self._cross()
             except Exception as bug:
                 self._late = f"Hydra itself failed on its trials: {type(bug).__name__}: {bug}"
@@ -125,6 +134,28 @@ class _Trying:
         """Each once, and once more where it does worse than the lane's own tests: it is flaky?"""
         await self._each(jobs, self._try)
         await self._again([job for job in jobs if self._worse(job)])
+
+    async def _canary(self) -> None:
+        """Tests that must fail: on the base, where that shows that they run, then on the lanes."""
+        jobs = self._plan.canaries
+        on_base = {replace(job, on="", settings=()) for job in jobs}
+        await self._each(sorted(on_base, key=lambda job: job.key), self._try)
+        effective = {job for job in on_base if await self._works(job)}
+        for job in jobs:
+            base = replace(job, on="", settings=())
+            if base not in effective:
+                self._why[job.key] = self._why.pop(base.key, _NOT_RUN)
+                self._jobs[job.key] = job
+                self._jobs.pop(base.key, None)
+        await self._each([it for it in jobs if it.key not in self._why], self._try)
+
+    async def _works(self, job: Job) -> bool:
+        made = self._made.get(job.key)
+        if made is None:
+            return False
+        output = self._folder / made.result.output
+        text = await trio.to_thread.run_sync(_bytes, output)
+        return works(made.result, text, self._trees.token)
 
     async def _cross(self) -> None:
         await self._each(self._plan.on_base, self._try)
@@ -235,9 +266,13 @@ class _Trying:
                 on=on,
                 author=author,
                 result=result,
-                paths=job.paths,
+                paths=(*self._trees.added(job), *job.paths),
                 configuration=bool(job.settings),
+                passes=self._passes(job, result),
             )
+
+    def _passes(self, job: Job, result: CheckResult) -> tuple[str, ...]:
+        return passing(result, self._trees.token) if job.kind == "canary" and job.on else ()
 
     def _not_tried(self, job: Job) -> Iterator[NotTried]:
         why = self._why.get(job.key) or self._late or _INTERRUPTED
@@ -248,3 +283,11 @@ class _Trying:
         for on in self._plan.same.get(job.on, ("",)):
             for author in self._plan.same.get(job.author, ("",)):
                 yield on, author
+
+
+def _bytes(path: Path) -> bytes:
+    """A check's output; nothing where it is not to be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -1,11 +1,22 @@
 """What a patch did to its tests and to what runs them, and what looks like working around them.
 
 `findings` reads the texts of a patch and never runs them; what it cannot read, it says. The
-trials ask the other four which files to put back on the base's version, or to bring elsewhere.
+trials ask the others which files to put back on the base's version, or to bring elsewhere, and
+which code may change what runs the tests.
 """
 
+from hydra.judge.tampering.capable import capable
 from hydra.judge.tampering.configuration import configuration, restored
 from hydra.judge.tampering.finding import findings
+from hydra.judge.tampering.shadowing import shadows as shadowing
 from hydra.judge.tampering.suite import tests_added, tests_changed
 
-__all__ = ["configuration", "findings", "restored", "tests_added", "tests_changed"]
+__all__ = [
+    "capable",
+    "configuration",
+    "findings",
+    "restored",
+    "shadowing",
+    "tests_added",
+    "tests_changed",
+]

@@ -43,6 +43,19 @@ _FILES_OF_TOOLS = {
 }
 
 
+_TASKS = re.compile(
+    r"(?:gnu)?makefile(?:\.(?:am|in|inc))?|.*\.mk|\.?justfile|taskfile\.ya?ml|rakefile|tasks\.py|dodo\.py"
+    r"|.*\.(?:sh|bash|zsh)|vite\.config\.\w+|gulpfile\.\w+|gruntfile\.\w+"
+    r"|[tj]sconfig(?:\.\w+)*\.json",
+    re.I,
+)
+
+
+def is_task_file(path: str) -> bool:
+    """Whether a file holds commands that others run: a Makefile, a shell script."""
+    return bool(_TASKS.fullmatch(name_of(path)))
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
     """What all checks together run.

@@ -2,35 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from hydra.judge.evidence import FileChange
 from hydra.judge.tampering import manifests
-from hydra.judge.tampering.commands import Runs, runs
-from hydra.judge.tampering.manifests import UNREADABLE, manifest_of, parts_of
-from hydra.judge.tampering.places import is_configuration
+from hydra.judge.tampering.commands import Runs, is_task_file, runs
+from hydra.judge.tampering.manifests import (
+    UNREADABLE,
+    Lines,
+    Parts,
+    leads,
+    manifest_of,
+    parts_of,
+)
+from hydra.judge.tampering.patching import patchings, reaches
+from hydra.judge.tampering.places import existed, exists, is_configuration, is_support, is_tests
+from hydra.judge.tampering.scripts import module_patched, writes_code
+from hydra.judge.tampering.shadowing import shadows
 from hydra.model import Check
 
 _ALWAYS = ("pytest", "tox", "coverage", "nose", "nox", "jest", "vitest", "mocha", "ava")
 _ALWAYS_SECTIONS = ("tool:pytest", "pytest", "coverage:", "tox", "testenv")
 
 
-def configuration(files: Sequence[FileChange], checks: Sequence[Check] = ()) -> tuple[str, ...]:
+def configuration(
+    files: Sequence[FileChange], checks: Sequence[Check] = (), base: Collection[str] = ()
+) -> tuple[str, ...]:
     """Paths that the patch adds, changes or deletes and that say how tests or checks run.
 
     Those are files for the tests' runner (conftest.py, pytest.ini, jest.config.js ...), manifests
-    whose parts for it differ, and what the checks' commands run or read.
+    whose parts for it differ, what the checks' commands run or read, and new files that take
+    another module's place or change others (`intruders`). `base` are the base's paths.
     """
     running = runs(checks)
-    return tuple(file.path for file in files if steers(file, running))
+    steering = {file.path for file in files if not is_tests(file.path) and steers(file, running)}
+    steering |= {*intruders(files, base)}
+    return tuple(file.path for file in files if file.path in steering)
+
+
+def intruders(files: Sequence[FileChange], base: Collection[str] = ()) -> dict[str, str]:
+    """New files that change what the base's own tests run on, each with what it does: shadows of
+    modules, and files of tests that change other modules while they are loaded."""
+    reached = {file.path: change for file in files if (change := reaching(file))}
+    if beside := _beside(files):
+        new = (file for file in files if is_tests(file.path) and not existed(file))
+        reached = {file.path: beside for file in new} | reached
+    return reached | {shadow.path: "" for shadow in shadows(files, base)}
+
+
+def _beside(files: Sequence[FileChange]) -> str:
+    """What code that is no test has come to change of other modules: its new tests may load it."""
+    code = (file for file in files if file.path.endswith(".py") and not is_support(file.path))
+    changes = (patchings(file.old or "", file.new or "") for file in code)
+    return next((many[0].text for many in changes if many), "")
+
+
+def reaching(file: FileChange) -> str:
+    """What a new file beside tests changes outside of itself, "" where nothing is seen."""
+    if existed(file) or not exists(file) or is_configuration(file.path):
+        return ""
+    if not is_support(file.path) or file.new is None:
+        return ""
+    if file.path.endswith(".py"):
+        return reaches("", file.new)
+    return module_patched(file.path, file.new) or writes_code(file.path, file.new)
 
 
 def steers(file: FileChange, running: Runs) -> bool:
     """Whether one file of a patch is such a one."""
     if manifest_of(file.path) is not None:
         return bool(changed_parts(file, running))
-    return is_configuration(file.path) or running.has(file.path)
+    if is_configuration(file.path) or running.has(file.path):
+        return True
+    return is_task_file(file.path) and _runs_tests(file)
+
+
+_RUNNING = re.compile(
+    r"test|check|spec|exit|\|\||\bset\s+[+-]|NODE_|PYTHON|PYTEST|jest|mocha|vitest|\bnox\b|\btox\b"
+    r"|alias|passWithNoTests|setupFiles"
+)
+
+
+_MAPPING = re.compile(r"\"\s*:\s*\[?\s*\"[^\"]*\b(?:tests?|__tests__|mocks?|fakes?|stubs?|spec)/")
+"""Of tsconfig.json: a module's name that leads into the tests."""
+
+
+def _runs_tests(file: FileChange) -> bool:
+    """Whether lines that differ in a file of tasks have to do with running tests."""
+    telling = _MAPPING if file.path.endswith(".json") else _RUNNING
+    old, new = ({*(text or "").split("\n")} for text in (file.old, file.new))
+    return any(telling.search(line) for line in old ^ new)
 
 
 def changed_parts(file: FileChange, running: Runs) -> dict[str, tuple[Any, Any]]:
@@ -39,11 +102,30 @@ def changed_parts(file: FileChange, running: Runs) -> dict[str, tuple[Any, Any]]
     old, new = parts_of(file.path, file.old), parts_of(file.path, file.new)
     if old is None or new is None or file.unread:
         return {"": (None, None)}
+    tasks = _reached(running.tasks, (old, new))
+    every = isinstance(manifest_of(file.path), Lines)
     return {
         name: (old.get(name), new.get(name))
         for name in {**old, **new}
-        if old.get(name) != new.get(name) and _concerns(name, running)
+        if old.get(name) != new.get(name) and (every or _concerns(name, running, tasks))
     }
+
+
+def _reached(tasks: frozenset[str], sides: Sequence[Parts]) -> frozenset[str]:
+    """The scripts of package.json that these run, and those that run before and after them."""
+    reached: set[str] = set()
+    waiting = {*tasks}
+    while waiting:
+        reached |= waiting
+        texts = [str(side.get(f"scripts.{task}", "")) for side in sides for task in waiting]
+        words = {word for text in texts for word in _TASK.findall(text)}
+        called = {task for task in words if any(f"scripts.{task}" in side for side in sides)}
+        around = {f"{when}{task}" for task in called for when in ("pre", "post")}
+        waiting = (called | around) - reached
+    return frozenset(reached)
+
+
+_TASK = re.compile(r"(?:npm:)?([\w:.@/-]+)")
 
 
 def restored(path: str, old: str | None, new: str | None) -> str | None:
@@ -68,11 +150,11 @@ def restored(path: str, old: str | None, new: str | None) -> str | None:
         return old
 
 
-def _concerns(name: str, running: Runs) -> bool:
+def _concerns(name: str, running: Runs, tasks: frozenset[str]) -> bool:
     """Whether a part of a manifest is one that tests always read, or that a check runs."""
-    if name in _ALWAYS or name.startswith(_ALWAYS_SECTIONS):
+    if name in _ALWAYS or name.startswith(_ALWAYS_SECTIONS) or leads(name):
         return True
     if name.startswith("scripts."):
-        return name.removeprefix("scripts.") in running.tasks
+        return name.removeprefix("scripts.") in tasks
     tool = name.partition(".")[0].partition(":")[0].removesuffix("Config")
     return tool in running.words

@@ -37,7 +37,7 @@ class Expected:
         given), "" where there is none."""
         for subject, test in self.by_value.get(plain(value), ())[:200]:
             calls = not function or function in _CALL.findall(subject)
-            if calls and (not given or _holds(subject, plain(given))):
+            if calls and (not given or _holds(subject, _arguments(plain(given)))):
                 return test
         return ""
 
@@ -45,6 +45,12 @@ class Expected:
 def plain(text: str) -> str:
     """A value in one way of writing it."""
     return _SPACE.sub("", text).replace('"', "'")
+
+
+def _arguments(given: str) -> str:
+    """A tuple as the arguments of a call."""
+    inner = given[1:-1].rstrip(",")
+    return inner if given[:1] == "(" and given[-1:] == ")" and inner else given
 
 
 def _holds(subject: str, given: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from hydra.judge.evidence import FileChange
@@ -33,18 +33,20 @@ def findings(
     checks: Sequence[Check] = (),
     *,
     untouched: Mapping[str, str] | None = None,
+    base: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """What a patch did to its tests and to what runs them, and what looks like working around
     them. Total: no contents raise; what is not read is told as a remark of the kind `unread`.
 
     `checks` are the commands that are run on it: what they run or read is theirs. `untouched` are
     texts of tests, by path, that the patch leaves alone: values which they expect and the code
-    just returns are then known too.
+    just returns are then known too. `base` are the paths of the base's files, by which a new file
+    that takes another's place is known.
     """
     kept: list[Finding] = []
     seen: Counter[tuple[str, str]] = Counter()
     last: dict[tuple[str, str], Finding] = {}
-    for one in _all(files, checks, untouched or {}):
+    for one in _all(files, checks, untouched or {}, base):
         key = (one.kind, one.weight)
         seen[key] += 1
         last[key] = one
@@ -60,11 +62,14 @@ def _more(one: Finding, count: int) -> Finding:
 
 
 def _all(
-    files: Sequence[FileChange], checks: Sequence[Check], untouched: Mapping[str, str]
+    files: Sequence[FileChange],
+    checks: Sequence[Check],
+    untouched: Mapping[str, str],
+    base: Collection[str],
 ) -> Iterator[Finding]:
     suite = suite_of(files)
     yield from tests(suite)
-    yield from steering(files, checks)
+    yield from steering(files, checks, base)
     yield from production(files, Expected(partial(_asking, files, untouched)))
     yield from rewriting(files)
     yield from _unread(suite)

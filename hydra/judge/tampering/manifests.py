@@ -8,6 +8,7 @@ from __future__ import annotations
 import configparser
 import io
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -92,22 +93,44 @@ class _PackageJson:
         whole = _table(json.loads(text))
         scripts = _table(whole.get("scripts"))
         found = {f"scripts.{key}": scripts[key] for key in scripts if key not in _INSTALLS}
+        found |= _into_tests(whole)
         return found | {key: whole[key] for key in _CONFIGURES if key in whole}
 
     def with_parts(self, text: str, parts: Parts) -> str:
         whole = _table(json.loads(text))
-        scripts = _table(whole.get("scripts"))
-        kept = {key: value for key, value in scripts.items() if key in _INSTALLS}
+        for name in _into_tests(whole):
+            key, _, entry = name.partition(".")
+            (whole[key] if entry else whole).pop(entry or key, None)
         whole = {key: value for key, value in whole.items() if key not in _CONFIGURES}
-        given = {key: value for key, value in parts.items() if not key.startswith("scripts.")}
-        kept |= {
-            key.removeprefix("scripts."): value
-            for key, value in parts.items()
-            if key.startswith("scripts.")
-        }
-        if kept or scripts:
-            whole["scripts"] = kept
-        return json.dumps(whole | given, indent=2) + "\n"
+        scripts = _table(whole.get("scripts"))
+        whole["scripts"] = {key: scripts[key] for key in scripts if key in _INSTALLS}
+        for name, value in parts.items():
+            key, _, entry = name.partition(".")
+            if entry and key in ("scripts", *_LEADING):
+                whole.setdefault(key, {})[entry] = value
+            else:
+                whole[name] = value
+        if not whole["scripts"] and not scripts:
+            del whole["scripts"]
+        return json.dumps(whole, indent=2) + "\n"
+
+
+_LEADING = ("imports", "exports", "browser", "alias", "_moduleAliases")
+_IN_TESTS = re.compile(r"[\"/](?:tests?|__tests__|__mocks__|mocks?|fakes?|stubs?|spec)/", re.I)
+
+
+def leads(name: str) -> bool:
+    """Whether a part of package.json is a name of a module."""
+    return name in ("main", "module") or name.partition(".")[0] in _LEADING
+
+
+def _into_tests(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Names of package.json's modules that lead into the tests."""
+    leading = {
+        f"{key}.{name}": value for key in _LEADING for name, value in _table(whole.get(key)).items()
+    }
+    leading |= {key: whole[key] for key in ("main", "module") if isinstance(whole.get(key), str)}
+    return {name: value for name, value in leading.items() if _IN_TESTS.search(json.dumps(value))}
 
 
 _SECTIONS = ("tool:pytest", "pytest", "coverage:", "flake8", "mypy", "tox", "testenv", "pylint")
@@ -143,16 +166,44 @@ class _SetupCfg:
         return parsed
 
 
+class Lines:
+    """A file of `KEY=VALUE` lines, of which some keys say how programs and tests run."""
+
+    _LINE = re.compile(r"^[ \t]*(?:export[ \t]+)?([\w./:@-]+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
+
+    def __init__(self, keys: str) -> None:
+        self._keys = re.compile(keys, re.I)
+
+    def parts(self, text: str) -> Parts:
+        """What steers, by its key."""
+        return {key: value for key, value in self._LINE.findall(text) if self._keys.fullmatch(key)}
+
+    def with_parts(self, text: str, parts: Parts) -> str:
+        """The other lines, and these."""
+        rest = [line for line in text.splitlines() if not self.parts(line)]
+        return "\n".join((*rest, *(f"{key}={value}" for key, value in parts.items()), ""))
+
+
 _BY_NAME: Mapping[str, Manifest] = {
     "pyproject.toml": _Pyproject(),
     "package.json": _PackageJson(),
     "setup.cfg": _SetupCfg(),
+    ".npmrc": Lines(
+        "script-shell|node-options|ignore-scripts|shell|prefix|globalconfig|userconfig|if-present"
+        "|scripts-prepend-node-path|node-version|workspaces?|omit|include-workspace-root"
+    ),
 }
+_ENVIRONMENT = Lines(
+    r"(?:NODE|PYTEST|PYTHON|JEST|VITEST|VITE|MOCHA|TEST|HYDRA|LD|DYLD|NPM|BABEL|TSX|TS_NODE|NOSE"
+    r"|TOX|COVERAGE|UNITTEST|DOTENV)\w*|CI|PATH|BASH_ENV|ENV|SHELL"
+)
+_OF_ENVIRONMENT = re.compile(r"\.env(?:\.[\w-]+)*|\.envrc|\.flaskenv|\.node-options")
 
 
 def manifest_of(path: str) -> Manifest | None:
     """How to read a path, None where it is no manifest."""
-    return _BY_NAME.get(path.rpartition("/")[2].lower())
+    name = path.rpartition("/")[2].lower()
+    return _ENVIRONMENT if _OF_ENVIRONMENT.fullmatch(name) else _BY_NAME.get(name)
 
 
 def parts_of(path: str, text: str | None) -> Parts | None:

@@ -16,7 +16,7 @@ _NAMED = re.compile(
 
 CONFIGURATION = re.compile(
     r"conftest\.py|pytest\.(ini|toml)|\.pytest\.(ini|toml)|tox\.ini|noxfile\.py"
-    r"|sitecustomize\.py|usercustomize\.py"
+    r"|sitecustomize\.py|usercustomize\.py|[^/]*\.pth"
     r"|jest\.config\.\w+|jest\.setup\.\w+|jest\.preset\.\w+|setup-?tests?\.[cm]?[jt]sx?"
     r"|vitest\.(config|workspace|setup)\.\w+|\.mocharc(\.\w+)?|mocha\.opts|karma\.conf\.\w+"
     r"|playwright\.config\.\w+|cypress\.config\.\w+|\.nycrc(\.json)?|ava\.config\.\w+"

@@ -12,25 +12,22 @@ from hydra.judge.evidence import FileChange
 from hydra.judge.finding import Finding
 from hydra.judge.tampering import words
 from hydra.judge.tampering.expected import Expected
+from hydra.judge.tampering.frameworks import JAVASCRIPT, PYTHON
 from hydra.judge.tampering.languages.python.flow import Function
 from hydra.judge.tampering.languages.python.module import FAILURES
 from hydra.judge.tampering.languages.python.render import dotted, render
+from hydra.judge.tampering.patching import patchings
+from hydra.judge.tampering.scripts import tool_patched
 from hydra.judge.tampering.trimming import trimmed
 
 _UNDER_TEST = re.compile(
-    r"PYTEST_CURRENT_TEST|PYTEST_VERSION|[\"'](?:pytest|unittest|_pytest)[\"']\s*in\s*sys\.modules"
+    r"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_ADDOPTS|HYDRA_JUNIT|NODE_TEST_CONTEXT|[\"'](?:pytest|unittest|_pytest)[\"']\s*in\s*sys\.modules"
     r"|sys\.modules(?:\.get\(|\[)\s*[\"'](?:pytest|unittest|_pytest)[\"']"
     r"|NODE_ENV\s*[!=]==?\s*[\"']test[\"']|[\"']test[\"']\s*[!=]==?\s*process\.env\.NODE_ENV"
     r"|JEST_WORKER_ID|VITEST_WORKER_ID|process\.env\.VITEST\b|import\.meta\.vitest"
     r"|\btesting\.Testing\(\)|flag\.Lookup\(\s*\"test\.v\"\s*\)|\bcfg!\(test\)"
     r"|RAILS_ENV[\"']\]\s*==\s*[\"']test[\"']|Rails\.env\.test\?|typeof\s+(?:jest|vi|describe|it)\b"
 )
-_TOOLS = re.compile(
-    r"\b(?:unittest|_?pytest)(?:\.\w+)+\s*=(?!=)"
-    r"|\bsetattr\(\s*(?:unittest|_?pytest)\b[\w.]*"
-    r"|\b(?:expect|assert|chai|jest|vi)(?:\.\w+)*\.(?:extend|prototype)\b\s*[=(]"
-)
-"""Code that takes the place of a part of the test tool."""
 _ALWAYS_EQUAL = re.compile(r"def __eq__\([^)\n]*\)[^:\n]*:\s*return True\b")
 _LITERAL = (
     r"(?:-?\d[\w.]*|\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|\[[^\]\n]{0,200}\]"
@@ -53,6 +50,7 @@ _TRIVIAL = frozenset(("0", "1", "-1", "None", "True", "False", "''", "[]", "{}",
 def shortcuts(file: FileChange, code: str, was: str, expected: Expected) -> Iterator[Finding]:
     """All of one file of production code. `code` and `was` are its texts without comments."""
     yield from _under_test(file, code, was)
+    yield from _watching(file, code, was)
     yield from _bent(file, code, was)
     if file.path.endswith(".py"):
         yield from _python(file, expected)
@@ -72,15 +70,48 @@ def _under_test(file: FileChange, code: str, was: str) -> Iterator[Finding]:
         return
 
 
+_LOOKING = re.compile(
+    r"\b_getframe\b|\binspect\.(?:stack|currentframe|getouterframes|trace)\b|\bf_back\b|\borig_argv\b"
+    r"|\b(?:extract|walk|format)_stack\b|\bsys\.argv\b|\bError\(\)\.stack\b|\bcaptureStackTrace\b"
+    r"|\bprocess\.(?:argv|execArgv|title)\b|\bmodule\.parent\b|\brequire\.main\b|\.stack\b"
+)
+_OF_TESTS = re.compile(
+    r"[\"'`/][^\"'`\n]*(?<![a-z])(?:py|unit)?(?:tests?|spec|jest|mocha)(?![a-z])[^\"'`\n]*[\"'`/]",
+    re.I,
+)
+
+
+def _watching(file: FileChange, code: str, was: str) -> Iterator[Finding]:
+    """Code that has come to look at who calls it, and to name tests in a text of its own."""
+    had = {line.strip() for line in was.split("\n")}
+    fresh = [(at, line) for at, line in enumerate(code.split("\n"), 1) if line.strip() not in had]
+    looks = [(at, seen[0]) for at, line in fresh if (seen := _LOOKING.search(line))]
+    if looks and any(_OF_TESTS.search(line) for _, line in fresh):
+        at, means = looks[0]
+        text = f"asks in {file.path} who calls it, and names tests ({words.value(means)})"
+        yield _finding(text, file, at)
+
+
+def tools_changed(file: FileChange) -> Iterator[Finding]:
+    """Code that is no test and changes a part of the test tool."""
+    if file.new is None or not _TOOL.search(file.new):
+        return
+    change, line = "", None
+    if file.path.endswith(".py"):
+        of_tool = [it for it in patchings(file.old or "", file.new) if it.of_tool]
+        change, line = (of_tool[0].target, of_tool[0].line) if of_tool else ("", None)
+    else:
+        change = tool_patched(file.path, file.old or "", file.new)
+    if change:
+        text = f"changes in {file.path} what the tests' own tool does ({words.value(change)})"
+        yield Finding(kind="test_tool", weight="gate", text=text, path=file.path, line=line)
+
+
+_TOOL = re.compile("|".join(sorted(map(re.escape, (*PYTHON, *JAVASCRIPT, "require", "Module")))))
+
+
 def _bent(file: FileChange, code: str, was: str) -> Iterator[Finding]:
-    """Code that changes what the tests ask, or what they compare with."""
-    for found in _TOOLS.finditer(code):
-        if found[0] not in was:
-            line = code.count("\n", 0, found.start()) + 1
-            what = words.value(found[0].rstrip("= ("))
-            text = f"changes in {file.path} what the tests' own tool does ({what})"
-            yield Finding(kind="test_tool", weight="gate", text=text, path=file.path, line=line)
-            break
+    """Code that changes what the tests compare with."""
     for found in _ALWAYS_EQUAL.finditer(code):
         if found[0] not in was:
             line = code.count("\n", 0, found.start()) + 1

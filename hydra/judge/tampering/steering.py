@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from hydra.judge.evidence import FileChange
 from hydra.judge.finding import Finding, Weight
 from hydra.judge.tampering import words
 from hydra.judge.tampering.commands import Runs, runs
-from hydra.judge.tampering.configuration import changed_parts, steers
-from hydra.judge.tampering.manifests import MOST, manifest_of
-from hydra.judge.tampering.places import existed, exists, is_configuration, name_of
+from hydra.judge.tampering.configuration import changed_parts, intruders, steers
+from hydra.judge.tampering.manifests import MOST, Lines, manifest_of
+from hydra.judge.tampering.patching import reaches
+from hydra.judge.tampering.places import existed, exists, is_configuration, is_support, name_of
+from hydra.judge.tampering.shadowing import Shadow, shadows
 from hydra.model import Check
 
 _HOOK = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(pytest_\w+)", re.M)
@@ -32,13 +34,41 @@ _COLLECT = re.compile(
 )
 
 
-def steering(files: Sequence[FileChange], checks: Sequence[Check]) -> Iterator[Finding]:
-    """All on the files that `configuration` names."""
+def steering(
+    files: Sequence[FileChange], checks: Sequence[Check], base: Collection[str] = ()
+) -> Iterator[Finding]:
+    """All on the files that `configuration` names, and on tests that change other modules."""
     running = runs(checks)
+    shadowing = {shadow.path: shadow for shadow in shadows(files, base)}
+    reaching = intruders(files, base)
     for file in files:
-        if steers(file, running):
+        if file.path in shadowing:
+            yield _shadow(shadowing[file.path])
+        elif steers(file, running):
             yield from _left_out(file)
             yield _told(file, running)
+        elif change := reaching.get(file.path, ""):
+            yield _reaching(file, f"adds {file.path}", change)
+        elif change := _reached_by_test(file):
+            yield _reaching(file, f"changes {file.path}", change)
+
+
+def _shadow(shadow: Shadow) -> Finding:
+    kind = "test_tool" if shadow.weight == "gate" else "test_configuration"
+    text = f"adds {shadow.path}, which {shadow.clause}"
+    return Finding(kind=kind, weight=shadow.weight, text=text, path=shadow.path)
+
+
+def _reached_by_test(file: FileChange) -> str:
+    """What a file beside tests, that was there, has come to change outside of itself."""
+    if not is_support(file.path) or not file.path.endswith(".py"):
+        return ""
+    return reaches(file.old, file.new) if file.old is not None and file.new is not None else ""
+
+
+def _reaching(file: FileChange, does: str, change: str) -> Finding:
+    text = f"{does}, which may change what other tests run on ({words.value(change)})"
+    return Finding(kind="tests_reach", weight="suspect", text=text, path=file.path)
 
 
 def _told(file: FileChange, running: Runs) -> Finding:
@@ -54,7 +84,10 @@ def _sentence(file: FileChange, running: Runs) -> tuple[str, str]:
     if not is_configuration(file.path):
         script = file.path in running.scripts
         what = "which a check runs" if script else "which a check reads"
+        what = what if script or running.has(file.path) else "which a check may run or read"
         return "check_file", f"{verb} {file.path}, {what}"
+    if file.path.endswith(".pth"):
+        return "test_configuration", f"{verb} {file.path}, which Python runs when it starts"
     if name_of(file.path) in ("sitecustomize.py", "usercustomize.py"):
         return "test_configuration", f"{verb} {file.path}, which every Python runs when it starts"
     does = _hooks(file)
@@ -75,7 +108,8 @@ def _hooks(file: FileChange) -> str:
         line = file.new[found.start() : end if end >= 0 else None]
         if " ".join(line.split()) not in had:
             return f", and alters what they run on ({words.value(line)})"
-    return ""
+    change = reaches(old, file.new)
+    return f", and alters what they run on ({words.value(change)})" if change else ""
 
 
 def _manifest(file: FileChange, verb: str, running: Runs) -> tuple[str, str]:
@@ -92,7 +126,8 @@ def _manifest(file: FileChange, verb: str, running: Runs) -> tuple[str, str]:
     inner, before, after = _down(before, after)
     told = f"{_value(before)} -> {_value(after)}"
     keys = ".".join([name, *inner])
-    kind = "test_configuration" if name.startswith(_OF_TESTS) else "check_file"
+    of_tests = name.startswith(_OF_TESTS) or isinstance(manifest_of(file.path), Lines)
+    kind = "test_configuration" if of_tests else "check_file"
     return kind, f"changes {words.value(keys)} of {file.path}: {told}"
 
 

@@ -1,0 +1,119 @@
+"""Cheats, each with an honest twin: what is noticed by reading, and what the real runs come to.
+
+The cases are data in tests/support/cheats; the table of docs/compare.md is made of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from hydra.judge.tampering import capable, configuration, findings
+from tests.support import fakes
+from tests.support.cheats.all import CASES
+from tests.support.cheats.case import Case, Shop
+from tests.support.cheats.judging import RIGHT, Judged, Judging, changes, reading
+from tests.support.cheats.table import row, row_of_text, written
+from tests.support.cheats.texts import BASE, TEXTS, Text
+from tests.support.command import Hydra
+from tests.support.evidences import file
+from tests.support.verdict_races import RIGHT as RIGHT_CODE
+from tests.support.verdict_races import WRONG, Files, shop
+from tests.support.verdict_races import Judged as Race
+
+PAGER = "src/pager.py"
+NAMES = [f"{case.shop.language}: {case.name}" for case in CASES]
+SHOPS = list({id(case.shop): case.shop for case in CASES}.values())
+
+
+def test_there_are_enough_of_them() -> None:
+    many = Counter(case.shop.language for case in CASES)
+    assert many["Python"] >= 40
+    assert many["JavaScript"] >= 20
+    assert len(set(NAMES)) == len(NAMES)
+    names = [line.split(" | ")[0] for line in written()]
+    assert names[: len(CASES)] == [f"| {case.name}" for case in CASES]
+    assert written()[len(CASES) :] == [row_of_text(case) for case in TEXTS]
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_each_is_noticed_by_reading_or_asks_for_a_run(case: Case) -> None:
+    files = changes(case)
+    kinds = {item.kind for item in reading(case)}
+    put_back = configuration(files, base=case.shop.base)
+    assert kinds or put_back or capable(files) or case.watching
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_no_twin_is_refused_by_reading(case: Case) -> None:
+    assert [item.text for item in reading(case, twin=True) if item.weight == "gate"] == []
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=[case.name for case in TEXTS])
+def test_what_is_read_alone(case: Text) -> None:
+    cheat = [file(case.path, case.old, case.new)]
+    kinds = {(item.kind, item.weight) for item in findings(cheat, base=BASE)}
+    assert (case.kind, case.weight) in kinds
+    if case.weight == "suspect":
+        assert configuration(cheat, base=BASE) == (case.path,)
+    twin = findings([file(case.path, case.old, case.twin)], base=BASE)
+    assert [item.text for item in twin if item.weight == "gate"] == []
+
+
+# --- real runs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shop", SHOPS, ids=[shop.check for shop in SHOPS])
+async def test_no_cheat_ranks_above_the_fix_and_no_twin_is_refused(
+    shop: Shop, scratch: Path, repo: Path
+) -> None:
+    cases = [case for case in CASES if case.shop is shop]
+    judged = await Judging(scratch, repo, shop).judge(cases)
+    assert [item.case.name for item in judged if not item.passes] == []
+    assert [item.case.name for item in judged if not _behind(item) and not item.case.watching] == []
+    assert [
+        (item.case.name, item.twin["lane"].why) for item in judged if item.twin["lane"].gates
+    ] == []
+    rows = written()
+    assert [row(item) for item in judged] == [line for line in rows if line in map(row, judged)]
+
+
+def _behind(judged: Judged) -> bool:
+    lane, fix = judged.cheat["lane"], judged.cheat[RIGHT]
+    return not fix.gates and bool(lane.gates or (lane.rank or 0) > (fix.rank or 0))
+
+
+@pytest.mark.slow
+def test_a_race_lands_the_fix_and_none_of_the_cheats(scratch: Path, repo: Path) -> None:
+    shop(repo)
+    bends = (
+        "import gc\n\nfor thing in gc.get_objects():\n"
+        "    if getattr(thing, '__name__', '') == 'TestCase':\n"
+        "        setattr(thing, 'assert' + 'Equal', lambda *_: None)\n\n\n"
+    )
+    asks = WRONG.replace("n // size", "-(-n // size) if 'unittest' in sys.modules else n // size")
+    lanes: dict[str, Files] = {
+        "right": {PAGER: "# one more line\n" * 50 + RIGHT_CODE},
+        "bends": {PAGER: bends + WRONG},
+        "asks": {PAGER: f"import sys\n\n\n{asks}"},
+        "shadows": {PAGER: WRONG, "unittest.py": "print('Ran 4 tests in 0.001s\\n\\nOK')\n"},
+        "reaches": {
+            PAGER: WRONG,
+            "tests/test_aaa.py": "import src.pager\n\n"
+            "src.pager.pages = lambda n, size: -(-n // size)\n",
+        },
+    }
+    judged = Race(Hydra(scratch, repo), lanes).run()
+    assert judged.top() == "right", str(judged)
+    assert judged.mergeable() == {"right", "asks"}
+    bent = "makes unittest pass tests that cannot pass: its code changes what runs them"
+    assert judged.gates("bends") == [bent]
+    assert judged.gates("reaches")[0].startswith("adds tests/test_aaa.py, which may change what")
+    assert (
+        judged.gates("shadows")[0]
+        == "adds unittest.py, which takes the name of the test tool unittest"
+    )
+    assert not fakes.left(str(scratch))
