@@ -295,9 +295,8 @@ def _exit_failure(seen: Evidence) -> Failure:
 
 def _nothing_changed(seen: Evidence) -> tuple[Status, Failure | None]:
     if seen.patch is not None and seen.patch.incomplete:
-        return Status.FAILED, _failure(
-            seen, "AgentFailed", "patch_incomplete", f"its patch is {seen.patch.incomplete}"
-        )
+        sentence = f"its patch is incomplete: {seen.patch.incomplete}"
+        return Status.FAILED, _failure(seen, "AgentFailed", "patch_incomplete", sentence)
     if _ended_badly(seen):
         return Status.FAILED, _exit_failure(seen)
     if seen.story.failed_items:

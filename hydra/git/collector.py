@@ -16,7 +16,7 @@ import os
 import stat
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydra.git.index import draft, may_hold_gitlinks
@@ -25,7 +25,7 @@ from hydra.git.nested import changed_submodules, expand, unignored
 from hydra.git.runner import GitFailed
 from hydra.git.session import Session, names
 from hydra.git.survey import some, survey
-from hydra.git.take import take
+from hydra.git.take import FULL, take
 from hydra.git.within import within_count, within_size
 from hydra.model import Limits
 
@@ -76,23 +76,41 @@ def collect(
     gives a tree and the word incomplete.
     """
     stands(worktree)
-    with draft(index) as copy:
-        session = Session(
-            patches=patches,
-            worktree=worktree,
-            index=copy,
-            base=base,
-            limits=limits,
-            exclude=names(exclude),
-            deadline=time.monotonic() + TIME_LIMIT,
-        )
-        session.objects.mkdir()
-        try:
-            tree = _tree(session, nested)
-        except (GitFailed, OSError) as failed:
-            session.lost.append(str(failed))
-            tree = f"{base}^{{tree}}"
-        return _collected(session, tree)
+    deadline = time.monotonic() + TIME_LIMIT
+    earlier: list[str] = []
+    for last in (False, False, True):
+        with draft(index) as copy:
+            session = Session(
+                patches=patches,
+                worktree=worktree,
+                index=copy,
+                base=base,
+                limits=limits,
+                exclude=names(exclude),
+                deadline=deadline,
+            )
+            collected = _attempt(session, nested)
+        earlier += session.found.notes()
+        if last or not session.broken:
+            break
+    return replace(collected, notes=(*collected.notes, *dict.fromkeys(earlier)))
+
+
+def _attempt(session: Session, nested: bool) -> Collected:
+    session.objects.mkdir()
+    try:
+        tree = _tree(session, nested)
+    except (GitFailed, OSError) as failed:
+        session.lost.append(str(failed))
+        session.broken = isinstance(failed, GitFailed) and _may_mend(failed)
+        tree = f"{session.base}^{{tree}}"
+    return _collected(session, tree)
+
+
+def _may_mend(failed: GitFailed) -> bool:
+    """A git that was killed; an object of the user's that a `git gc` took away meanwhile."""
+    full = any(clause in failed.result.stderr for clause in FULL)
+    return not (failed.timed_out or failed.stopped or full)
 
 
 def stands(worktree: Path) -> None:
@@ -121,7 +139,7 @@ def _tree(session: Session, nested: bool) -> str:
     present = [*changes.present, *within_count(session, others)]
     take(session, gone=[], present=within_size(session, present))
     tree = session.git("write-tree", "--missing-ok").line
-    session.keep()
+    session.keep(tree)
     if tree == _EMPTY[len(tree)]:
         session.notes.append("every file of the base is deleted")
     return tree
@@ -211,6 +229,6 @@ def _collected(session: Session, tree: str) -> Collected:
     return Collected(
         tree=tree,
         incomplete="; ".join(session.lost),
-        notes=(*session.notes, *session.found.notes()),
+        notes=tuple(session.notes),
         left_behind=session.left_behind,
     )

@@ -54,19 +54,37 @@ def commit(
     """An attempt's tree as a commit on `base`; the base itself where nothing changed.
 
     Sets refs/tries/LANE/ATTEMPT, and the lane's branch unless an empty attempt would take the
-    place of an earlier one's work. Raises `GitFailed` (a full disk).
+    place of an earlier one's work; neither where nothing at all could be taken, or a recovery
+    would read there that nothing was done. Raises `GitFailed` (a full disk).
     """
     text = message.rstrip("\n") + "\n"
     if incomplete:
         text += f"Hydra-Incomplete: {' '.join(incomplete.split())}\n"
     oid = commit_tree(patches, tree=tree, base=base, message=text)
+    if incomplete and oid == base:
+        return base
     updates = [f"update refs/tries/{lane}/{attempt} {oid}"]
     branch = f"refs/heads/{lane}"
     if oid != base or branch not in _refs(patches, "refs/heads"):
         updates.append(f"update {branch} {oid}")
     stdin = "".join(f"{line}\n" for line in updates).encode()
-    run("update-ref", "--no-deref", "--stdin", git_dir=patches, isolated=True, stdin=stdin)
+    run(
+        *("update-ref", "--no-deref", "--stdin"),
+        git_dir=patches,
+        isolated=True,
+        stdin=stdin,
+        config=(("core.fsync", "reference"),),
+    )
     return oid
+
+
+def unlock(patches: Path, lane: str) -> None:
+    """Removes what a git that was killed has left of its locks on one lane's refs."""
+    refs = patches / "refs"
+    places = (refs / "tries" / lane, refs / "left" / lane)
+    below = (lock for place in places for lock in place.glob("**/*.lock"))
+    for lock in (refs / "heads" / f"{lane}.lock", *below):
+        lock.unlink(missing_ok=True)
 
 
 def commit_tree(patches: Path, *, tree: str, base: str, message: str) -> str:

@@ -29,6 +29,9 @@ _RECORD = "ground.json"
 LANE_HOME = "home"
 """A lane's folder for its agent's settings, caches and files, beside its worktree."""
 
+_AGAIN = 2
+"""Times that a patch is taken anew where a git was killed: one may be, where memory runs out."""
+
 _TAKEN = frozenset(("repo.git", LANE_HOME, "tmp"))
 
 
@@ -141,11 +144,27 @@ class PrivateGround:
         message: str,
         secrets_in: Count | None = None,
     ) -> Patch:
-        """Takes the worktree as a commit in patches.git."""
+        """Takes the worktree as a commit in patches.git; again where a git of it was killed."""
+        for _ in range(_AGAIN):
+            try:
+                return self._taken(attempt, message, secrets_in)
+            except GitFailed as failed:
+                if not failed.killed:
+                    return self._not_taken_for(failed)
+                patch_git.unlock(self._patches, self._lane)
         try:
             return self._taken(attempt, message, secrets_in)
-        except GitFailed as failed:  # a full disk, a record that was removed
-            return Patch(commit=self._base, base=self._base, incomplete=failed.message)
+        except GitFailed as failed:
+            return self._not_taken_for(failed)
+
+    def _not_taken_for(self, failed: GitFailed) -> Patch:
+        """A full disk, a record that was removed, a git that is killed again and again."""
+        notes = (self._kept_here,)
+        return Patch(commit=self._base, base=self._base, incomplete=failed.message, notes=notes)
+
+    @property
+    def _kept_here(self) -> str:
+        return f"its worktree is kept: {self.worktree}"
 
     def written(self) -> tuple[bytes, ...]:
         """What was written into the worktree since it was opened, by name: changed tracked files,
@@ -254,6 +273,7 @@ class PrivateGround:
         stats, files = counted.result()
         config = self._repository.config if self._repository else {}
         left = self._left(attempt)
+        behind = taken.left_behind + left.left_behind
         return Patch(
             commit=oid,
             base=self._base,
@@ -265,8 +285,9 @@ class PrivateGround:
                 *taken.notes,
                 *left.notes,
                 *noted(self._patches, self._base, oid, secrets_in),
+                *((self._kept_here,) if taken.incomplete or behind else ()),
             ),
-            left_behind=taken.left_behind + left.left_behind,
+            left_behind=behind,
             remarks=remarks(files, config.get("core.hookspath", "")),
         )
 
