@@ -19,11 +19,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hydra.git.forced import forced, sparse
 from hydra.git.index import draft, may_hold_gitlinks
 from hydra.git.lost import WorktreeLost
-from hydra.git.nested import changed_submodules, expand, unignored
+from hydra.git.nested import changed_submodules, expand, seen_repositories
 from hydra.git.runner import GitFailed
 from hydra.git.session import Session, names
+from hydra.git.sources import Source
 from hydra.git.survey import some, survey
 from hydra.git.take import FULL, take
 from hydra.git.within import within_count, within_size
@@ -44,12 +46,15 @@ class Collected:
     """A tree in patches.git. `incomplete` says why something may be missing ("" when whole).
 
     `left_behind` counts the files that the limits keep out: they are in the worktree alone.
+    `repositories` are the folders in the tree with a .git of their own that no rule ignores, each
+    with the commit of it that the base names ("" for none).
     """
 
     tree: str
     incomplete: str = ""
     notes: tuple[str, ...] = ()
     left_behind: int = 0
+    repositories: tuple[tuple[bytes, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -68,12 +73,15 @@ def collect(
     exclude: Sequence[str] = (),
     limits: Limits,
     nested: bool = True,
+    ground: Path | None = None,
+    sources: Sequence[Source] = (),
 ) -> Collected:
     """The worktree's files as a tree; `index` is only read.
 
     `exclude` are paths that Hydra copied in (never taken unless tracked). `nested` takes the
-    files of repositories inside the tree. Raises `WorktreeLost`; everything else that goes wrong
-    gives a tree and the word incomplete.
+    files of repositories inside the tree. `sources` are the repositories of the tree's own agent,
+    `ground` is where they and those inside the tree may lie. Raises `WorktreeLost`; everything else
+    that goes wrong gives a tree and the word incomplete.
     """
     stands(worktree)
     deadline = time.monotonic() + TIME_LIMIT
@@ -88,6 +96,8 @@ def collect(
                 limits=limits,
                 exclude=names(exclude),
                 deadline=deadline,
+                ground=ground,
+                sources=tuple(sources),
             )
             collected = _attempt(session, nested)
         earlier += session.found.notes()
@@ -134,10 +144,12 @@ def _tree(session: Session, nested: bool) -> str:
     # First, as git answers nothing about a path inside what its index calls a submodule.
     take(session, gone=[*changes.gone, *modules], present=[])
     others = expand(session, changes.others) if nested else _files(session, changes.others)
-    others += unignored(session, [path for files in modules.values() for path in files])
+    others += [path for files in modules.values() for path in files]
+    others += forced(session, others)
     others = [path for path in others if not session.excluded(path)]
     present = [*changes.present, *within_count(session, others)]
     take(session, gone=[], present=within_size(session, present))
+    session.repositories = seen_repositories(session) if nested else []
     tree = session.git("write-tree", "--missing-ok").line
     session.keep(tree)
     if tree == _EMPTY[len(tree)]:
@@ -169,7 +181,16 @@ def _listed(session: Session) -> _Changes:
     if session.found.opened:  # what lay behind a closed folder looked deleted, or not there
         (gone, present), others = _tracked(session), _others(session)
     closed = tuple(session.found.closed)  # what nobody could look into is not deleted
+    gone = _deleted(session, gone)
     return _Changes([path for path in gone if not path.startswith(closed)], present, others)
+
+
+def _deleted(session: Session, gone: list[bytes]) -> list[bytes]:
+    """Without what the agent's own sparse checkout has only taken out of sight."""
+    hidden = sparse(session).intersection(gone) if gone else ()
+    if hidden:
+        session.notes.append(f"not deleted, as git sparse-checkout took it out: {some([*hidden])}")
+    return [path for path in gone if path not in hidden]
 
 
 def _known(session: Session) -> frozenset[bytes]:
@@ -231,4 +252,5 @@ def _collected(session: Session, tree: str) -> Collected:
         incomplete="; ".join(session.lost),
         notes=tuple(session.notes),
         left_behind=session.left_behind,
+        repositories=tuple(session.repositories),
     )

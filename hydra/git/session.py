@@ -11,6 +11,7 @@ from pathlib import Path
 from hydra.git.borrowed import borrowed, pack
 from hydra.git.changes import MODULE, read_change
 from hydra.git.runner import Result, object_path, run, split
+from hydra.git.sources import Source
 from hydra.git.survey import Survey
 from hydra.model import Limits
 
@@ -36,9 +37,13 @@ class Session:
     limits: Limits
     exclude: frozenset[bytes]
     deadline: float
+    ground: Path | None = None
+    """Where the lane's repositories lie; None where no agent has been in the tree."""
+    sources: tuple[Source, ...] = ()
     found: Survey = field(default_factory=Survey)
     notes: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    repositories: list[tuple[bytes, str]] = field(default_factory=list)
     broken: bool = False
     """Whether something went wrong that may go well another time."""
     left_behind: int = 0
@@ -119,10 +124,15 @@ class Session:
 
     def excluded(self, path: bytes) -> bool:
         """Whether `path` is, or lies under, something Hydra itself copied into the tree."""
-        if not self.exclude:
-            return False
-        parts = path.split(b"/")
-        return any(b"/".join(parts[: n + 1]) in self.exclude for n in range(len(parts)))
+        return lies_under(path, self.exclude)
+
+
+def lies_under(path: bytes, places: frozenset[bytes]) -> bool:
+    """Whether `path` is one of `places`, or below one."""
+    if not places:
+        return False
+    parts = path.split(b"/")
+    return any(b"/".join(parts[: n + 1]) in places for n in range(len(parts)))
 
 
 def names(paths: Sequence[str]) -> frozenset[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from hydra.errors import Refused
 from hydra.git import lane as lane_git
 from hydra.git import patches as patch_git
+from hydra.git.frozen import content
 from hydra.git.index import copy_index, refresh
 from hydra.git.repository import Repository, included
 from hydra.git.runner import GitFailed
@@ -22,6 +24,7 @@ from hydra.workspace.settings import Named, Settings, give_back_all
 if TYPE_CHECKING:
     from hydra.git.hidden import Kept
     from hydra.git.holding import Count
+    from hydra.git.sources import Source
 
 _RECORD = "ground.json"
 """Beside the index: what is needed to take the patch should Hydra not live to do so."""
@@ -68,6 +71,7 @@ class PrivateGround:
         self._patches = patches
         self._index = run_folder / "lanes" / lane / "index"
         self._record = run_folder / "lanes" / lane / _RECORD
+        self._refs = run_folder / "lanes" / lane / "refs"
         self._limits = limits
         self._settings = settings
         self._confined = confined
@@ -234,6 +238,7 @@ class PrivateGround:
             self._git_dir, self.worktree, self._base, isolated=self._of_a_lane
         )
         copy_index(index, self._index)
+        shutil.copyfile(self._git_dir / "packed-refs", self._refs)
         empty = lane_git.fill_submodules(self._git_dir, self.worktree, index, self._repository)
         self._settings.make()
         self.notes += self._settings.notes
@@ -255,6 +260,8 @@ class PrivateGround:
             index=self._index,
             exclude=self._not_taken,
             limits=self._limits,
+            ground=self._ground,
+            sources=self._sources(),
         )
         # Imported here: it takes longer than a race needs to its agents' start.
         from concurrent.futures import ThreadPoolExecutor
@@ -272,7 +279,7 @@ class PrivateGround:
             )
         stats, files = counted.result()
         config = self._repository.config if self._repository else {}
-        left = self._left(attempt)
+        left = self._left(attempt, oid, taken.repositories)
         behind = taken.left_behind + left.left_behind
         return Patch(
             commit=oid,
@@ -288,19 +295,35 @@ class PrivateGround:
                 *((self._kept_here,) if taken.incomplete or behind else ()),
             ),
             left_behind=behind,
+            stranded=left.refs,
             remarks=remarks(files, config.get("core.hookspath", "")),
         )
 
-    def _left(self, attempt: int) -> Kept:
-        from hydra.git import hidden
+    def _left(self, attempt: int, commit: str, repositories: Sequence[tuple[bytes, str]]) -> Kept:
+        from hydra.git import stranded
 
-        return hidden.keep(
-            self._patches,
-            self._git_dir,
-            self._base,
-            name=f"{self._lane}/{attempt}",
-            most=self._limits.patch_bytes,
+        return stranded.keep(
+            stranded.Lane(
+                patches=self._patches,
+                ground=self._ground,
+                worktree=self.worktree,
+                base=self._base,
+                commit=commit,
+                name=f"{self._lane}/{attempt}",
+                limits=self._limits,
+                exclude=self._not_taken,
+                sources=self._sources(),
+                repositories=tuple(repositories),
+            )
         )
+
+    def _sources(self) -> tuple[Source, ...]:
+        """The agent's own repositories, with the refs that its lane was made with."""
+        from hydra.git import hidden, sources
+
+        given = self._refs if self._refs.exists() else self._git_dir / "packed-refs"
+        refs = hidden.handed(content(given))
+        return sources.lane_sources(self._git_dir, self.worktree, refs)
 
 
 def private_ground(
