@@ -1,4 +1,4 @@
-"""An agent's work that is in no file of its worktree, or in an ignored one: taken, or kept and said.
+"""An agent's work that is in no file of its worktree, or in an ignored one, is taken or kept.
 
 Each script is what an agent types; "work" is the content that it must not lose.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hydra.git import patches as patch_git
 from tests.conftest import git
 from tests.support.grounds import Race, agent, changes, race_on, take
 
@@ -159,6 +160,18 @@ def test_a_repository_inside_the_tree_is_looked_at_too(race: Race, script: str, 
     ground.remove()
     assert patch.stranded == (f"refs/left/claude/1/nested/n/{short}",)
     assert holders(race) == [*patch.stranded]
+
+
+def test_a_recovery_reads_what_was_kept_beside_the_patch(race: Race) -> None:
+    ground = race.opened()
+    agent(ground.worktree, "echo work > x; git stash -qu; git init -q n; echo '*' > n/.gitignore")
+    (ground.worktree / "n" / "x").write_text("x\n")
+    patch = take(ground)
+    assert patch.left_behind
+    assert patch_git.stranded(race.patches, "claude", 1) == patch.stranded
+    assert patch_git.is_behind(race.patches, "claude", 1)
+    assert not patch_git.is_behind(race.patches, "claude", 2)
+    assert patch_git.with_work(race.patches, race.base) == {"claude"}
 
 
 def test_what_a_cloned_repository_came_with_is_nobodys_work(race: Race, repo: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an agent has added although it is ignored: it says so in its index, or in its last commit."""
+"""What an agent has added although it is ignored: so says its index, or its last commit."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Work that an agent left in its repositories and not in its worktree, brought into patches.git.
 
-Stashes, other branches, tags and any other refs; commits that only a reflog, a rebase or a detached
-HEAD names; what is staged and no file; the files of worktrees that it made elsewhere; and the same
-of the repositories inside its tree. `tips.py` reads the names, as plain files. The objects come over
-through `index-pack`, which names every object by what it holds: one that lies under a false name
-cannot take the place of one of the user's.
+Stashes, other branches, tags and any other refs; commits that only a reflog, a rebase or a
+detached HEAD names; what is staged and no file; the files of worktrees that it made elsewhere; and
+the same of the repositories inside its tree. `tips.py` reads the names, as plain files. The objects
+come over through `index-pack`, which names every object by what it holds: one that lies under a
+false name cannot take the place of one of the user's.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Kept(NamedTuple):
 class Keeper:
     """Brings what it finds to refs/left/NAME/..., and says so.
 
-    `name` is LANE/ATTEMPT, `commit` the patch, `most` bounds the bytes that one piece may bring,
+    `name` is LANE/ATTEMPT, `tree` the patch's, `most` bounds the bytes that one piece may bring,
     `exclude` are the paths that are never taken. Never raises for what an agent did: what cannot be
     brought over is named, and counted.
     """
 
     patches: Path
     base: str
-    commit: str
+    tree: str
     name: str
     most: int
     exclude: frozenset[bytes] = frozenset()
@@ -140,7 +140,7 @@ class Keeper:
 
     def _head(self, source: Source, head: str) -> None:
         """What it stands on, where the worktree has nothing of a file that was committed there."""
-        if head in ("", self.base) or head == self.commit:
+        if head in ("", self.base):
             return
         paths = {change.path for change in self._patch}
         objects = {change.new.oid for change in self._patch if change.new}
@@ -159,7 +159,7 @@ class Keeper:
 
     @cached_property
     def _patch(self) -> frozenset[Change]:
-        return frozenset(changes(self.patches, self.base, self.commit))
+        return frozenset(changes(self.patches, self.base, self.tree))
 
     def _present(self, source: Source, oids: Iterable[str], *kinds: str) -> set[str]:
         """Those that are there, and commits (or of another kind that is named)."""

@@ -50,8 +50,11 @@ def commit(
     attempt: int,
     message: str,
     incomplete: str = "",
+    behind: bool = False,
 ) -> str:
     """An attempt's tree as a commit on `base`; the base itself where nothing changed.
+
+    `behind`: some work is in the lane alone, which refs/behind/LANE/ATTEMPT tells a recovery.
 
     Sets refs/tries/LANE/ATTEMPT, and the lane's branch unless an empty attempt would take the
     place of an earlier one's work; neither where nothing at all could be taken, or a recovery
@@ -64,6 +67,8 @@ def commit(
     if incomplete and oid == base:
         return base
     updates = [f"update refs/tries/{lane}/{attempt} {oid}"]
+    if behind:
+        updates.append(f"update refs/behind/{lane}/{attempt} {base}")
     branch = f"refs/heads/{lane}"
     if oid != base or branch not in _refs(patches, "refs/heads"):
         updates.append(f"update {branch} {oid}")
@@ -207,6 +212,16 @@ def tries(patches: Path, lane: str) -> dict[int, str]:
     """Each attempt of a lane that has a ref, and its commit."""
     refs = _refs(patches, f"refs/tries/{lane}")
     return {int(name.rpartition("/")[2]): oid for name, oid in refs.items()}
+
+
+def stranded(patches: Path, lane: str, attempt: int) -> tuple[str, ...]:
+    """The refs of an attempt's work that was in no file of its worktree. Raises `GitFailed`."""
+    return tuple(_refs(patches, f"refs/left/{lane}/{attempt}"))
+
+
+def is_behind(patches: Path, lane: str, attempt: int) -> bool:
+    """Whether some work of an attempt is in its lane alone. Raises `GitFailed`."""
+    return bool(_refs(patches, f"refs/behind/{lane}/{attempt}"))
 
 
 def with_work(patches: Path, base: str) -> frozenset[str]:

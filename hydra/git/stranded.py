@@ -26,7 +26,7 @@ _REPOSITORIES = 50
 class Lane:
     """Where an agent has worked, and what was taken of it.
 
-    `name` is LANE/ATTEMPT, `commit` the patch; `sources` are its own repositories, and
+    `name` is LANE/ATTEMPT, `tree` the patch's; `sources` are its own repositories, and
     `repositories` those inside its tree, each with the commit that the base names.
     """
 
@@ -34,7 +34,7 @@ class Lane:
     ground: Path
     worktree: Path
     base: str
-    commit: str
+    tree: str
     name: str
     limits: Limits
     exclude: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ def keep(lane: Lane) -> Kept:
     keeper = Keeper(
         patches=lane.patches,
         base=lane.base,
-        commit=lane.commit,
+        tree=lane.tree,
         name=lane.name,
         most=lane.limits.patch_bytes,
         exclude=names(lane.exclude),

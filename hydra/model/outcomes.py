@@ -97,6 +97,7 @@ class Patch:
             "insertions": self.insertions,
             "deletions": self.deletions,
             "incomplete": self.incomplete,
+            "stranded": len(self.stranded),
         }
 
 

@@ -268,6 +268,9 @@ class PrivateGround:
 
         with ThreadPoolExecutor(1) as beside:
             counted = beside.submit(touched, self._patches, self._base, taken.tree)
+            # Before any ref says to a recovery that all of this attempt is taken.
+            left = self._left(attempt, taken.tree, taken.repositories)
+            behind = taken.left_behind + left.left_behind
             oid = patch_git.commit(
                 self._patches,
                 tree=taken.tree,
@@ -276,11 +279,10 @@ class PrivateGround:
                 attempt=attempt,
                 message=message,
                 incomplete=taken.incomplete,
+                behind=behind > 0,
             )
         stats, files = counted.result()
         config = self._repository.config if self._repository else {}
-        left = self._left(attempt, oid, taken.repositories)
-        behind = taken.left_behind + left.left_behind
         return Patch(
             commit=oid,
             base=self._base,
@@ -299,7 +301,7 @@ class PrivateGround:
             remarks=remarks(files, config.get("core.hookspath", "")),
         )
 
-    def _left(self, attempt: int, commit: str, repositories: Sequence[tuple[bytes, str]]) -> Kept:
+    def _left(self, attempt: int, tree: str, repositories: Sequence[tuple[bytes, str]]) -> Kept:
         from hydra.git import stranded
 
         return stranded.keep(
@@ -308,7 +310,7 @@ class PrivateGround:
                 ground=self._ground,
                 worktree=self.worktree,
                 base=self._base,
-                commit=commit,
+                tree=tree,
                 name=f"{self._lane}/{attempt}",
                 limits=self._limits,
                 exclude=self._not_taken,
