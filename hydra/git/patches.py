@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -195,11 +194,10 @@ def diff(patches: Path, a: str, b: str, *, paths: Sequence[str] = (), stat: bool
     try:
         return run(*argv[1:], isolated=True, cwd=patches, timeout=300).stdout
     except GitFailed as failed:
-        raise Refused(
-            f"the patch cannot be shown: {failed.result.reason}",
-            hint="in a partial clone git itself can fetch what is missing: "
-            f"git fetch {shlex.quote(str(patches))} LANE && git diff {a} FETCH_HEAD",
-        ) from failed
+        from hydra.git.missing import not_shown  # which reads what this module writes
+
+        why, hint = not_shown(patches, a, b, failed)
+        raise Refused(f"the patch cannot be shown: {why}", hint=hint) from failed
 
 
 def branches(patches: Path) -> dict[str, str]:
