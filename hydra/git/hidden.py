@@ -106,11 +106,11 @@ class Keeper:
         self.left_behind += count
 
     def _known(self, source: Source, tips: Tips) -> tuple[str, ...]:
-        """What is no work of the agent's: the base; what it has cloned, and what it stands on."""
+        """What is no work of the agent's: the base; what was cloned."""
         if not source.nested:
             return (self.base,)
         cloned = {oid for ref, oid in tips.refs.items() if ref.startswith("refs/remotes/")}
-        oids = {*source.known, *cloned, tips.head} - {""}
+        oids = {*source.known, *cloned} - {""}
         try:
             return tuple(sorted(self._present(source, oids)))
         except GitFailed as failed:
