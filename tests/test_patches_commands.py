@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.gc_storm import storm, summary
 from tests.support.killed_git import kill_git
 from tests.test_patches import forget_all, forget_branch, on_a_branch
 
@@ -41,6 +42,7 @@ READS = (
 )
 
 
+@pytest.mark.slow
 def test_every_command_works_after_a_branch_that_had_it_too_is_gone(hydra: Hydra) -> None:
     on_a_branch(hydra.repo)
     hydra.agent("claude", [*STEPS])
@@ -55,6 +57,7 @@ def test_every_command_works_after_a_branch_that_had_it_too_is_gone(hydra: Hydra
     assert hydra.run("merge", "--undo").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_patch_that_an_older_hydra_did_not_hold_is_said_to_be_gone(hydra: Hydra) -> None:
     hydra.agent("claude", [*STEPS])
     folder = Path(hydra.race("-a", "claude").document["folder"])
@@ -69,6 +72,7 @@ def test_a_patch_that_an_older_hydra_did_not_hold_is_said_to_be_gone(hydra: Hydr
     assert "claude" in hydra.run("runs", "show").stdout
 
 
+@pytest.mark.slow
 def test_a_base_that_is_gone_is_said_to_be(hydra: Hydra) -> None:
     hydra.agent("claude", [*STEPS])
     hydra.race("-a", "claude")
@@ -121,3 +125,10 @@ def test_a_git_that_is_killed_once_costs_a_race_nothing(hydra: Hydra) -> None:
     assert [*flags.iterdir()]
     assert lane["usable"]
     assert not Path(lane["worktree"]).exists()
+
+
+@pytest.mark.slow
+def test_a_short_gc_storm(scratch: Path) -> None:
+    rounds = storm(scratch, races=5, seed=20261123)
+    assert [done for done in rounds if done.faults] == [], summary(rounds)
+    assert sum(done.entered for done in rounds) >= 80

@@ -15,10 +15,11 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from hydra.git.changes import Change
 from hydra.git.forced import forced, sparse
 from hydra.git.index import draft, may_hold_gitlinks
 from hydra.git.lost import WorktreeLost
@@ -46,6 +47,7 @@ class Collected:
     """A tree in patches.git. `incomplete` says why something may be missing ("" when whole).
 
     `left_behind` counts the files that the limits keep out: they are in the worktree alone.
+    `staged` is what the agent's indexes have against the base, by where each lies;
     `repositories` are the folders in the tree with a .git of their own that no rule ignores, each
     with the commit of it that the base names ("" for none).
     """
@@ -54,6 +56,7 @@ class Collected:
     incomplete: str = ""
     notes: tuple[str, ...] = ()
     left_behind: int = 0
+    staged: Mapping[Path, tuple[Change, ...]] = field(default_factory=dict)
     repositories: tuple[tuple[bytes, str], ...] = ()
 
 
@@ -252,5 +255,6 @@ def _collected(session: Session, tree: str) -> Collected:
         incomplete="; ".join(session.lost),
         notes=tuple(session.notes),
         left_behind=session.left_behind,
+        staged=session.staged,
         repositories=tuple(session.repositories),
     )

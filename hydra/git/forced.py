@@ -59,7 +59,9 @@ def _kind(session: Session, path: bytes) -> int:
 
 def _new(session: Session, source: Source) -> Iterator[bytes]:
     try:
-        changes = [*staged(session.patches, source, session.base, session.index.parent)]
+        in_index = staged(session.patches, source, session.base, session.index.parent)
+        session.staged[source.admin] = in_index
+        changes = [*in_index]
         if (head := read_tips(source.git_dir, source.admin).head) not in ("", session.base):
             changes += committed(session.patches, source, session.base, head)
     except GitFailed as failed:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra.git.borrowed import borrowed, pack
-from hydra.git.changes import MODULE, read_change
+from hydra.git.changes import MODULE, Change, read_change
 from hydra.git.runner import Result, object_path, run, split
 from hydra.git.sources import Source
 from hydra.git.survey import Survey
@@ -43,6 +43,8 @@ class Session:
     found: Survey = field(default_factory=Survey)
     notes: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    staged: dict[Path, tuple[Change, ...]] = field(default_factory=dict)
+    """What the agent's indexes have against the base, by where each lies."""
     repositories: list[tuple[bytes, str]] = field(default_factory=list)
     broken: bool = False
     """Whether something went wrong that may go well another time."""

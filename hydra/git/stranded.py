@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.git.changes import MODULE, tree_with
+from hydra.git.changes import MODULE, Change, tree_with
 from hydra.git.collector import collect
 from hydra.git.hidden import Keeper, Kept
 from hydra.git.lost import WorktreeLost
@@ -26,8 +27,9 @@ _REPOSITORIES = 50
 class Lane:
     """Where an agent has worked, and what was taken of it.
 
-    `name` is LANE/ATTEMPT, `tree` the patch's; `sources` are its own repositories, and
-    `repositories` those inside its tree, each with the commit that the base names.
+    `name` is LANE/ATTEMPT, `tree` the patch's; `sources` are its own repositories,
+    `staged` what is known of their indexes, and `repositories` those inside its tree, each with the
+    commit that the base names.
     """
 
     patches: Path
@@ -39,6 +41,7 @@ class Lane:
     limits: Limits
     exclude: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    staged: Mapping[Path, tuple[Change, ...]] = field(default_factory=dict)
     repositories: tuple[tuple[bytes, str], ...] = ()
 
 
@@ -70,7 +73,9 @@ def _keep_staged(keeper: Keeper, lane: Lane, source: Source, worktree: Path) -> 
     """What is in an index and in no file: staged by its content alone, or deleted since."""
     try:
         with tempfile.TemporaryDirectory(dir=lane.patches, prefix="staged-") as name:
-            changes = staged(lane.patches, source, lane.base, Path(name))
+            changes = lane.staged.get(source.admin)
+            if changes is None:
+                changes = staged(lane.patches, source, lane.base, Path(name))
             entries = {
                 change.path: change.new
                 for change in changes

@@ -22,6 +22,7 @@ from hydra.workspace.copying import copy_exact
 from hydra.workspace.settings import Named, Settings, give_back_all
 
 if TYPE_CHECKING:
+    from hydra.git.collector import Collected
     from hydra.git.hidden import Kept
     from hydra.git.holding import Count
     from hydra.git.sources import Source
@@ -269,7 +270,7 @@ class PrivateGround:
         with ThreadPoolExecutor(1) as beside:
             counted = beside.submit(touched, self._patches, self._base, taken.tree)
             # Before any ref says to a recovery that all of this attempt is taken.
-            left = self._left(attempt, taken.tree, taken.repositories)
+            left = self._left(attempt, taken)
             behind = taken.left_behind + left.left_behind
             oid = patch_git.commit(
                 self._patches,
@@ -301,7 +302,7 @@ class PrivateGround:
             remarks=remarks(files, config.get("core.hookspath", "")),
         )
 
-    def _left(self, attempt: int, tree: str, repositories: Sequence[tuple[bytes, str]]) -> Kept:
+    def _left(self, attempt: int, taken: Collected) -> Kept:
         from hydra.git import stranded
 
         return stranded.keep(
@@ -310,12 +311,13 @@ class PrivateGround:
                 ground=self._ground,
                 worktree=self.worktree,
                 base=self._base,
-                tree=tree,
+                tree=taken.tree,
                 name=f"{self._lane}/{attempt}",
                 limits=self._limits,
                 exclude=self._not_taken,
                 sources=self._sources(),
-                repositories=tuple(repositories),
+                staged=taken.staged,
+                repositories=taken.repositories,
             )
         )
 
