@@ -43,7 +43,8 @@ HYDRA_KINDS: Mapping[str, str] = {
     "limit_warning": "half of a limit has passed without progress: {limit, seconds, of}",
     "stopping": "Hydra ends the agent: {reason, signal}",
     "parse_fallback": "the lane now reads plain text after repeated JSON failures: {failures}",
-    "patch_taken": "its work is a commit: {commit, files, insertions, deletions, incomplete}",
+    "patch_taken": "its work is a commit: "
+    "{commit, files, insertions, deletions, incomplete, stranded}",
     "check_waiting": "a lane's checks wait: {for: place | baseline}",
     "check_started": "a check runs, on the base where lane is empty: {check, kind, command, again}",
     "check_ended": "it ended: {check, status, says, reason, exit_code, seconds, passed, ...}",

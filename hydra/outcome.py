@@ -300,11 +300,12 @@ def _exit_failure(seen: Evidence) -> Failure:
 
 def _nothing_changed(seen: Evidence) -> tuple[Status, Failure | None]:
     if seen.patch is not None and seen.patch.incomplete:
-        return Status.FAILED, _failure(
-            seen, "AgentFailed", "patch_incomplete", f"its patch is {seen.patch.incomplete}"
-        )
+        sentence = f"its patch is incomplete: {seen.patch.incomplete}"
+        return Status.FAILED, _failure(seen, "AgentFailed", "patch_incomplete", sentence)
     if _ended_badly(seen):
         return Status.FAILED, _exit_failure(seen)
+    if seen.patch is not None and (seen.patch.stranded or seen.patch.left_behind):
+        return Status.FAILED, _stranded(seen, seen.patch)
     if seen.story.failed_items:
         return Status.FAILED, _failure(
             seen,
@@ -321,6 +322,17 @@ def _nothing_changed(seen: Evidence) -> tuple[Status, Failure | None]:
             hint="a race with --permission full-auto lets it work inside Hydra's confinement",
         )
     return Status.NO_CHANGES, None
+
+
+def _stranded(seen: Evidence, patch: Patch) -> Failure:
+    sentence = "its patch is empty, and it has left work that is in no file of it: "
+    if patch.stranded:
+        sentence += some(patch.stranded)
+        hint = f"git fetch from the run's patches.git brings it: {patch.stranded[0]}"
+    else:
+        sentence += "its worktree is kept"
+        hint = "the warnings name what it is"
+    return _failure(seen, "AgentFailed", "stranded_work", sentence, hint=hint)
 
 
 def _remarks(seen: Evidence) -> list[str]:

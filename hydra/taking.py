@@ -44,7 +44,7 @@ async def take_patch(bench: Bench, handle: Handle, emit: Emit) -> Taken:
         why = "the race was ended at once"
     else:
         why = f"taking it took over {bench.limits.grace_patch:g} s"
-    return _lost(f"{why} (the worktree is kept)")
+    return _lost(f"{why} (the worktree is kept: {bench.ground.worktree})")
 
 
 def _lost(why: str) -> Taken:

@@ -468,7 +468,10 @@ def test_a_stash_that_is_too_large_to_take_keeps_its_worktree(hydra: Hydra) -> N
     stash = "head -c 300000 /dev/urandom > README.md && git -c user.name=A -c user.email=a@b stash"
     hydra.agent("claude", [fakes.shell("sh", "-c", f"{stash} -q"), fakes.finish("done")])
     lane = hydra.race("-a", "claude", "--keep", "none").lane("claude")
-    assert lane["patch"]["notes"] == ["stash holds work that is too large to keep: 0 MB"]
+    assert lane["patch"]["notes"] == [
+        "stash holds work that is too large to keep: 0 MB",
+        f"its worktree is kept: {lane['worktree']}",
+    ]
     assert lane["patch"]["left_behind"] == 1
     assert "stash@{0}" in git(Path(lane["worktree"]), "stash", "list")
 

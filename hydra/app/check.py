@@ -175,6 +175,7 @@ def _subjects(found: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
     wanted = {lane: held[lane] for lane in known if held[lane] != found.base}
     if not wanted:
         raise Refused(f"no lane of run {found.id} has a patch", hint="`hydra runs show` says why")
+    runs.check_patches(found)
     return wanted
 
 

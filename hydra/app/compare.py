@@ -61,6 +61,7 @@ def compare(request: CompareRequest) -> Compared:
     place = runs.here(request.environ, request.directory)
     record = runs.find(place, request.run)
     with shared(record.folder):
+        runs.check_patches(record)
         verdict = judgement(record, request.environ)
     for lane in request.lanes:
         _check_lane(record, verdict, lane)

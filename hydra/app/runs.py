@@ -73,7 +73,8 @@ class Reading:
 
 
 def read(run: RunRecord, *, events: bool = False) -> Reading:
-    """Reads a run and raises nothing. `events` has the events read, and checked, in any case."""
+    """Reads a run and raises nothing. `events` has the events read, and they and the
+    patches checked, in any case."""
     damages: list[RecordError] = []
     manifest: Mapping[str, object] = {}
     result: Mapping[str, object] | None = None
@@ -91,6 +92,8 @@ def read(run: RunRecord, *, events: bool = False) -> Reading:
             for event in run.events():
                 if event.kind == "lane_ended":
                     statuses[event.lane] = str(event.data.get("status"))
+            if result is not None:
+                check_patches(run)
         except RecordError as damage:
             damages.append(damage)
     if result is not None:
@@ -134,11 +137,34 @@ def landings(run: RunRecord) -> list[Mapping[str, object]]:
     return found
 
 
+def _check_whole(run: RunRecord, lane: str, commit: str) -> None:
+    """Raises `RecordError` where something of a patch is not there any more."""
+    from hydra.git.missing import problem  # no race needs it
+
+    try:
+        base = run.base
+    except RecordError:  # whoever needs the base says so
+        return
+    why, hint = problem(run.patches, base, commit) if commit != base else ("", "")
+    if why:
+        raise RecordError(f"the patch of lane {lane} cannot be read: {why}", hint=hint)
+
+
+def check_patches(run: RunRecord) -> None:
+    """Raises `RecordError` where a patch of the run is not whole any more."""
+    try:
+        for lane, commit in patches.branches(run.patches).items():
+            _check_whole(run, lane, commit)
+    except Refused as failed:
+        raise RecordError(f"its patches cannot be read: {failed.message}") from failed
+
+
 def commit_of(run: RunRecord, lane: str) -> str:
     """A lane's patch as a commit in the run's `patches.git`, whatever became of the record.
 
     Raises `UsageError` for an unknown lane, `Refused` for one without a patch, `RecordError`
-    where there are no patches any more or where the record does not say which lanes there were.
+    where there are no patches any more, where an object of this one is gone, or where the record
+    does not say which lanes there were.
     """
     try:
         commit = patches.branches(run.patches).get(lane)
@@ -148,6 +174,7 @@ def commit_of(run: RunRecord, lane: str) -> str:
             hint=f"what the lanes said is in {run.folder}/lanes",
         ) from error
     if commit is not None:
+        _check_whole(run, lane, commit)
         return commit
     reading = read(run)
     if lane in reading.lanes:

@@ -15,17 +15,20 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from hydra.git.changes import Change
+from hydra.git.forced import forced, sparse
 from hydra.git.index import draft, may_hold_gitlinks
 from hydra.git.lost import WorktreeLost
-from hydra.git.nested import changed_submodules, expand, unignored
+from hydra.git.nested import changed_submodules, expand, seen_repositories
 from hydra.git.runner import GitFailed
 from hydra.git.session import Session, names
+from hydra.git.sources import Source
 from hydra.git.survey import some, survey
-from hydra.git.take import take
+from hydra.git.take import FULL, take
 from hydra.git.within import within_count, within_size
 from hydra.model import Limits
 
@@ -44,12 +47,17 @@ class Collected:
     """A tree in patches.git. `incomplete` says why something may be missing ("" when whole).
 
     `left_behind` counts the files that the limits keep out: they are in the worktree alone.
+    `staged` is what the agent's indexes have against the base, by where each lies;
+    `repositories` are the folders in the tree with a .git of their own that no rule ignores, each
+    with the commit of it that the base names ("" for none).
     """
 
     tree: str
     incomplete: str = ""
     notes: tuple[str, ...] = ()
     left_behind: int = 0
+    staged: Mapping[Path, tuple[Change, ...]] = field(default_factory=dict)
+    repositories: tuple[tuple[bytes, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -68,31 +76,54 @@ def collect(
     exclude: Sequence[str] = (),
     limits: Limits,
     nested: bool = True,
+    ground: Path | None = None,
+    sources: Sequence[Source] = (),
 ) -> Collected:
     """The worktree's files as a tree; `index` is only read.
 
     `exclude` are paths that Hydra copied in (never taken unless tracked). `nested` takes the
-    files of repositories inside the tree. Raises `WorktreeLost`; everything else that goes wrong
-    gives a tree and the word incomplete.
+    files of repositories inside the tree. `sources` are the repositories of the tree's own agent,
+    `ground` is where they and those inside the tree may lie. Raises `WorktreeLost`; everything else
+    that goes wrong gives a tree and the word incomplete.
     """
     stands(worktree)
-    with draft(index) as copy:
-        session = Session(
-            patches=patches,
-            worktree=worktree,
-            index=copy,
-            base=base,
-            limits=limits,
-            exclude=names(exclude),
-            deadline=time.monotonic() + TIME_LIMIT,
-        )
-        session.objects.mkdir()
-        try:
-            tree = _tree(session, nested)
-        except (GitFailed, OSError) as failed:
-            session.lost.append(str(failed))
-            tree = f"{base}^{{tree}}"
-        return _collected(session, tree)
+    deadline = time.monotonic() + TIME_LIMIT
+    earlier: list[str] = []
+    for last in (False, False, True):
+        with draft(index) as copy:
+            session = Session(
+                patches=patches,
+                worktree=worktree,
+                index=copy,
+                base=base,
+                limits=limits,
+                exclude=names(exclude),
+                deadline=deadline,
+                ground=ground,
+                sources=tuple(sources),
+            )
+            collected = _attempt(session, nested)
+        earlier += session.found.notes()
+        if last or not session.broken:
+            break
+    return replace(collected, notes=(*collected.notes, *dict.fromkeys(earlier)))
+
+
+def _attempt(session: Session, nested: bool) -> Collected:
+    session.objects.mkdir()
+    try:
+        tree = _tree(session, nested)
+    except (GitFailed, OSError) as failed:
+        session.lost.append(str(failed))
+        session.broken = isinstance(failed, GitFailed) and _may_mend(failed)
+        tree = f"{session.base}^{{tree}}"
+    return _collected(session, tree)
+
+
+def _may_mend(failed: GitFailed) -> bool:
+    """A git that was killed; an object of the user's that a `git gc` took away meanwhile."""
+    full = any(clause in failed.result.stderr for clause in FULL)
+    return not (failed.timed_out or failed.stopped or full)
 
 
 def stands(worktree: Path) -> None:
@@ -116,12 +147,14 @@ def _tree(session: Session, nested: bool) -> str:
     # First, as git answers nothing about a path inside what its index calls a submodule.
     take(session, gone=[*changes.gone, *modules], present=[])
     others = expand(session, changes.others) if nested else _files(session, changes.others)
-    others += unignored(session, [path for files in modules.values() for path in files])
+    others += [path for files in modules.values() for path in files]
+    others += forced(session, others)
     others = [path for path in others if not session.excluded(path)]
     present = [*changes.present, *within_count(session, others)]
     take(session, gone=[], present=within_size(session, present))
+    session.repositories = seen_repositories(session) if nested else []
     tree = session.git("write-tree", "--missing-ok").line
-    session.keep()
+    session.keep(tree)
     if tree == _EMPTY[len(tree)]:
         session.notes.append("every file of the base is deleted")
     return tree
@@ -151,7 +184,16 @@ def _listed(session: Session) -> _Changes:
     if session.found.opened:  # what lay behind a closed folder looked deleted, or not there
         (gone, present), others = _tracked(session), _others(session)
     closed = tuple(session.found.closed)  # what nobody could look into is not deleted
+    gone = _deleted(session, gone)
     return _Changes([path for path in gone if not path.startswith(closed)], present, others)
+
+
+def _deleted(session: Session, gone: list[bytes]) -> list[bytes]:
+    """Without what the agent's own sparse checkout has only taken out of sight."""
+    hidden = sparse(session).intersection(gone) if gone else ()
+    if hidden:
+        session.notes.append(f"not deleted, as git sparse-checkout took it out: {some([*hidden])}")
+    return [path for path in gone if path not in hidden]
 
 
 def _known(session: Session) -> frozenset[bytes]:
@@ -211,6 +253,8 @@ def _collected(session: Session, tree: str) -> Collected:
     return Collected(
         tree=tree,
         incomplete="; ".join(session.lost),
-        notes=(*session.notes, *session.found.notes()),
+        notes=tuple(session.notes),
         left_behind=session.left_behind,
+        staged=session.staged,
+        repositories=tuple(session.repositories),
     )

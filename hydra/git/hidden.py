@@ -1,147 +1,225 @@
-"""Work that an agent left in its repository but not in its worktree: stashes, other branches.
+"""Work that an agent left in its repositories and not in its worktree, brought into patches.git.
 
-The refs are read as plain files, by no git that would take the agent's configuration with it.
-The objects come over through `index-pack`, which names every object by what it holds: an object
-that lies under a false name cannot take the place of one of the user's.
+Stashes, other branches, tags and any other refs; commits that only a reflog, a rebase or a
+detached HEAD names; what is staged and no file; the files of worktrees that it made elsewhere; and
+the same of the repositories inside its tree. `tips.py` reads the names, as plain files. The objects
+come over through `index-pack`, which names every object by what it holds: one that lies under a
+false name cannot take the place of one of the user's.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import stat
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from hydra.git.runner import GitFailed, object_path, run
+from hydra.git.changes import Change, changes
+from hydra.git.runner import GitFailed, Result, run
+from hydra.git.session import lies_under
+from hydra.git.sources import LIMIT, Source, committed, objects_of
+from hydra.git.tips import Tips, read_tips
 
-_OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_REF = re.compile(r"refs/(?:stash|stash-\d+|heads/[\w][\w./+-]*)", re.ASCII)
 _MOST = 50
-"""Refs that are looked at."""
+"""Refs, and commits that no ref names, that are looked at in one repository."""
 
-_FILE_LIMIT = 1024 * 1024
-_LIMIT = 20.0
-"""Seconds for one git command that reads objects an agent could have written."""
+_ODD = re.compile(r"[^\w./+-]|\.(?=\.)|(?<![^/])\.|\.(?=lock(?:/|$))|\.(?=/|$)", re.ASCII)
+"""What stands in a ref's name of the agent's and is not to stand in one of Hydra's."""
 
 
 class Kept(NamedTuple):
-    """A sentence for each stash or branch, and how many of them are in the lane's repository
-    alone, which must stay for that."""
+    """A sentence for each piece of work; how many of them are in the lane's repository alone, which
+    must stay for that; and the refs of those that are in patches.git."""
 
-    notes: tuple[str, ...]
-    left_behind: int
+    notes: tuple[str, ...] = ()
+    left_behind: int = 0
+    refs: tuple[str, ...] = ()
 
 
-def keep(patches: Path, git_dir: Path, base: str, *, name: str, most: int) -> Kept:
-    """Brings stashes and other branches into patches.git as refs/left/NAME/...; says which.
+@dataclass
+class Keeper:
+    """Brings what it finds to refs/left/NAME/..., and says so.
 
-    `name` is LANE/ATTEMPT; `most` bounds the bytes that one of them may bring. Never raises for
-    what an agent did: what cannot be brought over is named, and counted.
+    `name` is LANE/ATTEMPT, `tree` the patch's, `most` bounds the bytes that one piece may bring,
+    `exclude` are the paths that are never taken. Never raises for what an agent did: what cannot be
+    brought over is named, and counted.
     """
-    notes = []
-    left_behind = 0
-    current = {_small(head).strip() for head in git_dir.glob("worktrees/*/HEAD")}
-    others = [
-        (ref, oid)
-        for ref, oid in _refs(git_dir)
-        if b"ref: " + ref.encode() not in current and oid != base
-    ]
-    for ref, oid in others[:_MOST]:
-        short = ref.removeprefix("refs/").removeprefix("heads/")
-        kept = f"refs/left/{name}/{short}"
+
+    patches: Path
+    base: str
+    tree: str
+    name: str
+    most: int
+    exclude: frozenset[bytes] = frozenset()
+    notes: list[str] = field(default_factory=list)
+    refs: list[str] = field(default_factory=list)
+    left_behind: int = 0
+
+    def kept(self) -> Kept:
+        """All of it."""
+        return Kept(tuple(self.notes), self.left_behind, tuple(self.refs))
+
+    def look(self, source: Source) -> None:
+        """Every ref of a repository, then the commits that none of them names."""
+        tips = read_tips(source.git_dir, source.admin)
+        if (source.git_dir / "reftable").is_dir():
+            self.leave(f"the refs of {source.prefix or 'its repository'} cannot be read: reftable")
+        known = self._known(source, tips)
+        named = _named(source, tips, known)
+        for short, oid in [*named.items()][:_MOST]:
+            self.bring(source, oid, short, known)
+        if more := len(named) - _MOST:
+            self.leave(f"{more} more refs were not looked at", more) if more > 0 else None
         try:
-            size = _size(patches, git_dir, oid, base)
-            if size == 0:
-                continue
-            if size > most:
-                notes.append(f"{short} holds work that is too large to keep: {size / 1e6:.0f} MB")
-                left_behind += 1
-                continue
-            _bring(patches, git_dir, oid, base, kept)
+            self._unnamed(source, tips, (*known, *named.values()))
+            if not source.nested:
+                self._head(source, tips.head)
         except GitFailed as failed:
-            notes.append(f"{short} holds work that could not be kept: {failed.message}")
-            left_behind += 1
+            if failed.killed:
+                raise
+            self.leave(f"the commits of its reflogs could not be looked at: {failed.message}")
+
+    def bring(self, source: Source, oid: str, short: str, known: Iterable[str] = ()) -> None:
+        """One piece of work, if it has anything that `known` has not."""
+        ref = f"refs/left/{self.name}/{_ODD.sub(_coded, short)}"
+        try:
+            if known and not self._size(source, oid, known):
+                return
+            size = self._size(source, oid, (self.base,))
+            if size > self.most:
+                self.leave(f"{short} holds work that is too large to keep: {size / 1e6:.0f} MB")
+                return
+            self._bring(source, oid, ref)
+        except GitFailed as failed:
+            if failed.killed:
+                raise
+            self.leave(f"{short} holds work that could not be kept: {failed.message}")
         else:
-            notes.append(f"{short} holds work that is not in the worktree: kept as {kept}")
-    if more := len(others[_MOST:]):
-        notes.append(f"{more} more branches and stashes were not looked at")
-    return Kept(tuple(notes), left_behind + more)
+            self.refs.append(ref)
+            self.notes.append(f"{short} holds work that is not in the worktree: kept as {ref}")
+
+    def leave(self, note: str, count: int = 1) -> None:
+        """Something stays in the lane alone."""
+        self.notes.append(note)
+        self.left_behind += count
+
+    def _known(self, source: Source, tips: Tips) -> tuple[str, ...]:
+        """What is no work of the agent's: the base; what was cloned."""
+        if not source.nested:
+            return (self.base,)
+        cloned = {oid for ref, oid in tips.refs.items() if ref.startswith("refs/remotes/")}
+        oids = {*source.known, *cloned} - {""}
+        try:
+            return tuple(sorted(self._present(source, oids)))
+        except GitFailed as failed:
+            if failed.killed:
+                raise
+            return ()
+
+    def _unnamed(self, source: Source, tips: Tips, named: Iterable[str]) -> None:
+        """Commits that no ref leads to, but for those below another of them."""
+        others = tips.commits - {self.base, tips.head, *named}
+        if not others or not (candidates := self._present(source, others)):
+            return
+        users = {oid for _, oid in source.handed}
+        above = self._present(source, {tips.head, *named, *users} - {""}, "commit", "tag")
+        text = "".join(
+            (*(f"{oid}\n" for oid in sorted(candidates)), *(f"^{oid}\n" for oid in sorted(above)))
+        )
+        words = ("rev-list", "--parents", "--topo-order", "--stdin")
+        lines = self._git(source, *words, stdin=text).stdout.decode().splitlines()
+        below = {oid for line in lines for oid in line.split(" ")[1:]}
+        tops = [oid for line in lines if (oid := line.split(" ")[0]) not in below]
+        tops = [oid for oid in tops if source.nested or self.is_new(source, oid)]
+        for number, oid in enumerate(tops[:_MOST], 1):
+            self.bring(source, oid, f"{source.prefix}commit-{number}")
+        if more := len(tops[_MOST:]):
+            self.leave(f"{more} more commits that no branch holds were not looked at", more)
+
+    def _head(self, source: Source, head: str) -> None:
+        """What it stands on, where the worktree has nothing of a file that was committed there."""
+        if head in ("", self.base):
+            return
+        paths = {change.path for change in self._patch}
+        objects = {change.new.oid for change in self._patch if change.new}
+        if any(
+            change.new
+            and change.path not in paths
+            and change.new.oid not in objects
+            and not lies_under(change.path, self.exclude)
+            for change in committed(self.patches, source, self.base, head)
+        ):
+            self.bring(source, head, "HEAD")
+
+    def is_new(self, source: Source, commit: str) -> bool:
+        """Whether a commit changes anything that the patch does not change in the same way."""
+        return not self._patch.issuperset(committed(self.patches, source, self.base, commit))
+
+    @cached_property
+    def _patch(self) -> frozenset[Change]:
+        return frozenset(changes(self.patches, self.base, self.tree))
+
+    def _present(self, source: Source, oids: Iterable[str], *kinds: str) -> set[str]:
+        """Those that are there, and commits (or of another kind that is named)."""
+        stdin = "".join(f"{oid}\n" for oid in sorted(oids))
+        told = self._git(source, "cat-file", "--batch-check", stdin=stdin).stdout.decode()
+        facts = (line.split(" ") for line in told.splitlines())
+        return {fact[0] for fact in facts if fact[1] in (kinds or ("commit",))}
+
+    def _size(self, source: Source, oid: str, known: Iterable[str]) -> int:
+        words = ("rev-list", "--objects", "--disk-usage", oid, *(f"^{one}" for one in known))
+        return int(self._git(source, *words).line)
+
+    def _bring(self, source: Source, oid: str, ref: str) -> None:
+        words = ("pack-objects", "--revs", "--stdout", "--quiet")
+        packed = self._git(source, *words, stdin=f"{oid}\n^{self.base}\n").stdout
+        self._own("index-pack", "--strict", "--stdin", stdin=packed)
+        # Whole without the agent's objects, or it is not kept.
+        self._own("rev-list", "--objects", "--quiet", oid, f"^{self.base}")
+        self._own("update-ref", "--no-deref", ref, oid)
+
+    def _own(self, *words: str, stdin: bytes = b"") -> None:
+        """git that sees what patches.git sees, and nothing of the agent's."""
+        run(
+            *words,
+            git_dir=self.patches,
+            isolated=True,
+            stdin=stdin,
+            timeout=LIMIT,
+            config=(("core.fsync", "pack,pack-metadata,reference"),),
+        )
+
+    def _git(self, source: Source, *words: str, stdin: str = "") -> Result:
+        return run(
+            *words,
+            git_dir=self.patches,
+            isolated=True,
+            stdin=stdin.encode(),
+            extra_env=objects_of(source),
+            timeout=LIMIT,
+        )
 
 
-def _bring(patches: Path, git_dir: Path, oid: str, base: str, ref: str) -> None:
-    pack = run(
-        *("pack-objects", "--revs", "--stdout", "--quiet"),
-        git_dir=patches,
-        isolated=True,
-        stdin=f"{oid}\n^{base}\n".encode(),
-        extra_env=_also(git_dir),
-        timeout=_LIMIT,
-    ).stdout
-    run(
-        "index-pack",
-        "--strict",
-        "--stdin",
-        git_dir=patches,
-        isolated=True,
-        stdin=pack,
-        timeout=_LIMIT,
-    )
-    # Whole without the agent's objects, or it is not kept.
-    run("rev-list", "--objects", "--quiet", oid, f"^{base}", git_dir=patches, isolated=True)
-    run("update-ref", "--no-deref", ref, oid, git_dir=patches, isolated=True)
+def _named(source: Source, tips: Tips, known: Iterable[str]) -> dict[str, str]:
+    """What each ref is called for a person, and what it names; but those that are no work."""
+    is_clone = any(ref.startswith("refs/remotes/") for ref in tips.refs)
+    cloned = ("refs/remotes/", "refs/tags/") if is_clone else ("refs/remotes/",)
+    return {
+        source.prefix + ref.removeprefix("refs/").removeprefix("heads/"): oid
+        for ref, oid in tips.refs.items()
+        if ref != tips.branch and oid not in known and (ref, oid) not in source.handed
+        if not (source.nested and ref.startswith(cloned))
+    }
 
 
-def _size(patches: Path, git_dir: Path, oid: str, base: str) -> int:
-    told = run(
-        *("rev-list", "--objects", "--disk-usage", oid, f"^{base}"),
-        git_dir=patches,
-        isolated=True,
-        extra_env=_also(git_dir),
-        timeout=_LIMIT,
-    )
-    return int(told.line)
+def _coded(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape"))
 
 
-def _also(git_dir: Path) -> dict[str, str]:
-    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": object_path(git_dir / "objects")}
-
-
-def _refs(git_dir: Path) -> Iterator[tuple[str, str]]:
-    found: dict[str, str] = {}
-    for line in _small(git_dir / "packed-refs").decode("utf-8", "replace").splitlines():
-        oid, _, ref = line.partition(" ")
-        found[ref] = oid
-    for ref in ("refs/stash", *_loose(git_dir, "refs/heads")):
-        oid = _small(git_dir / ref).decode("ascii", "replace").strip()
-        if oid:
-            found[ref] = oid
-    for number, oid in enumerate(_older_stashes(git_dir), 1):
-        found[f"refs/stash-{number}"] = oid
-    for ref, oid in sorted(found.items()):
-        if _REF.fullmatch(ref) and _OID.fullmatch(oid):
-            yield ref, oid
-
-
-def _older_stashes(git_dir: Path) -> list[str]:
-    """`stash@{1}` and on live in the reflog alone, the newest at its end."""
-    lines = _small(git_dir / "logs" / "refs" / "stash").decode("utf-8", "replace").splitlines()
-    return [line.split(" ")[1] for line in reversed(lines[:-1]) if line.count(" ") > 1]
-
-
-def _loose(git_dir: Path, under: str) -> Iterator[str]:
-    for folder, _, files in os.walk(git_dir / under):
-        here = Path(folder).relative_to(git_dir)
-        yield from (str(here / file) for file in files if not file.endswith(".lock"))
-
-
-def _small(path: Path) -> bytes:
-    """A small regular file's bytes, else none: an agent may have put a FIFO or a link there."""
-    try:
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _FILE_LIMIT:
-            return b""
-        return path.read_bytes()
-    except OSError:
-        return b""
+def handed(packed_refs: bytes) -> frozenset[tuple[str, str]]:
+    """The refs of a packed-refs file."""
+    lines = (line.decode("utf-8", "surrogateescape") for line in packed_refs.splitlines())
+    pairs = (line.partition(" ") for line in lines)
+    return frozenset((ref, oid) for oid, _, ref in pairs if ref.startswith("refs/"))

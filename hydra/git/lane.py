@@ -28,6 +28,10 @@ _OWN = (
 )
 """The agent's own commits work without the user's keys; its reflog can bring work back."""
 
+_OWN_COMMITS = 4
+"""Commits of Hydra's own, one on another, before one of the user's comes: what is to be checked, a
+lane's patch, the changes that a race began from."""
+
 _MISSING = re.compile(r"^error: unable to read sha1 file of (.*) \(([0-9a-f]+)\)$", re.MULTILINE)
 """What git says of each file whose content a partial clone never fetched."""
 
@@ -79,16 +83,35 @@ def _not_here(path: str, oid: str, base: str) -> Refused:
 
 
 def bring(git_dir: Path, patches: Path, base: str, head: str) -> None:
-    """Copies a base of Hydra's own (--include-dirty) out of patches.git, which no agent sees."""
-    if base == head or run("cat-file", "-e", base, git_dir=git_dir, check=False).code == 0:
+    """Copies a base of Hydra's own (--include-dirty) out of patches.git, which no agent sees.
+
+    All of it that the nearest commit of the user's has not, also what else of theirs has it now:
+    they may forget that while an agent works.
+    """
+    if base == head or _has(git_dir, base):
         return
+    above = [head]
+    for number in range(1, _OWN_COMMITS):
+        parent = run(
+            *("rev-parse", "--verify", "--quiet", f"{base}~{number}"),
+            git_dir=patches,
+            isolated=True,
+            check=False,
+        ).line
+        if parent and _has(git_dir, parent):
+            above.append(parent)
+            break
     run(
-        *("pack-objects", "--revs", "--local", "--quiet", git_dir / "objects" / "pack" / "pack"),
+        *("pack-objects", "--revs", "--quiet", git_dir / "objects" / "pack" / "pack"),
         git_dir=patches,
         isolated=True,
-        stdin=f"{base}\n^{head}\n".encode(),
+        stdin="".join((f"{base}\n", *(f"^{oid}\n" for oid in above))).encode(),
         timeout=300,
     )
+
+
+def _has(git_dir: Path, commit: str) -> bool:
+    return run("cat-file", "-e", commit, git_dir=git_dir, check=False).code == 0
 
 
 def fill_submodules(git_dir: Path, worktree: Path, index: Path, repo: Repository) -> list[str]:

@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hydra.git.bare import borrow_objects
+from hydra.git.forced import inner_names
 from hydra.git.found import objects_folders
 from hydra.git.runner import GitFailed, Result, join, run, split
 from hydra.git.session import Session
-from hydra.git.survey import files_under, shown
-
-_GITFILE_LIMIT = 4096
+from hydra.git.sources import Source, inner_git_dir, inner_source
+from hydra.git.survey import files_under, shown, some
 
 _SUBMODULE_LIMIT = 20.0
 """Seconds for one git command that reads objects an agent could have written."""
@@ -32,8 +32,52 @@ def expand(session: Session, others: list[bytes]) -> list[bytes]:
     for folder in others:
         if folder.endswith(b"/"):
             session.notes.append(f"a repository inside the tree, taken as files: {shown(folder)}")
-            files += unignored(session, list(files_under(session.top, folder, session.found)))
+            inside = list(files_under(session.top, folder, session.found))
+            files += _worth_taking(session, folder, inside)
     return files
+
+
+def _worth_taking(session: Session, folder: bytes, paths: list[bytes]) -> list[bytes]:
+    """Those files of a repository inside the tree that no rule ignores, or that its index has.
+
+    What only its own rules ignore is named: nobody but the agent has made these.
+    """
+    top = folder.rstrip(b"/") + b"/"
+    tracked = frozenset(top + name for name in inner_names(session, _source(session, folder)))
+    wanted = frozenset(unignored(session, paths)) | tracked
+    if ignored := _by_own_rules(session, top, [path for path in paths if path not in wanted]):
+        session.left_behind += len(ignored)
+        session.notes.append(
+            f"not in the patch, as the repository {shown(top)} ignores it: {some(ignored)}"
+        )
+    return [path for path in paths if path in wanted]
+
+
+def _by_own_rules(session: Session, top: bytes, ignored: list[bytes]) -> list[bytes]:
+    if not ignored:
+        return []
+    words = ("check-ignore", "--no-index", "--verbose", "-z", "--stdin")
+    fields = split(session.git(*words, stdin=join(ignored), check=False).stdout)
+    matches = zip(fields[::4], fields[3::4], strict=True)
+    return [path for source, path in matches if source.startswith(top)]
+
+
+def _source(session: Session, folder: bytes, known: str = "") -> Source | None:
+    if session.ground is None:
+        return None
+    return inner_source(session.worktree, folder, session.ground, known)
+
+
+def seen_repositories(session: Session) -> list[tuple[bytes, str]]:
+    """The repositories in the tree that no rule ignores, with the commit that the base names."""
+    folders = session.found.repositories
+    if not folders:
+        return []
+    tree = session.paths("ls-tree", "-r", "-z", session.base)
+    links = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
+    recorded = {path: facts.split(b" ")[2].decode() for facts, _, path in links}
+    plain = unignored(session, [folder.rstrip(b"/") for folder in folders])
+    return [(folder, recorded.get(folder, "")) for folder in plain]
 
 
 def unignored(session: Session, paths: list[bytes]) -> list[bytes]:
@@ -78,7 +122,7 @@ def changed_submodules(session: Session) -> dict[bytes, list[bytes]]:
         files = list(files_under(session.top, path, session.found))
         if files and not Recorded(session).holds(path, oid):
             session.notes.append(f"a submodule with changes, taken as files: {shown(path)}")
-            changed[path] = files
+            changed[path] = _worth_taking(session, path, files)
     return changed
 
 
@@ -102,7 +146,11 @@ class Recorded:
             try:
                 self._prepare(git_dir, folder, oid)
                 return self._same(git_dir, folder, path, oid)
-            except (GitFailed, OSError):
+            except GitFailed as failed:
+                if failed.killed:
+                    raise
+                return False
+            except OSError:
                 return False
 
     def _prepare(self, git_dir: Path, folder: Path, oid: str) -> None:
@@ -130,6 +178,8 @@ class Recorded:
             return False
         if git("ls-files", "--others", "--exclude-standard", "-z").stdout:
             return False
+        if self._added(path).intersection(split(git("ls-files", "--others", "-z").stdout)):
+            return False
         inner = links_in(git("ls-files", "--stage", "-z").stdout)
         return all(
             self.holds(path + b"/" + name, recorded)
@@ -137,13 +187,17 @@ class Recorded:
             if any(files_under(self._session.top, path + b"/" + name, self._session.found))
         )
 
+    def _added(self, path: bytes) -> frozenset[bytes]:
+        """What the agent has in the index of its own checkout, also by force."""
+        return inner_names(self._session, _source(self._session, path))
+
 
 def _objects(session: Session, folder: Path) -> list[Path]:
     """Where a submodule's objects may lie: the run's, the user's, the agent's own copy."""
     places = list(objects_folders(session.patches / "objects"))
     for users in places[1:]:
         places += _modules(users.parent / "modules")
-    places.append(_git_dir(folder) / "objects")
+    places.append(inner_git_dir(folder) / "objects")
     return places
 
 
@@ -157,16 +211,3 @@ def _modules(folder: Path) -> Iterator[Path]:
             yield from _modules(entry / "modules")
         elif entry.is_dir():
             yield from _modules(entry)
-
-
-def _git_dir(folder: Path) -> Path:
-    """The gitdir that a submodule's .git names; only its objects are ever read."""
-    dot = folder / ".git"
-    try:
-        if not stat.S_ISREG(dot.lstat().st_mode):
-            return dot
-        with dot.open("rb") as file:
-            told = file.read(_GITFILE_LIMIT).removeprefix(b"gitdir:").strip()
-    except OSError:
-        return dot
-    return folder / os.fsdecode(told)

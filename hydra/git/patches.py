@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -50,23 +49,46 @@ def commit(
     attempt: int,
     message: str,
     incomplete: str = "",
+    behind: bool = False,
 ) -> str:
     """An attempt's tree as a commit on `base`; the base itself where nothing changed.
 
+    `behind`: some work is in the lane alone, which refs/behind/LANE/ATTEMPT tells a recovery.
+
     Sets refs/tries/LANE/ATTEMPT, and the lane's branch unless an empty attempt would take the
-    place of an earlier one's work. Raises `GitFailed` (a full disk).
+    place of an earlier one's work; neither where nothing at all could be taken, or a recovery
+    would read there that nothing was done. Raises `GitFailed` (a full disk).
     """
     text = message.rstrip("\n") + "\n"
     if incomplete:
         text += f"Hydra-Incomplete: {' '.join(incomplete.split())}\n"
     oid = commit_tree(patches, tree=tree, base=base, message=text)
+    if incomplete and oid == base:
+        return base
     updates = [f"update refs/tries/{lane}/{attempt} {oid}"]
+    if behind:
+        updates.append(f"update refs/behind/{lane}/{attempt} {base}")
     branch = f"refs/heads/{lane}"
     if oid != base or branch not in _refs(patches, "refs/heads"):
         updates.append(f"update {branch} {oid}")
     stdin = "".join(f"{line}\n" for line in updates).encode()
-    run("update-ref", "--no-deref", "--stdin", git_dir=patches, isolated=True, stdin=stdin)
+    run(
+        *("update-ref", "--no-deref", "--stdin"),
+        git_dir=patches,
+        isolated=True,
+        stdin=stdin,
+        config=(("core.fsync", "reference"),),
+    )
     return oid
+
+
+def unlock(patches: Path, lane: str) -> None:
+    """Removes what a git that was killed has left of its locks on one lane's refs."""
+    refs = patches / "refs"
+    places = (refs / "tries" / lane, refs / "left" / lane)
+    below = (lock for place in places for lock in place.glob("**/*.lock"))
+    for lock in (refs / "heads" / f"{lane}.lock", *below):
+        lock.unlink(missing_ok=True)
 
 
 def commit_tree(patches: Path, *, tree: str, base: str, message: str) -> str:
@@ -172,11 +194,10 @@ def diff(patches: Path, a: str, b: str, *, paths: Sequence[str] = (), stat: bool
     try:
         return run(*argv[1:], isolated=True, cwd=patches, timeout=300).stdout
     except GitFailed as failed:
-        raise Refused(
-            f"the patch cannot be shown: {failed.result.reason}",
-            hint="in a partial clone git itself can fetch what is missing: "
-            f"git fetch {shlex.quote(str(patches))} LANE && git diff {a} FETCH_HEAD",
-        ) from failed
+        from hydra.git.missing import not_shown  # which reads what this module writes
+
+        why, hint = not_shown(patches, a, b, failed)
+        raise Refused(f"the patch cannot be shown: {why}", hint=hint) from failed
 
 
 def branches(patches: Path) -> dict[str, str]:
@@ -189,6 +210,16 @@ def tries(patches: Path, lane: str) -> dict[int, str]:
     """Each attempt of a lane that has a ref, and its commit."""
     refs = _refs(patches, f"refs/tries/{lane}")
     return {int(name.rpartition("/")[2]): oid for name, oid in refs.items()}
+
+
+def stranded(patches: Path, lane: str, attempt: int) -> tuple[str, ...]:
+    """The refs of an attempt's work that was in no file of its worktree. Raises `GitFailed`."""
+    return tuple(_refs(patches, f"refs/left/{lane}/{attempt}"))
+
+
+def is_behind(patches: Path, lane: str, attempt: int) -> bool:
+    """Whether some work of an attempt is in its lane alone. Raises `GitFailed`."""
+    return bool(_refs(patches, f"refs/behind/{lane}/{attempt}"))
 
 
 def with_work(patches: Path, base: str) -> frozenset[str]:

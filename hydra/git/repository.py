@@ -83,6 +83,12 @@ def pin(repo: Repository, run_id: str, oid: str) -> None:
     try:
         run("update-ref", "--no-deref", _pin_ref(run_id), oid, cwd=repo.root)
     except GitFailed as failed:
+        if run("cat-file", "-e", oid, cwd=repo.root, check=False).code != 0:
+            raise Refused(
+                f"the commit {oid[:12]} went away as the race began: its branch was moved, and a "
+                "git gc took it",
+                hint="race again",
+            ) from failed
         raise Refused(
             f"the base cannot be kept from git gc: {failed.result.reason}",
             hint=f"Hydra writes one ref a run under {repo.common_dir}/refs/hydra: let it",

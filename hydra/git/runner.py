@@ -87,16 +87,37 @@ class Result(NamedTuple):
 
 
 class GitFailed(Refused):
-    """A git command failed, was killed, or ran into its limit (`timed_out`)."""
+    """A git command failed, was killed, or was ended by Hydra: at its limit (`timed_out`), or by
+    `kill_all` (`stopped`)."""
 
-    def __init__(self, argv: Sequence[str], result: Result, *, timed_out: bool = False) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        result: Result,
+        *,
+        timed_out: bool = False,
+        stopped: bool = False,
+    ) -> None:
         self.command = tuple(argv)
         self.result = result
         self.stderr = result.stderr.decode("utf-8", "replace")
         self.timed_out = timed_out
+        self.stopped = stopped
         verb = next((word for word in argv[1:] if not word.startswith("-")), "git")
-        why = "it ran into its time limit" if timed_out else result.reason
-        super().__init__(f"git {verb} failed: {why or f'exit {result.code}'}")
+        super().__init__(f"git {verb} {self._how()}")
+
+    @property
+    def killed(self) -> bool:
+        """Whether a signal ended it that was not Hydra's: it may do better a second time."""
+        return self.result.code < 0 and not (self.timed_out or self.stopped)
+
+    def _how(self) -> str:
+        if self.killed:
+            number = -self.result.code
+            memory = ", as by the kernel where memory runs out" if number == signal.SIGKILL else ""
+            return f"was killed by signal {number}{memory}"
+        why = "it ran into its time limit" if self.timed_out else self.result.reason
+        return f"failed: {why or f'exit {self.result.code}'}"
 
 
 def sentence(stderr: bytes) -> str:
@@ -113,6 +134,7 @@ owner = os.urandom(8).hex()
 """Its value for all that this process starts; a run's manifest has it."""
 
 _running: set[subprocess.Popen[bytes]] = set()
+_stopped: set[subprocess.Popen[bytes]] = set()
 _guard = threading.Lock()
 
 
@@ -133,7 +155,8 @@ def run(
 
     `isolated` reads neither the system's nor the user's configuration: for every gitdir whose
     settings were frozen in before an agent ran. Raises `GitFailed` on a non-zero exit (unless
-    `check` is false), always on the time limit (seconds); `Refused` where there is no git.
+    `check` is false), always on the time limit (seconds) and on a signal, as a git that was killed
+    has answered nothing; `Refused` where there is no git.
     """
     argv = ["git", *(os.fsdecode(arg) for arg in args)]
     env = environment(isolated=isolated, config=config)
@@ -159,9 +182,11 @@ def run(
     finally:
         with _guard:
             _running.discard(child)
+            stopped = child in _stopped
+            _stopped.discard(child)
     result = Result(child.returncode, stdout, stderr)
-    if timed_out or (check and result.code != 0):
-        raise GitFailed(argv, result, timed_out=timed_out)
+    if timed_out or result.code < 0 or (check and result.code != 0):
+        raise GitFailed(argv, result, timed_out=timed_out, stopped=stopped)
     return result
 
 
@@ -184,6 +209,7 @@ def kill_all() -> int:
     """Kills every git that runs now, with its children; gives their number (second Ctrl-C)."""
     with _guard:
         children = list(_running)
+        _stopped.update(children)
     for child in children:
         _kill(child)
     return len(children)

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hydra.git.borrowed import borrowed, pack
+from hydra.git.changes import MODULE, Change, read_change
 from hydra.git.runner import Result, object_path, run, split
+from hydra.git.sources import Source
 from hydra.git.survey import Survey
 from hydra.model import Limits
 
@@ -18,8 +21,6 @@ _UNSYNCED = (("core.fsync", "none"),)
 _LOOSE = (("core.bigFileThreshold", "1024g"),)
 """Never straight into a pack: `keep` brings what is loose. The user's own threshold would lose all
 files above it."""
-
-_SYNCED = (("core.fsync", "pack,pack-metadata"), ("pack.window", "0"))
 
 _TRUE_STAT = (("core.trustctime", "true"), ("core.checkstat", "default"))
 """The collector's own: under the user's laxer words an edit that restores its mtime is missed."""
@@ -36,9 +37,17 @@ class Session:
     limits: Limits
     exclude: frozenset[bytes]
     deadline: float
+    ground: Path | None = None
+    """Where the lane's repositories lie; None where no agent has been in the tree."""
+    sources: tuple[Source, ...] = ()
     found: Survey = field(default_factory=Survey)
     notes: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    staged: dict[Path, tuple[Change, ...]] = field(default_factory=dict)
+    """What the agent's indexes have against the base, by where each lies."""
+    repositories: list[tuple[bytes, str]] = field(default_factory=list)
+    broken: bool = False
+    """Whether something went wrong that may go well another time."""
     left_behind: int = 0
     """Files that are in the worktree alone: too large for a patch, or of a name git refuses."""
 
@@ -76,24 +85,30 @@ class Session:
         """The same, read as `-z` output."""
         return split(self.git(*args, stdin=stdin).stdout)
 
-    def keep(self) -> None:
-        """Brings the new objects into patches.git for good: one pack, written whole and synced.
+    def keep(self, tree: str) -> None:
+        """Brings all of `tree` that the base has not into patches.git for good, in one pack.
 
-        Until then they lie in a folder of this collection's own. Loose objects in patches.git
-        would have to be pruned, and git then removes folders that another lane is writing to.
+        Until then new objects lie in a folder of this collection's own. Loose objects in
+        patches.git would have to be pruned, and git then removes folders that another lane is
+        writing to.
         """
         folders = (folder for folder in self.objects.iterdir() if len(folder.name) == 2)
-        names = sorted(folder.name + file.name for folder in folders for file in folder.iterdir())
-        if names:
-            run(
-                *("pack-objects", "--quiet", self.patches / "objects" / "pack" / "pack"),
-                git_dir=self.patches,
-                isolated=True,
-                stdin="".join(f"{name}\n" for name in names).encode(),
-                timeout=self._left(),
-                extra_env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": object_path(self.objects)},
-                config=_SYNCED,
-            )
+        fresh = {folder.name + file.name for folder in folders for file in folder.iterdir()}
+        if names := sorted(fresh.union(self._borrowed(tree, fresh))):
+            pack(self.patches, names, also=self.objects)
+
+    def _borrowed(self, tree: str, fresh: set[str]) -> set[str]:
+        """What git did not write, as the user's repository has it: seldom anything."""
+        fields = self.paths("diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", self.base, tree)
+        entries = (read_change(facts, b"").new for facts in fields[::2])
+        objects = {entry.oid for entry in entries if entry and entry.mode != MODULE}
+        objects = (objects | {tree}) - fresh if fields else set()
+        if not objects or not (lacking := {*borrowed(self.patches, objects)}):
+            return set()
+        # What was only moved is in the base, and is kept there.
+        base = f"^{self.base}^{{tree}}"
+        listed = self.git("rev-list", "--objects", "--no-object-names", tree, base)
+        return lacking.intersection(listed.stdout.decode().split())
 
     @property
     def objects(self) -> Path:
@@ -111,10 +126,15 @@ class Session:
 
     def excluded(self, path: bytes) -> bool:
         """Whether `path` is, or lies under, something Hydra itself copied into the tree."""
-        if not self.exclude:
-            return False
-        parts = path.split(b"/")
-        return any(b"/".join(parts[: n + 1]) in self.exclude for n in range(len(parts)))
+        return lies_under(path, self.exclude)
+
+
+def lies_under(path: bytes, places: frozenset[bytes]) -> bool:
+    """Whether `path` is one of `places`, or below one."""
+    if not places:
+        return False
+    parts = path.split(b"/")
+    return any(b"/".join(parts[: n + 1]) in places for n in range(len(parts)))
 
 
 def names(paths: Sequence[str]) -> frozenset[bytes]:

@@ -37,6 +37,8 @@ class Survey:
     opened: list[bytes] = field(default_factory=list)
     removed: list[bytes] = field(default_factory=list)
     closed: list[bytes] = field(default_factory=list)
+    repositories: list[bytes] = field(default_factory=list)
+    """Folders with a .git of their own, each ending in `/`."""
 
     def hold(self, files: list[bytes]) -> None:
         """Adds one folder's files."""
@@ -78,6 +80,7 @@ def survey(top: bytes) -> Survey:
                 _note_special(top, path, name, found)
             if folder and name == b".git":
                 found.files = None
+                found.repositories.append(folder)
         found.hold(files)
     return found
 

@@ -13,7 +13,8 @@ from hydra.git.survey import shown, some
 _TRIES = 200
 """git commands spent on finding bad paths by halves: about ten of them among 100,000."""
 
-_FULL = (b"No space left on device", b"Disk quota exceeded", b"Read-only file system")
+FULL = (b"No space left on device", b"Disk quota exceeded", b"Read-only file system")
+"""What git says of a disk that takes no more."""
 
 
 def take(session: Session, *, gone: list[bytes], present: list[bytes]) -> None:
@@ -33,8 +34,8 @@ def take(session: Session, *, gone: list[bytes], present: list[bytes]) -> None:
         done = _update(session, batch)
         if done.code == 0:
             continue
-        if done.code < 0 or any(word in done.stderr for word in _FULL):
-            session.lost.append(f"git could not write: {done.reason or 'it was ended'}")
+        if any(clause in done.stderr for clause in FULL):
+            session.lost.append(f"git could not write: {done.reason}")
             return
         if len(batch) == 1:
             failed.append((batch[0], done.reason))

@@ -68,8 +68,9 @@ class Patch:
 
     `incomplete` says why something may be missing ("" when whole); `notes` name what deserves a
     look (a nested repository taken as files, a file left out for its size); `left_behind` counts
-    the files, stashes and branches that the lane alone has, which is therefore kept; `remarks` what
-    it touches that is not ordinary code. An empty patch has `files == 0` and `commit == base`.
+    the files, stashes and branches that the lane alone has, which is therefore kept; `stranded` are
+    the refs of `patches.git` with work that was in no file of the worktree; `remarks` what it
+    touches that is not ordinary code. An empty patch has `files == 0` and `commit == base`.
     """
 
     commit: str
@@ -80,6 +81,7 @@ class Patch:
     incomplete: str = ""
     notes: tuple[str, ...] = ()
     left_behind: int = 0
+    stranded: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
     @property
@@ -95,6 +97,7 @@ class Patch:
             "insertions": self.insertions,
             "deletions": self.deletions,
             "incomplete": self.incomplete,
+            "stranded": len(self.stranded),
         }
 
 

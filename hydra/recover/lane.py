@@ -75,6 +75,7 @@ def _earlier(plan: RacePlan, lane: LanePlan, past: Past, patches: Path) -> Outco
     with suppress(HydraError, OSError):
         if held := patch_git.tries(patches, lane.lane.id).get(past.attempt):
             patch = _read(patches, base, held, _incomplete(patches, held, base))
+            patch = _with_left(patch, patches, lane.lane.id, past.attempt)
     if past.told is None:
         return _interrupted(lane, past, patch, "")
     return _as_recorded(lane, past, patch)
@@ -138,7 +139,8 @@ def _patch(
         held = patch_git.tries(patches, lane.lane.id).get(past.attempt)
         if held is not None and not (incomplete := _incomplete(patches, held, base)):
             # Whole, and of an agent that had ended. Its ground may since be half removed.
-            return _read(patches, base, held), False, ""
+            read = _read(patches, base, held)
+            return _with_left(read, patches, lane.lane.id, past.attempt), False, ""
         patch = ground.snapshot(
             attempt=past.attempt, message=Redactor(()).text(patch_message(plan, lane))
         )
@@ -197,6 +199,16 @@ def _read(patches: Path, base: str, commit: str, incomplete: str = "") -> Patch:
         incomplete=incomplete,
         remarks=remarks(files),
     )
+
+
+def _with_left(patch: Patch, patches: Path, lane: str, attempt: int) -> Patch:
+    """With what was found of its work beside its files, as it was written down there."""
+    refs = patch_git.stranded(patches, lane, attempt)
+    notes = tuple(f"work that is not in the worktree: kept as {ref}" for ref in refs)
+    behind = patch_git.is_behind(patches, lane, attempt)
+    if behind:
+        notes += ("some of its work is in its worktree or its repository alone, which are kept",)
+    return replace(patch, stranded=refs, notes=notes, left_behind=int(behind))
 
 
 def _unopened(lane: LanePlan, past: Past) -> Recovery:

@@ -132,7 +132,12 @@ def _lanes(result: Document) -> list[Document]:
 def _is_empty(lane: Document) -> bool:
     patch = lane.get("patch")
     if isinstance(patch, dict):
-        return not (patch.get("files") or patch.get("incomplete") or patch.get("left_behind"))
+        return not (
+            patch.get("files")
+            or patch.get("incomplete")
+            or patch.get("left_behind")
+            or patch.get("stranded")
+        )
     error = lane.get("error")
     # A fault of Hydra's own is told in the same words, and an agent may have worked before it.
     ours = isinstance(error, dict) and error.get("reason") in ("hydra_bug", "record")

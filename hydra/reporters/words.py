@@ -129,6 +129,8 @@ def _exited(data: Data) -> str:
 def _patch(data: Data) -> str:
     changed = changes(data)
     missing = gist(text(data, "incomplete"))
+    if aside := int(number(data, "stranded") or 0):
+        changed += f"; {plural(aside, 'piece')} of work kept aside"
     return f"patch taken: {changed}" + (f"; INCOMPLETE: {missing}" if missing else "")
 
 

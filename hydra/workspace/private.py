@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from hydra.errors import Refused
 from hydra.git import lane as lane_git
 from hydra.git import patches as patch_git
+from hydra.git.frozen import content
 from hydra.git.index import copy_index, refresh
 from hydra.git.repository import Repository, included
 from hydra.git.runner import GitFailed
@@ -21,14 +23,19 @@ from hydra.workspace.copying import copy_exact
 from hydra.workspace.settings import Named, Settings, give_back_all
 
 if TYPE_CHECKING:
+    from hydra.git.collector import Collected
     from hydra.git.hidden import Kept
     from hydra.git.holding import Count
+    from hydra.git.sources import Source
 
 _RECORD = "ground.json"
 """Beside the index: what is needed to take the patch should Hydra not live to do so."""
 
 LANE_HOME = "home"
 """A lane's folder for its agent's settings, caches and files, beside its worktree."""
+
+_AGAIN = 2
+"""Times that a patch is taken anew where a git was killed: one may be, where memory runs out."""
 
 _TAKEN = frozenset(("repo.git", LANE_HOME, "tmp"))
 
@@ -66,6 +73,7 @@ class PrivateGround:
         self._patches = patches
         self._index = run_folder / "lanes" / lane / "index"
         self._record = run_folder / "lanes" / lane / _RECORD
+        self._refs = run_folder / "lanes" / lane / "refs"
         self._limits = limits
         self._settings = settings
         self._confined = confined
@@ -142,11 +150,27 @@ class PrivateGround:
         message: str,
         secrets_in: Count | None = None,
     ) -> Patch:
-        """Takes the worktree as a commit in patches.git."""
+        """Takes the worktree as a commit in patches.git; again where a git of it was killed."""
+        for _ in range(_AGAIN):
+            try:
+                return self._taken(attempt, message, secrets_in)
+            except GitFailed as failed:
+                if not failed.killed:
+                    return self._not_taken_for(failed)
+                patch_git.unlock(self._patches, self._lane)
         try:
             return self._taken(attempt, message, secrets_in)
-        except GitFailed as failed:  # a full disk, a record that was removed
-            return Patch(commit=self._base, base=self._base, incomplete=failed.message)
+        except GitFailed as failed:
+            return self._not_taken_for(failed)
+
+    def _not_taken_for(self, failed: GitFailed) -> Patch:
+        """A full disk, a record that was removed, a git that is killed again and again."""
+        notes = (self._kept_here,)
+        return Patch(commit=self._base, base=self._base, incomplete=failed.message, notes=notes)
+
+    @property
+    def _kept_here(self) -> str:
+        return f"its worktree is kept: {self.worktree}"
 
     def written(self) -> tuple[bytes, ...]:
         """What was written into the worktree since it was opened, by name: changed tracked files,
@@ -220,6 +244,7 @@ class PrivateGround:
             self._git_dir, self.worktree, self._base, isolated=self._of_a_lane
         )
         copy_index(index, self._index)
+        shutil.copyfile(self._git_dir / "packed-refs", self._refs)
         empty = lane_git.fill_submodules(self._git_dir, self.worktree, index, self._repository)
         self._settings.make()
         self.notes += self._settings.notes
@@ -241,12 +266,17 @@ class PrivateGround:
             index=self._index,
             exclude=self._not_taken,
             limits=self._limits,
+            ground=self._ground,
+            sources=self._sources(),
         )
         # Imported here: it takes longer than a race needs to its agents' start.
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1) as beside:
             counted = beside.submit(touched, self._patches, self._base, taken.tree)
+            # Before any ref says to a recovery that all of this attempt is taken.
+            left = self._left(attempt, taken)
+            behind = taken.left_behind + left.left_behind
             oid = patch_git.commit(
                 self._patches,
                 tree=taken.tree,
@@ -255,10 +285,10 @@ class PrivateGround:
                 attempt=attempt,
                 message=message,
                 incomplete=taken.incomplete,
+                behind=behind > 0,
             )
         stats, files = counted.result()
         config = self._repository.config if self._repository else {}
-        left = self._left(attempt)
         return Patch(
             commit=oid,
             base=self._base,
@@ -270,21 +300,39 @@ class PrivateGround:
                 *taken.notes,
                 *left.notes,
                 *noted(self._patches, self._base, oid, secrets_in),
+                *((self._kept_here,) if taken.incomplete or behind else ()),
             ),
-            left_behind=taken.left_behind + left.left_behind,
+            left_behind=behind,
+            stranded=left.refs,
             remarks=remarks(files, config.get("core.hookspath", "")),
         )
 
-    def _left(self, attempt: int) -> Kept:
-        from hydra.git import hidden
+    def _left(self, attempt: int, taken: Collected) -> Kept:
+        from hydra.git import stranded
 
-        return hidden.keep(
-            self._patches,
-            self._git_dir,
-            self._base,
-            name=f"{self._lane}/{attempt}",
-            most=self._limits.patch_bytes,
+        return stranded.keep(
+            stranded.Lane(
+                patches=self._patches,
+                ground=self._ground,
+                worktree=self.worktree,
+                base=self._base,
+                tree=taken.tree,
+                name=f"{self._lane}/{attempt}",
+                limits=self._limits,
+                exclude=self._not_taken,
+                sources=self._sources(),
+                staged=taken.staged,
+                repositories=taken.repositories,
+            )
         )
+
+    def _sources(self) -> tuple[Source, ...]:
+        """The agent's own repositories, with the refs that its lane was made with."""
+        from hydra.git import hidden, sources
+
+        given = self._refs if self._refs.exists() else self._git_dir / "packed-refs"
+        refs = hidden.handed(content(given))
+        return sources.lane_sources(self._git_dir, self.worktree, refs)
 
 
 def private_ground(

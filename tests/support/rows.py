@@ -267,7 +267,7 @@ def rows(python: str, repo: Path, scratch: Path) -> dict[str, Row]:
         "10-switches-the-branch": Row(sh("git checkout -qb other; git commit -qam work")),
         "10-detaches": Row(sh("git commit -qam work; git checkout -q --detach HEAD")),
         "10-an-orphan-branch": Row(sh("git checkout -q --orphan o; git commit -qam work")),
-        "11-stashes": Row(sh("git stash -q"), stashed, "no_changes"),
+        "11-stashes": Row(sh("git stash -q"), stashed, "failed"),
         "12-a-stale-lock": Row(sh("touch $(git rev-parse --git-dir)/index.lock")),
         "13-init-below": Row(sh("git init -q n; echo x > n/x"), adds(n__x=b"x\n")),
         "13-a-repository-below": Row(

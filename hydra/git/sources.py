@@ -1,0 +1,153 @@
+"""The repositories that an agent could write to, and what their indexes and commits name.
+
+git reads a copy of an index, or objects, with a gitdir of Hydra's own; nothing of an agent's
+configuration has a part in it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.git.changes import Change, read_change
+from hydra.git.runner import Result, object_path, run, split
+from hydra.git.tips import admins, small
+
+LIMIT = 20.0
+"""Seconds for one git command that reads what an agent could have written."""
+
+_GITFILE_LIMIT = 4096
+_INDEX_BYTES = 512 * 1024 * 1024
+_INDEX = ("diff-index", "--cached", "-z", "--raw", "--no-renames", "--no-abbrev")
+_TREES = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A repository that the agent could write to. `admin` is where the HEAD of its worktree lies.
+
+    `prefix` stands before the names of what is found; `known` are commits that are nobody's work;
+    `handed` the refs that it was made with; `nested` one that is not the lane's own.
+    """
+
+    git_dir: Path
+    admin: Path
+    prefix: str = ""
+    known: tuple[str, ...] = ()
+    handed: frozenset[tuple[str, str]] = frozenset()
+    nested: bool = False
+
+
+def lane_sources(
+    git_dir: Path, worktree: Path, handed: frozenset[tuple[str, str]] = frozenset()
+) -> tuple[Source, ...]:
+    """The lane's own repository, and the one that an agent has put in its place."""
+    admin = _own_admin(git_dir, worktree)
+    own = Source(git_dir, admin, handed=handed)
+    other = inner_git_dir(worktree)
+    if _same(other, admin) or not _is_inside(other, git_dir.parent):
+        return (own,)
+    return (own, Source(other, other, prefix="replaced/", nested=True))
+
+
+def inner_source(worktree: Path, folder: bytes, ground: Path, known: str) -> Source | None:
+    """The repository in a folder of the tree; None where it is none, or not of this lane alone."""
+    place = Path(os.fsdecode(os.fsencode(worktree) + b"/" + folder))
+    git_dir = inner_git_dir(place)
+    linked = git_dir.parent.name == "worktrees"  # one more worktree of a repository that is seen
+    if linked or not _is_inside(git_dir, ground):
+        return None
+    prefix = f"nested/{os.fsdecode(folder.strip(b'/'))}/"
+    return Source(git_dir, git_dir, prefix, (known,) if known else (), nested=True)
+
+
+def inner_git_dir(folder: Path) -> Path:
+    """The gitdir that a folder's .git is, or names; nothing of its configuration is ever read."""
+    dot = folder / ".git"
+    line = small(dot, _GITFILE_LIMIT)
+    if not line:
+        return dot
+    return folder / os.fsdecode(line.removeprefix(b"gitdir:").strip().replace(b"\0", b""))
+
+
+def staged(patches: Path, source: Source, base: str, scratch: Path) -> tuple[Change, ...]:
+    """What an agent's index has against the base. Raises `GitFailed`."""
+    return _changes(patches, source, *_INDEX, base, index=_copy(source.admin / "index", scratch))
+
+
+def indexed(patches: Path, source: Source, scratch: Path, tag: str = "") -> frozenset[bytes]:
+    """The paths in an agent's index; with `tag` those that `ls-files -t` gives it."""
+    if (index := _copy(source.admin / "index", scratch)) is None:
+        return frozenset()
+    words = ("ls-files", "--cached", "-z", *(("-t",) if tag else ()))
+    paths = split(_git(patches, source, *words, index=index).stdout)
+    if not tag:
+        return frozenset(paths)
+    return frozenset(path[2:] for path in paths if path.startswith(tag.encode() + b" "))
+
+
+def committed(patches: Path, source: Source, base: str, commit: str) -> tuple[Change, ...]:
+    """What a commit of an agent's has against the base. Raises `GitFailed`."""
+    return _changes(patches, source, *_TREES, base, commit)
+
+
+def objects_of(source: Source) -> Mapping[str, str]:
+    """The environment in which git sees its objects too."""
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": object_path(source.git_dir / "objects")}
+
+
+def _changes(
+    patches: Path, source: Source, *words: str, index: Path | None = None
+) -> tuple[Change, ...]:
+    if index is None and words[0] == _INDEX[0]:
+        return ()
+    fields = split(_git(patches, source, *words, index=index).stdout)
+    pairs = zip(fields[::2], fields[1::2], strict=True)
+    return tuple(read_change(facts, path) for facts, path in pairs)
+
+
+def _git(patches: Path, source: Source, *words: str, index: Path | None) -> Result:
+    return run(
+        *words,
+        git_dir=patches,
+        index=index,
+        isolated=True,
+        extra_env=objects_of(source),
+        timeout=LIMIT,
+    )
+
+
+def _copy(index: Path, scratch: Path) -> Path | None:
+    """A copy of an index, if it is a regular file: an agent may have put a FIFO there."""
+    data = small(index, _INDEX_BYTES)
+    if not data:
+        return None
+    copy = scratch / "agents-index"
+    copy.write_bytes(data)
+    return copy
+
+
+def _own_admin(git_dir: Path, worktree: Path) -> Path:
+    """Where the lane's worktree has its HEAD: as that says, else as git names the first one."""
+    named = os.fsencode(worktree / ".git")
+    for admin in admins(git_dir):
+        if small(admin / "gitdir", _GITFILE_LIMIT).strip() == named:
+            return admin
+    return git_dir / "worktrees" / worktree.name
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _is_inside(git_dir: Path, ground: Path) -> bool:
+    """Whether it is a repository, and of this lane: another's is none of Hydra's business."""
+    real = Path(os.path.realpath(git_dir))
+    try:
+        folder = stat.S_ISDIR(real.lstat().st_mode) and (real / "objects").is_dir()
+    except OSError:
+        return False
+    return folder and real.is_relative_to(os.path.realpath(ground))

@@ -1,0 +1,140 @@
+"""All work of a lane's agent that is not in its patch: from every repository it could write to."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hydra.git.changes import MODULE, Change, tree_with
+from hydra.git.collector import collect
+from hydra.git.hidden import Keeper, Kept
+from hydra.git.lost import WorktreeLost
+from hydra.git.patches import commit_tree
+from hydra.git.runner import GitFailed
+from hydra.git.session import names
+from hydra.git.sources import Source, inner_source, staged
+from hydra.git.tips import admins, small
+from hydra.model import Limits
+
+_REPOSITORIES = 50
+"""Repositories inside one tree that are looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """Where an agent has worked, and what was taken of it.
+
+    `name` is LANE/ATTEMPT, `tree` the patch's; `sources` are its own repositories,
+    `staged` what is known of their indexes, and `repositories` those inside its tree, each with the
+    commit that the base names.
+    """
+
+    patches: Path
+    ground: Path
+    worktree: Path
+    base: str
+    tree: str
+    name: str
+    limits: Limits
+    exclude: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    staged: Mapping[Path, tuple[Change, ...]] = field(default_factory=dict)
+    repositories: tuple[tuple[bytes, str], ...] = ()
+
+
+def keep(lane: Lane) -> Kept:
+    """Brings it into patches.git. Raises `GitFailed` only where a git was killed."""
+    keeper = Keeper(
+        patches=lane.patches,
+        base=lane.base,
+        tree=lane.tree,
+        name=lane.name,
+        most=lane.limits.patch_bytes,
+        exclude=names(lane.exclude),
+    )
+    for source in lane.sources:
+        keeper.look(source)
+        _keep_staged(keeper, lane, source, lane.worktree)
+        for admin in admins(source.git_dir):
+            if admin != source.admin:
+                _keep_worktree(keeper, lane, source, admin)
+    for folder, known in lane.repositories[:_REPOSITORIES]:
+        if inner := inner_source(lane.worktree, folder, lane.ground, known):
+            keeper.look(inner)
+    if more := len(lane.repositories) - _REPOSITORIES:
+        keeper.leave(f"{more} more repositories were not looked at", more) if more > 0 else None
+    return keeper.kept()
+
+
+def _keep_staged(keeper: Keeper, lane: Lane, source: Source, worktree: Path) -> None:
+    """What is in an index and in no file: staged by its content alone, or deleted since."""
+    try:
+        with tempfile.TemporaryDirectory(dir=lane.patches, prefix="staged-") as name:
+            changes = lane.staged.get(source.admin)
+            if changes is None:
+                changes = staged(lane.patches, source, lane.base, Path(name))
+            entries = {
+                change.path: change.new
+                for change in changes
+                if change.new and change.new.mode != MODULE and not _is_there(worktree, change.path)
+            }
+            if not entries:
+                return
+            tree = tree_with(lane.patches, lane.base, entries, Path(name))
+        _keep_tree(keeper, lane, source, tree, f"{source.prefix}staged")
+    except GitFailed as failed:
+        if failed.killed:
+            raise
+        keeper.leave(f"{source.prefix}what is staged could not be kept: {failed.message}")
+
+
+def _keep_worktree(keeper: Keeper, lane: Lane, source: Source, admin: Path) -> None:
+    """The files of one more worktree that the agent has made; staged ones, where it is gone."""
+    short = f"{source.prefix}worktrees/{admin.name}"
+    worktree = Path(os.fsdecode(small(admin / "gitdir").strip())).parent
+    if worktree.is_relative_to(lane.worktree):
+        return  # taken as files
+    linked = Source(source.git_dir, admin, f"{short}/")
+    if not _is_lanes(worktree, lane.ground):
+        _keep_staged(keeper, lane, linked, lane.worktree / "\0")
+        return
+    try:
+        with tempfile.TemporaryDirectory(dir=lane.patches, prefix="linked-") as name:
+            taken = collect(
+                patches=lane.patches,
+                worktree=worktree,
+                base=lane.base,
+                index=Path(name, "index"),
+                exclude=lane.exclude,
+                limits=lane.limits,
+                ground=lane.ground,
+                sources=(linked,),
+            )
+    except WorktreeLost:
+        return
+    if taken.incomplete or taken.left_behind:
+        keeper.leave(f"{short} has files that could not all be taken: {worktree}")
+    _keep_tree(keeper, lane, source, taken.tree, f"{short}/files")
+
+
+def _keep_tree(keeper: Keeper, lane: Lane, source: Source, tree: str, short: str) -> None:
+    message = "Left by its agent, and in no worktree\n"
+    commit = commit_tree(lane.patches, tree=tree, base=lane.base, message=message)
+    if commit != lane.base and keeper.is_new(source, commit):
+        keeper.bring(source, commit, short)
+
+
+def _is_lanes(worktree: Path, ground: Path) -> bool:
+    real = Path(os.path.realpath(worktree))
+    return real.is_dir() and real.is_relative_to(os.path.realpath(ground)) and real != ground
+
+
+def _is_there(worktree: Path, path: bytes) -> bool:
+    try:
+        os.lstat(os.fsencode(worktree) + b"/" + path)
+    except (OSError, ValueError):
+        return False
+    return True

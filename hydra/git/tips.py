@@ -1,0 +1,128 @@
+"""What a repository that an agent could write to names: refs, reflogs, what is under way in it.
+
+All of it is read as plain files, by no git that would take the agent's configuration with it; each
+file is a regular one and no larger than its limit, and there are only so many.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+_OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_FIRST = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])")
+_STEPS = ("rebase-merge", "rebase-apply", "sequencer")
+"""Folders of a rebase, an am, a cherry-pick of several: commits may be named there alone."""
+
+_NO_NAMES = frozenset(("HEAD", "packed-refs", "index", "config", "description", "gitdir"))
+_ZERO = re.compile(r"0+")
+
+FILE_BYTES = 1024 * 1024
+_LIST_BYTES = 64 * 1024 * 1024
+"""Bytes of packed-refs, and of a reflog: 200,000 tags are 15 MB."""
+
+_FILES = 5000
+"""Files that are read of one folder with all below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tips:
+    """`refs` by name, each with what it names; `head` and `branch` of its worktree ("" where there
+    is none, or where it is detached); `commits` are what reflogs and what is under way name."""
+
+    refs: dict[str, str]
+    head: str
+    branch: str
+    commits: frozenset[str]
+
+
+def read_tips(git_dir: Path, admin: Path) -> Tips:
+    """`admin` is where the HEAD of the worktree lies: `git_dir`, or a folder of its worktrees."""
+    refs = dict(sorted(_refs(git_dir, admin)))
+    told = small(admin / "HEAD").strip()
+    branch = os.fsdecode(told[5:]).strip() if told.startswith(b"ref: ") else ""
+    head = refs.get(branch, "") if branch else _first(told)
+    return Tips(refs, head, branch, frozenset(_commits(git_dir, admin)))
+
+
+def admins(git_dir: Path) -> list[Path]:
+    """The folders of its linked worktrees."""
+    return sorted(islice((path for path in git_dir.glob("worktrees/*") if _is_folder(path)), 50))
+
+
+def small(path: Path, most: int = FILE_BYTES) -> bytes:
+    """A small regular file's bytes, else none: an agent may have put a FIFO or a link there."""
+    try:
+        facts = path.lstat()
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > most:
+            return b""
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _refs(git_dir: Path, admin: Path) -> Iterator[tuple[str, str]]:
+    for line in small(git_dir / "packed-refs", _LIST_BYTES).splitlines():
+        name, _, ref = line.partition(b" ")
+        if ref.startswith(b"refs/") and _OID.fullmatch(name):
+            yield os.fsdecode(ref), name.decode()
+    for place in dict.fromkeys((git_dir, admin)):  # what a bisect marks lies beside the HEAD
+        for file in _below(place, "refs"):
+            if oid := _first(small(file)):
+                yield str(file.relative_to(place)), oid
+    for number, oid in enumerate(_older_stashes(git_dir), 1):
+        yield f"refs/stash-{number}", oid
+
+
+def _older_stashes(git_dir: Path) -> list[str]:
+    """`stash@{1}` and on live in the reflog alone, the newest at its end."""
+    lines = small(git_dir / "logs" / "refs" / "stash", _LIST_BYTES).splitlines()
+    return [oid for line in reversed(lines[:-1]) if (oid := _first(line[line.find(b" ") + 1 :]))]
+
+
+def _commits(git_dir: Path, admin: Path) -> Iterator[str]:
+    for place in (git_dir, *admins(git_dir)):
+        for file in _below(place, "logs"):
+            for line in small(file, _LIST_BYTES).splitlines():
+                yield from (oid.decode() for oid in line.split(b" ")[:2] if _OID.fullmatch(oid))
+        for file in (*_files(place), *(file for step in _STEPS for file in _files(place / step))):
+            if file.name not in _NO_NAMES and (oid := _first(small(file))):
+                yield oid
+        if place != admin and (oid := _first(small(place / "HEAD"))):
+            yield oid
+
+
+def _first(line: bytes) -> str:
+    """The object that a line begins with, "" for none and for git's own word for none."""
+    match = _FIRST.match(line)
+    oid = match[1].decode() if match else ""
+    return "" if _ZERO.fullmatch(oid) else oid
+
+
+def _below(place: Path, name: str) -> list[Path]:
+    walk = os.walk(place / name)
+    paths = (Path(folder, file) for folder, _, files in walk for file in files)
+    return list(islice((path for path in paths if not path.name.endswith(".lock")), _FILES))
+
+
+def _files(folder: Path) -> list[Path]:
+    if not _is_folder(folder):
+        return []
+    try:
+        with os.scandir(folder) as entries:
+            files = [Path(entry) for entry in entries if entry.is_file(follow_symlinks=False)]
+    except OSError:
+        return []
+    return files[:_FILES]
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False

@@ -1,0 +1,288 @@
+"""An agent's work that is in no file of its worktree, or in an ignored one, is taken or kept.
+
+Each script is what an agent types; "work" is the content that it must not lose.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hydra.git import patches as patch_git
+from tests.conftest import git
+from tests.support.grounds import Race, agent, changes, race_on, take
+
+BASE = "base=$(git rev-parse HEAD)"
+COMMIT = "git add -A; git commit -qm work"
+WHO = "git config user.name a; git config user.email b"
+BACK = "git checkout -q --detach $base"
+
+
+@pytest.fixture
+def race(repo: Path, scratch: Path) -> Race:
+    return race_on(repo, scratch / "state")
+
+
+def holders(race: Race, content: bytes = b"work\n") -> list[str]:
+    """The refs of patches.git in whose commits a file with that content is to be found."""
+    listed = git(race.patches, "for-each-ref", "--format=%(refname)").split()
+    return [ref for ref in listed if content in contents(race.patches, ref)]
+
+
+def contents(patches: Path, ref: str) -> list[bytes]:
+    words = ["git", "rev-list", "--objects", "--no-object-names", ref]
+    names = subprocess.run(words, cwd=patches, check=True, capture_output=True).stdout.split()
+    return [blob(patches, name.decode()) for name in names]
+
+
+def blob(patches: Path, name: str) -> bytes:
+    words = ["git", "cat-file", "blob", name]
+    return subprocess.run(words, cwd=patches, check=False, capture_output=True).stdout
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo work > x.log; git add -f x.log",
+        "echo work > x.log; git add -f x.log; git commit -qm work",
+        "echo work > x.log; git add -f x.log; git commit -qm work; git rm -q --cached x.log",
+        "echo work > x.log; git add -N -f x.log",
+        "mkdir -p a/b; echo work > a/b/x.log; git add -f a; git checkout -qb o; git commit -qm w",
+        "echo work > x.log; git add -f x.log; git update-index --skip-worktree x.log",
+        "rm .git; git init -q; echo work > x.log; git add -f x.log",
+        "echo work > x.log; git update-index --add x.log; mkdir n; git init -q n; echo n > n/n",
+        "git init -q n; echo '*.txt' > n/.gitignore; echo work > n/x.txt; git -C n add -f x.txt",
+        "git init -q n; echo work > n/x.log; git -C n add -f x.log; git -C n -c user.name=a "
+        "-c user.email=b commit -qm work",
+    ],
+)
+def test_what_was_added_by_force_is_in_the_patch(race: Race, script: str) -> None:
+    ground = race.opened()
+    agent(ground.worktree, script)
+    patch = take(ground)
+    assert b"work\n" in changes(race, patch).values()
+    assert not patch.incomplete
+    assert not patch.left_behind
+
+
+@pytest.mark.parametrize(
+    ("script", "short"),
+    [
+        (f"echo work > x; {COMMIT}; git tag v9; {BACK}", "tags/v9"),
+        (f"echo work > x; {COMMIT}; git tag -am v9 v9; {BACK}; git pack-refs --all", "tags/v9"),
+        ("git tag v9 $(echo work | git hash-object -w --stdin)", "tags/v9"),
+        (f"echo work > x; {COMMIT}; git update-ref refs/custom/x HEAD; {BACK}", "custom/x"),
+        (f"echo work > x; {COMMIT}; git update-ref refs/remotes/o/x HEAD; {BACK}", "remotes/o/x"),
+        (f"echo work > x; {COMMIT}; git branch 'fix#1@é'; {BACK}", "fix%231%40%C3%A9"),
+        ("git notes add -m work", "notes/commits"),
+        (f"echo work > x; {COMMIT}; {BACK}", "commit-1"),
+        (f"echo work > x; {COMMIT}; git reset -q --hard $base", "commit-1"),
+        (f"git checkout -qb s; echo work > x; {COMMIT}; {BACK}; git branch -qD s", "commit-1"),
+        (f"git checkout -q --orphan o; echo work > x; {COMMIT}; {BACK}; git branch -qD o", "com"),
+        (f"echo work > x; {COMMIT}; echo other > x; git commit -qa --amend -m other", "commit-1"),
+        (f"echo work > x; {COMMIT}; git checkout -q $base -- .; git rm -qf x", "HEAD"),
+        (f"echo work > x; {COMMIT}; rm x", "HEAD"),
+        ("echo work > x; git stash -qu", "stash"),
+        ("echo work > x.log; git stash -qa", "stash"),
+        ("echo work > x; git add x; rm x", "staged"),
+        (
+            "blob=$(echo work | git hash-object -w --stdin);"
+            "git update-index --add --cacheinfo 100644,$blob,only/staged",
+            "staged",
+        ),
+        (f'git worktree add -q "$TMP/w" -b w; cd "$TMP/w"; echo work > x; {COMMIT}', "w"),
+        ('git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > x', "worktrees/w/files"),
+        (
+            'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > x; git add x;'
+            ' cd "$TMP"; rm -rf w',
+            "worktrees/w/staged",
+        ),
+        (
+            'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > x; git add x;'
+            f' {COMMIT}; cd "$TMP"; rm -rf w',
+            "commit-1",
+        ),
+        (
+            f"echo one > README.md; {COMMIT}; git branch one; {BACK}; echo work > README.md;"
+            f"{COMMIT}; git rebase -q one || true; git checkout -qf $base; rm -rf logs;"
+            'rm -rf "$(git rev-parse --git-dir)/logs"',
+            "commit-1",
+        ),
+        (
+            f"echo work > x; {COMMIT}; git bisect start HEAD $base > ../tmp/told; {BACK};"
+            'rm -rf "$(git rev-parse --git-dir)/logs"',
+            "bisect/bad",
+        ),
+        (f"rm .git; git init -q; {WHO}; {COMMIT}; echo work > x; git stash -qu", "replaced/stash"),
+    ],
+)
+def test_what_is_in_no_file_is_kept_and_named(race: Race, script: str, short: str) -> None:
+    ground = race.opened()
+    agent(ground.worktree, f"TMP={ground.worktree.parent}/tmp; {BASE}; {script}")
+    patch = take(ground)
+    ground.remove()
+    assert any(ref.startswith(f"refs/left/claude/1/{short}") for ref in patch.stranded)
+    assert {*patch.stranded} >= {*holders(race)} - {"refs/heads/claude", "refs/tries/claude/1"}
+    assert holders(race)
+    for ref in patch.stranded:
+        assert any(ref in note for note in patch.notes)
+    git(race.patches, "fsck", "--full", "--connectivity-only", *patch.stranded)
+    assert not patch.left_behind
+
+
+NESTED = f"git init -q n; cd n; {WHO}"
+
+
+@pytest.mark.parametrize(
+    ("script", "short"),
+    [
+        (f"{NESTED}; echo a > a; {COMMIT}; echo work > b; git add b; git stash -q", "stash"),
+        (
+            f"{NESTED}; echo a > a; {COMMIT}; git checkout -qb s; echo work > b; {COMMIT};"
+            "git checkout -q -",
+            "s",
+        ),
+        (
+            f"{NESTED}; echo a > a; {COMMIT}; git checkout -q --detach; echo work > b; {COMMIT};"
+            "git checkout -q -",
+            "commit-1",
+        ),
+    ],
+)
+def test_a_repository_inside_the_tree_is_looked_at_too(race: Race, script: str, short: str) -> None:
+    ground = race.opened()
+    agent(ground.worktree, script)
+    patch = take(ground)
+    ground.remove()
+    assert patch.stranded == (f"refs/left/claude/1/nested/n/{short}",)
+    assert holders(race) == [*patch.stranded]
+
+
+def test_a_recovery_reads_what_was_kept_beside_the_patch(race: Race) -> None:
+    ground = race.opened()
+    agent(ground.worktree, "echo work > x; git stash -qu; git init -q n; echo '*' > n/.gitignore")
+    (ground.worktree / "n" / "x").write_text("x\n")
+    patch = take(ground)
+    assert patch.left_behind
+    assert patch_git.stranded(race.patches, "claude", 1) == patch.stranded
+    assert patch_git.is_behind(race.patches, "claude", 1)
+    assert not patch_git.is_behind(race.patches, "claude", 2)
+    assert patch_git.with_work(race.patches, race.base) == {"claude"}
+
+
+def test_what_a_cloned_repository_came_with_is_nobodys_work(race: Race, repo: Path) -> None:
+    git(repo, "branch", "other")
+    git(repo, "tag", "v1")
+    ground = race.opened()
+    agent(ground.worktree, f"git clone -q {repo} n; cd n; git checkout -q other")
+    assert not take(ground).stranded
+
+
+def test_a_file_that_a_repository_inside_the_tree_ignores_is_named_and_kept(race: Race) -> None:
+    ground = race.opened()
+    agent(ground.worktree, "git init -q n; echo '*.txt' > n/.gitignore; echo work > n/x.txt")
+    patch = take(ground)
+    assert changes(race, patch) == {b"n/.gitignore": b"*.txt\n"}
+    assert "not in the patch, as the repository n/ ignores it: n/x.txt" in patch.notes
+    assert patch.left_behind == 1
+    assert f"its worktree is kept: {ground.worktree}" in patch.notes
+
+
+def test_what_was_copied_in_is_never_taken_though_added_by_force(repo: Path, scratch: Path) -> None:
+    (repo / ".env").write_text("KEY=made-up\n")
+    race = race_on(repo, scratch / "state")
+    ground = race.opened(copies=(".env",))
+    agent(ground.worktree, "git add -f .env; git commit -qm secret")
+    patch = take(ground)
+    assert patch.empty
+    assert not patch.stranded
+    assert any("not in the patch as copied in: .env" in note for note in patch.notes)
+
+
+def test_a_path_that_an_index_names_is_not_followed_out_of_the_tree(
+    race: Race, scratch: Path
+) -> None:
+    outside = scratch / "outside.log"
+    outside.write_text("the user's\n")
+    outside.chmod(0o000)
+    ground = race.opened()
+    agent(
+        ground.worktree,
+        f"mkdir out; touch out/outside.log; git add -f out; rm -r out; ln -s {scratch} out",
+    )
+    patch = take(ground)
+    assert set(changes(race, patch)) == {b"out"}
+    assert outside.stat().st_mode & 0o777 == 0
+
+
+def test_the_users_own_tags_are_nobodys_work(repo: Path, scratch: Path) -> None:
+    git(repo, "checkout", "-qb", "side")
+    (repo / "x").write_text("the user's\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "side")
+    git(repo, "tag", "v1")
+    git(repo, "tag", "-am", "two", "v2")
+    git(repo, "checkout", "-q", "main")
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    agent(ground.worktree, "git gc -q; git checkout -q v1; git checkout -q -")
+    patch = take(ground)
+    assert not patch.stranded
+    assert not patch.notes
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo new > src/pager.py; git add -A; git commit -qm one; git reset -q --soft HEAD~1",
+        "echo new > src/pager.py; git stash -q; git stash pop -q",
+        "git checkout -qb feature; echo new > src/pager.py; git commit -qam one",
+        "echo new > src/pager.py; git add -A; git commit -qm one; git mv src/pager.py src/p.py",
+        "git reset -q --hard; git checkout -q --detach; git status; git gc -q",
+        "git fetch -q . HEAD; git worktree add -q ../tmp/w; git worktree remove ../tmp/w",
+    ],
+)
+def test_what_agents_do_every_day_is_not_remarked_upon(race: Race, script: str) -> None:
+    ground = race.opened()
+    agent(ground.worktree, script)
+    patch = take(ground)
+    assert not patch.stranded
+    assert not patch.notes
+
+
+def test_a_sparse_checkout_of_the_agents_deletes_nothing(race: Race) -> None:
+    ground = race.opened()
+    agent(ground.worktree, "git sparse-checkout set --no-cone /src/; echo new > src/pager.py")
+    assert not (ground.worktree / "README.md").exists()
+    patch = take(ground)
+    assert changes(race, patch) == {b"src/pager.py": b"new\n"}
+    assert any("git sparse-checkout took it out" in note for note in patch.notes)
+
+
+@pytest.mark.parametrize("place", ["index", "HEAD", "logs/HEAD", "ORIG_HEAD"])
+def test_a_fifo_in_the_agents_own_repository_hangs_nothing(race: Race, place: str) -> None:
+    ground = race.opened()
+    (ground.worktree / "new").write_text("new\n")
+    admin = ground.worktree.parent / "repo.git" / "worktrees" / ground.worktree.name
+    (admin / "logs").mkdir(exist_ok=True)
+    (admin / place).unlink(missing_ok=True)
+    os.mkfifo(admin / place)
+    assert changes(race, take(ground)) == {b"new": b"new\n"}
+
+
+def test_another_repository_is_none_of_the_lanes(race: Race, scratch: Path) -> None:
+    # An agent may name any folder as its own; what is there is the user's.
+    shutil.copytree(race.repo.root, scratch / "private")
+    (scratch / "private" / "secret").write_text("secret\n")
+    git(scratch / "private", "stash", "-qu")
+    ground = race.opened()
+    (ground.worktree / ".git").write_text(f"gitdir: {scratch}/private/.git\n")
+    (ground.worktree / "n").mkdir()
+    (ground.worktree / "n" / ".git").write_text(f"gitdir: {scratch}/private/.git\n")
+    patch = take(ground)
+    assert not patch.stranded
+    assert not holders(race, b"secret\n")
