@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,16 +14,14 @@ from typing import Any
 import click
 import pytest
 
-from hydra.cli.group import COMMANDS, hydra
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.test_docs_names import lines, take
 
 DOCS = Path(__file__).parent.parent / "docs"
 WORKFLOWS = DOCS.parent / ".github" / "workflows"
 PINNED = "The agents in the versions that Hydra knows"
-PAGES = ("ci.md", "conformance.md")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"`(hydra [^`\n]+)`")
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}")
 
 
@@ -142,45 +139,12 @@ def test_nothing_is_written_into_a_script_that_a_person_can_choose() -> None:
 # --- lines ---------------------------------------------------------------------------------------
 
 
-def lines(page: str) -> list[str]:
-    """Every `hydra ...` of a page: in its text, in its shell blocks, in its workflows' scripts."""
-    found = _INLINE.findall((DOCS / page).read_text())
-    for text in blocks(page, "sh", "yaml"):
-        # Not a path or a name that ends in hydra, and not "hydra-conformance".
-        found += re.findall(r"(?:^|run: |\$ |\s)(hydra [a-z].*)$", text, re.MULTILINE)
-    return list(dict.fromkeys(found))
-
-
-def words(line: str) -> list[str]:
-    """The command's own words: without a comment, and what the shell does with its output."""
-    reader = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
-    reader.whitespace_split = True
-    kept: list[str] = []
-    for word in reader:
-        if word in ("|", "||", "&&", ";", ">", ">>", "<"):
-            break
-        kept.append(word)
-    return kept
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_line_is_one_that_hydra_takes(page: str) -> None:
-    told = lines(page)
-    assert len(told) >= 7
-    for line in told:
-        _, name, *rest = words(line)
-        assert name in COMMANDS, line
-        found = hydra.get_command(click.Context(hydra), name)
-        assert found is not None
-        with found.make_context(name, rest, resilient_parsing=False) as context:
-            assert context.params is not None, line
-
-
-def test_an_option_that_is_not_there_is_found() -> None:
-    found = hydra.get_command(click.Context(hydra), "conformance")
-    assert found is not None
+@pytest.mark.parametrize("page", ["ci.md", "conformance.md"])
+def test_its_lines_are_held_to_the_commands(page: str) -> None:
+    """By test_docs_names, as those of every page; and a slip would be found."""
+    assert len(lines(DOCS / page)) >= 7
     with pytest.raises(click.NoSuchOption):
-        found.make_context("conformance", words("hydra conformance --liv | jq ."))
+        take("hydra conformance --liv | jq .")
 
 
 # --- what a step does ----------------------------------------------------------------------------
