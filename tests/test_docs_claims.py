@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import tomllib
 from pathlib import Path
 
 from tests.support import fakes
@@ -49,3 +52,62 @@ def test_the_log_is_of_housekeeping_alone() -> None:
     rooms = Path(__file__).parent.parent.glob("hydra/**/*.py")
     logging = [path.stem for path in rooms if "logging.getLogger(__name__)" in path.read_text()]
     assert logging == ["housekeeping"]
+
+
+ROOT = Path(__file__).parent.parent
+
+
+def rooms() -> list[tuple[list[str], list[str]]]:
+    """docs/architecture.md, "The rooms": the rooms of each row, and what they never know."""
+    text = (ROOT / "docs/architecture.md").read_text().partition("## The rooms")[2]
+    rows = re.findall(r"^\| (`.*?) \| .* \| (.*) \|$", text.partition("\n## ")[0], re.MULTILINE)
+    return [
+        (
+            [name.rstrip("/").removesuffix(".py") for name in re.findall(r"`([\w./]+)`", row)],
+            re.split(r", |;", never.replace("`", "")),
+        )
+        for row, never in rows
+    ]
+
+
+def test_the_rooms_stand_in_the_order_that_the_linter_holds() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = [
+        {name.strip().removeprefix("hydra.") for name in layer.split(":")}
+        for layer in reversed(settings["contracts"][0]["layers"])
+    ]
+    named = [name for names, _ in rooms() for name in names]
+    places = [next(place for place, layer in enumerate(layers) if name in layer) for name in named]
+    assert places == sorted(places)
+    assert set(named) == set().union(*layers)
+
+
+def imports(room: str) -> set[str]:
+    """All that its modules import, wherever they do."""
+    folder = ROOT / "hydra" / room
+    files = folder.glob("**/*.py") if folder.is_dir() else [folder.with_suffix(".py")]
+    names: set[str] = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def test_no_room_imports_what_the_table_says_it_never_knows() -> None:
+    """Lazily neither. `I/O` is what blocks: processes, sockets, git, trio, `os`."""
+    everywhere = {name for names, _ in rooms() for name in names}
+    outside = {"trio": ["trio"], "click": ["click"], "subprocess": ["subprocess"], "os": ["os"]}
+    outside |= {"GitPython": ["git"], "I/O": ["trio", "subprocess", "socket", "git", "os"]}
+    looked_at = 0
+    for names, never in rooms():
+        for name in names:
+            for word in (word.strip() for word in never):
+                unknown = outside.get(word, [f"hydra.{word}"] if word in everywhere else [])
+                looked_at += bool(unknown)
+                for module in unknown:
+                    seen = {used for used in imports(name) if f"{used}.".startswith(f"{module}.")}
+                    assert seen <= {"os.path"}, f"{name} knows {word}"
+    assert looked_at > 60

@@ -76,6 +76,8 @@ def test_every_document_has_the_fields_of_the_page_and_no_others(scratch: Path, 
 
     plan = printed(hydra, "race", "Do it", "--check", CHECK, "--dry-run")
     holds("plan", plan, every | PLAN)
+    limits = PAGE.read_text().partition("`limits` (seconds:")[2].partition("; their keys")[0]
+    holds("plan, limits", plan["limits"], set(re.findall(r"`(\w+)`", limits)))
     holds("plan, a lane", plan["lanes"][0], common | PLAN_LANE)
     result = printed(hydra, "race", "Do it", "--check", CHECK)
     holds("result", result, every | fields("result"))
