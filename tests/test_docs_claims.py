@@ -111,3 +111,16 @@ def test_no_room_imports_what_the_table_says_it_never_knows() -> None:
                     seen = {used for used in imports(name) if f"{used}.".startswith(f"{module}.")}
                     assert seen <= {"os.path"}, f"{name} knows {word}"
     assert looked_at > 60
+
+
+def test_every_library_is_in_the_table_or_the_list() -> None:
+    """docs/architecture.md, "Why each library is here"; and nothing that is not asked for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [name for names in project["optional-dependencies"].values() for name in names]
+    text = (ROOT / "docs/architecture.md").read_text().partition("## Why each library is here")[2]
+    table, _, rest = text.partition("Carried in the page")
+    rows = set(re.findall(r"^\| ([\w-]+) \| [\d.]", table, re.MULTILINE))
+    assert rows == {re.split(r"[<>=]", name)[0] for name in project["dependencies"]}
+    bold = set(re.findall(r"\*\*([\w.-]+)\*\*", rest.partition("Not here, and why")[0]))
+    named = {re.split(r"[<>=]", name)[0] for name in extras} | {"hatchling"}
+    assert bold - {"highlight.js"} == named

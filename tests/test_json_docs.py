@@ -60,6 +60,31 @@ def lanes_fields() -> tuple[set[str], set[str]]:
     return columns(common), columns(more)
 
 
+def event_rows() -> dict[str, tuple[set[str], set[str]]]:
+    """docs/events.md: of each kind the data that must be there, and all that may be."""
+    rows: dict[str, tuple[set[str], set[str]]] = {}
+    text = (PAGE.parent / "events.md").read_text()
+    for kind, rest in re.findall(r"^\| `([a-z_]+)` \| (.*) \|$", text, re.MULTILINE):
+        cell = re.sub(r"\([^()]*(\([^()]*\)[^()]*)*\)", "", rest.rpartition("| ")[2])
+        cell = re.sub(r"`: .*?(?=,|$)", "`", cell.partition(". ")[0])  # a value, a sentence more
+        names = re.findall(r"`([a-z_]+)`(\??)", cell)
+        must, may = rows.get(kind, (None, set()))
+        needed = {name for name, optional in names if not optional}
+        must = needed if must is None else must & needed
+        rows[kind] = must, may | {name for name, _ in names}
+    return rows
+
+
+def undocumented(events: list[dict[str, Any]]) -> set[str]:
+    """What an event has beyond its row, or lacks of it."""
+    rows, wrong = event_rows(), set()
+    for event in events:
+        must, may = rows[event["kind"]]
+        for name in (set(event["data"]) - may) | (must - set(event["data"])):
+            wrong.add(f"{event['kind']}: {name}")
+    return wrong
+
+
 @pytest.mark.slow
 def test_every_document_has_the_fields_of_the_page_and_no_others(scratch: Path, repo: Path) -> None:
     hydra = Hydra(scratch, repo)
@@ -84,6 +109,7 @@ def test_every_document_has_the_fields_of_the_page_and_no_others(scratch: Path, 
     holds("result, a lane", result["lanes"][0], common | more)
     check = result["lanes"][0]["checks"][0]
     holds("a check", check, fields("A check"))
+    assert undocumented(hydra.events()) == set()
     verdict = printed(hydra, "compare")
     holds("verdict", verdict, fields("Verdict"))
     holds("verdict, a lane", verdict["lanes"][0], fields("A lane's verdict"))
