@@ -84,7 +84,7 @@ def test_of_a_version_that_was_not_tried_the_flags_that_carry_anything_are_named
     shown = {arg.partition("=")[0] for arg in built.args}
     warned = " ".join(unproved_flags(adapter, result, built.args))
     for flag in carried:
-        assert (re.search(rf"{flag}[,:]", warned) is not None) == (flag in shown), flag
+        assert (re.search(rf"{flag}[, ]", warned) is not None) == (flag in shown), flag
 
 
 def test_one_that_nobody_has_run_is_warned_of_by_the_same_rule() -> None:
@@ -93,7 +93,7 @@ def test_one_that_nobody_has_run_is_warned_of_by_the_same_rule() -> None:
     result = detected(adapter)
     built = adapter.build_command(request(), result)
     assert unproved_flags(adapter, result, built.args) == [
-        "Cursor Agent 2026.10.01-e373342 was never tried with --print, --output-format, --force:"
+        "nothing proves --print, --output-format, --force of Cursor Agent 2026.10.01-e373342:"
         " Hydra was tried with no version of it"
     ]
     assert not any("tried" in warning for warning in built.warnings)

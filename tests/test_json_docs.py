@@ -96,8 +96,8 @@ def test_every_document_has_the_fields_of_the_page_and_no_others(scratch: Path, 
     wrong: dict[str, list[str]] = {}
 
     def holds(name: str, document: Mapping[str, Any], names: set[str]) -> None:
-        if found := sorted(set(document) ^ names):
-            wrong[name] = found
+        if different := sorted(set(document) ^ names):
+            wrong[name] = different
 
     plan = printed(hydra, "race", "Do it", "--check", CHECK, "--dry-run")
     holds("plan", plan, every | PLAN)

@@ -30,7 +30,7 @@ def unproved_flags(adapter: Adapter, detected: DetectResult, args: Sequence[str]
     reason = _out_of_range(descriptor, detected.version)
     carrying = [name for name in names if name not in hidden and _carries(adapter, detected, name)]
     if reason and carrying:
-        warnings.append(f"{label} was never tried with {', '.join(carrying)}: {reason}")
+        warnings.append(f"nothing proves {', '.join(carrying)} of {label}: {reason}")
     return warnings
 
 
@@ -63,7 +63,7 @@ def _out_of_range(descriptor: Descriptor, version: str) -> str:
     if not version:
         return "its version is not known"
     older = versions.older(version, descriptor.minimum_version)
-    return f"{descriptor.minimum_version} is the oldest that was" if older else ""
+    return f"{descriptor.minimum_version} is the oldest that was tried" if older else ""
 
 
 def _carries(adapter: Adapter, detected: DetectResult, name: str) -> bool:

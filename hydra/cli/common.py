@@ -157,7 +157,7 @@ def invoked_as(environ: Mapping[str, str] = os.environ) -> str:
 def diagnosis(verbosity: int, environ: Mapping[str, str] = os.environ) -> None:
     """Logs to stderr at `-v` (info), `-vv` (debug) or the level that HYDRA_LOG names.
 
-    What logs (`app/housekeeping.py`, trio, GitPython) does so by the standard library, and structlog
+    What logs (`app/housekeeping.py`, trio, GitPython) does so by the standard library. structlog
     writes it, imported only here and only then: it would be half of a start. Diagnosis is not the
     record: events are (decision 12).
     """
