@@ -124,3 +124,23 @@ def test_every_library_is_in_the_table_or_the_list() -> None:
     bold = set(re.findall(r"\*\*([\w.-]+)\*\*", rest.partition("Not here, and why")[0]))
     named = {re.split(r"[<>=]", name)[0] for name in extras} | {"hatchling"}
     assert bold - {"highlight.js"} == named
+
+
+def test_an_agent_that_never_exits_after_its_result_is_ended_at_the_idle_limit(
+    scratch: Path, repo: Path
+) -> None:
+    """docs/agents/cursor-agent.md: it is timed_out, and its patch is there."""
+    hydra = Hydra(scratch, repo)
+    result = {"type": "result", "subtype": "success", "is_error": False, "result": "done"}
+    steps = [fakes.edit("a.txt", "x\n"), fakes.emit({**result, "session_id": "x"}), fakes.hang()]
+    hydra.agent("cursor-agent", steps)
+    race = hydra.race(
+        "-a", "cursor-agent", "--allow-experimental-adapters", "--idle-timeout", "500ms"
+    )
+    lane = race.lane("cursor-agent")
+    assert (lane["status"], lane["error"]["reason"], lane["message"]) == (
+        "timed_out",
+        "idle",
+        "done",
+    )
+    assert lane["patch"]["files"] == 1
