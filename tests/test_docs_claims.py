@@ -144,3 +144,44 @@ def test_an_agent_that_never_exits_after_its_result_is_ended_at_the_idle_limit(
         "done",
     )
     assert lane["patch"]["files"] == 1
+
+
+# --- words of which the list is closed -----------------------------------------------------------
+
+
+def json_row(name: str, section: str) -> set[str]:
+    """The values that docs/json.md has in a field's row: what is in backticks there."""
+    text = (ROOT / "docs/json.md").read_text().partition(f"\n{section}\n")[2]
+    row = re.findall(rf"^\| `{name}` \| [^|]* \| (.*) \|$", text, re.MULTILINE)[0]
+    return set(re.findall(r"`([^`]+)`", row.partition(";")[0].partition(": [")[0]))
+
+
+def first_column(page: str, heading: str) -> set[str]:
+    """The words in the first column of a section's table."""
+    text = (ROOT / "docs" / page).read_text().partition(f"\n## {heading}\n")[2]
+    cells = re.findall(r"^\| ([^|]+?) \|", text.partition("\n## ")[0], re.MULTILINE)
+    return {name.strip("` ") for cell in cells for name in cell.split(", ")}
+
+
+def test_statuses_and_states_are_those_of_the_code() -> None:
+    from hydra.checks.record import Status as CheckStatus
+    from hydra.health import State
+    from hydra.model import Confidence, Status
+
+    assert json_row("status", "## A lane") == set(Status)
+    assert json_row("status", "## A check") == set(CheckStatus)
+    assert json_row("health", "## `hydra agents --json`") == set(State)
+    assert set(State) <= first_column("doctor.md", "Health")
+    assert set(Confidence) <= json_row("capabilities", "## `hydra agents --json`")
+    ended = {word.replace(" ", "_") for word in first_column("checks.md", "How it ends")}
+    assert {status.replace("setup", "set-up") for status in CheckStatus} - ended == {"no_tests"}
+
+
+def test_remarks_are_of_the_kinds_that_both_pages_name() -> None:
+    from hydra.remarks.places import WORDS
+
+    documented = json_row("kind", "## Remark")
+    assert set(WORDS) <= documented
+    assert documented <= first_column("landing.md", "A word on every patch")
+    code = "".join(path.read_text() for path in (ROOT / "hydra/remarks").glob("*.py"))
+    assert {kind for kind in documented if f'"{kind}"' not in code} == set()

@@ -153,6 +153,7 @@ def test_lines_are_those_that_hydra_takes(page: Path) -> None:
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
+    yield "hydra", hydra
     for name in COMMANDS:
         command = hydra.get_command(click.Context(hydra), name)
         assert command is not None
