@@ -189,6 +189,13 @@ def test_defaults_that_help_names_are_the_configurations() -> None:
         assert f"({value})" in helps[option], option
 
 
+@page_by_page
+def test_modules_to_run_are_there(page: Path) -> None:
+    for name in re.findall(r"python -m ((?:hydra|tests|benchmarks)[a-z_.]*)", page.read_text()):
+        path = ROOT / name.rstrip(".").replace(".", "/")
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), name
+
+
 # --- errors --------------------------------------------------------------------------------------
 
 

@@ -265,3 +265,19 @@ async def test_what_a_relative_entry_of_path_leads_to_is_never_started(
         result = (await probe.detect_all([registry.OWN["claude"]], around))["claude"]
         assert result.binary is None
     assert not (scratch / "started").exists()
+
+
+@pytest.mark.slow
+def test_one_that_hangs_is_told_and_one_behind_it_is_taken(hydra: Hydra) -> None:
+    """At the probe's own limit: codex hangs and is left out, claude's shim hangs and is passed."""
+    shims = program(hydra.scratch / "shims", "claude", "exec sleep 600").parent
+    program(shims, "codex", "exec sleep 600")
+    hydra.path.insert(0, shims)
+    race = hydra.race("--dry-run")
+    (failure,) = race.document["left_out"]
+    assert (failure["adapter"], failure["reason"]) == ("codex", "probe_timeout")
+    lane = race.lane("claude")
+    assert lane["command"]["argv"][0] == str(hydra.scratch / "agents" / "bin" / "claude")
+    (warning,) = lane["warnings"]
+    assert warning.startswith(f"{shims}/claude was passed over: ")
+    assert "did not answer within" in warning

@@ -59,7 +59,7 @@ def _is_shown(descriptor: Descriptor, detected: DetectResult, name: str) -> bool
 def _out_of_range(descriptor: Descriptor, version: str) -> str:
     """Why its version is none that Hydra knows; "" where it is one."""
     if not descriptor.minimum_version:
-        return "Hydra was tried with no version of it"
+        return "its adapter names no version that was tried"
     if not version:
         return "its version is not known"
     older = versions.older(version, descriptor.minimum_version)
