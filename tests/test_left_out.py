@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from hydra import probe
 from hydra.adapters import registry
 from hydra.errors import Failure
 from hydra.model import Confinement, DetectResult
+from hydra.recover import record
+from hydra.reporters.document import plan_document
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.sample_race import PLAN
 
 EDITED = [fakes.edit("a.txt", "x\n"), fakes.finish("done")]
 FIELDS = {"kind", "reason", "message", "adapter", "command", "stderr", "hint", "numbers"}
@@ -281,3 +285,17 @@ def test_one_that_hangs_is_told_and_one_behind_it_is_taken(hydra: Hydra) -> None
     (warning,) = lane["warnings"]
     assert warning.startswith(f"{shims}/claude was passed over: ")
     assert "did not answer within" in warning
+
+
+def test_a_run_that_was_broken_off_keeps_who_was_left_out(scratch: Path) -> None:
+    """Recovery reads the plan's own record, of an older Hydra's as well."""
+    failure = Failure(kind="AuthMissing", message="not signed in", adapter="codex", hint="sign in")
+    document = plan_document(replace(PLAN, left_out=(failure,)))
+    folder = scratch / "20261121t203415-k3f"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(json.dumps({"prompt": "Do it"}))
+    (folder / "plan.json").write_text(json.dumps(document))
+    assert record.plan(folder).left_out == (failure,)
+    del document["left_out"]
+    (folder / "plan.json").write_text(json.dumps(document))
+    assert record.plan(folder).left_out == ()
