@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from tests.support import fakes
@@ -82,7 +83,8 @@ def test_the_rooms_stand_in_the_order_that_the_linter_holds() -> None:
     assert set(named) == set().union(*layers)
 
 
-def imports(room: str) -> set[str]:
+@cache
+def imports(room: str) -> frozenset[str]:
     """All that its modules import, wherever they do."""
     folder = ROOT / "hydra" / room
     files = folder.glob("**/*.py") if folder.is_dir() else [folder.with_suffix(".py")]
@@ -93,7 +95,7 @@ def imports(room: str) -> set[str]:
                 names.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return names
+    return frozenset(names)
 
 
 def test_no_room_imports_what_the_table_says_it_never_knows() -> None:
