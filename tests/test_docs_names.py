@@ -7,16 +7,22 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
 from hydra.adapters import registry
+from hydra.adapters.contract import Adapter
+from hydra.adapters.flags import Flag
 from hydra.cli.group import COMMANDS, hydra
 from hydra.config import Config
+from hydra.conformance.contract.requests import EXTRA, REQUESTS, request
 from hydra.conformance.recorded import recordings, root
+from hydra.errors import AgentError
 from hydra.model import Effort
 from tests.test_docs import all_tests
 
@@ -267,3 +273,48 @@ def test_words_that_come_from_a_help_text_stand_in_it() -> None:
         assert set(effort_words) <= set(re.findall(r"\w+", described[:260])), agent
         seen.append(agent)
     assert len(seen) == 6
+
+
+# --- the agents' lines ---------------------------------------------------------------------------
+
+
+def options_of(adapter: Adapter) -> set[str]:
+    """The long options of every line that it builds for its newest recorded version."""
+    descriptor, options = adapter.descriptor, set()
+    answers = recordings(root(), adapter.key())[-1].probes(descriptor.probes)
+    detected = adapter.detect(f"/bin/{descriptor.binaries[0]}", answers)
+    for changes in (*REQUESTS.values(), {"model": "maker/model"}):
+        if changes.get("effort") and changes["effort"] not in descriptor.efforts:
+            continue
+        with suppress(AgentError):
+            built = adapter.build_command(request(**changes), detected)
+            args = built.args[: [*built.args, "--"].index("--")]
+            options |= set(re.findall(r"^(--[a-zA-Z][\w-]*)", "\n".join(args), re.MULTILINE))
+    return options - set(EXTRA)
+
+
+PAGED = [
+    adapter
+    for adapter in registry.everyone()
+    if adapter.key() in ("claude", "codex") or (ROOT / f"docs/agents/{adapter.key()}.md").is_file()
+]
+
+
+@pytest.mark.parametrize("adapter", PAGED, ids=[adapter.key() for adapter in PAGED])
+def test_the_line_on_its_page_is_the_line_that_is_run(adapter: Adapter) -> None:
+    """All of its options and no others; `...` in it says that there are more."""
+    if adapter.descriptor.unrunnable:
+        pytest.skip("it is not run")
+    page = ROOT / f"docs/agents/{adapter.key()}.md"
+    text = page.read_text() if page.is_file() else (ROOT / "docs/adapters.md").read_text()
+    text = (
+        text if page.is_file() else text.partition(f"(`{adapter.key()}`)")[2].partition("\n## ")[0]
+    )
+    blocks = re.findall(r"^```\w*\n.*?^```|(?:^    \S.*\n)(?:^ {4,}.*\n)*", text, re.M | re.S)
+    block = max(blocks, key=lambda other: len(re.findall(r" --[a-z]", other)))
+    shown = set(re.findall(r"(?<![\w-])--[a-zA-Z][\w-]*", block))
+    options = options_of(adapter)
+    module = vars(import_module(type(adapter).__module__)).values()
+    names = {flag.name for flag in module if isinstance(flag, Flag)}  # what other versions have
+    assert shown <= options | names
+    assert " ... " in block or {name for name in options if name not in text} == set()
