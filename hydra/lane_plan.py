@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.environment import names
-from hydra.adapters.proof import unproved_flags
+from hydra.adapters.flag_proof import unproved_flags
 from hydra.config import Config
 from hydra.config.records import Remote
 from hydra.errors import AgentError, BinaryMissing, Failure, Refused, UnsupportedFlag

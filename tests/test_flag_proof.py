@@ -12,7 +12,7 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
-from hydra.adapters.proof import unproved_flags
+from hydra.adapters.flag_proof import unproved_flags
 from hydra.adapters.shape import problem
 from hydra.conformance.contract.requests import EXTRA, REQUESTS, request
 from hydra.conformance.recorded import Recording, recordings, root

@@ -1,7 +1,7 @@
 """Cursor's agent CLI, experimental: closed, in no registry, read about and never run here.
 
 Everything below comes from its documentation and from issues of its users, so no claim is
-better than `observed`, and it has no `minimum_version`: each of its flags is warned of (`proof`).
+better than `observed`. It has no `minimum_version`, so its flags are warned of (`flag_proof`).
 """
 
 from __future__ import annotations
