@@ -8,6 +8,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -128,6 +130,7 @@ def test_every_library_is_in_the_table_or_the_list() -> None:
     assert bold - {"highlight.js"} == named
 
 
+@pytest.mark.slow
 def test_an_agent_that_never_exits_after_its_result_is_ended_at_the_idle_limit(
     scratch: Path, repo: Path
 ) -> None:
@@ -136,9 +139,7 @@ def test_an_agent_that_never_exits_after_its_result_is_ended_at_the_idle_limit(
     result = {"type": "result", "subtype": "success", "is_error": False, "result": "done"}
     steps = [fakes.edit("a.txt", "x\n"), fakes.emit({**result, "session_id": "x"}), fakes.hang()]
     hydra.agent("cursor-agent", steps)
-    race = hydra.race(
-        "-a", "cursor-agent", "--allow-experimental-adapters", "--idle-timeout", "500ms"
-    )
+    race = hydra.race("-a", "cursor-agent", "--allow-experimental-adapters", "--idle-timeout", "5s")
     lane = race.lane("cursor-agent")
     assert (lane["status"], lane["error"]["reason"], lane["message"]) == (
         "timed_out",
