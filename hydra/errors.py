@@ -25,16 +25,23 @@ EXIT_TERMINATED = 143
 STDERR_EXCERPT = 2000
 """Characters of an agent's stderr that a `Failure` keeps: its end, where the reason stands."""
 
+NOT_INSTALLED = "not_installed"
+"""Reason of a `BinaryMissing` where nothing by any of the agent's names is there."""
+
 
 class HydraError(Exception):
-    """Something a person can mend: `message` says what and why, `hint` what to do next."""
+    """Something a person can mend: `message` says what and why, `hint` what to do next.
+
+    `failures` are what stands in the way of each agent, where that is the reason.
+    """
 
     exit_code: ClassVar[int] = EXIT_USAGE
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "", failures: tuple[Failure, ...] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.failures = failures
 
 
 class UsageError(HydraError):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.environment import names
+from hydra.adapters.flag_proof import unproved_flags
 from hydra.config import Config
 from hydra.config.records import Remote
 from hydra.errors import AgentError, BinaryMissing, Failure, Refused, UnsupportedFlag
@@ -49,6 +50,8 @@ class Known:
     as_root: bool
     elsewhere: Mapping[tuple[str, str], There] = field(default_factory=dict)
     """What was found on remotes, by agent and remote."""
+    left_out: tuple[Failure, ...] = ()
+    """Why agents that would race by themselves do not."""
     warnings: tuple[str, ...] = ()
 
 
@@ -90,7 +93,8 @@ def plan_lane(known: Known, lane: Lane) -> LanePlan:
         command = known.adapters[lane.adapter].build_command(request, found)
     except AgentError as error:
         return replace(planned, failure=error.failure)
-    return replace(planned, command=command)
+    unproved = unproved_flags(known.adapters[lane.adapter], found, command.args)
+    return replace(planned, command=command, warnings=(*planned.warnings, *unproved))
 
 
 def _request(
@@ -183,11 +187,17 @@ def _permission(
     if known.adapters[key].descriptor.confines_itself:
         return permission
     if asked is not None:
-        raise Refused(
-            f"{key} cannot run full-auto here: nothing confines it ({known.confinement.reason})",
-            hint="install bubblewrap, or race with --permission edit",
-        )
+        raise _unconfined(key, known.confinement.reason)
     return Permission.EDIT
+
+
+def _unconfined(key: str, reason: str) -> Refused:
+    message = f"{key} cannot run full-auto here: nothing confines it ({reason})"
+    hint = "install bubblewrap, or race with --permission edit"
+    failure = Failure(
+        kind="SpawnFailed", reason="not_confined", message=message, adapter=key, hint=hint
+    )
+    return Refused(message, hint=hint, failures=(failure,))
 
 
 def _unready(lane: Lane, found: DetectResult | None) -> Failure:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hydra.adapters.contract import Adapter
-from hydra.errors import NoAgentReady, UsageError
+from hydra.errors import NOT_INSTALLED, Failure, NoAgentReady, UsageError
 from hydra.model import DetectResult, Lane, Tier
 
 EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
@@ -31,7 +31,23 @@ def choose_lanes(
     raise NoAgentReady(
         f"no agent is ready ({reasons or 'none was probed'})",
         hint="`hydra doctor` says what each one needs; `hydra demo` works without any",
+        failures=tuple(result.error for result in found.values() if result.error),
     )
+
+
+def left_out(found: Mapping[str, DetectResult]) -> tuple[Failure, ...]:
+    """Why an agent is in no race that names none: of each that is installed and cannot start.
+
+    One that is not installed is nobody's loss; one whose path the settings name is to be there.
+    """
+    errors = (result.error for result in found.values())
+    return tuple(error for error in errors if error is not None and error.reason != NOT_INSTALLED)
+
+
+def left_out_warning(failure: Failure) -> str:
+    """One line, with the next step."""
+    step = f": {failure.hint}" if failure.hint else ""
+    return f"{failure.adapter} is left out of this race ({failure.message}){step}"
 
 
 def check_experimental(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from hydra.errors import NoAgentReady, Refused
 from hydra.lane_plan import Known, plan_lane
+from hydra.lanes import left_out_warning
 from hydra.model import (
     Check,
     Confinement,
@@ -34,7 +35,8 @@ def make(known: Known) -> RacePlan:
     permission = race.permission or Permission.FULL_AUTO
     lanes = tuple(plan_lane(known, lane) for lane in known.lanes)
     if all(lane.failure is not None for lane in lanes):
-        raise NoAgentReady(_why_none(lanes), hint=_what_next(lanes))
+        failures = tuple(lane.failure for lane in lanes if lane.failure is not None)
+        raise NoAgentReady(_why_none(lanes), hint=_what_next(lanes), failures=failures)
     plan = RacePlan(
         run=known.run,
         task=known.task,
@@ -53,9 +55,10 @@ def make(known: Known) -> RacePlan:
         trials=known.config.judge.trials,
         keep=race.keep,
         retry=known.config.retry,
-        warnings=known.warnings,
+        left_out=known.left_out,
     )
-    return replace(plan, warnings=(*known.warnings, *_warnings(known, plan)))
+    missed = (left_out_warning(failure) for failure in known.left_out)
+    return replace(plan, warnings=(*known.warnings, *missed, *_warnings(known, plan)))
 
 
 def _confines(known: Known) -> bool:

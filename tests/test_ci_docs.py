@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,14 +14,14 @@ from typing import Any
 import click
 import pytest
 
-from hydra.cli.group import COMMANDS, hydra
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.test_docs_names import lines, take
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("ci.md", "conformance.md")
+WORKFLOWS = DOCS.parent / ".github" / "workflows"
+PINNED = "The agents in the versions that Hydra knows"
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"`(hydra [^`\n]+)`")
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}")
 
 
@@ -53,11 +52,46 @@ def test_a_linter_for_workflows_takes_them(scratch: Path) -> None:
     files = [scratch / f"{number}.yml" for number, _ in enumerate(blocks("ci.md", "yaml"))]
     for file, text in zip(files, blocks("ci.md", "yaml"), strict=True):
         file.write_text(text)
-    assert len(files) == 2
+    assert len(files) == 3
     done = lint(*files)
     assert done.returncode == 0, done.stdout
     files[0].write_text(files[0].read_text().replace("runs-on:", "run-on:"))
     assert lint(*files).returncode == 1  # it looks
+
+
+OWN = ("agents", "ci")
+
+
+def test_the_page_shows_hydras_own_files_as_they_are() -> None:
+    """`.github/workflows/` has what the page says lies there, and nothing else."""
+    shown = {re.findall(r"^name: (.*)$", text, re.M)[0]: text for text in blocks("ci.md", "yaml")}
+    assert set(shown) == {*OWN, "race"}
+    files = {path.stem: path.read_text() for path in WORKFLOWS.glob("*")}
+    assert files == {name: shown[name] for name in OWN}
+    page = (DOCS / "ci.md").read_text()
+    assert all(f"`.github/workflows/{name}.yml`" in page for name in OWN)
+
+
+def test_the_run_of_every_change_has_what_it_looks_for() -> None:
+    """`.ci/run` on each Python that it and the package name; `.ci/agents` knows who is pinned."""
+    pytest.importorskip("ruamel.yaml")
+    ci, agents = workflows()["ci"], workflows()["agents"]
+    assert set(ci["on"]) == {"push", "pull_request"}
+    assert [step["run"] for step in steps(ci) if "run" in step][-1] == "bash .ci/run"
+    runner = (DOCS.parent / ".ci" / "run").read_text()
+    versions = next(
+        step["with"]["python-version"]
+        for step in steps(ci)
+        if "with" in step and "python-version" in step["with"]
+    ).split()
+    assert sorted(versions) == re.findall(r"for version in ([\d. ]+);", runner)[0].split()
+    package = (DOCS.parent / "pyproject.toml").read_text()
+    assert sorted(versions) == sorted(re.findall(r"Python :: (3\.\d+)", package))
+    pins = (DOCS.parent / ".ci" / "pins").read_text()
+    (line,) = [text for text in script("agents", PINNED).splitlines() if ".ci/agents" in text]
+    for agent in line.split('"')[-1].split():
+        assert re.search(rf"^{agent} ", pins, re.M)
+    assert "continue-on-error" not in str(agents)
 
 
 def lint(*files: Path) -> subprocess.CompletedProcess[str]:
@@ -72,14 +106,14 @@ def test_they_may_do_no_more_than_they_must() -> None:
         assert workflow["permissions"] == {"contents": "read"}, name
         assert "pull_request_target" not in str(workflow), name
         for job, told in workflow["jobs"].items():
-            assert told["timeout-minutes"] <= 90
+            assert told["timeout-minutes"] <= (180 if name == "ci" else 90)
             if job == "issue":
                 assert told["permissions"] == {"issues": "write"}
                 assert not any("hydra " in one.get("run", "") for one in told["steps"])
                 assert not any("npm" in one.get("run", "") for one in told["steps"])
             else:
                 assert "permissions" not in told
-    assert "secrets." not in str(workflows()["agents"])
+    assert "secrets." not in str([workflows()["agents"], workflows()["ci"]])
 
 
 def test_actions_are_pinned_and_leave_no_token_behind() -> None:
@@ -105,45 +139,12 @@ def test_nothing_is_written_into_a_script_that_a_person_can_choose() -> None:
 # --- lines ---------------------------------------------------------------------------------------
 
 
-def lines(page: str) -> list[str]:
-    """Every `hydra ...` of a page: in its text, in its shell blocks, in its workflows' scripts."""
-    found = _INLINE.findall((DOCS / page).read_text())
-    for text in blocks(page, "sh", "yaml"):
-        # Not a path or a name that ends in hydra, and not "hydra-conformance".
-        found += re.findall(r"(?:^|run: |\$ |\s)(hydra [a-z].*)$", text, re.MULTILINE)
-    return list(dict.fromkeys(found))
-
-
-def words(line: str) -> list[str]:
-    """The command's own words: without a comment, and what the shell does with its output."""
-    reader = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
-    reader.whitespace_split = True
-    kept: list[str] = []
-    for word in reader:
-        if word in ("|", "||", "&&", ";", ">", ">>", "<"):
-            break
-        kept.append(word)
-    return kept
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_line_is_one_that_hydra_takes(page: str) -> None:
-    told = lines(page)
-    assert len(told) >= 7
-    for line in told:
-        _, name, *rest = words(line)
-        assert name in COMMANDS, line
-        found = hydra.get_command(click.Context(hydra), name)
-        assert found is not None
-        with found.make_context(name, rest, resilient_parsing=False) as context:
-            assert context.params is not None, line
-
-
-def test_an_option_that_is_not_there_is_found() -> None:
-    found = hydra.get_command(click.Context(hydra), "conformance")
-    assert found is not None
+@pytest.mark.parametrize("page", ["ci.md", "conformance.md"])
+def test_its_lines_are_held_to_the_commands(page: str) -> None:
+    """By test_docs_names, as those of every page; and a slip would be found."""
+    assert len(lines(DOCS / page)) >= 7
     with pytest.raises(click.NoSuchOption):
-        found.make_context("conformance", words("hydra conformance --liv | jq ."))
+        take("hydra conformance --liv | jq .")
 
 
 # --- what a step does ----------------------------------------------------------------------------
@@ -222,8 +223,26 @@ def test_the_step_that_runs_the_clis_hands_its_code_on(shop: Hydra) -> None:
     """None is installed here: 4, which opens no issue."""
     pytest.importorskip("ruamel.yaml")
     output = shop.scratch / "output"
-    text = script("agents", "Agents against the scripted model server")
+    text = script("agents", "What they do against the scripted model server")
     done = run(
         shop, text, GITHUB_STEP_SUMMARY=str(shop.scratch / "s.md"), GITHUB_OUTPUT=str(output)
     )
     assert (done.returncode, output.read_text()) == (4, "code=4\n")
+    gate = script("agents", "They must do what Hydra expects")
+    assert run(shop, gate, GITHUB_STEP_SUMMARY=str(shop.scratch / "s.md")).returncode == 4
+
+
+@pytest.mark.parametrize(("code", "ended"), [(0, 0), (1, 0), (3, 3), (130, 130)])
+def test_what_the_newest_do_is_reported_and_gates_nothing(
+    shop: Hydra, code: int, ended: int
+) -> None:
+    """By a hydra that ends so: a change is the issue's, what could not be run is the runner's."""
+    pytest.importorskip("ruamel.yaml")
+    output = shop.scratch / "output"
+    text = f"hydra() {{ echo '### report'; return {code}; }}\n"
+    text += script("agents", "What they do against the scripted model server")
+    done = run(
+        shop, text, GITHUB_STEP_SUMMARY=str(shop.scratch / "s.md"), GITHUB_OUTPUT=str(output)
+    )
+    assert (done.returncode, output.read_text()) == (ended, f"code={code}\n")
+    assert (shop.scratch / "s.md").read_text() == "### report\n"

@@ -100,6 +100,7 @@ def over(
             "efforts": {},
             "modes": modes,
             "broken_versions": {},
+            "hidden_flags": {},
             "exit_codes": EXITS,
             "capabilities": capabilities(usage=usage),
             "probes": (

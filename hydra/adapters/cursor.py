@@ -1,7 +1,7 @@
 """Cursor's agent CLI, experimental: closed, in no registry, read about and never run here.
 
 Everything below comes from its documentation and from issues of its users, so no claim is
-better than `observed`, and every line it builds carries a warning.
+better than `observed`. It has no `minimum_version`, so its flags are warned of (`flag_proof`).
 """
 
 from __future__ import annotations
@@ -125,10 +125,7 @@ MODE = Flag(name="--mode", purpose="for --permission plan")
 
 TABLE = (PRINT, FORMAT, TRUST, FORCE, WORKSPACE, MODEL, RESUME, MODE)
 
-INFERRED = (
-    "cursor-agent is driven by flags that were read about and never tried: its result may be"
-    " incomplete, and it is known not to exit at times (the idle limit ends it then)"
-)
+MAY_STAY = "cursor-agent is known not to exit at times: the idle limit ends it then"
 
 NEW_CHAT = "Cursor Agent begins a new chat without a word where it does not know the session"
 
@@ -162,7 +159,7 @@ class Cursor(CliAdapter):
                 "go on with the session itself, or begin a new one",
             )
         line = self.line(found)
-        line.warnings.append(INFERRED)
+        line.warnings.append(MAY_STAY)
         line.add(PRINT)
         line.add_value(FORMAT, "stream-json")
         line.add(TRUST)

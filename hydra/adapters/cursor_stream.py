@@ -33,7 +33,7 @@ _FAILURES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
 
 
 class CursorStream(JsonStream):
-    """One attempt's stream. Its `result` ends it at once: the process at times never exits."""
+    """One attempt's stream. Its `result` ends it at once, whether the process exits or not."""
 
     label = "Cursor Agent"
 

@@ -35,6 +35,8 @@ class OpenCodeServer(OpenCode):
         protocol="http",
         stream_format="json-lines",
         converses=True,
+        # Shown by `opencode serve --help`, which no probe asks for.
+        hidden_flags={"--hostname": ("1.18.33", "1.18.33")},
         capabilities=replace(
             DESCRIPTOR.capabilities,
             json_stream=Capability(True, note="server-sent events; a tool is told as it begins"),

@@ -118,6 +118,9 @@ def _tables(told: Any) -> Iterator[str]:
     for version, words in told.broken_versions.items():
         if not (isinstance(version, str) and isinstance(words, str)):
             yield "descriptor: broken_versions is no table of texts"
+    for name, seen in told.hidden_flags.items():
+        if not (isinstance(name, str) and isinstance(seen, tuple) and len(seen) == 2):
+            yield "descriptor: hidden_flags is no table of pairs of versions"
 
 
 def _config(folder: Any) -> Iterator[str]:

@@ -65,7 +65,8 @@ def ready(place: Place, asker: Asker) -> Ready:
     confinement, found = trio.run(_probe, place, adapter, config, asker.environ)
     if not found.ready:
         error = found.error or Failure(kind="BinaryMissing", message="it was not found")
-        raise NoAgentReady(f"{lane.adapter} is not ready: {error.message}", hint=error.hint)
+        message = f"{lane.adapter} is not ready: {error.message}"
+        raise NoAgentReady(message, hint=error.hint, failures=(error,))
     descriptor = adapter.descriptor
     if not (confinement.holds or descriptor.confines_itself or descriptor.sandbox == "hard"):
         raise Refused(

@@ -30,7 +30,7 @@ from hydra.errors import EXIT_OK, Refused
 from hydra.events import Event
 from hydra.git.runner import kill_all
 from hydra.lane_plan import Known
-from hydra.lanes import choose_lanes
+from hydra.lanes import choose_lanes, left_out
 from hydra.model import Confinement, DetectResult, RacePlan, RaceResult
 from hydra.plan import no_private_network
 from hydra.race import Race, signals
@@ -145,6 +145,7 @@ def _plan(
             },
             as_root=os.geteuid() == 0,
             elsewhere=elsewhere,
+            left_out=() if scene.asked else left_out(found),
             warnings=scene.warnings,
         )
     )

@@ -108,7 +108,7 @@ def verbose_option(command: click.Command) -> click.Command:
         expose_value=False,
         is_eager=True,
         callback=lambda ctx, param, count: None if ctx.resilient_parsing else diagnosis(count),
-        help="Log to stderr what Hydra does (twice: more).",
+        help="Log diagnosis to stderr: housekeeping, libraries' warnings (twice: debug).",
     )(command)
 
 
@@ -157,8 +157,9 @@ def invoked_as(environ: Mapping[str, str] = os.environ) -> str:
 def diagnosis(verbosity: int, environ: Mapping[str, str] = os.environ) -> None:
     """Logs to stderr at `-v` (info), `-vv` (debug) or the level that HYDRA_LOG names.
 
-    The rooms log by the standard library and structlog writes it, imported only here and only
-    then: it would be half of a start. Diagnosis is not the record: events are (decision 12).
+    What logs (`app/housekeeping.py`, trio, GitPython) does so by the standard library. structlog
+    writes it, imported only here and only then: it would be half of a start. Diagnosis is not the
+    record: events are (decision 12).
     """
     level = environ.get("HYDRA_LOG", "").strip().upper()
     if verbosity:

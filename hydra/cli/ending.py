@@ -31,17 +31,23 @@ class OutputLost(HydraError):
     exit_code = EXIT_OUTPUT
 
 
-def tell(error: BaseException, *, as_json: bool) -> int:
-    """Says what happened where it belongs, and gives the exit code."""
+def tell(error: BaseException, *, as_json: bool, streams: bool = False) -> int:
+    """Says what happened where it belongs, and gives the exit code.
+
+    `streams`: stdout is a stream of events, which gets the error's document as one more line.
+    """
     known = _known(error)
     if isinstance(known, int):
         return known
     try:
         if isinstance(known, Bug):
             _print_traceback(error)
-        _print_error(known, as_json=as_json and not isinstance(known, OutputLost))
+        lost_output = isinstance(known, OutputLost)
+        if streams and not as_json and not lost_output:
+            _print_line(known)
+        _print_error(known, as_json=as_json and not lost_output)
     except OSError as lost:
-        if as_json:
+        if as_json or streams:
             return tell(lost, as_json=False)
         silence(sys.stderr)  # nobody reads it either
     return known.exit_code
@@ -124,6 +130,15 @@ def _print_traceback(error: BaseException) -> None:
     from hydra.reporters.text import clean
 
     sys.stderr.write(clean("".join(traceback.format_exception(error)), multiline=True))
+
+
+def _print_line(error: HydraError) -> None:
+    import json
+
+    from hydra.reporters.document import error_document
+
+    sys.stdout.write(json.dumps(error_document(error), separators=(",", ":")) + "\n")
+    sys.stdout.flush()
 
 
 def _print_error(error: HydraError, *, as_json: bool) -> None:

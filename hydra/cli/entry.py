@@ -28,7 +28,8 @@ def run(arguments: Sequence[str]) -> int:
     except BaseException as error:
         from hydra.cli.ending import tell
 
-        code = tell(error, as_json=_wants_json(arguments))
+        streams = _has_option(arguments, "--events")
+        code = tell(error, as_json=_has_option(arguments, "--json"), streams=streams)
     _drop_what_stderr_cannot_take()
     return code
 
@@ -54,9 +55,9 @@ def _completion(arguments: Sequence[str]) -> int | None:
     return shell_complete(hydra, {}, program, asked[0], os.environ[asked[0]])
 
 
-def _wants_json(arguments: Sequence[str]) -> bool:
+def _has_option(arguments: Sequence[str], name: str) -> bool:
     # Read from the words themselves: the error may be that they could not be parsed.
-    return "--json" in arguments[: [*arguments, "--"].index("--")]
+    return name in arguments[: [*arguments, "--"].index("--")]
 
 
 def _print_what_the_locale_cannot() -> None:

@@ -104,6 +104,8 @@ class RacePlan:
     trials: TrialCap = field(default_factory=TrialCap)
     keep: str = "failed"
     retry: Retry = field(default_factory=Retry)
+    left_out: tuple[Failure, ...] = ()
+    """Why agents that are installed are not in it, though it names none."""
     warnings: tuple[str, ...] = ()
 
     @property

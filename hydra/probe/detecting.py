@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,8 +10,9 @@ from pathlib import Path
 import trio
 
 from hydra.adapters.contract import Adapter, Descriptor, Probe
-from hydra.errors import BinaryMissing, Failure, SpawnFailed
+from hydra.errors import NOT_INSTALLED, BinaryMissing, Failure, SpawnFailed
 from hydra.model import DetectResult, ProbeOutput, SignIn
+from hydra.probe.candidates import candidates, is_unfit, most_telling, passing_over
 from hydra.probe.identity import identify
 from hydra.probe.memory import Answer, Memory
 from hydra.probe.pool import Asked, Pool, cores
@@ -53,26 +53,32 @@ class _Desk:
         self._around = around
 
     async def detect(self, adapter: Adapter, begun: Callable[[], None]) -> DetectResult:
-        """The first candidate that proves to be this agent, else the most telling failure.
+        """The first candidate that can race, else the most telling failure; those that were passed
+        over are named with why.
 
         `begun` is called once its first questions are asked, or where there are none to ask.
         """
         descriptor = adapter.descriptor
-        failed: DetectResult | None = None
-        for number, binary in enumerate(_candidates(descriptor, self._around)):
-            asked = self._ask(descriptor, binary)
-            if number == 0:
+        unfit: list[DetectResult] = []
+        for binary in candidates(descriptor, self._around):
+            questions = self._ask(descriptor, binary)
+            if not unfit:
                 begun()
-            result = await self._read(adapter, binary, asked)
-            if result.error is None or result.error.kind != "BinaryMissing":
-                return result
-            failed = failed or result
-        if failed is not None and failed.error is not None:
-            named = descriptor.key in self._around.paths
-            hint = _named_hint(descriptor) if named else failed.error.hint
-            return replace(failed, error=replace(failed.error, hint=hint))
+            result = await self._read(adapter, binary, questions)
+            if not is_unfit(result.error):
+                return passing_over(descriptor, result, unfit)
+            unfit.append(result)
+        if unfit:
+            return self._telling(descriptor, unfit)
         begun()
         return DetectResult(adapter=descriptor.key, error=_missing(descriptor, self._around))
+
+    def _telling(self, descriptor: Descriptor, unfit: Sequence[DetectResult]) -> DetectResult:
+        result = most_telling(descriptor, unfit)
+        error, named = result.error, descriptor.key in self._around.paths
+        if error is None or error.kind != "BinaryMissing" or not named:
+            return result
+        return replace(result, error=replace(error, hint=_named_hint(descriptor)))
 
     def _ask(self, descriptor: Descriptor, binary: Path) -> list[tuple[Probe, Answer | Asked]]:
         signed, _ = seems_signed_in(descriptor, self._around)
@@ -163,20 +169,10 @@ def _missing(descriptor: Descriptor, around: Surroundings) -> Failure:
         adapter=descriptor.key,
         command=(tried.split(", ")[0],),
         hint=_named_hint(descriptor) if configured else descriptor.install_hint,
+        reason="" if configured else NOT_INSTALLED,
     ).failure
 
 
 def _named_hint(descriptor: Descriptor) -> str:
     """Of a program that the user's settings name: one that is installed would not be asked."""
     return f"set agents.{descriptor.key}.path to its program"
-
-
-def _candidates(descriptor: Descriptor, around: Surroundings) -> list[Path]:
-    path = around.environ.get("PATH")
-    configured = around.paths.get(descriptor.key)
-    if configured:
-        named = shutil.which(configured, path=path)
-        return [Path(named)] if named else []
-    names = (*descriptor.binaries, *descriptor.generic_binaries)
-    paths = [shutil.which(name, path=path) for name in names]
-    return [Path(path).absolute() for path in paths if path]

@@ -167,6 +167,7 @@ def plan(folder: Path) -> RacePlan:
             **_checks(told.get("checks")),
             keep=told["keep"],
             retry=_retry(told.get("retry")),
+            left_out=tuple(failure(error) for error in told.get("left_out", ())),
             warnings=tuple(told["warnings"]),
         )
     except (KeyError, TypeError, ValueError) as damage:

@@ -10,7 +10,7 @@ import json
 import math
 import signal
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from hydra.errors import (
     EXIT_INTERRUPTED,
@@ -94,18 +94,23 @@ def plan_document(plan: RacePlan) -> Document:
 
 
 def error_document(error: HydraError) -> Document:
-    """Why nothing was done. `error` has a lane's failure's fields, empty where they do not fit."""
-    failure = (
-        error.failure
-        if isinstance(error, AgentError)
-        else Failure(kind=type(error).__name__, message=error.message, hint=error.hint)
-    )
+    """Why nothing was done. `error` has a lane's failure's fields, empty where they do not fit;
+    `agents` has them for each agent that stands in the way."""
     return {
         "schema": SCHEMA,
         "kind": "error",
-        "error": _failure(failure),
+        "error": _failure(_failure_of(error)),
+        "agents": [_failure(failure) for failure in error.failures],
         "exit_code": error.exit_code,
     }
+
+
+def _failure_of(error: HydraError) -> Failure:
+    """The error as a failure; where one agent alone is the reason, with that agent's fields."""
+    if isinstance(error, AgentError):
+        return error.failure
+    only = error.failures[0] if len(error.failures) == 1 else Failure(kind="", message="")
+    return replace(only, kind=type(error).__name__, message=error.message, hint=error.hint)
 
 
 def _checks(plan: RacePlan) -> Document:
@@ -128,6 +133,7 @@ def _race(plan: RacePlan) -> Document:
         "confinement": _confinement(plan.confinement),
         "permission": plan.permission.value,
         "network": plan.network,
+        "left_out": [_failure(failure) for failure in plan.left_out],
     }
 
 

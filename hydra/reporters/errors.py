@@ -17,6 +17,9 @@ def error_text(error: HydraError, *, color: bool = False) -> str:
     lines = [f"{paint('error:', 'bad', color)} {clean(error.message, multiline=True)}"]
     if isinstance(error, AgentError):
         lines += failure_details(error.failure.as_dict(), None, hint=False)
+    several = len(error.failures) > 1
+    for failure in error.failures:
+        lines += failure_details(failure.as_dict(), None, hint=several)
     if error.hint:
         lines.append(f"{paint('hint:', 'busy', color)} {clean(error.hint, multiline=True)}")
     return "\n".join(lines) + "\n"

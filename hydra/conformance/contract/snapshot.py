@@ -37,6 +37,7 @@ _NOT_HELD = (
     "platforms",
 )
 _LATER = (
+    "hidden_flags",
     "litter",
     "masked",
     "own_places",

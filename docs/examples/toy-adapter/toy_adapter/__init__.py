@@ -18,6 +18,7 @@ DESCRIPTOR = Descriptor(
     homepage="https://example.com/toy",
     tier=Tier.EXPERIMENTAL,
     binaries=("toy",),
+    minimum_version="1.0.0",
     install_hint="put the file `toy` of the example on your PATH",
     sign_in_hint="it needs none",
     exit_codes={0: "it did what its task says", 1: "it failed, and its last line says why"},

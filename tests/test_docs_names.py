@@ -1,0 +1,320 @@
+"""Whatever README.md and docs/ name is there: commands, options, files, tests, variables, headings,
+reasons of errors, effort words."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from hydra.adapters import registry
+from hydra.adapters.contract import Adapter
+from hydra.adapters.flags import Flag
+from hydra.cli.group import COMMANDS, hydra
+from hydra.config import Config
+from hydra.conformance.contract.requests import EXTRA, REQUESTS, request
+from hydra.conformance.recorded import recordings, root
+from hydra.errors import AgentError
+from hydra.model import Effort
+from tests.test_docs import all_tests
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/agents/*.md")])
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_TICKS = re.compile(r"`([^`\n]+)`")
+_SOURCE = re.compile(r"\.?(hydra|tests|fixtures|docs|benchmarks|ci)/[\w./-]+|[\w/-]+\.py(::\w+)?")
+
+OTHERS = frozenset(
+    (
+        *("home/", "setup.py", "skills/"),
+        *("test_apart", "test_deleted", "test_configuration", "test_tool"),
+        *("test_first_page", "test_no_items_need_no_page"),
+        *("hydra send", "hydra replay", "hydra kill", "hydra export", "hydra diff"),
+        *("hydra diff --json", "hydra conformance --drift", "HYDRA_SOURCE", "hydra/fixtures"),
+    )
+)
+"""What is another's by a name like one of Hydra's, told not to be there, or part of a line."""
+
+page_by_page = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+
+
+@cache
+def tracked() -> frozenset[str]:
+    """The files of the repository, and their folders."""
+    line = ["git", "ls-files", "-co", "--exclude-standard"]
+    listed = subprocess.run(line, cwd=ROOT, capture_output=True, text=True).stdout.split("\n")
+    files = [name for name in listed if name] or [
+        str(path.relative_to(ROOT)) for path in ROOT.glob("**/*") if ".venv" not in path.parts
+    ]
+    folders = {str(folder) for name in files for folder in Path(name).parents}
+    return frozenset((*files, *folders))
+
+
+@cache
+def sources(*folders: str) -> str:
+    """All the code of these folders, in one text."""
+    files = [path for folder in folders for path in (ROOT / folder).glob("**/*") if path.is_file()]
+    kinds = (".py", ".toml", "")
+    return "\n".join(path.read_text(errors="replace") for path in files if path.suffix in kinds)
+
+
+@page_by_page
+def test_files_are_there(page: Path) -> None:
+    for name in dict.fromkeys(_TICKS.findall(page.read_text())):
+        if not _SOURCE.fullmatch(name) or name in OTHERS or re.search(r"[A-Z]{4}", name):
+            continue
+        path = "/" + name.partition("::")[0].rstrip("/")
+        assert any(f"/{known}".endswith(path) for known in tracked()), name
+
+
+@page_by_page
+def test_tests_are_there(page: Path) -> None:
+    names = set(re.findall(r"(?<![\w/.])test_\w+(?!\.py|\w)", _FENCE.sub("", page.read_text())))
+    modules = {path.stem for path in (ROOT / "tests").glob("**/test_*.py")}
+    assert names <= all_tests() | modules | OTHERS
+
+
+@page_by_page
+def test_variables_are_read(page: Path) -> None:
+    for name in set(re.findall(r"\bHYDRA_[A-Z_]+[A-Z]\b", page.read_text())) - OTHERS:
+        assert name in sources("hydra", "tests", ".ci"), name
+
+
+def anchors(page: Path) -> list[str]:
+    """Of each heading, as GitHub makes them: the second of a name has -1 behind it."""
+    names: list[str] = []
+    for heading in re.findall(r"^#+ (.*)$", _FENCE.sub("", page.read_text()), re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.strip().lower())
+        name = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        times = sum(1 for other in names if re.fullmatch(rf"{re.escape(name)}(-\d+)?", other))
+        names.append(f"{name}-{times}" if times else name)
+    return names
+
+
+@page_by_page
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", _FENCE.sub("", page.read_text())):
+        if link.startswith(("http:", "https:")):
+            continue
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not anchor or target.suffix != ".md" or anchor in anchors(target), link
+
+
+# --- commands ------------------------------------------------------------------------------------
+
+
+def lines(page: Path) -> list[str]:
+    """Every `hydra ...` of a page that is a line to type."""
+    text = page.read_text()
+    typed = re.findall(r"`(hydra [^`\n]+)`", _FENCE.sub("", text))
+    for block in _FENCE.findall(text):
+        typed += re.findall(r"(?:^ *|run: |\$ |&& )(hydra [a-z-]+(?: .*)?)$", block, re.MULTILINE)
+    return [line for line in dict.fromkeys(typed) if line not in OTHERS and "  ->" not in line]
+
+
+def typed_words(line: str) -> list[str]:
+    reader = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
+    reader.whitespace_split = True
+    typed: list[str] = []
+    for word in reader:
+        if word in ("|", "||", "&&", ";", ">", ">>", "<"):
+            break
+        typed.append(word)
+    return typed
+
+
+def take(line: str) -> None:
+    """Parses it as Hydra would. Raises `click.ClickException`, or `HydraError`."""
+    _, name, *rest = typed_words(line)
+    command = hydra.get_command(click.Context(hydra), name)
+    assert command is not None, f"there is no command {name}"
+    while isinstance(command, click.Group) and rest and rest[0] in command.commands:
+        command = command.commands[rest.pop(0)]
+    try:
+        with command.make_context(name, rest):
+            pass
+    except click.exceptions.Exit:
+        pass  # --help
+
+
+@page_by_page
+def test_lines_are_those_that_hydra_takes(page: Path) -> None:
+    for line in lines(page):
+        if typed_words(line)[1].startswith("-") or typed_words(line)[1].endswith(":"):
+            continue  # `hydra --help`; the rooms' diagram
+        try:
+            take(line)
+        except click.ClickException as error:
+            pytest.fail(f"{line}: {error.format_message()}")
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    yield "hydra", hydra
+    for name in COMMANDS:
+        command = hydra.get_command(click.Context(hydra), name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {inner}", command.commands[inner]) for inner in command.commands)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_every_command_has_examples_that_it_takes(name: str) -> None:
+    examples = getattr(dict(commands())[name], "examples", ())
+    assert examples
+    for example in examples:
+        for line in re.findall(r"(?:^|\$\(|\| )(hydra [^|)]*)", example):
+            take(line.partition("  #")[0])
+
+
+def test_defaults_that_help_names_are_the_configurations() -> None:
+    from hydra.config.units import format_duration
+
+    race = hydra.get_command(click.Context(hydra), "race")
+    assert race is not None
+    helps = {option.name: getattr(option, "help", "") or "" for option in race.params}
+    config = Config()
+    for option, value in {
+        "total": f"{config.limits.total / 60:g}m",
+        "idle": format_duration(config.limits.idle),
+        "max_parallel": str(config.race.max_parallel),
+        "retry": str(config.retry.times),
+        "trial_runs": str(config.judge.trials.runs),
+        "keep": config.race.keep,
+    }.items():
+        assert f"({value})" in helps[option], option
+
+
+@page_by_page
+def test_modules_to_run_are_there(page: Path) -> None:
+    for name in re.findall(r"python -m ((?:hydra|tests|benchmarks)[a-z_.]*)", page.read_text()):
+        path = ROOT / name.rstrip(".").replace(".", "/")
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), name
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def reasons() -> set[str]:
+    """Each reason with which Hydra makes an error of an agent, where it stands as a word: as a
+    keyword's value, or behind the error's kind in a table."""
+    text = sources("hydra")
+    spelled = re.findall(r"\breason=\"([a-z_]+)\"", text)
+    return {*spelled, *re.findall(r"\"AgentFailed\", \"([a-z_]+)\"", text)}
+
+
+def test_reasons_of_errors_are_documented() -> None:
+    page = (ROOT / "docs" / "exit-codes.md").read_text()
+    used = reasons()
+    assert {"flag_gone", "not_it", "not_confined", "rate_limit"} <= used
+    assert {name for name in used if f"`{name}`" not in page} == set()
+
+
+def test_reasons_that_are_documented_are_used() -> None:
+    page = (ROOT / "docs" / "exit-codes.md").read_text().partition("## Errors of one agent")[2]
+    rows = re.findall(r"^\| `\w+` \| .*? \| (.*) \|$", page, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row)}
+    assert len(named) > 30
+    assert {name for name in named if f'"{name}"' not in sources("hydra")} == set()
+
+
+def test_exit_codes_are_the_codes() -> None:
+    """The page's rows are all that Hydra ends with, and no others."""
+    from hydra import errors
+    from hydra.cli import ending
+
+    page = (ROOT / "docs" / "exit-codes.md").read_text()
+    rows = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    named = {**vars(errors), **vars(ending)}
+    assert rows == {value for name, value in named.items() if name.startswith("EXIT_")}
+
+
+# --- efforts -------------------------------------------------------------------------------------
+
+
+def efforts() -> dict[str, tuple[list[str], str, str]]:
+    """The table's rows by agent: words, flag, source."""
+    text = (ROOT / "docs" / "adapters.md").read_text().partition("## Efforts")[2]
+    rows = {}
+    for line in re.findall(r"^\| `.*$", text.partition("\n## ")[0], re.MULTILINE):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        for agent in re.findall(r"`([\w-]+)`", cells[0]):
+            rows[agent] = (cells[1].split(", "), cells[2].strip("`"), cells[3])
+    return rows
+
+
+def test_the_table_of_efforts_is_what_the_adapters_say() -> None:
+    table = efforts()
+    for adapter in registry.everyone():
+        if not adapter.descriptor.unrunnable:
+            mapped = adapter.descriptor.efforts
+            assert table.pop(adapter.key())[0] == [mapped.get(effort, "none") for effort in Effort]
+    assert table == {}
+
+
+def test_words_that_come_from_a_help_text_stand_in_it() -> None:
+    """In the newest recorded one, beside the option that takes them."""
+    seen = []
+    for agent, (effort_words, flag, origin) in efforts().items():
+        if not origin.startswith("its help;") and origin != "its help":
+            continue
+        text = "\n".join(recordings(root(), agent)[-1].helps.values())
+        described = text.partition(f"{flag} ")[2] or text.partition(f"{flag}=")[2]
+        assert set(effort_words) <= set(re.findall(r"\w+", described[:260])), agent
+        seen.append(agent)
+    assert len(seen) == 6
+
+
+# --- the agents' lines ---------------------------------------------------------------------------
+
+
+def options_of(adapter: Adapter) -> set[str]:
+    """The long options of every line that it builds for its newest recorded version."""
+    descriptor, options = adapter.descriptor, set()
+    answers = recordings(root(), adapter.key())[-1].probes(descriptor.probes)
+    detected = adapter.detect(f"/bin/{descriptor.binaries[0]}", answers)
+    for changes in (*REQUESTS.values(), {"model": "maker/model"}):
+        if changes.get("effort") and changes["effort"] not in descriptor.efforts:
+            continue
+        with suppress(AgentError):
+            built = adapter.build_command(request(**changes), detected)
+            args = built.args[: [*built.args, "--"].index("--")]
+            options |= set(re.findall(r"^(--[a-zA-Z][\w-]*)", "\n".join(args), re.MULTILINE))
+    return options - set(EXTRA)
+
+
+PAGED = [
+    adapter
+    for adapter in registry.everyone()
+    if adapter.key() in ("claude", "codex") or (ROOT / f"docs/agents/{adapter.key()}.md").is_file()
+]
+
+
+@pytest.mark.parametrize("adapter", PAGED, ids=[adapter.key() for adapter in PAGED])
+def test_the_line_on_its_page_is_the_line_that_is_run(adapter: Adapter) -> None:
+    """All of its options and no others; `...` in it says that there are more."""
+    if adapter.descriptor.unrunnable:
+        pytest.skip("it is not run")
+    page = ROOT / f"docs/agents/{adapter.key()}.md"
+    text = page.read_text() if page.is_file() else (ROOT / "docs/adapters.md").read_text()
+    text = (
+        text if page.is_file() else text.partition(f"(`{adapter.key()}`)")[2].partition("\n## ")[0]
+    )
+    blocks = re.findall(r"^```\w*\n.*?^```|(?:^    \S.*\n)(?:^ {4,}.*\n)*", text, re.M | re.S)
+    block = max(blocks, key=lambda other: len(re.findall(r" --[a-z]", other)))
+    shown = set(re.findall(r"(?<![\w-])--[a-zA-Z][\w-]*", block))
+    options = options_of(adapter)
+    module = vars(import_module(type(adapter).__module__)).values()
+    names = {flag.name for flag in module if isinstance(flag, Flag)}  # what other versions have
+    assert shown <= options | names
+    assert " ... " in block or {name for name in options if name not in text} == set()
