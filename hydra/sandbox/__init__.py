@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from hydra.model import Confinement
+from hydra.sandbox.tables import AGENT_PLACES, SECRET_PLACES
+from hydra.sandbox.view import Shown, View
+
+__all__ = ["Shown", "View"]
 
 _NAMESPACES = ("--unshare-pid", "--as-pid-1", "--new-session")
 # No --die-with-parent: it fires when the spawning *thread* ends; the keeper's pipe does its work.
@@ -25,7 +29,7 @@ _KERNEL = ("--dev", "/dev", "--proc", "/proc")
 _ROOT = Path("/")
 _HIDDEN = (Path("/tmp"), Path("/run"))  # noqa: S108  sockets: docker, ssh-agent, dbus
 
-_EMPTY_FILE = Path(__file__).with_name("py.typed")
+_EMPTY_FILE = Path(__file__).parents[1] / "py.typed"
 """What a hidden file reads as. Not /dev/null: bound without devices it cannot be opened, bound
 with them a chmod inside would reach the machine's own."""
 
@@ -41,66 +45,6 @@ PROMISES = (
     *WITH_FULL_ACCESS,
 )
 """What holds otherwise."""
-
-SECRET_PLACES = (
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".config/gh",
-    ".config/gcloud",
-    ".netrc",
-    ".docker",
-    ".kube",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".pypirc",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".password-store",
-    ".local/share/keyrings",
-    ".config/glab-cli",
-    ".config/hub",
-    ".config/op",
-    ".config/rclone",
-    ".pgpass",
-    ".vault-token",
-    ".terraform.d/credentials.tfrc.json",
-    ".gem/credentials",
-    ".mozilla",
-    ".config/google-chrome",
-    ".config/chromium",
-)
-"""Keys and tokens in HOME that no agent needs."""
-
-AGENT_PLACES = (
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".cursor",
-    ".config/cursor",
-    ".gemini",
-    ".qwen",
-    ".copilot",
-    ".config/opencode",
-    ".local/share/opencode",
-    ".local/state/opencode",
-    ".aider",
-    ".config/goose",
-    ".local/share/goose",
-    ".aider.conf.yml",
-    ".config/amp",
-    ".local/share/amp",
-    ".factory",
-    ".cline",
-    ".continue",
-    ".kiro",
-    ".hermes",
-    ".openclaw",
-    ".omp",
-    ".pi",
-)
-"""Agents' own settings: each sees its own, and no rival's."""
 
 _CERTIFICATES = (
     "SSL_CERT_FILE",
