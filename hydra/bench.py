@@ -17,7 +17,7 @@ from hydra.events import Raw
 from hydra.model import BuiltCommand, Confinement, LanePlan, Limits
 from hydra.process import Control
 from hydra.reading import Sink
-from hydra.sandbox import Walls, covering
+from hydra.sandbox import SandboxPolicy, hidden_in_worktree
 from hydra.secrets import Redactor
 from hydra.workspace import Ground
 
@@ -47,7 +47,7 @@ class Bench:
     command: BuiltCommand
     ground: Ground
     confinement: Confinement
-    walls: Walls
+    policy: SandboxPolicy
     limits: Limits
     environment: Mapping[str, str]
     setup_environment: Mapping[str, str]
@@ -79,7 +79,7 @@ class Bench:
         """What of the repository is out of the agent's sight, as it starts, in sentences."""
         if self.confinement.holds:
             label, top = self.adapter.descriptor.label, self.ground.worktree
-            for place in covering(self.walls):
+            for place in hidden_in_worktree(self.policy):
                 name = self.redactor.text(str(place.relative_to(top)))
                 yield f"hidden from {label}, which would run or obey it: the repository's {name}"
 

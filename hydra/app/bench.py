@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import secrets as keys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hydra.adapters import registry
 from hydra.adapters.contract import Adapter, ConfigFolder
 from hydra.adapters.environment import secret_values
-from hydra.adapters.folders import folders_of, further, place_of, places
+from hydra.adapters.folders import folders_of, further, place_of
 from hydra.bench import Bench
 from hydra.config import Config
 from hydra.git.repository import Repository
@@ -19,7 +18,7 @@ from hydra.git.runner import OWNER, owner
 from hydra.model import Budget, BuiltCommand, Confinement, LanePlan, Limits, Outcome, RacePlan
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
-from hydra.sandbox import Walls, default_masks, visible_paths
+from hydra.sandbox import SandboxPolicy, View
 from hydra.secrets import Redactor, looks_secret
 from hydra.store import RawSink, RunStore
 from hydra.workspace import LANE_HOME, Ground, private_ground
@@ -43,6 +42,8 @@ class Shop:
     environ: Mapping[str, str]
     adapters: Mapping[str, Adapter]
     plan: RacePlan
+    view: Callable[[], View]
+    """What the lanes see of HOME and the machine; asked where something confines them."""
     patches: Path | None = None
     """Where the base is, if not in the record's own patches.git: no patch is taken then."""
 
@@ -67,7 +68,7 @@ class Shop:
             command=command,
             ground=ground,
             confinement=_NOWHERE if lane.remote else self.plan.confinement,
-            walls=self._walls(ground, adapter, lane.command.program),
+            policy=self._policy(ground, adapter, lane),
             limits=limits,
             environment=environment,
             setup_environment={
@@ -135,20 +136,31 @@ class Shop:
             limits=self.plan.limits,
         )
 
-    def _walls(self, ground: Ground, adapter: Adapter, program: str) -> Walls:
-        own = [place_of(one, self.environ, self.home) for one in self._folders(adapter)]
-        return Walls(
+    def _policy(self, ground: Ground, adapter: Adapter, lane: LanePlan) -> SandboxPolicy:
+        return SandboxPolicy(
             state=self.state,
+            view=self.view() if self._confines(lane) else View(home=self.home),
+            home_folder=ground.home_folder,
             writable=ground.writable,
             binds=ground.binds,
-            home=self.home,
-            objects=self.repository.objects,
-            visible=visible_paths(self.environ, [program]),
-            masks=(*default_masks(self.home, own), *self._rivals(adapter, own)),
+            readonly=self._of_its_own(adapter, lane) if self._confines(lane) else (),
             covered=tuple(ground.worktree / name for name in adapter.descriptor.masked),
             cwd=ground.worktree,
             unrestricted=self.plan.permission == "unrestricted",
         )
+
+    def _confines(self, lane: LanePlan) -> bool:
+        return self.plan.confined and lane.remote is None
+
+    def _of_its_own(self, adapter: Adapter, lane: LanePlan) -> tuple[Path, ...]:
+        """What this lane alone sees: its agent where that lies in its own settings, and where it
+        has unpacked itself."""
+        from hydra.sandbox.discovery import own_installation
+
+        assert lane.command is not None
+        settings = [place_of(one, self.environ, self.home) for one in self._folders(adapter)]
+        installed = own_installation(self.home, Path(lane.command.program), settings)
+        return (*installed, *map(Path, self._own_places(lane).values()))
 
     def _folders(self, adapter: Adapter) -> tuple[ConfigFolder, ...]:
         own = folders_of(adapter.descriptor)
@@ -156,15 +168,6 @@ class Shop:
             return own  # every other adapter would have to be loaded
         known = [folder for one in self.adapters.values() for folder in folders_of(one.descriptor)]
         return (*own, *further(named, known))
-
-    def _rivals(self, adapter: Adapter, own: Sequence[Path]) -> Iterator[Path]:
-        """Rivals' settings that lie where their own variables say: outside HOME, it may be."""
-        if self.adapters is registry.OWN and not any(map(self.environ.get, registry.VARIABLES)):
-            return  # all of them are where `default_masks` looks, and need not be loaded
-        for rival in self.adapters.values():
-            if rival is not adapter:
-                found = places(rival.descriptor, self.environ, self.home)
-                yield from (place for place in found if place not in own)
 
     def _environment(self, lane: LanePlan, ground: Ground) -> dict[str, str]:
         environment = {name: self.environ[name] for name in lane.env_names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,6 +26,7 @@ from hydra.app.record import close_record, left_standing, open_record
 from hydra.app.room import places
 from hydra.app.scene import Scene
 from hydra.app.signals import cancelled_by_signal, cancelled_once, end_by, heard
+from hydra.app.views import view_source
 from hydra.errors import EXIT_OK, Refused
 from hydra.events import Event
 from hydra.git.runner import kill_all
@@ -35,6 +36,7 @@ from hydra.model import Confinement, DetectResult, RacePlan, RaceResult
 from hydra.plan import no_private_network
 from hydra.race import Race, signals
 from hydra.reporters.document import exit_code, plan_document, result_document
+from hydra.sandbox import View
 from hydra.space import under_floor
 from hydra.store import RunStore, new_run_id
 
@@ -114,6 +116,7 @@ async def _probe(
             state=scene.state,
             paths=settings.programs(scene.config),
             extra_names=settings.extra_names(scene.config),
+            show=scene.config.confine.show,
             cache_file=paths.cache_dir(scene.request.environ) / "probes.json",
         ),
     )
@@ -194,8 +197,9 @@ async def _run(
         if hooks.wants(event):
             hooking.start_soon(hooks.failed, event)
 
-    checks = Checks(scene, planned, store)
-    lanes = Lanes(_shop(scene, planned, store), checks)
+    view = _view(scene, planned)
+    checks = Checks(scene, planned, store, view)
+    lanes = Lanes(_shop(scene, planned, store, view), checks)
     fills = places(scene.state, store.folder.parent)
     race = Race(
         plan=planned,
@@ -229,7 +233,21 @@ async def _run(
     return replace(result, baseline=checks.base_documents), at_once
 
 
-def _shop(scene: Scene, planned: RacePlan, store: RunStore) -> Shop:
+def _view(scene: Scene, planned: RacePlan) -> Callable[[], View]:
+    """What its commands see of this machine; it is computed while the record is made."""
+    programs = [lane.command.program for lane in planned.lanes if lane.command and not lane.remote]
+    return view_source(
+        config=scene.config,
+        environ=scene.request.environ,
+        home=scene.home,
+        state=scene.state,
+        repository=scene.repository,
+        adapters=scene.adapters,
+        programs=programs,
+    )
+
+
+def _shop(scene: Scene, planned: RacePlan, store: RunStore, view: Callable[[], View]) -> Shop:
     return Shop(
         repository=scene.repository,
         config=scene.config,
@@ -239,6 +257,7 @@ def _shop(scene: Scene, planned: RacePlan, store: RunStore) -> Shop:
         environ=scene.request.environ,
         adapters=scene.adapters,
         plan=planned,
+        view=view,
     )
 
 

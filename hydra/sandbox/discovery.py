@@ -169,6 +169,7 @@ class _Discovery:
             home=self._home,
             shown=shown,
             links=self._places.links_outside(shown),
+            sealed=(self._links.resolve(repository),) if repository else (),
             masked=(*hidden_in_system(), *covered),
             settings={at: text for at, text in remade.files.items() if at not in asked},
             stripped=tuple(at for at in remade.stripped if at not in asked),
@@ -182,3 +183,17 @@ def _programs_in(folder: Path) -> list[Path]:
     with os.scandir(folder) as entries:
         names = sorted((entry for entry in entries if is_executable(entry)), key=lambda it: it.name)
     return [Path(entry.path) for entry in names[:_ENTRIES]]
+
+
+def own_installation(home: Path, program: Path, settings: Iterable[Path]) -> tuple[Path, ...]:
+    """What of an agent's installation lies in one of its own `settings` folders (~/.claude/local):
+    shown to its own lane alone, over its copy of them. Never such a folder as a whole."""
+    links = LinkResolver()
+    folders = [links.resolve(place) for place in settings]
+    if not any(place in links.resolve(program).parents for place in folders):
+        return ()
+    places = ShownPlaces(links.resolve(home), links, (), never_whole=folders)
+    Programs(places).show(program, "the agent's program", whole=True)
+    for link in links.on_the_way(program):
+        places.show(link.parent, "the agent's program")
+    return tuple(it.path for it in places.outermost() if set(folders) & set(it.path.parents))

@@ -14,14 +14,20 @@ from hydra.sandbox.view import Shown, is_system
 class ShownPlaces:
     """Places by their real names, each with its first reason."""
 
-    def __init__(self, home: Path, links: LinkResolver, guarded: Iterable[Path]) -> None:
+    def __init__(
+        self,
+        home: Path,
+        links: LinkResolver,
+        guarded: Iterable[Path],
+        never_whole: Iterable[Path] = (),
+    ) -> None:
         self.home = home
         self.links = links
         self.notes: list[str] = []
         self._reasons: dict[Path, str] = {}
         whole = [Path(name) for name in NEVER_WHOLE]
         whole += (home / name for name in NEVER_WHOLE_OF_HOME)
-        self._never_whole = frozenset((*whole, *home.parents))
+        self._never_whole = frozenset((*whole, *home.parents, *never_whole))
         guards = tuple(guarded)
         self._guarded = frozenset(guards)
         self._holders = frozenset(parent for place in guards for parent in place.parents)

@@ -34,6 +34,8 @@ class View:
     """None of them lies in another."""
     links: Mapping[Path, str] = field(default_factory=dict)
     """Symbolic links that lead to what is shown, to what each says; made anew."""
+    sealed: tuple[Path, ...] = ()
+    """Empty and read-only, but for what is shown in them: work done there would be lost."""
     masked: tuple[Path, ...] = ()
     """Files and folders inside of what is shown, or of the system's, that are covered."""
     settings: Mapping[Path, bytes] = field(default_factory=dict)
