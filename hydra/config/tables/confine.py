@@ -9,6 +9,7 @@ CONFINE: tuple[Key, ...] = (
         strings(shown_place, separator=":"),
         "Files and folders that the agents may read, in your home folder or elsewhere.",
         default=(),
+        environment="HYDRA_SHOW",
         example='["~/lib", "/data/fixtures"]',
     ),
 )
