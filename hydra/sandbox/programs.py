@@ -20,6 +20,9 @@ _BESIDE = "beside a folder on PATH"
 _HEAD = 512
 """Bytes of a program in which its interpreter is named."""
 
+_WRAPPER = 16 * 1024
+"""Bytes of a script that is looked through for the program that it wraps."""
+
 _EXEC = re.compile(rb"^#![^\n]*/sh\n'''exec' \"?([^\"\s]+)")
 """How pip names an interpreter whose path has spaces or is too long for the kernel."""
 
@@ -45,8 +48,11 @@ class Programs:
         if not is_system(real):
             self._installation(real, reason, whole=whole)
         interpreter = _interpreter(real)
-        if interpreter is not None:
-            self.show(interpreter, f"runs {real.name}", depth=depth + 1)
+        if interpreter is None:
+            return
+        self.show(interpreter, f"runs {real.name}", depth=depth + 1)
+        for named in _named_in(real) if whole else ():
+            self.show(named, f"{real.name} names it", whole=True, depth=depth + 1)
 
     def prefix_of(self, folder: Path) -> None:
         """The libraries of a PATH folder's programs: the rest of its prefix, or of its root."""
@@ -152,6 +158,18 @@ def _interpreter(program: Path) -> Path | None:
         return None
     named = _EXEC.match(head) or re.match(rb"#!\s*(/[^\s]+)", head)
     return Path(os.fsdecode(named[1])) if named else None
+
+
+def _named_in(script: Path) -> Iterator[Path]:
+    """The programs that a wrapper names by their whole paths: an agent may be behind one."""
+    try:
+        with script.open("rb") as file:
+            text = file.read(_WRAPPER)
+    except OSError:
+        return
+    named = dict.fromkeys(re.findall(rb"(?<![\w.$}~/])/[\w.+@/-]+", text))
+    paths = (Path(os.fsdecode(name)) for name in named)
+    yield from (path for path in paths if not is_system(path) and _is_program(path))
 
 
 def _in_checkout(real: Path, home: Path) -> bool:
