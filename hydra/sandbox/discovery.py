@@ -51,10 +51,10 @@ def compute_view(
     where git's conditional settings are read. Raises nothing: what cannot be read is not shown.
     """
     discovery = _Discovery(home, environ, guarded)
+    for program in programs:  # first: more of them is shown than of other programs on PATH
+        discovery.programs.show(Path(program), "the agent's program", whole=True)
     discovery.path()
     discovery.hydra()
-    for program in programs:
-        discovery.programs.show(Path(program), "the agent's program", whole=True)
     discovery.variables()
     discovery.caches()
     discovery.exactly(objects, "the repository's objects")

@@ -87,6 +87,7 @@ class Hydra:
         """What scripted agents may see of the scratch folder: barriers, and whatever a test lays
         there, but nothing of Hydra's or of the user's."""
         own = {self.home, self.state, self.repo, self.scratch / "cache"}
+        own.update(map(Path, self.extra.values()))
         return [path for path in sorted(self.scratch.iterdir()) if path not in own]
 
     def run(
