@@ -60,6 +60,8 @@ class Bench:
     """Of an agent that is talked to: what Hydra says to it."""
     together: Callable[[], AbstractContextManager[None]] = nullcontext
     """Within it the record may hold events back, to write them at once."""
+    remarks: tuple[str, ...] = ()
+    """Of its environment: what is not passed on."""
     setup: tuple[str, ...] = ()
     message: str = ""
     attempt: int = 1
@@ -73,7 +75,12 @@ class Bench:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person is told before the agent runs; the ground's own once it is open."""
-        return (*self.plan.warnings, *self.command.warnings, *self.ground.notes)
+        return (
+            *self.plan.warnings,
+            *self.command.warnings,
+            *self.remarks,
+            *self.ground.notes,
+        )
 
     def hidden(self) -> Iterator[str]:
         """What of the repository is out of the agent's sight, as it starts, in sentences."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import secrets as keys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import starmap
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter, ConfigFolder
-from hydra.adapters.environment import secret_values
+from hydra.adapters.environment import SHARED, matches, secret_values
 from hydra.adapters.folders import folders_of, further, place_of
 from hydra.bench import Bench
 from hydra.config import Config
@@ -19,6 +21,8 @@ from hydra.model import Budget, BuiltCommand, Confinement, LanePlan, Limits, Out
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
 from hydra.sandbox import SandboxPolicy, View
+from hydra.sandbox.places import secret_place, show_line
+from hydra.sandbox.variables import hidden_variables
 from hydra.secrets import Redactor, looks_secret
 from hydra.store import RawSink, RunStore
 from hydra.workspace import LANE_HOME, Ground, private_ground
@@ -57,7 +61,11 @@ class Shop:
         fresh = dict(command.dialogue[len(lane.command.dialogue) :])
         secrets = (*self._secrets(lane, adapter), *fresh.values())
         redactor = Redactor(secrets)
+        policy = self._policy(ground, adapter, lane)
         environment = self._environment(lane, ground) | fresh
+        passed = {name: self.environ[name] for name in lane.env_names}
+        hidden = hidden_variables(passed, policy) if self._confines(lane) else {}
+        environment = {name: it for name, it in environment.items() if name not in hidden}
         if lane.remote is not None:
             names = (*lane.env_names, *fresh)
             adapter, command = self._elsewhere(lane, attempt, adapter, command, ground, names)
@@ -68,7 +76,7 @@ class Shop:
             command=command,
             ground=ground,
             confinement=_NOWHERE if lane.remote else self.plan.confinement,
-            policy=self._policy(ground, adapter, lane),
+            policy=policy,
             limits=limits,
             environment=environment,
             setup_environment={
@@ -80,6 +88,7 @@ class Shop:
             sent=self._sent(lane, adapter, attempt),
             together=self.store.together,
             prompt_file=self.store.lane_folder(lane.lane.id) / "prompt.txt",
+            remarks=tuple(starmap(self._not_passed_on, hidden.items())),
             setup=() if lane.remote else self.plan.setup,
             message=redactor.text(patch_message(self.plan, lane)),
             attempt=attempt,
@@ -149,6 +158,10 @@ class Shop:
             unrestricted=self.plan.permission == "unrestricted",
         )
 
+    def _not_passed_on(self, name: str, path: Path) -> str:
+        line = show_line(path, self.home)
+        return f"{name} is not passed on: it names {path}, which is hidden; to show it: {line}"
+
     def _confines(self, lane: LanePlan) -> bool:
         return self.plan.confined and lane.remote is None
 
@@ -160,7 +173,16 @@ class Shop:
         assert lane.command is not None
         settings = [place_of(one, self.environ, self.home) for one in self._folders(adapter)]
         installed = own_installation(self.home, Path(lane.command.program), settings)
-        return (*installed, *map(Path, self._own_places(lane).values()))
+        unpacked = map(Path, self._own_places(lane).values())
+        return (*installed, *unpacked, *self._files_named(lane))
+
+    def _files_named(self, lane: LanePlan) -> Iterator[Path]:
+        """Files that the agent's own variables name: the key of its own service, say."""
+        for name in lane.env_names:
+            path = Path(os.path.realpath(self.environ[name]))
+            whole = self.environ[name].startswith("/") and not matches(name, SHARED)
+            if whole and path.is_file() and not secret_place(path, self.home):
+                yield path
 
     def _folders(self, adapter: Adapter) -> tuple[ConfigFolder, ...]:
         own = folders_of(adapter.descriptor)

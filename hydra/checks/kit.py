@@ -10,6 +10,7 @@ from hydra.git.repository import Repository
 from hydra.git.runner import OWNER, owner
 from hydra.model import Check, Confinement, Limits
 from hydra.sandbox import SandboxPolicy, View
+from hydra.sandbox.variables import hidden_variables
 from hydra.secrets import Redactor
 from hydra.workspace import Ground, PrivateGround, private_ground
 
@@ -76,4 +77,8 @@ class Kit:
 
     def variables(self, ground: Ground) -> dict[str, str]:
         """A check's environment in `ground`."""
-        return {**self.environment, **ground.environment, OWNER: owner}
+        passed = dict(self.environment)
+        if self.confinement.holds and not self.unrestricted:
+            for name in hidden_variables(passed, self.policy(ground)):
+                del passed[name]
+        return {**passed, **ground.environment, OWNER: owner}

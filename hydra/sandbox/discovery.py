@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hydra.sandbox.links import LinkResolver
 from hydra.sandbox.masking import hidden_in_system, telling_files
+from hydra.sandbox.places import shown_path
 from hydra.sandbox.programs import Programs, is_executable
 from hydra.sandbox.showing import ShownPlaces
 from hydra.sandbox.tables import (
@@ -69,11 +70,10 @@ class _Discovery:
         self._links = LinkResolver()
         self._home = self._links.resolve(home)
         own = (self._home / name for name in (*SECRET_PLACES, *AGENT_PLACES))
-        self._secret = tuple(dict.fromkeys((*own, *map(self._links.resolve, guarded))))
-        self._places = ShownPlaces(self._home, self._links, self._secret)
+        secret = dict.fromkeys((*own, *map(self._links.resolve, guarded)))
+        self._places = ShownPlaces(self._home, self._links, secret)
         self.programs = Programs(self._places)
         self._show: list[Path] = []
-        self._warnings: list[str] = []
 
     def path(self) -> None:
         """Every folder of PATH, and what each program in it stands on."""
@@ -133,29 +133,13 @@ class _Discovery:
                 self._places.add(self._links.resolve(place), reason)
 
     def asked_for(self, show: Iterable[str]) -> None:
-        """What the user's own `[confine] show` names; below HOME where it begins with ~."""
-        for named in show:
-            place = self._home / named[2:] if named.startswith("~/") else Path(named)
-            self._asked_for(Path(os.path.normpath(place)), named)
-
-    def _asked_for(self, place: Path, named: str) -> None:
-        real = self._links.resolve(place)
-        if not os.access(place, os.F_OK):
-            self._warnings.append(f"[confine] show names what is not there: {named}")
-        elif self._places.is_all_of_home(real):
-            self._warnings.append(f"[confine] show names too much, and is not followed: {named}")
-        else:
-            self._places.add(real, "[confine] show")
-            self._show.append(real)
-            self._warnings += (
-                f"shown to the agents, and holds keys: {at}" for at in self._keys(real)
-            )
-
-    def _keys(self, real: Path) -> Iterator[str]:
-        for secret in self._secret:
-            if real == secret or secret in real.parents or real in secret.parents:
-                yield str(real)
-                return
+        """What the user's own `[confine] show` names; never all of HOME."""
+        for name in show:
+            place = shown_path(name, self._home)
+            real = self._links.resolve(place)
+            if os.access(place, os.F_OK) and not self._places.is_all_of_home(real):
+                self._places.add(real, "[confine] show")
+                self._show.append(real)
 
     def view(self, repository: Path | None) -> View:
         """All of it as one record."""
@@ -174,7 +158,6 @@ class _Discovery:
             settings={at: text for at, text in remade.files.items() if at not in asked},
             stripped=tuple(at for at in remade.stripped if at not in asked),
             show=tuple(self._show),
-            warnings=tuple(self._warnings),
             notes=tuple(self._places.notes),
         )
 

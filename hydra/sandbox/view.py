@@ -44,8 +44,6 @@ class View:
     """Those of them in which lines were left out that are no known harmless ones."""
     show: tuple[Path, ...] = ()
     """What `[confine] show` names and is there."""
-    warnings: tuple[str, ...] = ()
-    """Sentences for a person: what `show` names that holds keys, or is not there."""
     notes: tuple[str, ...] = ()
     """What PATH or a variable names and is not shown as a whole, in sentences."""
 
