@@ -14,6 +14,10 @@ _USERINFO = re.compile(r"(?<=://)[^/\s\"'@]*@")
 _QUERY = re.compile(r"(://[^\s\"'?#,|]*)[?#][^\s\"',|]*")
 
 
+_ADDRESS = re.compile(r"://[^/\s\"']*/([^\s\"'?#,|]*)")
+_KEY = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w-]{12,}")
+
+
 class Remade(NamedTuple):
     """A settings file's new text. `stripped`: something of it was left out."""
 
@@ -29,6 +33,13 @@ def clean_address(value: str) -> str:
     return _QUERY.sub(r"\1", _USERINFO.sub("", value))
 
 
+def holds_key(value: str) -> bool:
+    """Whether an address in it has a path with what looks like a key in it: conda's `/t/KEY`, and
+    services that take one as a folder's name. Without that part it would lead nowhere."""
+    paths = _ADDRESS.findall(value)
+    return any(_KEY.fullmatch(part) or part == "t" for path in paths for part in path.split("/"))
+
+
 def filter_assignments(text: str, keys: re.Pattern[str]) -> Remade:
     """`key = value` or `key value`, one a line, in sections or none: npmrc, pip.conf, go/env."""
     lines, stripped = [], False
@@ -38,11 +49,12 @@ def filter_assignments(text: str, keys: re.Pattern[str]) -> Remade:
             continue
         if line.lstrip().startswith("["):
             lines.append(line)
-        elif line[0].isspace() and "=" not in line:  # the value above goes on
-            lines += [clean_address(line)] if allowed else []
+        elif line[0].isspace() and "=" not in clean_address(line):  # the value above goes on
+            lines += [clean_address(line)] if allowed and not holds_key(line) else []
+            stripped |= holds_key(line) or clean_address(line) != line
         else:
             name = re.split(r"[=\s]", line.strip(), maxsplit=1)[0]
-            allowed = keys.fullmatch(name) is not None
+            allowed = keys.fullmatch(name) is not None and not holds_key(line)
             cleaned = clean_address(line)
             stripped |= not allowed or cleaned != line
             lines += [cleaned] if allowed else []
@@ -59,7 +71,8 @@ def filter_yaml(text: str, keys: re.Pattern[str]) -> Remade:
         key = re.match(r"([\w.-]+)\s*:", line)
         if key:
             allowed = keys.fullmatch(key[1]) is not None
-        plain = bool(key) or re.match(r"\s*-\s+[^:{\[]*(://\S*)?$", line) is not None
+        plain = not holds_key(line)
+        plain &= bool(key) or re.match(r"\s*-\s+[^:{\[]*(://\S*)?$", line) is not None
         cleaned = clean_address(line)
         stripped |= not (allowed and plain) or cleaned != line
         lines += [cleaned] if allowed and plain else []
@@ -91,7 +104,8 @@ def _harmless(value: object, keys: re.Pattern[str], name: str) -> object:
         return _harmless_table(value, keys, f"{name}.") or None
     if isinstance(value, list) and any(isinstance(it, dict) for it in value):
         return [_harmless_table(it, keys, f"{name}.") for it in value if isinstance(it, dict)]
-    return _cleaned(value) if keys.fullmatch(name) else None
+    allowed = keys.fullmatch(name) and not holds_key(str(value))
+    return _cleaned(value) if allowed else None
 
 
 def _cleaned(value: object) -> object:
