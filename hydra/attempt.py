@@ -83,7 +83,7 @@ async def _set_up(bench: Bench, command: str, emit: Emit) -> Failure | None:
             env=bench.setup_environment,
             cwd=bench.ground.worktree,
             timeout=bench.limits.setup,
-            wrap=lambda argv: confine(bench.confinement, bench.walls, argv),
+            wrap=lambda argv: confine(bench.confinement, bench.policy, argv),
         )
     except CannotStart as error:
         return _cannot_start(bench, error)
@@ -280,7 +280,7 @@ def _spec(bench: Bench, inlet: Inlet | None) -> Spec:
         env={**bench.environment, **({"TERM": kind} if kind else {})},
         cwd=bench.command.cwd,
         stdin=bench.prompt_file if inlet is None else None,
-        wrap=lambda argv: confine(bench.confinement, bench.walls, argv),
+        wrap=lambda argv: confine(bench.confinement, bench.policy, argv),
         pid_namespace=bench.confinement.holds,
         terminal=terminal,
     )

@@ -17,7 +17,7 @@ from hydra.events import Raw
 from hydra.model import BuiltCommand, Confinement, LanePlan, Limits
 from hydra.process import Control
 from hydra.reading import Sink
-from hydra.sandbox import Walls, covering
+from hydra.sandbox import SandboxPolicy, hidden_in_worktree
 from hydra.secrets import Redactor
 from hydra.workspace import Ground
 
@@ -47,7 +47,7 @@ class Bench:
     command: BuiltCommand
     ground: Ground
     confinement: Confinement
-    walls: Walls
+    policy: SandboxPolicy
     limits: Limits
     environment: Mapping[str, str]
     setup_environment: Mapping[str, str]
@@ -60,6 +60,8 @@ class Bench:
     """Of an agent that is talked to: what Hydra says to it."""
     together: Callable[[], AbstractContextManager[None]] = nullcontext
     """Within it the record may hold events back, to write them at once."""
+    remarks: tuple[str, ...] = ()
+    """Of its environment: what is not passed on."""
     setup: tuple[str, ...] = ()
     message: str = ""
     attempt: int = 1
@@ -73,13 +75,18 @@ class Bench:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person is told before the agent runs; the ground's own once it is open."""
-        return (*self.plan.warnings, *self.command.warnings, *self.ground.notes)
+        return (
+            *self.plan.warnings,
+            *self.command.warnings,
+            *self.remarks,
+            *self.ground.notes,
+        )
 
     def hidden(self) -> Iterator[str]:
         """What of the repository is out of the agent's sight, as it starts, in sentences."""
         if self.confinement.holds:
             label, top = self.adapter.descriptor.label, self.ground.worktree
-            for place in covering(self.walls):
+            for place in hidden_in_worktree(self.policy):
                 name = self.redactor.text(str(place.relative_to(top)))
                 yield f"hidden from {label}, which would run or obey it: the repository's {name}"
 

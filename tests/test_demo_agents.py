@@ -553,7 +553,7 @@ def test_a_reader_that_goes_away(
 
 def test_a_script_that_is_wrong_cannot_be_taken_for_an_agent(scratch: Path, work: Path) -> None:
     bin_folder = fakes.place(scratch, "claude", [])
-    (scratch / "scripts" / "claude.json").write_text("{")
+    (scratch / "share" / "claude.json").write_text("{")
     code, _, err = run(bin_folder, "claude", work)
     assert code == SCRIPT_BROKEN
     assert b"JSONDecodeError" in err
@@ -713,7 +713,7 @@ def test_the_demo_has_one_right_patch_another_right_patch_and_one_that_moves_the
 
 
 def without_pauses(demo: race.Demo) -> None:
-    for path in (demo.bin_folder.parent / "scripts").glob("*.json"):
+    for path in (demo.bin_folder.parent / "share").glob("*.json"):
         script = json.loads(path.read_text())
         script["steps"] = [step for step in script["steps"] if "pause" not in step]
         path.write_text(json.dumps(script))
@@ -722,7 +722,7 @@ def without_pauses(demo: race.Demo) -> None:
 def test_the_demo_is_watched_for_three_seconds_or_so(scratch: Path) -> None:
     demo = race.prepare(scratch)
     for agent in demo.agents:
-        script = json.loads((demo.bin_folder.parent / "scripts" / f"{agent}.json").read_text())
+        script = json.loads((demo.bin_folder.parent / "share" / f"{agent}.json").read_text())
         paced = sum(step.get("pause", 0) for step in script["steps"])
         assert 1.5 < paced < 3.5
 

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from hydra import sandbox
 from hydra.model import Confinement
 from hydra.process import CannotStart, run
 from hydra.sandbox import (
     PROMISES,
-    Walls,
+    SandboxPolicy,
+    View,
     confine,
-    covering,
-    default_masks,
+    hidden_in_worktree,
     judge,
     trial_argv,
-    visible_paths,
 )
+from hydra.sandbox.discovery import compute_view
+from hydra.sandbox.tables import SYSTEM
 from tests.conftest import git
 from tests.support.processes import namespaces_work
 
@@ -33,8 +33,8 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="concerns root")
 
 
 @pytest.fixture
-def walls(scratch: Path) -> Walls:
-    """A HOME with secrets and a rival's settings, a state folder with a lane and a neighbour."""
+def policy(scratch: Path) -> SandboxPolicy:
+    """A HOME with secrets and notes, a state folder with a lane and a neighbour."""
     home, state = scratch / "home", scratch / "state"
     lane = state / "g" / "ab12" / "claude"
     for folder in (home / ".ssh", home / ".codex", home / "notes", lane / "shop", lane / "home"):
@@ -45,28 +45,27 @@ def walls(scratch: Path) -> Walls:
     (home / "link").symlink_to("notes")
     (lane / "home" / "settings.json").write_text("copied")
     (state / "neighbour").write_text("hidden")
-    return Walls(
+    return SandboxPolicy(
         state=state,
-        home=home,
+        view=compute_view(home, os.environ, guarded=(state,)),
+        home_folder=lane / "user",
         cwd=lane / "shop",
-        writable=(lane,),
+        writable=(lane / "shop", lane / "home"),
         binds=((lane / "home", home / ".claude"),),
-        visible=visible_paths(os.environ),
-        masks=default_masks(home, [home / ".claude"]),
     )
 
 
-def inside(walls: Walls, script: str) -> subprocess.CompletedProcess[str]:
+def inside(policy: SandboxPolicy, script: str) -> subprocess.CompletedProcess[str]:
     """Runs a shell script as an agent would."""
-    argv = confine(HERE, walls, ("sh", "-c", script))
-    environment = {**os.environ, "HOME": str(walls.home), "STATE": str(walls.state)}
+    argv = confine(HERE, policy, ("sh", "-c", script))
+    environment = {**os.environ, "HOME": str(policy.view.home), "STATE": str(policy.state)}
     done = subprocess.run(argv, capture_output=True, text=True, env=environment, cwd="/")
     assert not done.stderr.startswith("bwrap:"), done.stderr
     return done
 
 
-def said(walls: Walls, script: str) -> str:
-    return inside(walls, script).stdout.strip()
+def said(policy: SandboxPolicy, script: str) -> str:
+    return inside(policy, script).stdout.strip()
 
 
 def tree(folder: Path) -> list[tuple[str, int, bytes]]:
@@ -117,138 +116,195 @@ def test_a_good_trial_promises() -> None:
     )
 
 
-def test_nothing_confines_nothing(walls: Walls) -> None:
-    assert confine(Confinement(kind="none"), walls, ("true", "x")) == ("true", "x")
-
-
-def test_masks_spare_ones_own_settings_and_hide_the_rivals() -> None:
-    home = Path("/home/ada")
-    masks = set(default_masks(home, [home / ".claude"]))
-    assert {home / ".codex", home / ".ssh", home / ".config/gh", home / ".netrc"} <= masks
-    assert not {home / ".claude", home / ".claude.json"} & masks
-    assert {home / ".claude", home / ".claude.json"} <= set(default_masks(home))
-
-
-def test_visible_are_path_certificates_and_the_programs_whole_installation(scratch: Path) -> None:
-    modules = scratch / "node_modules"
-    (modules / "agent" / "bin").mkdir(parents=True)
-    (modules / "agent" / "bin" / "cli.js").write_text("")
-    (modules / ".bin").mkdir()
-    (modules / ".bin" / "agent").symlink_to("../agent/bin/cli.js")
-    plain = scratch / "opt" / "tool"
-    plain.parent.mkdir()
-    plain.write_text("")
-    env = {"PATH": f"{modules}/.bin:relative:/nowhere", "SSL_CERT_FILE": str(plain)}
-    found = visible_paths(env, [str(modules / ".bin" / "agent"), str(plain)])
-    assert {modules / ".bin", modules, plain, plain.parent} <= set(found)
-    assert Path("/nowhere") not in found
-    assert all(path.is_absolute() for path in found)
+def test_nothing_confines_nothing(policy: SandboxPolicy) -> None:
+    assert confine(Confinement(kind="none"), policy, ("true", "x")) == ("true", "x")
 
 
 # What holds inside
 
 
 @needs_bwrap
-def test_the_trial_succeeds_exactly_as_the_confinement_does(walls: Walls) -> None:
+def test_the_trial_succeeds_exactly_as_the_confinement_does(policy: SandboxPolicy) -> None:
     done = subprocess.run(trial_argv(BWRAP), capture_output=True, text=True)
     assert judge(BWRAP, done.returncode, done.stderr).holds
-    assert inside(walls, "true").returncode == 0
+    assert inside(policy, "true").returncode == 0
 
 
 @needs_bwrap
-def test_only_the_lane_and_its_settings_can_be_written(walls: Walls) -> None:
-    before = tree(walls.home)
+def test_only_the_lane_its_home_and_scratch_can_be_written(policy: SandboxPolicy) -> None:
+    before = tree(policy.view.home)
     script = """
-    for place in shop-file ../beside "$HOME/.claude/new" /tmp/x "$HOME/new" "$HOME/notes/new" \
-        "$HOME/.ssh/new" "$STATE/new" /usr/new /var/tmp/new; do
-        touch "$place" && echo "${place##*/}"
+    for place in shop-file ../beside "$HOME/.claude/new" "$HOME/new" "$HOME/notes/new" \
+        "$HOME/.ssh/new" /tmp/x /var/tmp/y "$STATE/new" /usr/new /new /etc/new; do
+        mkdir -p "${place%/*}"; touch "$place" && echo "${place##*/}"
     done
+    mkdir -p "$HOME/.npm" && echo x > "$HOME/.npm/cached" && echo cached
     """
-    assert said(walls, script).split() == ["shop-file", "beside", "new", "x"]
-    lane = walls.writable[0]
+    got = inside(policy, script).stdout.split()
+    assert got == ["shop-file", "new", "new", "new", "new", "x", "y", "cached"]
+    lane = policy.cwd.parent
     assert (lane / "shop" / "shop-file").exists()
     assert (lane / "home" / "new").exists()
-    assert tree(walls.home) == before
+    assert (lane / "user" / "notes" / "new").exists()
+    assert not (lane / "beside").exists()
+    assert tree(policy.view.home) == before
 
 
 @needs_bwrap
-def test_secrets_rivals_neighbours_and_sockets_are_out_of_sight(walls: Walls) -> None:
-    script = 'cat "$HOME/.netrc"; ls -A "$HOME/.ssh" "$HOME/.codex" "$STATE" /run /tmp'
-    done = inside(walls, script)
+def test_home_is_empty_but_for_the_lanes_own(policy: SandboxPolicy) -> None:
+    script = 'ls -A "$HOME"; stat -c %a "$HOME"; ls -A /run /tmp /var/tmp "$STATE" "$STATE/g/ab12"'
+    done = inside(policy, script)
     shown = {line for line in done.stdout.split() if not line.endswith(":")}
-    assert shown == {"g"}
+    top = policy.state.parent.name  # the scratch folder of this test, in /var/tmp
+    assert shown == {".claude", ".gitconfig", "700", top, "g", "claude"}
     assert done.stderr == ""
 
 
 @needs_bwrap
-def test_the_rest_of_home_is_readable(walls: Walls) -> None:
-    assert said(walls, 'cat "$HOME/notes/a" "$HOME/link/a"') == "notenote"
+def test_nothing_of_the_rest_of_the_machine_is_there(policy: SandboxPolicy) -> None:
+    outside = policy.state.parent / "other"
+    outside.mkdir()
+    (outside / "repository").write_text("somebody's")
+    places = (outside, policy.view.home / "notes", policy.view.home / "link", Path("/home"))
+    names = " ".join(map(str, (*places, "/mnt", "/srv", "/media", "/var/log", "/boot")))
+    script = f"for place in {names}; do test -e $place && echo $place; done; ls -A /"
+    got = inside(policy, script).stdout.split()
+    assert not set(names.split()) & set(got)
+    tools = {shown.path.parts[1] for shown in policy.view.shown}
+    assert set(got) <= {*SYSTEM, "dev", "proc", "tmp", "run", "var", *tools}
 
 
 @needs_bwrap
-def test_settings_appear_where_the_user_has_none_and_his_home_stays(walls: Walls) -> None:
-    assert not (walls.home / ".claude").exists()
-    before = tree(walls.home)
-    assert said(walls, 'cat "$HOME/.claude/settings.json"; pwd') == f"copied{walls.cwd}"
-    assert tree(walls.home) == before
+def test_what_the_view_shows_is_there_read_only_by_its_name_and_through_its_links(
+    policy: SandboxPolicy,
+) -> None:
+    home = policy.view.home
+    view = compute_view(home, {"PATH": "/usr/bin"}, show=("~/link", "~/notes/a"))
+    shown = replace(policy, view=view)
+    script = 'cat "$HOME/notes/a" "$HOME/link/a"; touch "$HOME/notes/new" || echo no; ls "$HOME"'
+    assert said(shown, script).split() == ["notenoteno", "link", "notes"]
 
 
 @needs_bwrap
-def test_settings_are_mounted_over_the_users_own(walls: Walls) -> None:
-    (walls.home / ".claude").mkdir()
-    (walls.home / ".claude" / "history").write_text("the user's")
-    assert said(walls, 'ls "$HOME/.claude"; echo x > "$HOME/.claude/history"') == "settings.json"
-    assert (walls.home / ".claude" / "history").read_text() == "the user's"
+@needs_root
+def test_root_cannot_read_what_is_for_root_alone(policy: SandboxPolicy) -> None:
+    kept = [path for path in policy.view.masked if Path("/etc") in path.parents]
+    assert Path("/etc/shadow") in kept
+    names = " ".join(map(str, kept))
+    assert said(policy, f"for name in {names}; do cat $name; ls -A $name/; done 2>&-") == ""
+    assert "root" in said(policy, "cat /etc/passwd")
+
+
+@needs_bwrap
+@needs_root
+def test_root_does_not_see_the_key_rings_of_the_machine(policy: SandboxPolicy) -> None:
+    outside = Path("/proc/self/ns/user").readlink()
+    assert said(policy, "readlink /proc/self/ns/user") not in ("", str(outside))
+
+
+@needs_bwrap
+def test_home_by_another_name_is_found_by_that_name(policy: SandboxPolicy) -> None:
+    alias = policy.state.parent / "alias"
+    alias.symlink_to("home")
+    view = compute_view(alias, {"PATH": f"{alias}/bin:/usr/bin"}, show=("~/notes",))
+    named = replace(policy, view=view)
+    assert view.home == policy.view.home
+    assert (
+        said(named, f"cat {alias}/notes/a; echo x > {alias}/mine; cat {view.home}/mine") == "notex"
+    )
+
+
+@needs_bwrap
+@pytest.mark.parametrize("way", ["/oldroot{}", "{}", "../../../../../trap"])
+def test_a_link_that_a_command_left_in_home_is_no_way_for_the_next_ones_mounts(
+    policy: SandboxPolicy, way: str
+) -> None:
+    home = policy.view.home
+    trap = policy.state.parent / "trap"
+    tool = home / ".pyenv" / "versions" / "3.12" / "bin"
+    for folder in (trap, tool):
+        folder.mkdir(parents=True)
+    (tool / "tool").write_text("#!/bin/sh\n")
+    (tool / "tool").chmod(0o755)
+    assert inside(policy, f'cd "$HOME" && ln -s {way.format(trap)} .pyenv').returncode == 0
+    later = replace(policy, view=compute_view(home, {"PATH": str(tool)}))
+    before = (tree(trap), tree(home))
+    assert said(later, 'ls -A "$HOME/.pyenv"; readlink "$HOME/.pyenv"') == "versions"
+    assert (tree(trap), tree(home)) == before
+
+
+@needs_bwrap
+def test_what_a_command_leaves_in_home_is_there_for_the_lanes_next(policy: SandboxPolicy) -> None:
+    assert (
+        inside(policy, 'mkdir -p "$HOME/.local/bin" && echo x > "$HOME/.local/bin/made"').returncode
+        == 0
+    )
+    assert said(policy, 'cat "$HOME/.local/bin/made"') == "x"
+
+
+@needs_bwrap
+def test_settings_appear_where_the_user_has_none_and_his_home_stays(policy: SandboxPolicy) -> None:
+    assert not (policy.view.home / ".claude").exists()
+    before = tree(policy.view.home)
+    assert said(policy, 'cat "$HOME/.claude/settings.json"; pwd') == f"copied{policy.cwd}"
+    assert tree(policy.view.home) == before
+
+
+@needs_bwrap
+def test_settings_are_mounted_over_the_users_own(policy: SandboxPolicy) -> None:
+    (policy.view.home / ".claude").mkdir()
+    (policy.view.home / ".claude" / "history").write_text("the user's")
+    assert said(policy, 'ls "$HOME/.claude"; echo x > "$HOME/.claude/history"') == "settings.json"
+    assert (policy.view.home / ".claude" / "history").read_text() == "the user's"
 
 
 @needs_bwrap
 @pytest.mark.parametrize("target", ["/nowhere/at/all/.claude", "/.claude-of-nobody"])
-def test_settings_without_a_home(walls: Walls, target: str) -> None:
-    bare = replace(walls, binds=((walls.writable[0] / "home", Path(target)),))
+def test_settings_without_a_home(policy: SandboxPolicy, target: str) -> None:
+    bare = replace(
+        policy,
+        view=View(home=Path(target).parent),
+        binds=((policy.cwd.parent / "home", Path(target)),),
+    )
     assert said(bare, f"cat {target}/settings.json; touch /new || echo no") == "copiedno"
     assert not Path(target).exists()
 
 
 @needs_bwrap
-def test_a_file_of_settings_is_mounted_too(walls: Walls) -> None:
-    source = walls.writable[0] / "claude.json"
+def test_a_file_of_settings_is_mounted_too(policy: SandboxPolicy) -> None:
+    source = policy.cwd.parent / "claude.json"
     source.write_text("{}")
-    more = replace(walls, binds=(*walls.binds, (source, walls.home / ".claude.json")))
+    more = replace(policy, binds=(*policy.binds, (source, policy.view.home / ".claude.json")))
     assert said(more, 'cat "$HOME/.claude.json"; echo new > "$HOME/.claude.json"') == "{}"
     assert source.read_text() == "new\n"
-    assert not (walls.home / ".claude.json").exists()
+    assert not (policy.view.home / ".claude.json").exists()
 
 
 @needs_bwrap
-def test_a_masked_folder_behind_a_link_is_hidden_where_it_lies(walls: Walls) -> None:
-    (walls.home / ".aws").symlink_to("notes")
-    assert said(walls, 'ls -A "$HOME/notes" "$HOME/.aws"').split(":")[1].split()[:1] != ["a"]
-    assert "note" not in said(walls, 'cat "$HOME/notes/a" "$HOME/.aws/a"')
-
-
-@needs_bwrap
-def test_what_a_repository_would_have_run_is_covered_and_stays_as_it_is(walls: Walls) -> None:
+def test_what_a_repository_would_have_run_is_covered_and_stays_as_it_is(
+    policy: SandboxPolicy,
+) -> None:
     for name in ("conf.yml", "settings.json", "orders", "hooks/pre", "kept/linked.json"):
-        (walls.cwd / name).parent.mkdir(exist_ok=True)
-        (walls.cwd / name).write_text(f"touch {name}\n")
-    (walls.cwd / "link.json").symlink_to("kept/linked.json")
-    (walls.cwd / "out").symlink_to("../../../../neighbour")
+        (policy.cwd / name).parent.mkdir(exist_ok=True)
+        (policy.cwd / name).write_text(f"touch {name}\n")
+    (policy.cwd / "link.json").symlink_to("kept/linked.json")
+    (policy.cwd / "out").symlink_to("../../../../neighbour")
     names = ("conf.yml", "settings.json", "orders", "hooks", "link.json", "out", "not-there")
-    covered = replace(walls, covered=tuple(walls.cwd / name for name in names))
-    before = tree(walls.cwd)
+    covered = replace(policy, covered=tuple(policy.cwd / name for name in names))
+    before = tree(policy.cwd)
     script = """
     cat conf.yml settings.json orders link.json; ls -A hooks
     for one in conf.yml orders hooks/new; do (echo x > $one) 2>&-; rm -rf $one; done
     echo x > link.json
     """
     assert said(covered, script).split() == ["{}", "{}", "{}"]
-    assert tree(walls.cwd) == before
-    assert covering(covered) == [walls.cwd / name for name in names[:5]]
-    assert covering(replace(covered, unrestricted=True)) == []
+    assert tree(policy.cwd) == before
+    assert hidden_in_worktree(covered) == [policy.cwd / name for name in names[:5]]
+    assert hidden_in_worktree(replace(covered, unrestricted=True)) == []
 
 
 @needs_bwrap
-def test_what_is_needed_comes_back_from_hidden_places(walls: Walls, tmp_path: Path) -> None:
+def test_what_is_needed_is_there_wherever_it_lies(policy: SandboxPolicy, tmp_path: Path) -> None:
     assert tmp_path.is_relative_to("/tmp"), "pytest's folder must be a hidden one for this"
     tools, objects = tmp_path / "tools", tmp_path / "repo" / ".git" / "objects"
     for folder in (tools, objects):
@@ -259,39 +315,38 @@ def test_what_is_needed_comes_back_from_hidden_places(walls: Walls, tmp_path: Pa
     (tmp_path / "other").write_text("other")
     (tmp_path / "linked").symlink_to("tools")
     path = f"{tmp_path}/linked:/tmp:/run:{os.environ['PATH']}"
-    back = replace(walls, objects=(objects,), visible=visible_paths({"PATH": path}))
+    view = compute_view(policy.view.home, {"PATH": path}, objects=(objects,))
     script = f"{tmp_path}/linked/tool; cat {objects}/object; ls {tmp_path}; touch {objects}/x"
-    done = inside(back, script)
+    done = inside(replace(policy, view=view), script)
     assert done.stdout.split() == ["ran", "objectlinked", "repo", "tools"]
     assert "Read-only" in done.stderr
 
 
 @needs_bwrap
-def test_home_under_a_hidden_place(walls: Walls, tmp_path: Path) -> None:
+def test_home_under_a_hidden_place(policy: SandboxPolicy, tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("note")
     hidden = replace(
-        walls,
-        home=tmp_path,
-        binds=((walls.writable[0] / "home", tmp_path / ".claude"),),
-        masks=default_masks(tmp_path),
+        policy,
+        view=View(home=tmp_path),
+        binds=((policy.cwd.parent / "home", tmp_path / ".claude"),),
     )
     assert said(hidden, f"ls -A {tmp_path}; cat {tmp_path}/.claude/*") == ".claude\ncopied"
 
 
 @needs_bwrap
-def test_nobody_elses_processes_are_seen(walls: Walls) -> None:
-    assert said(walls, "echo $$ /proc/[0-9]*") == "1 /proc/1"
+def test_nobody_elses_processes_are_seen(policy: SandboxPolicy) -> None:
+    assert said(policy, "echo $$ /proc/[0-9]*") == "1 /proc/1"
 
 
 @needs_bwrap
-def test_user_namespaces_nest_as_codex_needs_them(walls: Walls) -> None:
+def test_user_namespaces_nest_as_codex_needs_them(policy: SandboxPolicy) -> None:
     nested = f"{BWRAP} --unshare-user --unshare-pid --unshare-net --ro-bind / / --dev /dev"
-    assert said(walls, f"{nested} sh -c 'echo nested'") == "nested"
+    assert said(policy, f"{nested} sh -c 'echo nested'") == "nested"
 
 
 @needs_bwrap
 @needs_root
-def test_root_cannot_undo_it(walls: Walls) -> None:
+def test_root_cannot_undo_it(policy: SandboxPolicy) -> None:
     script = """
     umount /run && echo umount
     mount -o remount,rw,bind / && echo remount
@@ -303,51 +358,54 @@ def test_root_cannot_undo_it(walls: Walls) -> None:
     unshare -Urm sh -c 'umount /run || mount -o remount,rw,bind /' && echo nested
     echo end
     """
-    assert said(walls, script) == "end"
+    assert said(policy, script) == "end"
 
 
 @needs_bwrap
 @needs_root
-def test_root_reads_and_commits_its_own_files(walls: Walls) -> None:
-    (walls.cwd / "private").write_text("mine")
-    (walls.cwd / "private").chmod(0o600)
-    git(walls.cwd, "init", "-q")
+def test_root_reads_and_commits_its_own_files(policy: SandboxPolicy) -> None:
+    (policy.cwd / "private").write_text("mine")
+    (policy.cwd / "private").chmod(0o600)
+    git(policy.cwd, "init", "-q")
     script = """
     cat private && echo more >> private && git add -A &&
     git -c user.name=A -c user.email=a@example.com commit -qm work && git status --short
     """
-    done = inside(walls, script)
+    done = inside(policy, script)
     assert (done.returncode, done.stdout) == (0, "mine")
-    assert git(walls.cwd, "log", "--format=%s") == "work"
+    assert git(policy.cwd, "log", "--format=%s") == "work"
 
 
 @needs_bwrap
-def test_unrestricted_is_the_machine_but_its_processes_still_end(walls: Walls) -> None:
-    free = replace(walls, unrestricted=True)
+def test_unrestricted_is_the_machine_but_its_processes_still_end(policy: SandboxPolicy) -> None:
+    free = replace(policy, unrestricted=True)
     script = 'cat "$HOME/.netrc" "$HOME/.ssh/id"; echo x > "$HOME/made"; echo " $$"; pwd'
-    assert said(free, script) == f"passwordprivate key 1\n{walls.cwd}"
-    assert (walls.home / "made").exists()
-    assert not (walls.home / ".claude").exists()
+    assert said(free, script) == f"passwordprivate key 1\n{policy.cwd}"
+    assert (policy.view.home / "made").exists()
+    assert not (policy.view.home / ".claude").exists()
 
 
 @needs_bwrap
-async def test_the_keeper_runs_in_it(walls: Walls, scratch: Path) -> None:
+async def test_the_keeper_runs_in_it(policy: SandboxPolicy, scratch: Path) -> None:
     argv = ("sh", "-c", "echo $PPID; setsid sleep 99 & exit 3")
-    wrap = lambda line: confine(HERE, walls, line)  # noqa: E731
-    ran = await run(argv, env=dict(os.environ), cwd=walls.cwd, timeout=30, wrap=wrap)
+    wrap = lambda line: confine(HERE, policy, line)  # noqa: E731
+    ran = await run(argv, env=dict(os.environ), cwd=policy.cwd, timeout=30, wrap=wrap)
     assert (ran.exit_code, ran.stdout) == (3, b"1\n")
 
 
 @needs_bwrap
-async def test_a_confinement_that_cannot_be_made_says_what_bwrap_said(walls: Walls) -> None:
-    broken = replace(walls, writable=(walls.state / "gone",))
+async def test_a_confinement_that_cannot_be_made_says_what_bwrap_said(
+    policy: SandboxPolicy,
+) -> None:
+    broken = replace(policy, writable=(policy.state / "gone",))
     wrap = lambda line: confine(HERE, broken, line)  # noqa: E731
     with pytest.raises(CannotStart, match=r"true was never started: bwrap: Can't find source"):
         await run(("true",), env=dict(os.environ), cwd=Path("/"), timeout=30, wrap=wrap)
 
 
 def test_an_ordinary_user_has_nothing_to_drop(
-    walls: Walls, monkeypatch: pytest.MonkeyPatch
+    policy: SandboxPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert "--cap-drop" not in sandbox.confine(HERE, walls, ("true",))
+    argv = confine(HERE, policy, ("true",))
+    assert not {"--cap-drop", "--unshare-user-try"} & set(argv)

@@ -105,19 +105,29 @@ READS = {
     "record": "cat $STATE/*/runs/*/events.jsonl",
     "patches": "ls $STATE/*/runs/*/patches.git",
     "history": "grep -q . $HOME/.claude/projects/history.jsonl",
-    "notes-readable": "grep -q plan $HOME/notes/plan.txt",
+    "notes": "test -e $HOME/notes",
+    "shell-settings": "test -e $HOME/.bashrc",
+    "home-listed": "ls -A $HOME | grep -v -x -e .claude -e .claude.json -e .gitconfig -e .codex",
+    "checkout": "test -e $REPO/README.md",
+    "checkout-env": "grep -q . $REPO/.env",
+    "checkout-untracked": "grep -q . $REPO/draft.txt",
+    "checkout-refs": "ls $REPO/.git/refs",
+    "sibling": "ls $REPO/../sibling",
+    "own-HOME-is-there": "cd $HOME && test -w .",
     "own-sign-in": "grep -q made-up-claude $HOME/.claude/.credentials.json",
 }
 HOME_WRITES = {
+    "home-remove": "rm $HOME/notes/plan.txt",
+    "home-mode": "chmod 777 $HOME/notes",
+    "home-move": "mv $HOME/notes $HOME/away",
+}
+INTO_ITS_OWN_HOME = {
     "home-new": "touch $HOME/new",
     "home-append": "echo evil >> $HOME/.bashrc",
-    "home-remove": "rm -rf $HOME/notes/plan.txt",
-    "home-mode": "chmod 777 $HOME/notes",
     "home-time": "touch -d 2001-01-01 $HOME/.bashrc",
-    "home-move": "mv $HOME/notes $HOME/away",
     "home-autostart": "mkdir -p $HOME/.config/autostart",
-    "rival-settings": "echo evil >> $HOME/.codex/config.toml",
-    "key-replaced": "echo evil > $HOME/.ssh/authorized_keys",
+    "rival-settings": "mkdir -p $HOME/.codex && echo evil >> $HOME/.codex/config.toml",
+    "key-replaced": "mkdir -p $HOME/.ssh && echo evil > $HOME/.ssh/authorized_keys",
     "hydra-settings": "echo evil > $HOME/hydra.toml",
 }
 OWN_SETTINGS = {
@@ -232,7 +242,7 @@ def besiege(place: Place, stack: ExitStack) -> Siege:
         f"REPO='{place.repo}' STATE='{place.state}' CACHE='{place.scratch}/cache' SUID='{suid}'",
         f"AGENTS='{place.scratch}/agents' PACKAGE='{PACKAGE}'",
     ]
-    lists = (READS, HOME_WRITES, OWN_SETTINGS, REPOSITORY, HYDRAS, MACHINE, LINKS, SCRATCH)
+    lists = (READS, HOME_WRITES, INTO_ITS_OWN_HOME, OWN_SETTINGS, REPOSITORY, HYDRAS, MACHINE, LINKS, SCRATCH)
     attack = [sh(*where, attempts(**some)) for some in (*lists, connects)]
     # The FIFO pairs the two: the neighbour looks when the attacker has done its worst and stays.
     meet, met = f"echo . > {place.scratch}/go", f"read x < {place.scratch}/go"
@@ -244,6 +254,9 @@ def besiege(place: Place, stack: ExitStack) -> Siege:
         suid.chmod(0o4755)
     (place.repo / "README.md").write_text("the user's edit\n")
     place.git("stash", "-q")
+    (place.repo / ".env").write_text("KEY=made-up\n")
+    (place.repo / "draft.txt").write_text("not committed\n")
+    (place.scratch / "sibling").mkdir()
     before = {top.name: exactly(top) for top in (place.home, place.repo, PACKAGE)}
     place.extra = {"ANTHROPIC_API_KEY": "", "CODEX_API_KEY": ""}
     race = place.race("-a", "claude", "-a", "codex")
@@ -289,6 +302,7 @@ def test_the_race_itself_ends_well_and_both_patches_are_there(siege: Siege) -> N
 
 def test_home_is_byte_for_byte_as_it_was(siege: Siege) -> None:
     assert not siege.got & HOME_WRITES.keys()
+    assert siege.got >= INTO_ITS_OWN_HOME.keys()  # HOME is the lane's own, and goes with it
     assert siege.after["home"] == siege.before["home"]
 
 
@@ -299,7 +313,7 @@ def test_hooks_and_servers_land_in_the_lanes_copy_of_the_settings(siege: Siege) 
 
 
 def test_keys_rivals_and_records_cannot_be_read_and_the_own_sign_in_can(siege: Siege) -> None:
-    assert siege.got & READS.keys() == {"notes-readable", "own-sign-in"}
+    assert siege.got & READS.keys() == {"own-HOME-is-there", "own-sign-in"}
     assert not siege.neighbour & {"rival-sign-in", "rival-beside"}
 
 
@@ -461,7 +475,7 @@ def test_a_home_with_spaces_quotes_and_letters_of_the_world(uid: int) -> None:
             settings='echo evil > "$HOME/.claude/settings.json"',
             sign_in='grep -q made-up "$HOME/.claude/.credentials.json"',
             key='test -s "$HOME/.ssh/id_ed25519"',
-            new='touch "$HOME/new"',
+            notes='test -e "$HOME/notes"',
         )
         place.agent("claude", [sh(look), DONE])
         place.hand_over()
@@ -485,7 +499,7 @@ def test_a_home_without_any_settings_gets_none(place: Place) -> None:
     place.hand_over()
     before = exactly(place.home)
     race = place.race("-a", "claude")
-    assert place.taken(race.document["folder"], "claude") == "hook"
+    assert place.taken(race.document["folder"], "claude").split() == ["hook", "default"]
     assert exactly(place.home) == before
 
 

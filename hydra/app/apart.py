@@ -13,6 +13,7 @@ import trio
 from hydra.app import roster
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.runs import Place
+from hydra.app.views import view_source
 from hydra.checks.kit import Kit
 from hydra.checks.record import CheckResult
 from hydra.checks.recorded import base_of, recorded, rounds
@@ -74,14 +75,24 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
 
     Within the trials' limit of time; Ctrl-C ends it. Raises `OSError`, `GitFailed`.
     """
+    home = Path(stage.environ.get("HOME") or Path.home())
+    adapters = roster.of_plan(stage.config, stage.plan)
     around = Surroundings(
         repository=stage.place.repository,
         run_folder=stage.found.folder,
         state=stage.place.state,
-        home=Path(stage.environ.get("HOME") or Path.home()),
+        home=home,
         environ=stage.environ,
         extra=stage.config.checks.environment,
-        adapters=roster.of_plan(stage.config, stage.plan),
+        adapters=adapters,
+        view=view_source(
+            config=stage.config,
+            environ=stage.environ,
+            home=home,
+            state=stage.place.state,
+            repository=stage.place.repository,
+            adapters={adapter.key(): adapter for adapter in adapters},
+        ),
     )
     folder = stage.folder / "checks"
     folder.mkdir(mode=0o700)

@@ -106,6 +106,7 @@ async def _probe(
         state=place.state,
         paths=settings.programs(config),
         extra_names=settings.extra_names(config),
+        show=config.confine.show,
         cache_file=paths.cache_dir(environ) / "probes.json",
     )
     found = await probe.detect_all([adapter], around)

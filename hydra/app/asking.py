@@ -20,6 +20,7 @@ from hydra.app.bench import Shop
 from hydra.app.readonly import Ground, answers
 from hydra.app.room import places
 from hydra.app.runs import Place
+from hydra.app.views import view_source
 from hydra.attempt import attempt
 from hydra.bench import Bench, Emit, Handle
 from hydra.config.records import CheckSettings
@@ -256,15 +257,27 @@ async def _ask(
 
 def _shop(place: Place, run: RunRecord, who: Ready, store: RunStore, planned: RacePlan) -> Shop:
     environ = who.asker.environ
+    adapters = {**registry.OWN, who.adapter.key(): who.adapter}
+    home = home_of(environ)
+    command = planned.lanes[0].command
     return Shop(
         repository=place.repository,
         config=who.config,
         store=store,
-        home=home_of(environ),
+        home=home,
         state=place.state,
         environ=environ,
-        adapters={**registry.OWN, who.adapter.key(): who.adapter},
+        adapters=adapters,
         plan=planned,
+        view=view_source(
+            config=who.config,
+            environ=environ,
+            home=home,
+            state=place.state,
+            repository=place.repository,
+            adapters=adapters,
+            programs=[command.program] if command else (),
+        ),
         patches=run.patches,
     )
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import secrets as keys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import starmap
 from pathlib import Path
 
-from hydra.adapters import registry
 from hydra.adapters.contract import Adapter, ConfigFolder
-from hydra.adapters.environment import secret_values
-from hydra.adapters.folders import folders_of, further, place_of, places
+from hydra.adapters.environment import SHARED, matches, secret_values
+from hydra.adapters.folders import folders_of, further, place_of
 from hydra.bench import Bench
 from hydra.config import Config
 from hydra.git.repository import Repository
@@ -19,7 +20,9 @@ from hydra.git.runner import OWNER, owner
 from hydra.model import Budget, BuiltCommand, Confinement, LanePlan, Limits, Outcome, RacePlan
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
-from hydra.sandbox import Walls, default_masks, visible_paths
+from hydra.sandbox import SandboxPolicy, View
+from hydra.sandbox.places import secret_place, show_line
+from hydra.sandbox.variables import hidden_variables
 from hydra.secrets import Redactor, looks_secret
 from hydra.store import RawSink, RunStore
 from hydra.workspace import LANE_HOME, Ground, private_ground
@@ -43,6 +46,8 @@ class Shop:
     environ: Mapping[str, str]
     adapters: Mapping[str, Adapter]
     plan: RacePlan
+    view: Callable[[], View]
+    """What the lanes see of HOME and the machine; asked where something confines them."""
     patches: Path | None = None
     """Where the base is, if not in the record's own patches.git: no patch is taken then."""
 
@@ -56,7 +61,11 @@ class Shop:
         fresh = dict(command.dialogue[len(lane.command.dialogue) :])
         secrets = (*self._secrets(lane, adapter), *fresh.values())
         redactor = Redactor(secrets)
+        policy = self._policy(ground, adapter, lane)
         environment = self._environment(lane, ground) | fresh
+        passed = {name: self.environ[name] for name in lane.env_names}
+        hidden = hidden_variables(passed, policy) if self._confines(lane) else {}
+        environment = {name: it for name, it in environment.items() if name not in hidden}
         if lane.remote is not None:
             names = (*lane.env_names, *fresh)
             adapter, command = self._elsewhere(lane, attempt, adapter, command, ground, names)
@@ -67,7 +76,7 @@ class Shop:
             command=command,
             ground=ground,
             confinement=_NOWHERE if lane.remote else self.plan.confinement,
-            walls=self._walls(ground, adapter, lane.command.program),
+            policy=policy,
             limits=limits,
             environment=environment,
             setup_environment={
@@ -79,6 +88,7 @@ class Shop:
             sent=self._sent(lane, adapter, attempt),
             together=self.store.together,
             prompt_file=self.store.lane_folder(lane.lane.id) / "prompt.txt",
+            remarks=tuple(starmap(self._not_passed_on, hidden.items())),
             setup=() if lane.remote else self.plan.setup,
             message=redactor.text(patch_message(self.plan, lane)),
             attempt=attempt,
@@ -135,20 +145,44 @@ class Shop:
             limits=self.plan.limits,
         )
 
-    def _walls(self, ground: Ground, adapter: Adapter, program: str) -> Walls:
-        own = [place_of(one, self.environ, self.home) for one in self._folders(adapter)]
-        return Walls(
+    def _policy(self, ground: Ground, adapter: Adapter, lane: LanePlan) -> SandboxPolicy:
+        return SandboxPolicy(
             state=self.state,
+            view=self.view() if self._confines(lane) else View(home=self.home),
+            home_folder=ground.home_folder,
             writable=ground.writable,
             binds=ground.binds,
-            home=self.home,
-            objects=self.repository.objects,
-            visible=visible_paths(self.environ, [program]),
-            masks=(*default_masks(self.home, own), *self._rivals(adapter, own)),
+            readonly=self._of_its_own(adapter, lane) if self._confines(lane) else (),
             covered=tuple(ground.worktree / name for name in adapter.descriptor.masked),
             cwd=ground.worktree,
             unrestricted=self.plan.permission == "unrestricted",
         )
+
+    def _not_passed_on(self, name: str, path: Path) -> str:
+        line = show_line(path, self.home)
+        return f"{name} is not passed on: it names {path}, which is hidden; to show it: {line}"
+
+    def _confines(self, lane: LanePlan) -> bool:
+        return self.plan.confined and lane.remote is None
+
+    def _of_its_own(self, adapter: Adapter, lane: LanePlan) -> tuple[Path, ...]:
+        """What this lane alone sees: its agent where that lies in its own settings, and where it
+        has unpacked itself."""
+        from hydra.sandbox.discovery import own_installation
+
+        assert lane.command is not None
+        settings = [place_of(one, self.environ, self.home) for one in self._folders(adapter)]
+        installed = own_installation(self.home, Path(lane.command.program), settings)
+        unpacked = map(Path, self._own_places(lane).values())
+        return (*installed, *unpacked, *self._files_named(lane))
+
+    def _files_named(self, lane: LanePlan) -> Iterator[Path]:
+        """Files that the agent's own variables name: the key of its own service, say."""
+        for name in lane.env_names:
+            path = Path(os.path.realpath(self.environ[name]))
+            whole = self.environ[name].startswith("/") and not matches(name, SHARED)
+            if whole and path.is_file() and not secret_place(path, self.home):
+                yield path
 
     def _folders(self, adapter: Adapter) -> tuple[ConfigFolder, ...]:
         own = folders_of(adapter.descriptor)
@@ -156,15 +190,6 @@ class Shop:
             return own  # every other adapter would have to be loaded
         known = [folder for one in self.adapters.values() for folder in folders_of(one.descriptor)]
         return (*own, *further(named, known))
-
-    def _rivals(self, adapter: Adapter, own: Sequence[Path]) -> Iterator[Path]:
-        """Rivals' settings that lie where their own variables say: outside HOME, it may be."""
-        if self.adapters is registry.OWN and not any(map(self.environ.get, registry.VARIABLES)):
-            return  # all of them are where `default_masks` looks, and need not be loaded
-        for rival in self.adapters.values():
-            if rival is not adapter:
-                found = places(rival.descriptor, self.environ, self.home)
-                yield from (place for place in found if place not in own)
 
     def _environment(self, lane: LanePlan, ground: Ground) -> dict[str, str]:
         environment = {name: self.environ[name] for name in lane.env_names}

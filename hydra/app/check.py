@@ -17,6 +17,7 @@ from hydra.app import roster, runs, settings
 from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.runs import Place
+from hydra.app.views import view_source
 from hydra.checks.record import document
 from hydra.config import Config
 from hydra.errors import (
@@ -188,14 +189,24 @@ async def _checked(
     request: CheckRequest,
     cap: TrialCap | None = None,
 ) -> Checked:
+    home = Path(request.environ.get("HOME") or Path.home())
+    adapters = roster.of_plan(config, plan)
     around = Surroundings(
         repository=place.repository,
         run_folder=found.folder,
         state=place.state,
-        home=Path(request.environ.get("HOME") or Path.home()),
+        home=home,
         environ=request.environ,
         extra=config.checks.environment,
-        adapters=roster.of_plan(config, plan),
+        adapters=adapters,
+        view=view_source(
+            config=config,
+            environ=request.environ,
+            home=home,
+            state=place.state,
+            repository=place.repository,
+            adapters={adapter.key(): adapter for adapter in adapters},
+        ),
     )
     try:
         kit = await trio.to_thread.run_sync(kit_of, plan, around)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -13,13 +13,13 @@ import trio
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import SHARED, matches, secret_values
-from hydra.adapters.folders import places
 from hydra.bench import Emit, Handle
 from hydra.checks.kit import Kit, Tell
 from hydra.checks.record import CheckResult, document
 from hydra.checks.round import Round, held_back, new_folder
 from hydra.model import Outcome, Permission, RacePlan
 from hydra.paths import ground_dir
+from hydra.sandbox import View
 from hydra.secrets import Redactor, looks_secret
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """Where the checks of a run are run. `extra` are the variables that the user's settings name
-    for them."""
+    for them, `view` gives what they see of this machine."""
 
     repository: Repository
     run_folder: Path
@@ -39,6 +39,7 @@ class Surroundings:
     home: Path
     environ: Mapping[str, str]
     extra: tuple[str, ...] = ()
+    view: Callable[[], View]
     adapters: Collection[Adapter] = field(default_factory=registry.everyone)
     """Whose settings and keys are kept from the checks."""
 
@@ -50,7 +51,6 @@ def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> 
     """
     environ = around.environ
     adapters = around.adapters
-    own = [place for a in adapters for place in places(a.descriptor, environ, around.home)]
     named = [value for it in adapters for value in secret_values(it.descriptor, environ)]
     guessed = [value for name, value in environ.items() if value and looks_secret(name)]
     wanted = (*SHARED, *around.extra)
@@ -69,7 +69,7 @@ def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> 
         redactor=Redactor((*named, *guessed)),
         confinement=plan.confinement,
         limits=plan.limits,
-        masks=tuple(own),
+        view=around.view,
         unrestricted=plan.permission is Permission.UNRESTRICTED,
         network=plan.checks_network,
     )

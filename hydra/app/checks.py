@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -13,16 +13,20 @@ if TYPE_CHECKING:
     from hydra.app.scene import Scene
     from hydra.bench import Bench, Emit, Handle
     from hydra.model import Outcome, RacePlan
+    from hydra.sandbox import View
     from hydra.store import RunStore
 
 
 class Checks:
     """The race's checks; where it has none, nothing of them is even loaded."""
 
-    def __init__(self, scene: Scene, planned: RacePlan, store: RunStore) -> None:
+    def __init__(
+        self, scene: Scene, planned: RacePlan, store: RunStore, view: Callable[[], View]
+    ) -> None:
         self._scene = scene
         self._plan = planned
         self._store = store
+        self._view = view
         self._loading = trio.Lock()
         self._made: Checking | None = None
 
@@ -60,6 +64,7 @@ class Checks:
                     home=self._scene.home,
                     environ=self._scene.request.environ,
                     extra=self._scene.config.checks.environment,
+                    view=self._view,
                     adapters=tuple(self._scene.adapters.values()),
                 )
                 self._made = Checking(self._plan, around)

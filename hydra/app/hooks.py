@@ -15,15 +15,15 @@ from tempfile import mkdtemp
 import trio
 
 from hydra.adapters.environment import SHARED, matches
-from hydra.adapters.folders import places
 from hydra.app.scene import Scene
+from hydra.app.views import view_source
 from hydra.errors import Refused
 from hydra.events import Event, encode
 from hydra.model import Confinement
 from hydra.paths import make_private
 from hydra.process import CannotStart, Ran, run
 from hydra.reporters.text import clean
-from hydra.sandbox import Walls, confine, default_masks, visible_paths
+from hydra.sandbox import SandboxPolicy, View, confine
 from hydra.secrets import Redactor, looks_secret
 from hydra.workspace import tree
 
@@ -39,6 +39,16 @@ class Hooks:
         self._scene = scene
         self._settings = scene.config.hooks
         self._confinement = confinement
+        # Unlike a lane's commands they are the user's own, and about the repository itself.
+        self._view = view_source(
+            config=scene.config,
+            environ=scene.request.environ,
+            home=scene.home,
+            state=scene.state,
+            repository=scene.repository,
+            adapters=scene.adapters,
+            show=(str(scene.repository.root),),
+        )
         self._redactor = Redactor(_secrets(scene))
         self.problems: list[str] = []
 
@@ -93,7 +103,7 @@ class Hooks:
                 timeout=self._settings.timeout,
                 stdin=document,
                 output_limit=_OUTPUT,
-                wrap=lambda argv: confine(self._confinement, self._walls(folder), argv),
+                wrap=lambda argv: confine(self._confinement, self._policy(folder), argv),
             )
         except CannotStart as error:
             return f"{named} could not be started: {error}"
@@ -104,19 +114,14 @@ class Hooks:
         said = clean(" ".join(told.split())[-_TOLD:])
         return f"{named} {how}" + (f": {said}" if said else "")
 
-    def _walls(self, folder: Path) -> Walls:
+    def _policy(self, folder: Path) -> SandboxPolicy:
         scene = self._scene
-        environ = scene.request.environ
-        own = [
-            p for a in scene.adapters.values() for p in places(a.descriptor, environ, scene.home)
-        ]
-        return Walls(
+        return SandboxPolicy(
             state=scene.state,
-            home=scene.home,
+            view=self._view() if self._confinement.holds else View(home=scene.home),
+            home_folder=folder / "home",
             cwd=scene.repository.root,
             writable=(folder,),
-            visible=visible_paths(environ),
-            masks=(*default_masks(scene.home), *own),
         )
 
 

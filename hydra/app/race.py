@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,8 +26,10 @@ from hydra.app.record import close_record, left_standing, open_record
 from hydra.app.room import places
 from hydra.app.scene import Scene
 from hydra.app.signals import cancelled_by_signal, cancelled_once, end_by, heard
+from hydra.app.views import view_source
 from hydra.errors import EXIT_OK, Refused
 from hydra.events import Event
+from hydra.git.later import Later
 from hydra.git.runner import kill_all
 from hydra.lane_plan import Known
 from hydra.lanes import choose_lanes, left_out
@@ -35,6 +37,7 @@ from hydra.model import Confinement, DetectResult, RacePlan, RaceResult
 from hydra.plan import no_private_network
 from hydra.race import Race, signals
 from hydra.reporters.document import exit_code, plan_document, result_document
+from hydra.sandbox import View
 from hydra.space import under_floor
 from hydra.store import RunStore, new_run_id
 
@@ -44,9 +47,11 @@ LAST_WORDS = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaceReport:
-    """What came of it. `result` is None after a dry run; `hint` is of older races, or ""."""
+    """What came of it. `result` is None after a dry run, which gives the `view` of its lanes where
+    something confines them; `hint` is of older races, or ""."""
 
     plan: RacePlan
+    view: View | None = None
     result: RaceResult | None = None
     hint: str = ""
 
@@ -62,8 +67,10 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     found = await _probe(scene, confinement, elsewhere)
     planned = _plan(scene, confinement, found, elsewhere)
     await _check_network(planned, scene.request.environ)
+    view = _view(scene, planned)
     if scene.request.dry_run:
-        return RaceReport(plan=planned)
+        seen = await trio.to_thread.run_sync(view) if planned.confined else None
+        return RaceReport(plan=planned, view=seen)
     hooks = Hooks(scene, confinement)
     await _before(hooks, planned)
     store, planned = await trio.to_thread.run_sync(open_record, scene, planned)
@@ -73,7 +80,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     try:
         # What the race no longer answers waits until its record says that it has ended.
         with signals():
-            result, at_once = await _run(scene, planned, store, follower, keeping, hooks)
+            result, at_once = await _run(scene, planned, store, follower, keeping, hooks, view)
             result = replace(result, folder=store.folder)
             if not (at_once and left_standing(planned, result)):
                 result = await trio.to_thread.run_sync(close_record, scene, store, planned, result)
@@ -114,6 +121,7 @@ async def _probe(
             state=scene.state,
             paths=settings.programs(scene.config),
             extra_names=settings.extra_names(scene.config),
+            show=scene.config.confine.show,
             cache_file=paths.cache_dir(scene.request.environ) / "probes.json",
         ),
     )
@@ -184,6 +192,7 @@ async def _run(
     follower: Follower | None,
     keeping: Housekeeping,
     hooks: Hooks,
+    view: Callable[[], View],
 ) -> tuple[RaceResult, bool]:
     """The result, and whether a second signal ended it at once."""
     at_once = False
@@ -195,8 +204,8 @@ async def _run(
         if hooks.wants(event):
             hooking.start_soon(hooks.failed, event)
 
-    checks = Checks(scene, planned, store)
-    lanes = Lanes(_shop(scene, planned, store), checks)
+    checks = Checks(scene, planned, store, view)
+    lanes = Lanes(_shop(scene, planned, store, view), checks)
     fills = places(scene.state, store.folder.parent)
     race = Race(
         plan=planned,
@@ -230,7 +239,22 @@ async def _run(
     return replace(result, baseline=checks.base_documents), at_once
 
 
-def _shop(scene: Scene, planned: RacePlan, store: RunStore) -> Shop:
+def _view(scene: Scene, planned: RacePlan) -> Callable[[], View]:
+    """What its commands see of this machine; it is computed while the record is made."""
+    programs = [lane.command.program for lane in planned.lanes if lane.command and not lane.remote]
+    view = view_source(
+        config=scene.config,
+        environ=scene.request.environ,
+        home=scene.home,
+        state=scene.state,
+        repository=scene.repository,
+        adapters=scene.adapters,
+        programs=programs,
+    )
+    return Later(view).result if planned.confined else view
+
+
+def _shop(scene: Scene, planned: RacePlan, store: RunStore, view: Callable[[], View]) -> Shop:
     return Shop(
         repository=scene.repository,
         config=scene.config,
@@ -240,6 +264,7 @@ def _shop(scene: Scene, planned: RacePlan, store: RunStore) -> Shop:
         environ=scene.request.environ,
         adapters=scene.adapters,
         plan=planned,
+        view=view,
     )
 
 

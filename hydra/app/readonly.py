@@ -37,6 +37,11 @@ class Ground:
         return self._ground.writable
 
     @property
+    def home_folder(self) -> Path:
+        """What it has for HOME."""
+        return self._ground.home_folder
+
+    @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
         """The copy of its settings."""
         return self._ground.binds

@@ -24,6 +24,7 @@ from hydra.git.tree import regular_files
 from hydra.lanes import check_experimental
 from hydra.model import Lane, Task
 from hydra.reporters.text import plural
+from hydra.sandbox.places import show_problems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,11 @@ def look_around(request: RaceRequest) -> Scene:
         asked=asked,
         adapters=adapters,
         instructions=_instructions(found, base, (adapters[key] for key in _racing(asked))),
-        warnings=(*_remarks(found, config), *known.problems),
+        warnings=(
+            *_remarks(found, config),
+            *show_problems(config.confine.show, home),
+            *known.problems,
+        ),
     )
 
 

@@ -13,7 +13,7 @@ from hydra.config import Config
 from hydra.config.records import Profile
 from hydra.errors import ConfigError
 from hydra.model import Lane
-from hydra.sandbox import exposed
+from hydra.sandbox import exposed_place
 
 
 def _further() -> list[str]:
@@ -113,7 +113,7 @@ def check_folders(settings: Config, agents: Iterable[str], home: Path) -> None:
         for told in settings.agent(key).folders:
             name = told.removeprefix("~/")
             where = f"{settings.sources[f'agents.{key}.folders']}: agents.{key}.folders: {told}"
-            if hidden := exposed(name):
+            if hidden := exposed_place(name):
                 raise ConfigError(
                     f"{where} would show the agent ~/{hidden}, which is hidden from it",
                     hint="name no more than the folders that it needs",

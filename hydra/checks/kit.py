@@ -9,7 +9,8 @@ from pathlib import Path
 from hydra.git.repository import Repository
 from hydra.git.runner import OWNER, owner
 from hydra.model import Check, Confinement, Limits
-from hydra.sandbox import Walls, default_masks, visible_paths
+from hydra.sandbox import SandboxPolicy, View
+from hydra.sandbox.variables import hidden_variables
 from hydra.secrets import Redactor
 from hydra.workspace import Ground, PrivateGround, private_ground
 
@@ -40,7 +41,8 @@ class Kit:
     redactor: Redactor
     confinement: Confinement
     limits: Limits
-    masks: tuple[Path, ...] = ()
+    view: Callable[[], View]
+    """What a check sees of HOME and the machine; asked where something confines it."""
     unrestricted: bool = False
     network: str = "host"
 
@@ -61,15 +63,13 @@ class Kit:
             of_a_lane=True,
         )
 
-    def walls(self, ground: Ground) -> Walls:
+    def policy(self, ground: Ground) -> SandboxPolicy:
         """The same as around a lane's agent, but that no agent's settings are seen."""
-        return Walls(
+        return SandboxPolicy(
             state=self.state,
+            view=self.view() if self.confinement.holds else View(home=self.home),
+            home_folder=ground.home_folder,
             writable=ground.writable,
-            home=self.home,
-            objects=self.repository.objects,
-            visible=visible_paths(self.environment),
-            masks=(*default_masks(self.home), *self.masks),
             cwd=ground.worktree,
             unrestricted=self.unrestricted,
             private_network=self.network == "private" and self.confinement.holds,
@@ -77,4 +77,8 @@ class Kit:
 
     def variables(self, ground: Ground) -> dict[str, str]:
         """A check's environment in `ground`."""
-        return {**self.environment, **ground.environment, OWNER: owner}
+        passed = dict(self.environment)
+        if self.confinement.holds and not self.unrestricted:
+            for name in hidden_variables(passed, self.policy(ground)):
+                del passed[name]
+        return {**passed, **ground.environment, OWNER: owner}

@@ -89,7 +89,7 @@ async def _run(job: Job, result: CheckResult) -> CheckResult:
 
 async def _process(job: Job, asked: asking.Asked, output: Output) -> Ran:
     kit, ground = job.kit, job.ground
-    walls = kit.walls(ground)
+    policy = kit.policy(ground)
     # One pipe for both, so that what was said stands in its order.
     script = f"exec 2>&1; {job.check.command}"
     return await run(
@@ -97,7 +97,7 @@ async def _process(job: Job, asked: asking.Asked, output: Output) -> Ran:
         env=asked.environment(kit.variables(ground)),
         cwd=ground.worktree,
         timeout=kit.limits.check,
-        wrap=lambda argv: confine(kit.confinement, walls, argv),
+        wrap=lambda argv: confine(kit.confinement, policy, argv),
         output_limit=4096,
         on_output=output.take,
     )

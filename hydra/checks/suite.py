@@ -156,7 +156,7 @@ class Suite:
 
     async def _one_set_up(self, ground: PrivateGround, command: str, output: Output) -> None:
         kit = self.kit
-        walls = kit.walls(ground)
+        policy = kit.policy(ground)
         self.tell("setup_started", {"command": command})
         try:
             ran = await run(
@@ -165,7 +165,7 @@ class Suite:
                 cwd=ground.worktree,
                 timeout=kit.limits.setup,
                 wrap=lambda argv: confine(
-                    kit.confinement, replace(walls, private_network=False), argv
+                    kit.confinement, replace(policy, private_network=False), argv
                 ),
                 output_limit=4096,
                 on_output=output.take,

@@ -17,16 +17,25 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=Command, examples=("hydra doctor", "hydra doctor --allow-experimental-adapters --json")
+    cls=Command,
+    examples=(
+        "hydra doctor",
+        "hydra doctor --view",
+        "hydra doctor --allow-experimental-adapters --json",
+    ),
 )
 @experimental_option
 @click.option("--fresh", is_flag=True, help="Ask every agent again, whatever is remembered.")
+@click.option("--view", is_flag=True, help="List what the lanes see of this machine, and why.")
 @json_option
-def command(experimental: bool, fresh: bool, **options: Any) -> None:
+def command(experimental: bool, fresh: bool, view: bool, **options: Any) -> None:
     """Check git, the confinement, the state folder and every agent, and say what to do.
 
     Ends with 4 where no Tier-1 agent is ready, with 3 without git or a state folder.
     """
+    if view:
+        _show_view(as_json=options["as_json"])
+        return
     from hydra.app.doctor import doctor
     from hydra.reporters.doctor import doctor_text
 
@@ -42,6 +51,15 @@ def command(experimental: bool, fresh: bool, **options: Any) -> None:
         text = doctor_text(_checks(checkup), rows, width=columns, color=color)
         sys.stdout.write(text)
     sys.exit(checkup.exit_code)
+
+
+def _show_view(*, as_json: bool) -> None:
+    from hydra.app.seen import seen_by_lanes
+    from hydra.reporters.document import dump
+    from hydra.reporters.view import view_document, view_text
+
+    view = seen_by_lanes({})
+    sys.stdout.write(dump(view_document(view)) if as_json else view_text(view))
 
 
 def _rows(checkup: Checkup, *, whole: bool = True) -> list[AgentRow]:

@@ -267,8 +267,8 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
         document = result_document(report.plan, report.result)
         text = summary(offered(document, report.plan.task.repository), width=columns, color=color)
     else:
-        document = plan_document(report.plan)
-        text = plan_text(report.plan, width=columns, color=color)
+        document = plan_document(report.plan, report.view)
+        text = plan_text(report.plan, report.view, width=columns, color=color)
     if report.result is not None and not options["quiet"]:
         part()
     sys.stdout.write(dump(document) if options["as_json"] else text)

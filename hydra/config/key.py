@@ -138,6 +138,14 @@ def program(path: str) -> str:
     return path
 
 
+def shown_place(path: str) -> str:
+    """An absolute path, or one below HOME; never HOME, or the machine, as a whole."""
+    parts = plain(path).split("/")
+    if parts[0] not in ("", "~") or not any(parts[1:]) or {".", ".."} & set(parts):
+        raise ConfigError(f'"{path}" is no place below your home folder, nor an absolute path')
+    return path
+
+
 def home_folder(path: str) -> str:
     """A folder below HOME, by its place there."""
     parts = plain(path).split("/")

@@ -6,6 +6,7 @@ from hydra.config.key import Key
 from hydra.config.tables.agents import AGENTS
 from hydra.config.tables.budget import BUDGET
 from hydra.config.tables.checks import CHECKS, ONE_CHECK
+from hydra.config.tables.confine import CONFINE
 from hydra.config.tables.hooks import HOOKS
 from hydra.config.tables.judge import JUDGE
 from hydra.config.tables.limits import LIMITS
@@ -23,6 +24,7 @@ KEYS: tuple[Key, ...] = (
     *JUDGE,
     *RETRY,
     *HOOKS,
+    *CONFINE,
     *BUDGET,
     *AGENTS,
     *PROFILES,

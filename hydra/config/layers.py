@@ -24,6 +24,7 @@ _SECTIONS = (
     "judge.weights",
     "retry",
     "hooks",
+    "confine",
     "budget",
     "agents",
     "profiles",

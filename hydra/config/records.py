@@ -77,6 +77,13 @@ class AgentSettings:
     remote: str = ""
 
 
+class ConfineSettings(NamedTuple):
+    """`[confine]`: what the agents see beyond what they need to run, which a repository may not
+    say. `show` are absolute, or below HOME as `~/lib`."""
+
+    show: tuple[str, ...] = ()
+
+
 class HookSettings(NamedTuple):
     """`[hooks]`: commands of the user's own, which a repository may not set; seconds for each."""
 
@@ -171,6 +178,7 @@ class Config:
     """Of every lane."""
     retry: Retry = field(default_factory=Retry)
     hooks: HookSettings = field(default_factory=HookSettings)
+    confine: ConfineSettings = field(default_factory=ConfineSettings)
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     remotes: Mapping[str, Remote] = field(default_factory=dict)

@@ -21,6 +21,8 @@ _INTROS = {
     "retry": "A lane that failed by no fault of its own is tried again from the base, if it has "
     "changed nothing. Each try costs.",
     "hooks": "Your own commands around a race; each gets a JSON document on its standard input.",
+    "confine": "The agents see the system, the tools that PATH names, and nothing else of this "
+    "machine: your home folder is empty for them. `hydra doctor --view` lists what they see.",
     "budget": "What one lane may use up, whichever agent it is. Its patch is kept at the limit.",
     "agents.<key>": "One table for each agent that `hydra agents` lists.",
     "profiles.<name>": "An agent under a name of your own: `-a reviewer`.",

@@ -15,6 +15,9 @@ from hydra.demo.wires.base import USAGE
 
 Answer = dict[str, object]
 
+SCRIPTS = "share"
+"""Beside `bin`, where a program's own files belong: confined, an agent sees those of its prefix."""
+
 DRIVER = Path(__file__).with_name("agent.py")
 
 VERSION_TEXTS = {
@@ -94,7 +97,7 @@ def place(
         check(some)
     name = name or agent
     version = version or newest_version(agent)
-    helps = _help_files(folder / "scripts", name, agent, help_texts)
+    helps = _help_files(folder / SCRIPTS, name, agent, help_texts)
     told = VERSION_TEXTS[agent].format(version)
     script: dict[str, object] = {
         "agent": agent,
@@ -139,7 +142,7 @@ def _help_files(
     scripts.mkdir(parents=True, exist_ok=True)
     if given is None:
         recorded = fixtures() / "adapters" / agent / newest_version(agent)
-        return {words: recorded / file for words, file in HELP_TEXTS[agent].items()}
+        given = {words: (recorded / file).read_text() for words, file in HELP_TEXTS[agent].items()}
     files = {}
     for number, (words, text) in enumerate(given.items()):
         files[words] = scripts / f"{name}.help-{number}.txt"
@@ -148,7 +151,7 @@ def _help_files(
 
 
 def _write(folder: Path, name: str, script: Mapping[str, object]) -> Path:
-    path = folder / "scripts" / f"{name}.json"
+    path = folder / SCRIPTS / f"{name}.json"
     path.write_text(json.dumps(script))
     # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
     words = [os.path.realpath(sys.executable), "-I", "-S", str(DRIVER), str(path)]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+
+import trio
 
 from hydra.adapters.environment import select
 from hydra.adapters.folders import folders_of, place_of
@@ -14,7 +17,7 @@ from hydra.probe.pool import OnSleep
 from hydra.probe.questions import Question
 from hydra.probe.surroundings import Surroundings
 from hydra.process import CannotStart, run
-from hydra.sandbox import Walls, confine, visible_paths
+from hydra.sandbox import SandboxPolicy, View, confine
 
 OUTPUT_LIMIT = 1024 * 1024
 
@@ -23,13 +26,14 @@ async def put(question: Question, on_sleep: OnSleep, around: Surroundings) -> An
     """The program's answer, also where it could not be started (exit 126) or did not end."""
     with tempfile.TemporaryDirectory(prefix="hydra-probe-", dir=_scratch(around)) as scratch:
         folder = Path(scratch)
+        policy = await trio.to_thread.run_sync(_policy, around, folder, question)
         try:
             ran = await run(
                 question.argv,
                 env=_environment(question, folder, around),
                 cwd=folder,
                 timeout=question.timeout,
-                wrap=partial(confine, around.confinement, _walls(around, folder, question.binary)),
+                wrap=partial(confine, around.confinement, policy),
                 output_limit=OUTPUT_LIMIT,
                 on_sleep=on_sleep,
             )
@@ -71,11 +75,31 @@ def _scratch(around: Surroundings) -> str | None:
     return str(folder)
 
 
-def _walls(around: Surroundings, folder: Path, binary: Path) -> Walls:
-    return Walls(
+def _policy(around: Surroundings, folder: Path, question: Question) -> SandboxPolicy:
+    """Its own settings can be read: it is asked whether somebody is signed in."""
+    if not around.confinement.holds:
+        return SandboxPolicy(state=around.state, view=View(home=around.home), cwd=folder)
+    from hydra.sandbox.discovery import compute_view, own_installation  # most is remembered
+
+    program, settings = question.binary, list(_settings(question, around))
+    return SandboxPolicy(
         state=around.state,
+        view=compute_view(
+            around.home,
+            around.environ,
+            programs=(str(program),),
+            show=around.show,
+            guarded=(around.state,),
+        ),
+        home_folder=folder / "home",
         writable=(folder,),
-        home=around.home,
-        visible=visible_paths(around.environ, [str(binary)]),
+        readonly=(*settings, *own_installation(around.home, program, settings)),
         cwd=folder,
     )
+
+
+def _settings(question: Question, around: Surroundings) -> Iterator[Path]:
+    for folder in folders_of(question.descriptor):
+        place = place_of(folder, around.environ, around.home)
+        beside = (around.home / name for name in folder.beside)
+        yield from (path for path in (place, *beside) if path.exists())

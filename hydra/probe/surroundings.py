@@ -28,3 +28,5 @@ class Surroundings:
     confirm_sign_in: bool = False
     preflight: bool = True
     fresh: bool = False
+    show: tuple[str, ...] = ()
+    """What the user's own settings show to every agent: a program may need it to start."""

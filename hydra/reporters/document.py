@@ -35,6 +35,7 @@ from hydra.model import (
     Rates,
     Usage,
 )
+from hydra.sandbox import View
 
 SCHEMA = 1
 """Version of these documents. A field may be added under it; none changes its meaning or goes."""
@@ -74,13 +75,14 @@ def result_document(plan: RacePlan, result: RaceResult) -> Document:
     }
 
 
-def plan_document(plan: RacePlan) -> Document:
-    """A race as it would run (`--dry-run --json`)."""
+def plan_document(plan: RacePlan, view: View | None = None) -> Document:
+    """A race as it would run (`--dry-run --json`); `view` is what its lanes see, if confined."""
     return {
         "schema": SCHEMA,
         "kind": "plan",
         **_race(plan),
         "promises": list(plan.confinement.promises),
+        "view": None if view is None else _view(view),
         "lanes": [_planned_lane(lane) for lane in plan.lanes],
         "max_parallel": plan.max_parallel,
         "limits": asdict(plan.limits),
@@ -90,6 +92,14 @@ def plan_document(plan: RacePlan) -> Document:
         "keep": plan.keep,
         "retry": {**asdict(plan.retry), "on": list(plan.retry.on)},
         "warnings": list(plan.warnings),
+    }
+
+
+def _view(view: View) -> Document:
+    return {
+        "shown": len(view.shown),
+        "show": list(map(str, view.show)),
+        "stripped": list(map(str, view.stripped)),
     }
 
 

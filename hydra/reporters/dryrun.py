@@ -10,11 +10,14 @@ from hydra.reporters.style import paint
 from hydra.reporters.text import clean, command_line, duration, plural, quote, size, wrap
 from hydra.reporters.words import headline
 from hydra.reporters.wrapping import bullets, wrapped
+from hydra.sandbox import View
 
 _NETWORK = {None: "as each CLI itself has it", True: "on", False: "off"}
 
 
-def plan_text(plan: RacePlan, *, width: int | None, color: bool = False) -> str:
+def plan_text(
+    plan: RacePlan, view: View | None = None, *, width: int | None, color: bool = False
+) -> str:
     """The plan for a person; ends with a newline. `width`: the terminal's width, None for none.
 
     The lines to be run are exact and never wrapped: they can be pasted. Environment variables
@@ -22,7 +25,7 @@ def plan_text(plan: RacePlan, *, width: int | None, color: bool = False) -> str:
     """
     blocks = [
         [headline(plan)] if width is None else wrap(headline(plan), width),
-        _facts(plan, width),
+        _facts(plan, view, width),
         *(_lane(lane, width, color) for lane in plan.lanes),
     ]
     if plan.warnings:
@@ -32,7 +35,7 @@ def plan_text(plan: RacePlan, *, width: int | None, color: bool = False) -> str:
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-def _facts(plan: RacePlan, width: int | None) -> list[str]:
+def _facts(plan: RacePlan, view: View | None, width: int | None) -> list[str]:
     held = plan.confinement
     walls = held.program or held.kind if held.holds else f"none ({held.reason})"
     facts = [
@@ -41,6 +44,7 @@ def _facts(plan: RacePlan, width: int | None) -> list[str]:
         ("base", plan.task.base),
         ("confinement", walls),
         *(("", f"- {promise}") for promise in held.promises),
+        *_seen(view),
         ("permission", plan.permission.value),
         ("network", f"{_NETWORK[plan.network]} (for the agents' tools)"),
         ("limits", _limits(plan.limits)),
@@ -55,6 +59,16 @@ def _facts(plan: RacePlan, width: int | None) -> list[str]:
         ("older races", _retention(plan.limits)),
     ]
     return [line for label, said in facts for line in _fact(label, said, width)]
+
+
+def _seen(view: View | None) -> list[tuple[str, str]]:
+    """What the lanes see of HOME and the machine beyond the system's own folders."""
+    if view is None:
+        return []
+    asked = [f"- {clean(str(path))}, by [confine] show" for path in view.show]
+    count = plural(len(view.shown), "place")
+    listed = "beyond the system's own, read-only; `hydra doctor --view` lists them"
+    return [("shown", f"{count} {listed}"), *(("", line) for line in asked)]
 
 
 def _checks(plan: RacePlan) -> list[tuple[str, str]]:

@@ -32,6 +32,11 @@ class Ground(Protocol):
         """Every folder that the agent may write."""
 
     @property
+    def home_folder(self) -> Path:
+        """What its processes have for their HOME where something confines them. Confinement makes
+        it, and makes it anew; it goes with the ground."""
+
+    @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
         """(copy, original place) of the agent's settings, for confinement to lay over."""
 

@@ -37,7 +37,10 @@ LANE_HOME = "home"
 _AGAIN = 2
 """Times that a patch is taken anew where a git was killed: one may be, where memory runs out."""
 
-_TAKEN = frozenset(("repo.git", LANE_HOME, "tmp"))
+USER_HOME = "user"
+"""What its processes have for HOME where something confines them."""
+
+_TAKEN = frozenset(("repo.git", LANE_HOME, USER_HOME, "tmp"))
 
 
 class PrivateGround:
@@ -88,6 +91,11 @@ class PrivateGround:
     def writable(self) -> tuple[Path, ...]:
         """One by one and not the ground itself: a mounted folder cannot be swapped for a link."""
         return (self.worktree, self._git_dir, self._home, self._temporary)
+
+    @property
+    def home_folder(self) -> Path:
+        """Beside its own folders, and in none of them: nothing of Hydra's is read from there."""
+        return self._ground / USER_HOME
 
     @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
@@ -216,6 +224,9 @@ class PrivateGround:
     def forget(self) -> None:
         """All of its home but the caches: what was installed into the worktree may lead there."""
         tree.empty(self._home, but=".cache")
+        for folder in self._ground.glob(f"{USER_HOME}*"):
+            if folder != self.worktree and not folder.is_symlink():
+                tree.remove(folder)
 
     def remove(self) -> None:
         """Worktree, repository and home; never the record or the patches."""

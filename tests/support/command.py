@@ -78,8 +78,17 @@ class Hydra:
             "HYDRA_CONFIG": str(settings) if os.access(settings, os.F_OK) else os.devnull,
             "ANTHROPIC_API_KEY": "made-up-anthropic-key",
             "CODEX_API_KEY": "made-up-codex-key-1",
+            "HYDRA_SHOW": os.pathsep.join(map(str, self.shown)),
             **self.extra,
         }
+
+    @property
+    def shown(self) -> list[Path]:
+        """What scripted agents may see of the scratch folder: barriers, and whatever a test lays
+        there, but nothing of Hydra's or of the user's."""
+        own = {self.home, self.state, self.repo, self.scratch / "cache"}
+        own.update(map(Path, self.extra.values()))
+        return [path for path in sorted(self.scratch.iterdir()) if path not in own]
 
     def run(
         self, *args: str, stdin: str | None = None, timeout: float = 180

@@ -4,7 +4,7 @@
 
 Everything that makes a step is in `hydra.demo.script` and is named here again. A `Barrier`
 orders a test and its agents; it works through a confinement with a read-only root as well,
-because it is a FIFO: those may be written there.
+because it is a FIFO: those may be written there (`Hydra.shown` shows its folder).
 """
 
 from __future__ import annotations
@@ -114,9 +114,11 @@ class Barrier:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        self.path = folder / f"{name}.reached"
+        gate = folder / f"{name}.gate"
+        gate.mkdir()
+        self.path = gate / "reached"
         self._fifo = Fifo(self.path)
-        self._open = folder / f"{name}.open"
+        self._open = gate / "open"
 
     def arrive(self) -> Step:
         """The step that tells the test; in a shell tool: `echo . > PATH`."""

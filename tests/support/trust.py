@@ -54,6 +54,12 @@ class Place(Hydra):
             found["PYTHONPATH"] = os.pathsep.join((str(PROJECT), *site.getsitepackages()))
         return found
 
+    @property
+    def shown(self) -> list[Path]:
+        """The barrier, the suid program and the agents' scripts: all else is out of sight."""
+        names = ("go", "whoami", "agents/share")
+        return [path for name in names if (path := self.scratch / name).exists()]
+
     def agent(self, key: str, steps: list[fakes.Step], **options: Any) -> Path:
         """As `Hydra.agent`, by an interpreter that the account may run."""
         program = super().agent(key, steps, **options)

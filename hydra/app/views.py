@@ -1,0 +1,58 @@
+"""What the commands of a race, a check or a hook see of this machine: computed once for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from hydra.adapters import registry
+from hydra.adapters.contract import Adapter
+from hydra.adapters.folders import places
+from hydra.config import Config
+from hydra.git.repository import Repository
+from hydra.sandbox import View
+
+
+def view_source(
+    *,
+    config: Config,
+    environ: Mapping[str, str],
+    home: Path,
+    state: Path,
+    repository: Repository,
+    adapters: Mapping[str, Adapter],
+    programs: Iterable[str] = (),
+    show: Iterable[str] = (),
+) -> Callable[[], View]:
+    """Computes at the first call, which blocks for some milliseconds; then gives the same again.
+
+    `programs` are the racing agents' own, by absolute path; `show` what is shown beside that which
+    the user's settings name.
+    """
+
+    @cache
+    def view() -> View:
+        from hydra.sandbox.discovery import compute_view  # not before: it reads settings of tools
+
+        return compute_view(
+            home,
+            environ,
+            programs=programs,
+            objects=repository.objects,
+            show=(*config.confine.show, *show),
+            guarded=(state, *_moved_settings(adapters, environ, home)),
+            repository=repository.root,
+        )
+
+    return view
+
+
+def _moved_settings(
+    adapters: Mapping[str, Adapter], environ: Mapping[str, str], home: Path
+) -> Iterator[Path]:
+    """Agents' settings that lie where their own variables say: outside HOME, it may be."""
+    if adapters is registry.OWN and not any(map(environ.get, registry.VARIABLES)):
+        return  # all of them are where the tables look, and need not be loaded
+    for adapter in adapters.values():
+        yield from places(adapter.descriptor, environ, home)

@@ -1,0 +1,58 @@
+"""A command inside its policy: bwrap's command line (0.8 or later). docs/keeper.md draws it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from hydra.model import Confinement
+from hydra.sandbox.lane_home import furnish, is_plain
+from hydra.sandbox.mounts import Mount, arguments, mounts_of, read_only_at_last, real
+from hydra.sandbox.namespaces import NAMESPACES, disarmed
+from hydra.sandbox.policy import SandboxPolicy
+
+
+def confine(
+    confinement: Confinement, policy: SandboxPolicy, argv: Sequence[str]
+) -> tuple[str, ...]:
+    """`argv` inside `policy`, whose HOME is made where it is not there; unchanged where nothing
+    confines here. Raises `OSError`."""
+    if not confinement.holds:
+        return tuple(argv)
+    inside = _unrestricted(policy) if policy.unrestricted else _restricted(policy)
+    network = ("--unshare-net",) if policy.private_network else ()
+    place = ("--chdir", str(policy.cwd))
+    return (confinement.program, *inside, *network, *NAMESPACES, *place, "--", *argv)
+
+
+def _unrestricted(policy: SandboxPolicy) -> list[str]:
+    # A copy of settings is mounted only where it has a place: nothing is made in the user's HOME.
+    places = (pair for pair in policy.binds if os.access(pair[1], os.F_OK))
+    binds = (Mount("--bind", target, str(source)) for source, target in places)
+    return ["--dev-bind", "/", "/", "--proc", "/proc", *arguments(binds)]
+
+
+def _restricted(policy: SandboxPolicy) -> list[str]:
+    mounts = list(_safe(policy, mounts_of(policy)))
+    furnish(policy, mounts)
+    covered = (mount.target for mount in mounts if mount.option.endswith("0555 --tmpfs"))
+    fixed = (*covered, *read_only_at_last(policy))
+    return [
+        *arguments(mounts),
+        *(part for place in fixed for part in ("--remount-ro", str(place))),
+        "--unshare-ipc",
+        *disarmed(),
+    ]
+
+
+def _safe(policy: SandboxPolicy, mounts: list[Mount]) -> Iterator[Mount]:
+    """Without those whose place lies in a folder of the agent's behind a link that it has made."""
+    folders = {target: source for source, target in policy.binds}
+    folders |= {real(place): place for place in policy.writable}
+    laid = {target for _, target in policy.binds} | set(map(real, policy.readonly))
+    for mount in mounts:
+        above = [place for place in folders if place in mount.target.parents]
+        if mount.target not in laid or all(
+            is_plain(folders[place], mount.target.relative_to(place)) for place in above
+        ):
+            yield mount

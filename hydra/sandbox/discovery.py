@@ -1,0 +1,182 @@
+"""What of a machine a lane has to see: PATH, what each program in it stands on, caches, roots.
+
+Nothing is shown because it lies somewhere; each place has a reason. `compute_view` is called once
+a race, and blocks for some milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from hydra.sandbox.links import LinkResolver
+from hydra.sandbox.masking import hidden_in_system, telling_files
+from hydra.sandbox.places import shown_path
+from hydra.sandbox.programs import Programs, is_executable
+from hydra.sandbox.showing import ShownPlaces
+from hydra.sandbox.tables import (
+    AGENT_PLACES,
+    CACHES,
+    CERTIFICATE_VARIABLES,
+    ON_PATH,
+    ROOT_MARKS,
+    ROOT_VARIABLES,
+    SECRET_PLACES,
+)
+from hydra.sandbox.user_settings import remake_settings
+from hydra.sandbox.view import View, is_system
+
+_PACKAGE = Path(__file__).parents[1]
+"""Hydra itself, and no more of what it is installed in: the keeper runs in the lane."""
+
+_ENTRIES = 4000
+"""Of one PATH folder so many programs are looked at."""
+
+
+def compute_view(
+    home: Path,
+    environ: Mapping[str, str],
+    *,
+    programs: Iterable[str] = (),
+    objects: Iterable[Path] = (),
+    show: Iterable[str] = (),
+    guarded: Iterable[Path] = (),
+    repository: Path | None = None,
+) -> View:
+    """What is shown for these variables, agents' `programs` (absolute), and `show` of the user's.
+
+    `objects` are the repository's objects folders, `guarded` further places that are not shown as
+    a whole nor in part (rivals' settings that a variable has moved, Hydra's state); `repository` is
+    where git's conditional settings are read. Raises nothing: what cannot be read is not shown.
+    """
+    discovery = _Discovery(home, environ, guarded)
+    for program in programs:  # first: more of them is shown than of other programs on PATH
+        discovery.programs.show(Path(program), "the agent's program", whole=True)
+    discovery.path()
+    discovery.hydra()
+    discovery.variables()
+    discovery.caches()
+    discovery.exactly(objects, "the repository's objects")
+    discovery.exactly([Path("/etc/resolv.conf")], "the resolver's file")
+    discovery.asked_for(show)
+    return discovery.view(repository)
+
+
+class _Discovery:
+    def __init__(self, home: Path, environ: Mapping[str, str], guarded: Iterable[Path]) -> None:
+        self._environ = environ
+        self._links = LinkResolver()
+        self._home = self._links.resolve(home)
+        own = (self._home / name for name in (*SECRET_PLACES, *AGENT_PLACES))
+        secret = dict.fromkeys((*own, *map(self._links.resolve, guarded)))
+        self._places = ShownPlaces(self._home, self._links, secret)
+        self.programs = Programs(self._places)
+        self._show: list[Path] = []
+
+    def path(self) -> None:
+        """Every folder of PATH, and what each program in it stands on."""
+        for entry in dict.fromkeys(self._environ.get("PATH", "").split(":")):
+            if entry.startswith("/"):
+                self._path_folder(Path(os.path.normpath(entry)))
+
+    def _path_folder(self, entry: Path) -> None:
+        folder = self._links.resolve(entry)
+        if is_system(folder) or not folder.is_dir():
+            return
+        if folder == self._home / "bin":
+            self._places.add(
+                folder, ON_PATH
+            )  # of HOME's own folders the one that is programs alone
+        elif not self._places.show(folder, ON_PATH):
+            return
+        else:
+            self.programs.prefix_of(folder)
+        for program in _programs_in(folder):
+            self.programs.show(program, f"on PATH in {entry}")
+
+    def hydra(self) -> None:
+        """The keeper's interpreter and Hydra's package."""
+        self.programs.show(self._links.resolve(Path(sys.executable)), "Hydra's interpreter")
+        self._places.add(self._links.resolve(_PACKAGE), "Hydra's own code")
+
+    def variables(self) -> None:
+        """Roots and certificates that a variable names."""
+        for name, parts in ROOT_VARIABLES.items():
+            if (top := self._named(name)) and top.is_dir():
+                self._root(top, name, parts)
+        for name in CERTIFICATE_VARIABLES:
+            if file := self._named(name):
+                self._places.show(file, f"${name}")
+
+    def _root(self, top: Path, name: str, parts: tuple[str, ...]) -> None:
+        if parts:
+            self._places.show_parts(top, parts, f"${name}")
+        elif any((top / mark).exists() for mark in ROOT_MARKS[name]):
+            self._places.show(top, f"${name}")
+            self.programs.base_of(top)
+
+    def _named(self, name: str) -> Path | None:
+        value = self._environ.get(name, "")
+        return Path(os.path.normpath(value)) if value.startswith("/") else None
+
+    def caches(self) -> None:
+        """Downloads without keys, where they lie in HOME."""
+        for name in CACHES:
+            self._places.show(self._home / name, "a cache without keys")
+
+    def exactly(self, places: Iterable[Path], reason: str) -> None:
+        """What is needed, wherever it lies."""
+        for place in places:
+            if os.access(place, os.F_OK):
+                self._places.add(self._links.resolve(place), reason)
+
+    def asked_for(self, show: Iterable[str]) -> None:
+        """What the user's own `[confine] show` names; never all of HOME."""
+        for name in show:
+            place = shown_path(name, self._home)
+            real = self._links.resolve(place)
+            if os.access(place, os.F_OK) and not self._places.is_all_of_home(real):
+                self._places.add(real, "[confine] show")
+                self._show.append(real)
+
+    def view(self, repository: Path | None) -> View:
+        """All of it as one record."""
+        shown = self._places.outermost()
+        covered = [
+            file for one in shown if one.path not in self._show for file in telling_files(one)
+        ]
+        remade = remake_settings(self._home, self._environ, repository)
+        asked = set(self._show)
+        return View(
+            home=self._home,
+            shown=shown,
+            links=self._places.links_outside(shown),
+            sealed=(self._links.resolve(repository),) if repository else (),
+            masked=(*hidden_in_system(), *covered),
+            settings={at: text for at, text in remade.files.items() if at not in asked},
+            stripped=tuple(at for at in remade.stripped if at not in asked),
+            show=tuple(self._show),
+            notes=tuple(self._places.notes),
+        )
+
+
+def _programs_in(folder: Path) -> list[Path]:
+    with os.scandir(folder) as entries:
+        names = sorted((entry for entry in entries if is_executable(entry)), key=lambda it: it.name)
+    return [Path(entry.path) for entry in names[:_ENTRIES]]
+
+
+def own_installation(home: Path, program: Path, settings: Iterable[Path]) -> tuple[Path, ...]:
+    """What of an agent's installation lies in one of its own `settings` folders (~/.claude/local):
+    shown to its own lane alone, over its copy of them. Never such a folder as a whole."""
+    links = LinkResolver()
+    folders = [links.resolve(place) for place in settings]
+    if not any(place in links.resolve(program).parents for place in folders):
+        return ()
+    places = ShownPlaces(links.resolve(home), links, (), never_whole=folders)
+    Programs(places).show(program, "the agent's program", whole=True)
+    for link in links.on_the_way(program):
+        places.show(link.parent, "the agent's program")
+    return tuple(it.path for it in places.outermost() if set(folders) & set(it.path.parents))

@@ -1,0 +1,139 @@
+"""A policy as mounts, in the order in which bwrap makes them.
+
+bwrap makes a mount's place where there is none, and would follow a link on the way there: so every
+target is a real name, and what an agent may have written is looked at first (`lane_home`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from hydra.sandbox.policy import SandboxPolicy, hidden_in_worktree
+from hydra.sandbox.tables import SCRATCH, SYSTEM, VAR
+from hydra.sandbox.view import is_system
+
+_EMPTY_FILE = Path(__file__).parents[1] / "py.typed"
+"""What a hidden file reads as. Not /dev/null: bound without devices it cannot be opened, bound
+with them a chmod inside would reach the machine's own."""
+
+_NOTHING = {suffix: _EMPTY_FILE.with_name("nothing.json") for suffix in (".json", ".yml", ".yaml")}
+"""What a covered file reads as where an empty one is no such file (aider 0.86.2 refuses it)."""
+
+
+class Mount(NamedTuple):
+    """One of bwrap's options with its source, "" where it takes none, and its place inside."""
+
+    option: str
+    target: Path
+    source: str = ""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """As bwrap takes them."""
+        source = (self.source,) if self.source else ()
+        return (*self.option.split(), *source, str(self.target))
+
+
+def arguments(mounts: Iterable[Mount]) -> list[str]:
+    """All of them for bwrap's command line."""
+    return [part for mount in mounts for part in mount.arguments]
+
+
+def mounts_of(policy: SandboxPolicy) -> list[Mount]:
+    """All that is mounted for a policy that is not unrestricted."""
+    return [
+        *system_mounts(),
+        *kernel_mounts(),
+        *scratch_mounts(),
+        *_home_mounts(policy),
+        *_view_mounts(policy),
+        *(_mount("--bind", place) for place in policy.writable),
+        *(Mount("--bind", target, str(source)) for source, target in policy.binds),
+        *map(_cover, map(real, hidden_in_worktree(policy))),
+        *(_mount("--ro-bind", place) for place in policy.readonly),
+    ]
+
+
+def system_mounts() -> Iterator[Mount]:
+    """What every lane sees of `/`."""
+    for top in (Path("/", name) for name in SYSTEM):
+        if top.is_symlink():
+            yield Mount("--symlink", top, str(top.readlink()))
+        elif top.is_dir():
+            yield _mount("--ro-bind", top)
+    for place in (Path("/var", name) for name in VAR):
+        if os.access(place, os.F_OK):
+            yield _mount("--ro-bind", place)
+
+
+def kernel_mounts() -> tuple[Mount, ...]:
+    """Fresh ones."""
+    return (Mount("--dev", Path("/dev")), Mount("--proc", Path("/proc")))
+
+
+def scratch_mounts() -> Iterator[Mount]:
+    """Empty ones."""
+    for place in SCRATCH:
+        yield Mount("--perms 1777 --tmpfs", Path(place))
+    yield Mount("--symlink", Path("/var/run"), "/run")
+
+
+def home_target(policy: SandboxPolicy) -> Path | None:
+    """Where the lane's own HOME is laid; None where it has none, or there can be no place."""
+    home = policy.view.home
+    if policy.home_folder is None or home == Path("/"):
+        return None
+    return None if is_system(home) and not home.is_dir() else home
+
+
+def read_only_at_last(policy: SandboxPolicy) -> Iterator[Path]:
+    """What is remounted when everything stands: work done there would be lost."""
+    yield from _sealed(policy)
+    yield Path("/")
+
+
+def _home_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
+    target = home_target(policy)
+    if target is not None:
+        yield Mount("--bind", target, str(policy.home_folder))
+
+
+def _sealed(policy: SandboxPolicy) -> Iterator[Path]:
+    """Hydra's state is empty but for the lane, and so is the user's checkout; where no more than
+    the way to them could be written, they need no cover."""
+    home, view = home_target(policy), policy.view
+    shown = {it.path for it in view.shown}
+    writable = {*map(Path, SCRATCH), *shown, *([home] if home else ())}
+    for place in (real(policy.state), *(it for it in view.sealed if it not in shown)):
+        if writable.intersection(place.parents):
+            yield place
+
+
+def _view_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
+    view, home = policy.view, home_target(policy)
+    for place, target in view.links.items():
+        if home is None or home not in place.parents:  # those in HOME are made with it
+            yield Mount("--symlink", place, target)
+    shown = [_mount("--ro-bind", it.path) for it in view.shown]
+    seals = [Mount("--tmpfs", place) for place in _sealed(policy)]
+    # What holds another comes first; of two for one place the seal is laid last.
+    yield from sorted((*shown, *seals), key=lambda mount: mount.target.parts)
+    yield from map(_cover, (place for place in view.masked if os.access(place, os.F_OK)))
+
+
+def _cover(place: Path) -> Mount:
+    if place.is_dir():
+        return Mount("--perms 0555 --tmpfs", place)
+    return Mount("--ro-bind", place, str(_NOTHING.get(place.suffix, _EMPTY_FILE)))
+
+
+def _mount(option: str, place: Path) -> Mount:
+    return Mount(option, real(place), str(real(place)))
+
+
+def real(path: Path) -> Path:
+    """By its real name, whether it is there or not."""
+    return Path(os.path.realpath(path))

@@ -1,0 +1,182 @@
+"""What one program stands on: its installation, its interpreter, the base of its environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from hydra.sandbox.showing import ShownPlaces
+from hydra.sandbox.tables import BESIDE, PREFIX_PARTS, ROOTS
+from hydra.sandbox.view import is_system
+
+_DEPTH = 8
+"""Interpreters of interpreters."""
+
+_BESIDE = "beside a folder on PATH"
+
+_HEAD = 512
+"""Bytes of a program in which its interpreter is named."""
+
+_WRAPPER = 16 * 1024
+"""Bytes of a script that is looked through for the program that it wraps."""
+
+_EXEC = re.compile(rb"^#![^\n]*/sh\n'''exec' \"?([^\"\s]+)")
+"""How pip names an interpreter whose path has spaces or is too long for the kernel."""
+
+
+class Programs:
+    """Shows programs with all that they need to run."""
+
+    def __init__(self, places: ShownPlaces) -> None:
+        self._places = places
+        self._seen: set[Path] = set()
+        self._whole_installations: set[Path] = set()
+        by_name = {name: parts for name, parts in ROOTS.items() if "/" not in name}
+        self._dotted = {name: parts for name, parts in by_name.items() if name.startswith(".")}
+
+    def show(self, path: Path, reason: str, *, whole: bool = False, depth: int = 0) -> None:
+        """One program by any of its names. `whole`: its folder comes along, as a racing agent's
+        does."""
+        real = self._places.links.resolve(path)
+        self._environments(path, reason)
+        if real in self._seen or depth > _DEPTH or not _is_program(real):
+            return
+        self._seen.add(real)
+        if not is_system(real):
+            self._installation(real, reason, whole=whole)
+        interpreter = _interpreter(real)
+        if interpreter is None:
+            return
+        self.show(interpreter, f"runs {real.name}", depth=depth + 1)
+        for named in _named_in(real) if whole else ():
+            self.show(named, f"{real.name} names it", whole=True, depth=depth + 1)
+
+    def prefix_of(self, folder: Path) -> None:
+        """The libraries of a PATH folder's programs: the rest of its prefix, or of its root."""
+        if not self._known_root(folder / "program", _BESIDE) and folder.name in ("bin", "sbin"):
+            if not _in_checkout(folder, self._places.home):
+                self._prefix(folder.parent, _BESIDE)
+            else:
+                self._environment(folder / "program", _BESIDE)
+
+    def base_of(self, environment: Path) -> None:
+        """The Python that a virtual environment was made from."""
+        try:
+            text = (environment / "pyvenv.cfg").read_text(errors="replace")
+        except OSError:
+            return
+        if base := re.search(r"^home\s*=\s*(/.+?)\s*$", text, re.M):
+            self.show(Path(base[1]) / "python3", f"base of {environment}")
+
+    def _environments(self, path: Path, reason: str) -> None:
+        """A link in a virtual environment is that environment's own program."""
+        for place in self._places.links.on_the_way(path):
+            if not is_system(place):
+                self._environment(place, reason)
+
+    def _installation(self, real: Path, reason: str, *, whole: bool) -> None:
+        """The first that fits: a root's row, an environment, node_modules, a prefix; else the
+        folder of a compiled program, and a script alone."""
+        if real.parent in self._whole_installations:
+            return
+        if self._known_root(real, reason) or self._environment(real, reason):
+            self._whole_installations.add(real.parent)
+            return
+        modules = next((at for at in reversed(real.parents) if at.name == "node_modules"), None)
+        if modules is not None:
+            self._places.show(modules, reason)
+        elif not whole and _in_checkout(real, self._places.home):
+            self._places.show(real, reason)  # the rest of it is somebody's work
+        elif real.parent.name in ("bin", "sbin", "libexec"):
+            self._prefix(real.parent.parent, reason)
+            self._places.show(real, reason)
+        elif (_interpreter(real) and not whole) or not self._places.show(real.parent, reason):
+            self._places.show(real, reason)
+
+    def _known_root(self, real: Path, reason: str) -> bool:
+        for top, parts in self._roots_above(real):
+            self._places.show_parts(top, parts, reason)
+            for other in BESIDE.get(top.name, ()):
+                self._places.show_parts(top.parent / other, ROOTS[other], reason)
+            self._environment(real, reason)
+            return True
+        return False
+
+    def _roots_above(self, real: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+        home = self._places.home
+        for parent in reversed(real.parents):
+            below = str(parent.relative_to(home)) if home in parent.parents else ""
+            if below in ROOTS:
+                yield parent, ROOTS[below]
+            elif parent.name in self._dotted:  # another HOME's, or one that was moved
+                yield parent, self._dotted[parent.name]
+
+    def _environment(self, real: Path, reason: str) -> bool:
+        """Whether it belongs to a virtual or a conda environment, which is shown whole."""
+        for top in real.parents:
+            if (top / "pyvenv.cfg").is_file() or (top / "conda-meta").is_dir():
+                self._places.show(top, reason)
+                self.base_of(top)
+                return True
+        return False
+
+    def _prefix(self, top: Path, reason: str) -> None:
+        if is_system(top) or self._places.is_guarded(top):
+            # Never HOME's own lib and share; what lies in bin is shown one by one.
+            return
+        self._places.show_parts(top, PREFIX_PARTS, reason)
+
+
+def is_executable(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a program, by itself or by its link."""
+    try:
+        mode = entry.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) and bool(mode & 0o111)
+
+
+def _is_program(real: Path) -> bool:
+    try:
+        mode = real.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) and bool(mode & 0o111)
+
+
+def _interpreter(program: Path) -> Path | None:
+    """What its first line names, if it has such a line."""
+    try:
+        with program.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return None
+    if not head.startswith(b"#!"):
+        return None
+    named = _EXEC.match(head) or re.match(rb"#!\s*(/[^\s]+)", head)
+    return Path(os.fsdecode(named[1])) if named else None
+
+
+def _named_in(script: Path) -> Iterator[Path]:
+    """The programs that a wrapper names by their whole paths: an agent may be behind one."""
+    try:
+        with script.open("rb") as file:
+            text = file.read(_WRAPPER)
+    except OSError:
+        return
+    named = dict.fromkeys(re.findall(rb"(?<![\w.$}~/])/[\w.+@/-]+", text))
+    paths = (Path(os.fsdecode(name)) for name in named)
+    yield from (path for path in paths if not is_system(path) and _is_program(path))
+
+
+def _in_checkout(real: Path, home: Path) -> bool:
+    """Whether it lies in somebody's repository: no more of that is shown than the program."""
+    for parent in real.parents:
+        if parent in (home, *home.parents):
+            return False
+        if (parent / ".git").exists():
+            return True
+    return False

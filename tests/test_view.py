@@ -1,0 +1,517 @@
+"""What a lane sees: computed from PATH, programs, roots and variables; nothing else is there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from hydra.errors import ConfigError
+from hydra.model import Confinement
+from hydra.sandbox import SandboxPolicy, View, confine
+from hydra.sandbox.discovery import compute_view, own_installation
+from hydra.sandbox.places import show_problems
+from hydra.sandbox.tables import CACHES, ROOTS
+from hydra.sandbox.user_settings import FILTERED
+from hydra.sandbox.variables import hidden_variables
+from tests.conftest import git, make_repository
+from tests.support.processes import namespaces_work
+
+TOKEN = "made-up-token-of-nobody"
+SYSTEM_PATH = "/usr/bin:/bin"
+
+
+@dataclass
+class Machine:
+    """A user's HOME with tools, to be looked at and to be run in."""
+
+    scratch: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.home = self.scratch / "home"
+        self.home.mkdir()
+        self.state = self.scratch / "state"
+
+    def file(self, name: str, text: str = "x", mode: int = 0o644) -> Path:
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(mode)
+        return path
+
+    def program(self, name: str, text: str = "#!/bin/sh\necho ran\n") -> Path:
+        return self.file(name, text, 0o755)
+
+    def compiled(self, name: str) -> Path:
+        path = self.program(name, "")
+        shutil.copy("/bin/true", path)
+        return path
+
+    def view(self, *path: Path | str, **words: object) -> View:
+        entries = os.pathsep.join((*map(str, path), SYSTEM_PATH))
+        environ = {"PATH": entries, "HOME": str(self.home), **self.env}
+        return compute_view(self.home, environ, guarded=(self.state,), **words)  # type: ignore[arg-type]
+
+    def shown(self, *path: Path | str, **words: object) -> set[str]:
+        """What of HOME is shown, from there."""
+        shown = (it.path for it in self.view(*path, **words).shown)
+        return {str(it.relative_to(self.home)) for it in shown if self.home in it.parents}
+
+    def run(self, view: View, *argv: str, env: Mapping[str, str] | None = None) -> str:
+        """A command's output in a lane with that view; what it says on stderr is part of it."""
+        lane = self.state / "g" / "ab12" / "claude"
+        (lane / "shop").mkdir(parents=True, exist_ok=True)
+        policy = SandboxPolicy(
+            state=self.state,
+            view=view,
+            cwd=lane / "shop",
+            home_folder=lane / "user",
+            writable=(lane / "shop",),
+        )
+        bwrap = Confinement(kind="bwrap", program=shutil.which("bwrap") or "")
+        done = subprocess.run(
+            confine(bwrap, policy, argv),
+            env={"PATH": SYSTEM_PATH, "HOME": str(self.home), **(env or {})},
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+def machine(scratch: Path) -> Machine:
+    return Machine(scratch)
+
+
+needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
+
+
+# What is shown
+
+
+@pytest.mark.parametrize("root", sorted(ROOTS))
+def test_a_root_is_shown_in_its_parts_and_what_lies_beside_them_is_not(
+    machine: Machine, root: str
+) -> None:
+    parts = ROOTS[root]
+    folder = f"{root}/{parts[0]}" if parts else f"{root}/current"
+    tool = machine.program(f"{folder}/bin/tool")
+    machine.file(f"{root}/notes-of-somebody/history", TOKEN)
+    view = machine.view(tool.parent)
+    assert view.is_visible(tool)
+    beside = machine.home / root / "notes-of-somebody" / "history"
+    assert view.is_visible(beside) is (not parts)
+    assert not view.is_visible(machine.file("notes"))
+
+
+def test_what_a_program_stands_on_is_shown_by_every_name_on_the_way(machine: Machine) -> None:
+    machine.program(".nvm/versions/node/v22/bin/node")
+    cli = machine.program(
+        ".nvm/versions/node/v22/lib/node_modules/agent/cli.js",
+        f"#!{machine.home}/.nvm/versions/node/v22/bin/node\n",
+    )
+    first = machine.home / "links" / "agent"
+    first.parent.mkdir()
+    first.symlink_to(os.path.relpath(cli, first.parent))
+    entry = machine.home / ".local" / "bin"
+    entry.mkdir(parents=True)
+    (entry / "agent").symlink_to(first)
+    view = machine.view(entry)
+    assert view.is_visible(entry / "agent")
+    assert view.is_visible(machine.home / ".nvm/versions/node/v22/bin/node")
+    assert view.links[first] == os.path.relpath(cli, first.parent)
+    assert not view.is_visible(machine.file(".nvm/.npmrc"))
+
+
+def test_a_virtual_environment_is_shown_whole_with_the_python_it_was_made_from(
+    machine: Machine,
+) -> None:
+    base = machine.compiled(".pyenv/versions/3.12/bin/python3")
+    machine.file("work/.venv/pyvenv.cfg", f"home = {base.parent}\n")
+    python = machine.home / "work/.venv/bin/python"
+    python.parent.mkdir()
+    python.symlink_to(base)
+    machine.file("work/.env", TOKEN)
+    assert machine.shown(python.parent) >= {"work/.venv", ".pyenv"}
+    # A script elsewhere that is run by it brings it along.
+    machine.program("tools/run", f"#!{python}\n")
+    view = machine.view(machine.home / "tools")
+    assert view.is_visible(machine.home / "work/.venv/pyvenv.cfg")
+    assert not view.is_visible(machine.home / "work/.env")
+
+
+def test_a_prefix_gives_its_libraries_and_a_checkout_its_program_alone(machine: Machine) -> None:
+    for top in ("opt/tool", "src/tool"):
+        machine.compiled(f"{top}/bin/tool")
+        machine.file(f"{top}/lib/part.so")
+        machine.file(f"{top}/notes.txt")
+    (machine.home / "src/tool/.git").mkdir()
+    entry = machine.home / ".local" / "bin"
+    entry.mkdir(parents=True)
+    (entry / "own").symlink_to(machine.home / "src/tool/bin/tool")
+    shown = machine.shown(machine.home / "opt/tool/bin", entry)
+    assert shown >= {"opt/tool/bin", "opt/tool/lib", "src/tool/bin/tool"}
+    assert not shown & {"opt/tool", "opt/tool/notes.txt", "src/tool", "src/tool/lib"}
+
+
+@pytest.mark.parametrize(
+    "entry", ["", ".config", ".local/share", ".aws/bin", ".codex/bin", ".claude", "Downloads"]
+)
+def test_what_holds_everything_keys_or_agents_settings_is_not_shown_because_path_names_it(
+    machine: Machine, entry: str
+) -> None:
+    machine.program(f"{entry}/tool" if entry else "tool")
+    machine.file(f"{entry}/secret" if entry else "secret", TOKEN)
+    view = machine.view(machine.home / entry)
+    assert not view.is_visible(machine.home / entry / "secret")
+    assert not view.is_visible(machine.home / entry / "tool")
+
+
+def test_variables_show_what_they_name_where_it_is_what_they_name(machine: Machine) -> None:
+    machine.file("jdk/bin/java", mode=0o755)
+    machine.file("moved/registry/crate")
+    machine.file("moved/credentials.toml", TOKEN)
+    machine.file("papers/plan")
+    machine.env = {
+        "JAVA_HOME": f"{machine.home}/jdk",
+        "CARGO_HOME": f"{machine.home}/moved",
+        "ANDROID_HOME": f"{machine.home}/papers",
+        "SSL_CERT_FILE": str(machine.file("ca.crt")),
+    }
+    shown = machine.shown()
+    assert shown >= {"jdk", "moved/registry", "ca.crt"}
+    assert not shown & {"moved", "papers", "moved/credentials.toml"}
+
+
+def test_caches_without_keys_are_shown_where_they_lie(machine: Machine) -> None:
+    for name in CACHES:
+        machine.file(f"{name}/part")
+    assert machine.shown() >= set(CACHES)
+    assert machine.shown(show=("~/notes",)) == machine.shown()
+
+
+def test_files_with_a_telling_name_are_covered_in_what_is_shown(machine: Machine) -> None:
+    machine.program("tools/tool")
+    covered = [
+        machine.file(f"tools/{name}", TOKEN)
+        for name in (".env", "deep/er/.env.local", "id_ed25519", "auth.json", "x.p12", ".npmrc")
+    ]
+    (machine.home / "tools/.git").mkdir()
+    machine.file("tools/.git/config", TOKEN)
+    view = machine.view(machine.home / "tools")
+    assert set(view.masked) >= {*covered, machine.home / "tools/.git"}
+    assert not any(map(view.is_visible, covered))
+    kept = [machine.file(f"tools/{name}") for name in ("secrets.py", "cacert.pem", "env.txt")]
+    assert all(map(machine.view(machine.home / "tools").is_visible, kept))
+
+
+def test_the_agent_behind_a_wrapper_is_shown_and_no_other_wrappers(machine: Machine) -> None:
+    real = machine.compiled("elsewhere/agent/real")
+    wrapper = machine.program("tools/agent", f'#!/bin/sh\nexec {real} "$@"\n')
+    view = machine.view(wrapper.parent, programs=(str(wrapper),))
+    assert view.is_visible(real)
+    assert not machine.view(wrapper.parent).is_visible(real)
+
+
+def test_an_agent_in_its_own_settings_is_shown_to_its_lane_and_never_the_settings(
+    machine: Machine,
+) -> None:
+    settings = machine.home / ".claude"
+    program = machine.program(".claude/local/claude")
+    machine.file(".claude/.credentials.json", TOKEN)
+    assert own_installation(machine.home, program, [settings]) == (settings / "local",)
+    assert own_installation(machine.home, machine.program(".claude/claude"), [settings]) == (
+        settings / "claude",
+    )
+    assert own_installation(machine.home, machine.program("tools/claude"), [settings]) == ()
+
+
+def test_every_path_has_a_reason_or_is_hidden(machine: Machine) -> None:
+    machine.program("tools/tool")
+    repository = make_repository(machine.home / "shop")
+    objects = repository / ".git" / "objects"
+    view = machine.view(machine.home / "tools", objects=(objects,), repository=repository)
+    assert view.reason(machine.home / "tools/tool") == "on PATH"
+    assert view.reason(objects / "info") == "the repository's objects"
+    assert view.reason(machine.home / ".gitconfig") == "made anew from harmless settings"
+    assert view.reason(Path("/usr/bin")) == "the system's"
+    assert view.reason(machine.home) == "the lane's own"
+    assert view.reason(repository) == "a part of it is shown"
+    assert view.sealed == (repository,)
+    for hidden in (
+        repository / "README.md",
+        repository / ".git/config",
+        Path("/var/log"),
+        objects / "../HEAD",
+    ):
+        assert view.reason(hidden) == ""
+
+
+# What the user shows
+
+
+def test_what_the_user_shows_is_there_and_a_place_of_keys_is_warned_of(machine: Machine) -> None:
+    machine.file("lib/part")
+    machine.file(".aws/credentials", TOKEN)
+    machine.file("data/.env", TOKEN)
+    names = ("~/lib", "~/.aws", "~/data", "~/gone", str(machine.scratch))
+    view = machine.view(show=names)
+    assert [str(it.relative_to(machine.home)) for it in view.show] == ["lib", ".aws", "data"]
+    assert view.is_visible(machine.home / "data/.env")  # named outright
+    assert list(show_problems(names, machine.home)) == [
+        "[confine] show shows the agents a place of keys, ~/.aws",
+        "[confine] show names what is not there: ~/gone",
+        f"[confine] show names your whole home folder, and is not followed: {machine.scratch}",
+    ]
+
+
+def test_a_settings_file_that_is_shown_is_the_users_own(machine: Machine) -> None:
+    npmrc = machine.file(".npmrc", f"//registry.example/:_authToken={TOKEN}\n")
+    assert npmrc in machine.view().stripped
+    view = machine.view(show=("~/.npmrc",))
+    assert npmrc not in view.settings
+    assert npmrc not in view.stripped
+
+
+@pytest.mark.parametrize("name", ["", "lib", "~", "~/", "/", "~/../x", "~ada/x", "~/a/./b"])
+def test_show_takes_places_and_not_home_or_the_machine(name: str) -> None:
+    from hydra.config.key import shown_place
+
+    with pytest.raises(ConfigError):
+        shown_place(name)
+
+
+# Settings made anew
+
+
+SETTINGS: dict[str, tuple[str, str, str]] = {
+    ".npmrc": (
+        "registry=https://ada:{t}@npm.example/\n@own:registry=https://npm.example/a1b2c3d4e5f6/x/\n//npm.example/:_authToken={t}\n_auth={t}\n"
+        "script-shell={t}\n# {t}\nsave-exact=true\n",
+        "registry=https://npm.example/\nsave-exact=true\n",
+        "_auth",
+    ),
+    ".config/pip/pip.conf": (
+        "[global]\nindex-url = https://ada:{t}@pypi.example/simple\nextra-index-url =\n"
+        "    https://{t}@more.example/simple?key={t}\nclient-cert = /{t}\ntimeout = 9\n",
+        "[global]\nindex-url = https://pypi.example/simple\nextra-index-url =\n"
+        "    https://more.example/simple\ntimeout = 9\n",
+        "client-cert",
+    ),
+    ".config/uv/uv.toml": (
+        'offline = true\nkeyring-provider = "{t}"\n[[index]]\nname = "a"\n'
+        'url = "https://ada:{t}@uv.example/simple"\npassword = "{t}"\n',
+        'offline = true\n\n[[index]]\nname = "a"\nurl = "https://uv.example/simple"\n',
+        "password",
+    ),
+    ".cargo/config.toml": (
+        '[build]\njobs = 2\nrustc-wrapper = "{t}"\n[registries.own]\nindex = "https://x:{t}@c.example"\n'
+        'token = "{t}"\n[env]\nKEY = "{t}"\n[registry]\ntoken = "{t}"\n',
+        '[build]\njobs = 2\n\n[registries.own]\nindex = "https://c.example"\n',
+        "token",
+    ),
+    ".yarnrc.yml": (
+        'nodeLinker: node-modules\nnpmAuthToken: {t}\nnpmRegistries:\n  "//a.example":\n'
+        "    npmAuthToken: {t}\nsupportedArchitectures:\n  - linux\n",
+        "nodeLinker: node-modules\nsupportedArchitectures:\n  - linux\n",
+        "npmAuthToken",
+    ),
+    ".condarc": (
+        "channels:\n  - https://conda.example/t/{t}/main\n  - conda-forge\nproxy_servers:\n"
+        "  https: https://ada:{t}@proxy.example\n",
+        "channels:\n  - conda-forge\n",
+        "proxy",
+    ),
+    ".config/go/env": (
+        "GOPROXY=https://ada:{t}@go.example,direct\nGOAUTH=netrc {t}\nGOFLAGS=-mod=mod\n",
+        "GOPROXY=https://go.example,direct\nGOFLAGS=-mod=mod\n",
+        "GOAUTH",
+    ),
+    ".yarnrc": (
+        'registry "https://ada:{t}@yarn.example"\n_token {t}\n',
+        'registry "https://yarn.example"\n',
+        "_token",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(SETTINGS))
+def test_a_settings_file_is_made_anew_without_its_keys(machine: Machine, name: str) -> None:
+    text, wanted, gone = SETTINGS[name]
+    path = machine.file(name, text.replace("{t}", TOKEN))
+    view = machine.view()
+    made = view.settings[path].decode()
+    if name.endswith(".toml"):
+        assert tomllib.loads(made) == tomllib.loads(wanted)
+    else:
+        assert made == wanted
+    assert TOKEN not in made
+    assert gone not in made
+    assert path in view.stripped
+
+
+def test_no_settings_file_with_nothing_but_odd_lines_gives_any_of_them(machine: Machine) -> None:
+    for name in FILTERED:
+        machine.file(
+            name, f"secret = {TOKEN}\nsecret: {TOKEN}\nsecret {TOKEN}\n  {TOKEN}\n- {TOKEN}\n"
+        )
+    made = machine.view().settings
+    assert {path for path, text in made.items() if TOKEN.encode() in text} == set()
+    assert made.keys() >= {machine.home / name for name in FILTERED}
+
+
+def test_the_users_git_settings_come_along_without_programs_keys_and_addresses(
+    machine: Machine,
+) -> None:
+    machine.file("more", "[init]\n\tdefaultBranch = trunk\n[user]\n\tsigningkey = " + TOKEN)
+    machine.file(
+        ".gitconfig",
+        f"""[user]
+    name = Ada \\"the first\\" \\\\ Lovelace
+    email = ada@example.com
+[include]
+    path = more
+[credential]
+    helper = store --file {TOKEN}
+[url "https://ada:{TOKEN}@git.example/"]
+    insteadOf = https://git.example/
+[http "https://git.example"]
+    extraHeader = "Authorization: {TOKEN}"
+[alias]
+    x = !echo {TOKEN}
+[core]
+    autocrlf = input
+    editor = {TOKEN}
+    sshCommand = {TOKEN}
+[commit]
+    gpgsign = true
+[gpg]
+    program = {TOKEN}
+[filter "lfs"]
+    clean = git-lfs clean -- %f
+    smudge = {TOKEN}
+""",
+    )
+    path = machine.home / ".gitconfig"
+    text = machine.view().settings[path]
+    assert TOKEN.encode() not in text
+    path.write_bytes(text)
+    own = ("config", "--file", str(path), "--get")
+    values = {
+        "user.name": 'Ada "the first" \\ Lovelace',
+        "user.email": "ada@example.com",
+        "init.defaultbranch": "trunk",
+        "core.autocrlf": "input",
+        "filter.lfs.clean": "git-lfs clean -- %f",
+        "commit.gpgsign": "false",
+    }
+    assert {name: git(machine.home, *own, name) for name in values} == values
+
+
+# Variables
+
+
+def test_a_variable_that_names_a_hidden_file_is_told_and_no_other(machine: Machine) -> None:
+    hook = machine.file("hook.js")
+    view = machine.view(show=(str(machine.file("lib/ok.js").parent),))
+    policy = SandboxPolicy(
+        state=machine.state,
+        view=view,
+        cwd=machine.scratch,
+        binds=((machine.scratch, machine.home / ".claude"),),
+    )
+    environment = {
+        "NODE_OPTIONS": f"--max-old-space-size=1 --require {hook}",
+        "TILDE": "-r ~/hook.js",
+        "LISTED": f"/usr:{hook}",
+        "SHOWN": f"--require={machine.home}/lib/ok.js",
+        "SETTINGS": f"{machine.home}/.claude",
+        "ADDRESS": f"https://example.com/{hook}",
+        "GONE": f"{machine.home}/gone.js",
+        "PATH": str(machine.home),
+        "HOME": str(machine.home),
+        "WORDS": "and/or /",
+    }
+    (machine.home / ".claude").mkdir()
+    assert hidden_variables(environment, policy) == dict.fromkeys(
+        ("NODE_OPTIONS", "TILDE", "LISTED"), hook
+    )
+
+
+# What really is there
+
+
+@needs_bwrap
+def test_tools_in_home_run_in_a_lane_and_what_lies_beside_them_is_not_there(
+    machine: Machine,
+) -> None:
+    machine.program(".pyenv/versions/3/bin/python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    machine.program(".cargo/bin/cargo", '#!/bin/sh\ncat "$HOME/.cargo/registry/crate"\n')
+    machine.file(".cargo/registry/crate", "crate\n")
+    machine.file(".cargo/credentials.toml", TOKEN)
+    machine.file(".local/share/uv/credentials/x", TOKEN)
+    machine.program(".local/share/uv/tools/ruff/bin/ruff", "#!/bin/sh\necho ruff\n")
+    entry = machine.home / ".local/bin"
+    entry.mkdir(parents=True)
+    (entry / "ruff").symlink_to("../share/uv/tools/ruff/bin/ruff")
+    view = machine.view(entry, machine.home / ".cargo/bin", machine.home / ".pyenv/versions/3/bin")
+    path = f"{entry}:{machine.home}/.cargo/bin:{SYSTEM_PATH}"
+    script = (
+        "ruff; cargo; cd ~; cat .cargo/credentials.toml .local/share/uv/credentials/x 2>&-"
+        " || echo no; ls -A . .cargo .local/share/uv"
+    )
+    got = machine.run(view, "sh", "-c", script, env={"PATH": path}).split("\n")
+    assert got[:3] == ["ruff", "crate", "no"]
+    listed = "\n".join(got[3:])
+    assert TOKEN not in listed
+    assert ".cargo:\nbin\nregistry\n" in listed
+    assert ".local/share/uv:\ntools\n" in listed
+
+
+@needs_bwrap
+def test_git_in_a_lane_has_the_users_name_and_needs_no_key(machine: Machine) -> None:
+    machine.file(
+        ".gitconfig",
+        "[user]\n\tname = Ada\n\temail = ada@example.com\n[commit]\n\tgpgsign = true\n",
+    )
+    commit = "git commit -q --allow-empty -m x && git log --format=%an"
+    script = f"cd /tmp && git init -q x && cd x && {commit}"
+    assert machine.run(machine.view(), "sh", "-c", script) == "Ada\n"
+
+
+@needs_bwrap
+def test_through_links_path_and_home_are_found_as_outside(machine: Machine) -> None:
+    machine.program("dotfiles/bin/tool")
+    (machine.home / ".local").mkdir()
+    (machine.home / ".local/bin").symlink_to("../dotfiles/bin")
+    alias = machine.scratch / "alias"
+    alias.symlink_to("home")
+    env = {"PATH": f"{alias}/.local/bin:{SYSTEM_PATH}", "HOME": str(alias)}
+    view = compute_view(alias, env, guarded=(machine.state,))
+    assert machine.run(view, "sh", "-c", "tool; ls ~/dotfiles", env=env) == "ran\nbin\n"
+
+
+@needs_bwrap
+def test_the_binds_of_an_ordinary_home_are_few(machine: Machine) -> None:
+    for root in (
+        ".pyenv",
+        ".nvm/versions",
+        ".cargo/bin",
+        ".rustup/toolchains",
+        ".local/share/uv/tools",
+    ):
+        machine.program(f"{root}/bin/tool")
+    for number in range(300):
+        machine.program(f".cargo/bin/tool-{number}")
+        machine.program(f".pyenv/shims/tool-{number}")
+    path = (machine.home / ".pyenv/shims", machine.home / ".cargo/bin")
+    view = machine.view(*path)
+    assert len(view.shown) + len(view.masked) < 40
