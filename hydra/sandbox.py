@@ -18,6 +18,9 @@ _NAMESPACES = ("--unshare-pid", "--as-pid-1", "--new-session")
 # No --die-with-parent: it fires when the spawning *thread* ends; the keeper's pipe does its work.
 # No --disable-userns: Codex's own sandbox nests inside and needs user namespaces.
 
+_FENCED = ("--setenv", "HYDRA_SCOPE", "closed")
+"""To the keeper: what no mount hides is kept from the agent too (hydra/process/fence.py)."""
+
 _ROOTS_KERNEL_FILES = ("/proc/sys", "/proc/sysrq-trigger", "/proc/mtrr")
 """What uid 0 may write by owning it, capabilities or not: core_pattern alone is a way out."""
 
@@ -270,6 +273,7 @@ def _closed_walls(walls: Walls) -> list[str]:
         # Scratch stays writable; what only hides does not, or work done there would be lost.
         *(part for place in (*rebuilt, *covers) for part in ("--remount-ro", str(place))),
         "--unshare-ipc",
+        *_FENCED,
         *_disarmed(),
     ]
 
