@@ -30,6 +30,8 @@ _SURVIVORS = 100
 """As many as a keeper names."""
 _NAME = 64
 """Characters of a survivor's name; the kernel has 15."""
+_LAST_REPORTS = 0.5
+"""Seconds to read what a keeper that has ended had reported."""
 GONE = 60.0
 """Seconds for the kernel to end a PID namespace whose init was killed; a dead disk may hold it."""
 _DRAIN = 2.0
@@ -110,16 +112,28 @@ class Child:
 
         Whatever is said on the pipe, nothing has ended before the kernel says so.
         """
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._outlast, nursery.cancel_scope)
+            await self._read_reports()
+            nursery.cancel_scope.cancel()
+        if init := self._held_init():
+            await init.wait()
+        self.exited.set()
+        self.finished.set()
+
+    async def _outlast(self, reading: trio.CancelScope) -> None:
+        # Nobody but keeper and guard has the pipe; if somebody has, it would never end.
+        await self.process.wait()
+        await trio.sleep(_LAST_REPORTS)
+        reading.cancel()
+
+    async def _read_reports(self) -> None:
         while chunk := await self._status.receive_some(4096):
             *lines, self._pending = (self._pending + chunk).split(b"\n")
             self._pending = self._pending[:_STATUS_LINE]
             for line in lines:
                 with contextlib.suppress(ValueError):
                     self._take(line.decode("ascii").split(" "))
-        if init := self._held_init():
-            await init.wait()
-        self.exited.set()
-        self.finished.set()
 
     async def end(self) -> None:
         """Ends whatever still runs, and returns when nothing does."""

@@ -13,7 +13,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +125,7 @@ def facts() -> dict[str, Any]:
     return told
 
 
-def daemon(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> None:
+def daemon(argv: list[str], environ: Mapping[str, str] | None = None) -> None:
     """A double fork into a session of its own, without an environment."""
     if os.fork() == 0:
         os.setsid()

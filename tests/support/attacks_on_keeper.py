@@ -4,6 +4,8 @@ Each is carried out twice: on a process of the attacker's own, where it has to s
 keeper. FACTS: {"target": pid, 0 for the parent's parent and so on up (see `target`)}.
 """
 
+# ruff: noqa: PTH115, PTH208  links of /proc that are no paths
+
 from __future__ import annotations
 
 import ctypes
