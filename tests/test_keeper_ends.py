@@ -7,7 +7,6 @@ the test itself freezes it, or has another program in its place, and looks wheth
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import signal
 import subprocess
@@ -28,12 +27,11 @@ from tests.support.processes import (
     Watched,
     python,
     running,
-    shell,
     token,
     wait_until,
     wrap_of,
 )
-from tests.support.trust import Place, confines
+from tests.support.trust import Place
 from tests.test_trust import DONE, by_account, by_ordinary, needs_bwrap, place
 
 __all__ = ["place"]
@@ -114,7 +112,7 @@ async def test_what_is_said_on_the_status_pipe_ends_nothing(mode: str, lie: str)
 def test_a_survivors_name_may_have_spaces() -> None:
     ended = child.Child.__new__(child.Child)
     ended._survivors = []
-    ended._take("survivor 12 Web Content".split(" "))
+    ended._take(["survivor", "12", "Web", "Content"])
     assert ended._survivors == ["Web Content (12)"]
 
 
@@ -150,13 +148,21 @@ async def test_chains_of_forks_are_ended_and_stay_so(mode: str, step: str) -> No
         assert not end.exit.keeper_lost
 
 
-def test_no_descriptor_is_used_up_by_a_chain(scratch: Path) -> None:
-    """What broke: a descriptor was held for each link, until none was to be had, and none ended."""
+CROWD = """
+import os, time
+for _ in range(60):
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(600)
+"""
+
+
+def test_a_chain_in_a_crowd_uses_up_no_descriptors() -> None:
+    """A descriptor was held for each process met. With few to be had one chain in 40 took over ten
+    seconds to be ended: by then the keeper was given up, and the chain ran on."""
     mark = token()
-    chains = CHAIN.format(count=16, step="os.setsid()")
     done = subprocess.run(
-        [sys.executable, "-c", KEPT, *python(chains, mark)],
-        preexec_fn=limit_descriptors,  # noqa: PLW1509  one thread
+        [sys.executable, "-c", KEPT, *python(CROWD + CHAIN.format(count=1, step="pass"), mark)],
         timeout=60,
         capture_output=True,
         text=True,
@@ -164,25 +170,23 @@ def test_no_descriptor_is_used_up_by_a_chain(scratch: Path) -> None:
     )
     assert done.stdout.split()[-1] == "done", done
     assert seen(mark) == []
+    assert float(done.stderr) < 9, "by then a keeper is given up"
 
 
 KEPT = """
-import os, subprocess, sys
+import os, resource, subprocess, sys, time
 from hydra.process import spawning
+resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 control, order = os.pipe(); status, report = os.pipe(); out, stdout = os.pipe()
 numbers = (control, report, stdout)
 line = (*spawning.keeper_line(), *map(str, numbers), "--", *sys.argv[1:])
 kept = subprocess.Popen(line, pass_fds=numbers, stdin=subprocess.DEVNULL, start_new_session=True)
 for fd in numbers: os.close(fd)
+began = time.monotonic()
 print(b"".join(iter(lambda: os.read(status, 4096), b"")).decode())
 kept.wait()
+print(time.monotonic() - began, file=sys.stderr)
 """
-
-
-def limit_descriptors() -> None:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
 
 
 # A keeper that is frozen, and a Hydra that is killed
@@ -305,12 +309,3 @@ def test_a_frozen_keeper_holds_no_lane_open(place: Place, how: str) -> None:
         assert running(mark, keepers=True) == []
         folder = place.run("runs", "path").stdout.strip()
         assert place.taken(folder, "claude", "work.txt") == "work"
-
-
-# What one process of a user may do to another
-
-
-@pytest.mark.slow
-@by_account
-def test_a_hampered_keeper_ends_all_the_same(place: Place) -> None:
-    pass
