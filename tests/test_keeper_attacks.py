@@ -7,20 +7,35 @@ judged from outside: by the keeper itself, the run's record, the loot in the pat
 from __future__ import annotations
 
 import json
+import os
 import platform
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hydra.process import scopes_work
 from tests.support import attacks_on_keeper as attacks
 from tests.support import fakes
 from tests.support.attacks import arm, attack, loot_of
+from tests.support.processes import running, token, wait_until
 from tests.support.trust import Place
-from tests.test_trust import ACCOUNTS, DONE, needs_bwrap, place_for
+from tests.test_trust import (
+    ACCOUNTS,
+    DONE,
+    by_account,
+    by_ordinary,
+    needs_bwrap,
+    place,
+    place_for,
+)
+
+__all__ = ["place"]
+
 
 pytestmark = [
     pytest.mark.slow,
@@ -76,3 +91,101 @@ def test_whatever_was_tried_the_lane_ended_as_it_ended(siege: Siege) -> None:
     assert (siege.exited["code"], siege.exited["signal"]) == (0, None)
     assert siege.exited["survivors"] == []
     assert siege.exited["stopped"] == ""
+
+
+@by_account
+def test_a_hampered_keeper_ends_its_lane_all_the_same(place: Place) -> None:
+    """Any process of a user may starve another: here, with its cores full of work."""
+    needs_bwrap(place.uid)
+    mark = token()
+    arm(place, "attacks_on_keeper")
+    names = [name for name in HAMPERING if name != "limit"]
+    spin = f"for i in 1 2 3 4; do setsid env -i sh -c 'while :; do :; done' {mark} & done"
+    hamper = attack(place, "attacks_on_keeper", attacks=names, steps=0)
+    place.agent("claude", [hamper, fakes.shell("sh", "-c", spin), DONE])
+    place.hand_over()
+    race = place.race("-a", "claude")
+    loot = loot_of(place, race, "keeper")["loot"]
+    assert loot["starve"]["keeper"] == "took: 19"
+    assert running(mark) == []
+    assert race.lane("claude")["status"] == "completed"
+
+
+@by_account
+def test_a_keeper_without_descriptors_ends_no_lane_but_its_own(place: Place) -> None:
+    needs_bwrap(place.uid)
+    mark = token()
+    arm(place, "attacks_on_keeper")
+    hamper = attack(place, "attacks_on_keeper", attacks=["limit"], steps=0)
+    hide = fakes.shell("sh", "-c", f"setsid env -i sleep {mark} &")
+    place.agent("claude", [hide, hamper, DONE])
+    place.agent("codex", [fakes.edit("a.txt", "a\n"), DONE])
+    place.hand_over()
+    race = place.race("-a", "claude", "-a", "codex")
+    assert running(mark, keepers=True) == []
+    assert race.lane("codex")["status"] == "completed"
+
+
+HIDING = {
+    "double-fork": "(setsid sleep {mark} &)",
+    "no-environment": "setsid env -i /bin/sleep {mark} &",
+    "own-namespaces": "unshare -Urpf sleep {mark} &",
+    "nested-twice": "unshare -Urpf unshare -Urpfm sleep {mark} &",
+    "deaf": "(trap '' TERM INT HUP QUIT; setsid sleep {mark}) &",
+    "stopped": "setsid sh -c 'kill -STOP $$; :' sh {mark} &",
+    "called-keeper": "cp $(command -v sleep) keeper.py; setsid ./keeper.py {mark} &",
+    "in-a-terminal": "script -qec 'sleep {mark}' /dev/null </dev/null &",
+    "from-memory": "setsid $PYTHON -c '{memory}' {mark} &",
+    "thread-without-leader": "setsid $PYTHON -c '{leaderless}' {mark} &",
+    "notified": "setsid $PYTHON -c '{tracer}' {mark} &",
+    "many": "for i in $(seq 150); do setsid sleep {mark} & done",
+    "nobody-waits": "setsid $PYTHON -c '{zombies}' {mark} &",
+}
+"""What agents leave running, each by another way to hide."""
+
+CODES = {
+    "memory": "import os,sys;f=os.memfd_create(str());os.sendfile(f,os.open(str().join([chr(47)+"
+    "p for p in [str(sys.executable)[1:]]]),0),0,1<<28);os.execve(f,[sys.argv[0],str(),sys.argv[1]]"
+    ",dict()) if 0 else __import__(chr(116)+chr(105)+chr(109)+chr(101)).sleep(600)",
+    "leaderless": "import threading,time,ctypes;threading.Thread(target=time.sleep,args=(600,))"
+    ".start();ctypes.CDLL(None).pthread_exit(None)",
+    "tracer": "import os,time,ctypes;p=os.fork();p or time.sleep(600);"
+    "ctypes.CDLL(None).ptrace(16,p,None,None);time.sleep(600)",
+    "zombies": "import os,time;[os.fork() or os._exit(0) for i in range(50)];time.sleep(600)",
+}
+
+
+@pytest.mark.parametrize("how", ["confined", "without"])
+@by_account
+def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
+    mark = token()
+    python = os.path.realpath(place.python)
+    lines = [line.format(mark=mark + name, **CODES) for name, line in HIDING.items()]
+    script = "\n".join((f"PYTHON={python}; exec </dev/null >/dev/null 2>&1", *lines))
+    gate = fakes.Barrier(place.scratch, "hidden")
+    place.agent("claude", [fakes.shell("sh", "-c", script), *gate.stop(), DONE])
+    if how == "without":
+        place.without_bwrap()
+    else:
+        needs_bwrap(place.uid)
+    place.hand_over()
+    with place.start("race", "Do it", "-q", "-a", "claude"):
+        gate.wait()
+        missing = {name for name in HIDING if not wait_until(partial(running, mark + name), 5)}
+        gate.open()
+    gate.close()
+    assert missing <= {"in-a-terminal"}, "else nothing of it was tried"
+    assert running(mark) == []
+
+
+@by_ordinary
+def test_without_bwrap_the_keeper_is_out_of_reach_too(place: Place) -> None:
+    """By Landlock and by being not dumpable; where the kernel has no scopes it can be killed."""
+    place.agent("claude", [DONE])
+    place.without_bwrap()
+    siege = besiege(place, REACH, steps=3)
+    took = {name for name, loot in siege.loot.items() if loot["keeper"].startswith("took: ")}
+    assert siege.name.startswith("python")
+    assert took <= (
+        set() if scopes_work() else {"kill", "stop", "stop_by_handle", "stop_by_thread"}
+    )

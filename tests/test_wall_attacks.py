@@ -36,7 +36,7 @@ HARMLESS = {"nested_propagate"}
 SOCKETS = {"abstract_stream", "abstract_packets", "abstract_datagrams"}
 OPEN_WITHOUT_WALLS = {
     *("abstract_stream", "abstract_packets", "abstract_datagrams", "shared_memory"),
-    *("message_queue", "shared_files", "rings_by_number", "planted_key"),
+    *("message_queue", "shared_files", "user_ring", "rings_by_number", "planted_key"),
     *("hard_link", "change_mode", "run_from_memory"),
 }
 """What succeeds where nothing is closed: these attacks can work at all."""
@@ -101,7 +101,10 @@ class Outside:
         for server in self.servers:
             server.setblocking(False)
             try:
-                server.accept() if server.type != socket.SOCK_DGRAM else server.recv(99)
+                if server.type == socket.SOCK_DGRAM:
+                    server.recv(99)
+                else:
+                    server.accept()[0].close()
             except BlockingIOError:
                 continue
             return True
@@ -177,6 +180,8 @@ def besiege(place: Place, stack: ExitStack, *options: str, without: tuple[str, .
     place.agent(
         "claude", [attack(place, "attacks_on_walls", **outside.facts(), without=without), DONE]
     )
+    if options:
+        place.without_bwrap()
     place.hand_over()
     before = machine(place)
     race = place.race("-a", "claude", *options)
