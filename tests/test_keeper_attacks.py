@@ -137,21 +137,21 @@ HIDING = {
     "in-a-terminal": "script -qec 'sleep {mark}' /dev/null </dev/null &",
     "from-memory": "setsid $PYTHON -c '{memory}' {mark} &",
     "thread-without-leader": "setsid $PYTHON -c '{leaderless}' {mark} &",
-    "notified": "setsid $PYTHON -c '{tracer}' {mark} &",
+    "traced": "setsid $PYTHON -c '{tracer}' {mark} &",
     "many": "for i in $(seq 150); do setsid sleep {mark} & done",
     "nobody-waits": "setsid $PYTHON -c '{zombies}' {mark} &",
 }
 """What agents leave running, each by another way to hide."""
 
 CODES = {
-    "memory": "import os,sys;f=os.memfd_create(str());os.sendfile(f,os.open(str().join([chr(47)+"
-    "p for p in [str(sys.executable)[1:]]]),0),0,1<<28);os.execve(f,[sys.argv[0],str(),sys.argv[1]]"
-    ",dict()) if 0 else __import__(chr(116)+chr(105)+chr(109)+chr(101)).sleep(600)",
-    "leaderless": "import threading,time,ctypes;threading.Thread(target=time.sleep,args=(600,))"
-    ".start();ctypes.CDLL(None).pthread_exit(None)",
-    "tracer": "import os,time,ctypes;p=os.fork();p or time.sleep(600);"
-    "ctypes.CDLL(None).ptrace(16,p,None,None);time.sleep(600)",
-    "zombies": "import os,time;[os.fork() or os._exit(0) for i in range(50)];time.sleep(600)",
+    "memory": 'import os, sys; f = os.memfd_create("x"); '
+    'os.sendfile(f, os.open("/bin/sleep", 0), 0, 1 << 28); os.execve(f, ["x", sys.argv[1]], {})',
+    "leaderless": "import threading, time, ctypes; "
+    "threading.Thread(target=time.sleep, args=(600,)).start(); "
+    "ctypes.CDLL(None).pthread_exit(None)",
+    "tracer": "import os, time, ctypes; p = os.fork(); p or time.sleep(600); "
+    "ctypes.CDLL(None).ptrace(16, p, None, None); time.sleep(600)",
+    "zombies": "import os, time; [os.fork() or os._exit(0) for i in range(50)]; time.sleep(600)",
 }
 
 
@@ -160,7 +160,8 @@ CODES = {
 def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
     mark = token()
     python = os.path.realpath(place.python)
-    lines = [line.format(mark=mark + name, **CODES) for name, line in HIDING.items()]
+    marks = {name: f"{mark}{number}" for number, name in enumerate(HIDING, 10)}
+    lines = [line.format(mark=marks[name], **CODES) for name, line in HIDING.items()]
     script = "\n".join((f"PYTHON={python}; exec </dev/null >/dev/null 2>&1", *lines))
     gate = fakes.Barrier(place.scratch, "hidden")
     place.agent("claude", [fakes.shell("sh", "-c", script), *gate.stop(), DONE])
@@ -171,11 +172,13 @@ def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
     place.hand_over()
     with place.start("race", "Do it", "-q", "-a", "claude"):
         gate.wait()
-        missing = {name for name in HIDING if not wait_until(partial(running, mark + name), 5)}
+        missing = {
+            n for n, m in marks.items() if not wait_until(partial(running, m, keepers=True), 2)
+        }
         gate.open()
     gate.close()
-    assert missing <= {"in-a-terminal"}, "else nothing of it was tried"
-    assert running(mark) == []
+    assert missing <= {"in-a-terminal", "thread-without-leader"}, "nothing of it was tried"
+    assert running(mark, keepers=True) == []
 
 
 @by_ordinary
