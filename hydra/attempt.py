@@ -21,6 +21,7 @@ from hydra.not_started import not_started
 from hydra.outcome import EARLY, Evidence, conclude
 from hydra.process import (
     FINISHED,
+    SIGNALS,
     TERM,
     CannotStart,
     End,
@@ -277,13 +278,19 @@ def _spec(bench: Bench, inlet: Inlet | None) -> Spec:
     kind = {"TERM": TERM, **dict(bench.command.env)}.get("TERM") if terminal else None
     return Spec(
         argv=bench.command.argv,
-        env={**bench.environment, **({"TERM": kind} if kind else {})},
+        env={**bench.environment, **({"TERM": kind} if kind else {}), **_scope(bench)},
         cwd=bench.command.cwd,
         stdin=bench.prompt_file if inlet is None else None,
         wrap=lambda argv: confine(bench.confinement, bench.policy, argv),
         pid_namespace=bench.confinement.holds,
         terminal=terminal,
     )
+
+
+def _scope(bench: Bench) -> dict[str, str]:
+    # The walls bring their own; with full access nothing is kept from an agent.
+    unwalled = not (bench.confinement.holds or bench.walls.unrestricted)
+    return SIGNALS if unwalled else {}
 
 
 def _exit_data(end: End) -> dict[str, object]:

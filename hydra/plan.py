@@ -141,6 +141,8 @@ def _warnings(known: Known, plan: RacePlan) -> list[str]:
         ]
         edit_only = f"; {', '.join(lowered)}: edits only, no commands" if lowered else ""
         warnings.append(f"not confined ({known.confinement.reason}){edit_only}")
+    elif known.confinement.reason:
+        warnings.append(known.confinement.reason)
     if known.config.race.setup and not plan.setup:
         warnings.append(
             "the repository's set-up commands are skipped: nothing confines them here "

@@ -301,7 +301,8 @@ def test_wrong_usage_is_said_on_stderr() -> None:
     line = (*spawning.keeper_line(), "3", "4", "5", "true", "x")
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.returncode == 1
-    assert "usage: keeper.py CONTROL STATUS STDOUT [STDIN [tty]] -- PROGRAM" in done.stderr
+    usage = "usage: keeper.py CONTROL STATUS STDOUT [STDIN [tty]] [MARK...] -- PROGRAM"
+    assert usage in done.stderr
 
 
 def _compile(source: Path) -> str:

@@ -15,8 +15,8 @@ from hydra.model.outcomes import Outcome, Status
 class Confinement(NamedTuple):
     """How commands are confined on this machine, as tried and not as looked up.
 
-    `kind` is `bwrap` or `none`; `reason` says why it is none; `promises` are the sentences that
-    hold; `program` is bwrap's path.
+    `kind` is `bwrap` or `none`; `reason` says why it is none, or else what this kernel leaves open;
+    `promises` are the sentences that hold; `program` is bwrap's path.
     """
 
     kind: str

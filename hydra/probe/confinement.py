@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hydra.model import Confinement
-from hydra.process import CannotStart, run
+from hydra.process import CannotStart, run, scopes_work
 from hydra.sandbox import judge, trial_argv
+
+OPEN_SOCKETS = (
+    "agents can reach this machine's abstract sockets (X11, D-Bus): the kernel has no Landlock "
+    "scopes (Linux 6.12)"
+)
 
 
 async def try_confinement(environ: Mapping[str, str]) -> Confinement:
@@ -23,7 +28,8 @@ async def try_confinement(environ: Mapping[str, str]) -> Confinement:
     except CannotStart as error:
         return judge(program, 126, str(error))
     code = ran.exit_code if ran.exit_code is not None else 124
-    return judge(program, code, ran.stderr.decode("utf-8", "replace"))
+    result = judge(program, code, ran.stderr.decode("utf-8", "replace"))
+    return result._replace(reason=OPEN_SOCKETS) if result.holds and not scopes_work() else result
 
 
 async def refused_network(confinement: Confinement, environ: Mapping[str, str]) -> str:

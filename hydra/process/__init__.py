@@ -1,6 +1,7 @@
 """The only spawner but for git's own runner: keeper, streams, limits, and the end of it all."""
 
 from hydra.process.control import FINISHED, Control
+from hydra.process.fence import SIGNALS, scopes_work
 from hydra.process.framing import Block, LineFramer
 from hydra.process.http import Caller, Request
 from hydra.process.inlet import Inlet
@@ -12,6 +13,7 @@ from hydra.process.vt import Stripper
 
 __all__ = [
     "FINISHED",
+    "SIGNALS",
     "TERM",
     "Block",
     "Caller",
@@ -28,5 +30,6 @@ __all__ = [
     "Wrap",
     "plain",
     "run",
+    "scopes_work",
     "supervise",
 ]

@@ -12,10 +12,14 @@ import trio
 
 from hydra.model import ExitStatus
 from hydra.process import leftovers, proc
+from hydra.process.handle import ProcessHandle, hold, hold_init
 from hydra.process.records import CannotStart, cannot_execute
 
 MARK = "HYDRA_LANE"
 """Environment variable that names a lane's processes, for when the keeper itself is lost."""
+
+KEEPERS_MARKS = (MARK, "HYDRA_OWNER")
+"""Those of a keeper's environment that its command line has too: the other cannot be read."""
 
 ANSWER = 10.0
 """Seconds for the keeper to report that all is dead after a KILL; then it is killed itself."""
@@ -24,6 +28,12 @@ _CHUNK = 65536
 _STATUS_LINE = 4096
 _SURVIVORS = 100
 """As many as a keeper names."""
+_NAME = 64
+"""Characters of a survivor's name; the kernel has 15."""
+_LAST_REPORTS = 0.5
+"""Seconds to read what a keeper that has ended had reported."""
+GONE = 60.0
+"""Seconds for the kernel to end a PID namespace whose init was killed; a dead disk may hold it."""
 _DRAIN = 2.0
 """Seconds that stdout and stderr may still take to end once nothing runs that could write."""
 
@@ -55,6 +65,9 @@ class Child:
         self._control: int | None = control
         self._pending = b""
         self._done = False
+        self._init: ProcessHandle | None = None
+        self._agent: ProcessHandle | None = None
+        self._undead = False
         self._swept = False
         self._code: int | None = None
         self._signal: int | None = None
@@ -69,7 +82,8 @@ class Child:
         self.exited = trio.Event()
         """The agent has ended (or the keeper has: nothing more can be known)."""
         self.finished = trio.Event()
-        """Nothing of it runs any more, as far as the keeper can say."""
+        """Nothing of it runs any more: by the kernel's word where there is a PID namespace, else by
+        the end of keeper and guard."""
 
     @property
     def exit(self) -> ExitStatus:
@@ -78,7 +92,9 @@ class Child:
             code=self._code,
             signal=self._signal,
             survivors=tuple(self._survivors),
-            keeper_lost=not self._done or (self._code is None and self._signal is None),
+            keeper_lost=self._undead
+            or not self._done
+            or (self._code is None and self._signal is None),
         )
 
     def signal(self, number: int) -> None:
@@ -88,36 +104,60 @@ class Child:
             # A keeper that has just ended has no agent left to signal.
             with contextlib.suppress(BrokenPipeError):
                 os.write(self._control, word)
+            self._thaw()
 
     async def listen(self) -> None:
-        """Reads the keeper's reports to their end. May be cancelled and called again."""
+        """Reads the keeper's reports to their end, and waits for the namespace's. May be cancelled
+        and called again.
+
+        Whatever is said on the pipe, nothing has ended before the kernel says so.
+        """
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._outlast, nursery.cancel_scope)
+            await self._read_reports()
+            nursery.cancel_scope.cancel()
+        if init := self._held_init():
+            await init.wait()
+        self.exited.set()
+        self.finished.set()
+
+    async def _outlast(self, reading: trio.CancelScope) -> None:
+        # Nobody but keeper and guard has the pipe; if somebody has, it would never end.
+        await self.process.wait()
+        await trio.sleep(_LAST_REPORTS)
+        reading.cancel()
+
+    async def _read_reports(self) -> None:
         while chunk := await self._status.receive_some(4096):
             *lines, self._pending = (self._pending + chunk).split(b"\n")
-            # An agent could reach this pipe by /proc and write there; it fools only itself.
             self._pending = self._pending[:_STATUS_LINE]
             for line in lines:
                 with contextlib.suppress(ValueError):
-                    self._take(line.decode().split(" "))
-        self.exited.set()
-        self.finished.set()
+                    self._take(line.decode("ascii").split(" "))
 
     async def end(self) -> None:
         """Ends whatever still runs, and returns when nothing does."""
         if self._control is not None:
             os.close(self._control)  # its end is the keeper's order to kill everything
             self._control = None
+        self._thaw()
         with trio.move_on_after(ANSWER):
             await self.listen()
+        await self._end_namespace()
         self.finished.set()
         await self.sweep_if_lost()
         with trio.move_on_after(ANSWER) as late:
             await self.process.wait()
         if late.cancelled_caught:
+            await trio.to_thread.run_sync(self.force)
             self.process.kill()
             await self.process.wait()
         for stream in (self.stdin, self.stdout, self.stderr, self._status):
             if stream is not None:
                 await stream.aclose()
+        for handle in (self._init, self._agent):
+            if handle is not None:
+                handle.close()
 
     async def sweep_if_lost(self) -> None:
         """Where the keeper went without its last word, ends what it can no longer end."""
@@ -136,9 +176,29 @@ class Child:
 
     def force(self) -> None:
         """Kills the keeper and all below from outside: it did not answer."""
-        for pid in (*reversed(proc.descendants(self.process.pid)), self.process.pid):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        self._undead = not leftovers.end_tree(self.process.pid) or self._undead
+
+    async def _end_namespace(self) -> None:
+        # In every case: a report may be forged, and a frozen or starved keeper makes none.
+        init = self._held_init()
+        if init is None:
+            return
+        init.send(signal.SIGKILL)
+        with trio.move_on_after(GONE) as late:
+            await init.wait()
+        if late.cancelled_caught:
+            self._undead = True
+            self._survivors.append(f"what the kernel does not end ({init.pid})")
+
+    def _held_init(self) -> ProcessHandle | None:
+        self._init = self._init or hold_init(self.process.pid)
+        return self._init
+
+    def _thaw(self) -> None:
+        # A keeper that an agent has stopped obeys again: it knows more than can be found from here.
+        for pid in (self.process.pid, *proc.children(self.process.pid)):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGCONT)
 
     def _sweep(self) -> None:
         self.force()
@@ -149,23 +209,35 @@ class Child:
         match words:
             case ["started", pid] if not self.started.is_set():
                 self.inner_pid = int(pid)
+                self._held_init()
                 self.pid = self._seen_from_here(self.inner_pid)
+                self._hold_agent()
                 self.started.set()
                 self.on_started()
-            case ["cannot", number]:
+            case ["cannot", number] if not self.started.is_set():
                 self.cannot = int(number)
-            case ["exited", code]:
+            case ["exited", code] if self._may_have_ended(int(code), 255):
                 self._code = int(code)
                 self.exited.set()
-            case ["signaled", number]:
+            case ["signaled", number] if self._may_have_ended(int(number), signal.NSIG):
                 self._signal = int(number)
                 self.exited.set()
-            case ["survivor", pid, name] if len(self._survivors) < _SURVIVORS:
-                self._survivors.append(f"{name} ({pid})")
+            case ["survivor", pid, *name] if len(self._survivors) < _SURVIVORS:
+                shown = "".join(filter(str.isprintable, " ".join(name)))
+                self._survivors.append(f"{shown[:_NAME]} ({int(pid)})")
             case ["done"]:
                 self._done = True
-                self.exited.set()
-                self.finished.set()
+
+    def _hold_agent(self) -> None:
+        pid = self.pid
+        if pid is not None:
+            self._agent = hold(pid, lambda: proc.inner_pid(pid) == self.inner_pid)
+
+    def _may_have_ended(self, number: int, most: int) -> bool:
+        """Whether a first report of the agent's end can be true."""
+        first = self._code is None and self._signal is None
+        alive = self._agent is not None and not self._agent.ends_within(0)
+        return first and not alive and 0 <= number <= most
 
     def _seen_from_here(self, inner: int) -> int | None:
         # In a PID namespace the keeper calls the agent 2; signals and /proc here want our name.

@@ -1,12 +1,13 @@
 """The keeper: the small process between Hydra and one agent (docs/keeper.md has the protocol).
 
-    PYTHON -I -S -E keeper.py CONTROL STATUS STDOUT [STDIN [tty]] -- PROGRAM ARGUMENT...
+    PYTHON -I -S -E keeper.py CONTROL STATUS STDOUT [STDIN [tty]] [MARK...] -- PROGRAM ARGUMENT...
 
-CONTROL, STATUS, STDOUT and STDIN are descriptor numbers. It runs as a script and imports nothing
-but what the interpreter already holds (and `select`, `_ctypes`; `fcntl` for a terminal): each
-further import is a millisecond before every agent. As pid 1 of a PID namespace the kernel itself
-ends the namespace with it; elsewhere it is a subreaper, with a second one (the guard) above it for
-the agent that kills its parent.
+CONTROL, STATUS, STDOUT and STDIN are descriptor numbers; a MARK (NAME=value) says to a recovery
+whose keeper it is. It runs as a script and imports nothing but what the interpreter already holds
+(and `select`, `_ctypes`; `fcntl` for a terminal): each further import is a millisecond before every
+agent. As pid 1 of a PID namespace the kernel itself ends the namespace with it; elsewhere it is a
+subreaper, with a second one (the guard) above it for the agent that kills its parent. The agent
+runs as the same user: the keeper is not dumpable, so that it cannot be traced or read.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` without the enums, 3 ms cheaper
@@ -20,8 +21,17 @@ if TYPE_CHECKING:
 
 _SURVIVORS_NAMED = 100
 _ENOENT, _EACCES, _ENOTDIR = 2, 13, 20
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 22, 36, 38
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
+_ABSTRACT_UNIX_SOCKET, _SIGNAL = 1, 2
+_KEYCTL_JOIN_SESSION_KEYRING = 1
+_SECCOMP_MODE_FILTER = 2
+_PIDFD_SIGNAL_PROCESS_GROUP = 4
 _TIOCSCTTY = 0x540E
+
+SCOPE, KEY_FILTER = "HYDRA_SCOPE", "HYDRA_KEY_FILTER"
+"""Environment variables of the keeper alone (fence.py): how far the agent may reach past the file
+system, and by what its system calls for keys are refused."""
 
 
 class Keeper:
@@ -37,6 +47,9 @@ class Keeper:
         self.ended: int | None = None  # the agent's wait status
         self.alone = posix.getpid() == 1
         self.pending = b""
+        self.environ = _environment()
+        own = [self.environ.pop(name.encode(), b"") for name in (SCOPE, KEY_FILTER)]
+        self.scope, self.key_filter = own
         for fd in (control, status, stdout, stdin):
             posix.set_inheritable(fd, fd == 0)
 
@@ -152,8 +165,8 @@ class Keeper:
         while self.reap():
             if self.alone:
                 posix.kill(-1, _signal.SIGKILL)
-            else:
-                _kill_below()
+            elif _kill_below():
+                continue  # a chain of forks outruns whoever pauses
             if self.reap():
                 select.select([], [], [], pause / 1000)
                 pause = min(pause * 2, 50)
@@ -170,7 +183,8 @@ def _become(keeper: Keeper, argv: list[str], failed: int) -> int:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
         posix.dup2(keeper.stdin, 0)
         posix.dup2(keeper.stdout, 1)
-        _exec(argv, _environment())
+        _fence(keeper.scope, keeper.key_filter)
+        _exec(argv, keeper.environ)
     except OSError as problem:
         posix.write(failed, str(problem.errno).encode())
     return 127
@@ -209,25 +223,24 @@ def _environment() -> dict[bytes, bytes]:
     return environ
 
 
-def _kill_below() -> None:
-    # Stop first, so that a chain of forks stands still; then kill. pidfds, because a pid may
-    # have passed to a stranger since it was read.
-    held: dict[int, int] = {}
-    while True:
-        fresh = [(pid, parent) for pid, parent in _below(posix.getpid()).items() if pid not in held]
-        if not fresh:
-            break
-        for pid, parent in fresh:
-            held[pid] = _hold(pid, parent)
-            _send(held[pid], _signal.SIGSTOP)
-    for fd in held.values():
-        _send(fd, _signal.SIGKILL)
+def _kill_below() -> int:
+    # One pass from the top down; how many lived. Whose parent has died comes to us, and is met in
+    # the next one. Nothing is held from pass to pass: a chain of forks would use up descriptors.
+    alive = 0
+    for pid, parent in _below(posix.getpid()).items():
+        fd = _hold(pid, parent)
         if fd >= 0:
+            alive += bool(_name(pid))
+            # Its group too: a link that has ended may have a child in there that is yet unseen.
+            _send(fd, _signal.SIGKILL, _PIDFD_SIGNAL_PROCESS_GROUP)
+            _send(fd, _signal.SIGKILL, 0)
             posix.close(fd)
+    return alive
 
 
 def _hold(pid: int, parent: int) -> int:
-    # A pidfd of `pid` if it still is that parent's child (or was adopted by us), else -1.
+    # A pidfd, as a pid may have passed to a stranger since it was read: of `pid` if it still is
+    # that parent's child (or was adopted by us), else -1.
     try:
         fd = posix.pidfd_open(pid)
     except OSError:
@@ -238,12 +251,10 @@ def _hold(pid: int, parent: int) -> int:
     return -1
 
 
-def _send(fd: int, number: int) -> None:
-    if fd < 0:
-        return
+def _send(fd: int, number: int, flags: int) -> None:
     try:
-        _signal.pidfd_send_signal(fd, number)
-    except OSError:
+        _signal.pidfd_send_signal(fd, number, None, flags)
+    except OSError:  # it has ended, or the kernel is older than the flag (6.9)
         return
 
 
@@ -319,11 +330,54 @@ def _wakeups() -> tuple[int, int]:
     return wake, handle
 
 
-def _become_subreaper() -> None:
+def call(name: str, *args: "int | bytes | None") -> int:
+    """A function of the C library; -1 is its error. Bytes are passed as a pointer to them."""
     import _ctypes
 
-    prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]
-    if _ctypes.call_cdeclfunction(prctl, (_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) != 0:
+    function = _ctypes.dlsym(_ctypes.dlopen(None, 0), name)  # type: ignore[arg-type]
+    result: int = _ctypes.call_cdeclfunction(function, args)
+    return result
+
+
+def _prctl(option: int, value: int, more: "int | bytes" = 0) -> int:
+    return call("prctl", option, value, more, 0, 0)
+
+
+def _fence(scope: bytes, key_filter: bytes) -> None:
+    # In the child. What the kernel does not know is left out; the run has said so.
+    if scope == b"closed" and key_filter:
+        _lock_keys(key_filter)
+    if scope not in (b"closed", b"signals"):
+        return
+    scoped = _SIGNAL | (_ABSTRACT_UNIX_SOCKET if scope == b"closed" else 0)
+    rules = bytes(16) + scoped.to_bytes(8, sys.byteorder)
+    fd = call("syscall", _LANDLOCK_CREATE_RULESET, rules, len(rules), 0)
+    if fd >= 0:
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        call("syscall", _LANDLOCK_RESTRICT_SELF, fd, 0)
+        posix.close(fd)
+
+
+def _lock_keys(key_filter: bytes) -> None:
+    # A new session key ring, and no call that could link the user's own to it: the kernel finds
+    # those by the user's id, whatever the namespace, and /proc/keys has their numbers.
+    import _ctypes
+
+    class Byte(_ctypes._SimpleCData):  # type: ignore[type-arg]
+        _type_ = "B"
+
+    keyctl, steps = key_filter.split(b":")
+    program = bytes.fromhex(steps.decode())
+    call("syscall", int(keyctl), _KEYCTL_JOIN_SESSION_KEYRING, None, 0, 0, 0)
+    there = (Byte * len(program)).from_buffer_copy(program)
+    address = _ctypes.addressof(there).to_bytes(8, sys.byteorder)
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    length = (len(program) // 8).to_bytes(2, sys.byteorder)
+    _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, length + bytes(6) + address)
+
+
+def _become_subreaper() -> None:
+    if _prctl(_PR_SET_CHILD_SUBREAPER, 1) != 0:
         raise SystemExit("this system knows no subreaper")
 
 
@@ -347,18 +401,19 @@ def _guarded(keeper: Keeper) -> None:
 
 
 def main(argv: list[str]) -> None:
-    """Runs as `keeper.py CONTROL STATUS STDOUT [STDIN [tty]] -- PROGRAM ARGUMENT...`; never
-    returns."""
-    dashes = argv.index("--") if "--" in argv[3:6] else 0
-    numbers, command = argv[:dashes], argv[dashes + 1 :]
-    if not dashes or not command:
+    """Runs as this module's first lines say; never returns."""
+    dashes = argv.index("--") if "--" in argv else 0
+    options, command = argv[:dashes], argv[dashes + 1 :]
+    numbers = [option for option in options if option.isdecimal()]
+    if not command or not 3 <= len(numbers) <= 4:
         raise SystemExit(
-            "usage: keeper.py CONTROL STATUS STDOUT [STDIN [tty]] -- PROGRAM ARGUMENT..."
+            "usage: keeper.py CONTROL STATUS STDOUT [STDIN [tty]] [MARK...] -- PROGRAM ARGUMENT..."
         )
     for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
         _signal.signal(number, _signal.SIG_IGN)
-    keeper = Keeper(*map(int, numbers[:4]))
-    keeper.terminal = numbers[4:] == ["tty"]
+    keeper = Keeper(*map(int, numbers))  # reads its own environment, so before the next line
+    _prctl(_PR_SET_DUMPABLE, 0)
+    keeper.terminal = "tty" in options
     if not keeper.alone:
         _guarded(keeper)
     keeper.keep(command)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from hydra.process import proc
+from hydra.process.handle import hold, hold_init
 
 _QUIET_ROUNDS = 2
+_PATIENCE = 10.0
+"""Seconds for a tree to be ended: a chain of forks may outrun each look for a while."""
+_PAUSE = 0.002
 
 
 def sweep(mark: bytes, session: int | None = None) -> list[str]:
@@ -30,7 +33,7 @@ def sweep(mark: bytes, session: int | None = None) -> list[str]:
             if kill(pid, partial(_marked, pid, mark, session)) and name not in found:
                 found.append(name)
         # Between two quiet looks as well: amid an exec a process shows no environment.
-        time.sleep(0.002)
+        time.sleep(_PAUSE)
     return found
 
 
@@ -40,17 +43,61 @@ def _marked(pid: int, mark: bytes, session: int | None) -> bool:
     return proc.carries(pid, mark) or (session is not None and proc.session(pid) == session)
 
 
-def kill(pid: int, is_it: Callable[[], bool]) -> bool:
-    """Kills `pid` if `is_it` still says so once a pidfd holds it: the number may pass on."""
-    try:
-        handle = os.pidfd_open(pid)
-    except OSError:
+def end_tree(top: int) -> bool:
+    """Ends a keeper from outside, with all below; False where something still outruns it.
+
+    A PID namespace is ended by its init. Elsewhere guard and keeper go last: they take in whoever
+    loses his parent, and without them nobody could say what had been below.
+    """
+    if init := hold_init(top):
+        init.send(signal.SIGKILL)
+        init.ends_within(_PATIENCE)
+        init.close()
+    keepers = [pid for pid in proc.children(top) if is_keeper(pid)]
+    if not _ended_below(top, keepers):
         return False
-    try:
-        if not is_it():
+    for pid in keepers:
+        kill(pid, partial(_is_below, pid, top))
+    ended = _ended_below(top, ())  # one that only looked like a keeper may have had children
+    kill(top, lambda: True)
+    return ended
+
+
+def _ended_below(top: int, keepers: Sequence[int]) -> bool:
+    deadline = time.monotonic() + _PATIENCE
+    quiet = 0
+    while quiet < _QUIET_ROUNDS:
+        if time.monotonic() > deadline:
             return False
-        with contextlib.suppress(OSError):
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
-        return True
-    finally:
-        os.close(handle)
+        below = [pid for pid in proc.descendants(top) if pid not in keepers]
+        alive = [pid for pid in below if not proc.has_ended(pid)]
+        for pid in alive:
+            kill(pid, partial(_is_below, pid, top))
+        quiet = 0 if alive else quiet + 1
+        if not alive:
+            time.sleep(_PAUSE)
+    return True
+
+
+def is_keeper(pid: int) -> bool:
+    """Whether it is a keeper or a guard, or bwrap around one, by its command line."""
+    return b"/keeper." in proc.command_line(pid)
+
+
+def _is_below(pid: int, top: int) -> bool:
+    above: int | None = pid
+    while above is not None and above > 1:
+        above = proc.parent(above)
+        if above == top:
+            return True
+    return False
+
+
+def kill(pid: int, is_same: Callable[[], bool]) -> bool:
+    """Kills `pid` if `is_same` still says so once a pidfd holds it: the number may pass on."""
+    handle = hold(pid, is_same)
+    if handle is None:
+        return False
+    handle.send(signal.SIGKILL)
+    handle.close()
+    return True

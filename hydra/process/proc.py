@@ -19,7 +19,7 @@ def descendants(top: int) -> list[int]:
     found: dict[int, None] = {}
     todo = [top]
     for pid in todo:
-        fresh = [child for child in _children(pid) if child not in found]
+        fresh = [child for child in children(pid) if child not in found]
         found.update(dict.fromkeys(fresh))
         todo += fresh
     return list(found)
@@ -125,7 +125,8 @@ def everyone() -> list[int]:
         return []
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """Its direct children, zombies among them."""
     found: list[int] = []
     for thread in _threads(pid):
         found += map(int, _read(f"{_PROC}/{pid}/task/{thread}/children").split())

@@ -18,7 +18,8 @@ from pathlib import Path
 import trio
 
 from hydra.process import keeper, terminal
-from hydra.process.child import MARK, Child
+from hydra.process.child import KEEPERS_MARKS, MARK, Child
+from hydra.process.fence import key_filter
 from hydra.process.records import CannotStart, Wrap, cannot_execute
 
 ROOM = 1024 * 1024
@@ -117,7 +118,9 @@ async def _spawn(
     argv: tuple[str, ...], env: Mapping[str, str], cwd: Path, stdin: int, wrap: Wrap, pipes: _Pipes
 ) -> Child:
     mark = secrets.token_hex(8)
-    line = wrap((*keeper_line(), *pipes.numbers, "--", *argv))
+    env = {**env, **key_filter(), MARK: mark}
+    marks = [f"{name}={env[name]}" for name in KEEPERS_MARKS if name in env]
+    line = wrap((*keeper_line(), *pipes.numbers, *marks, "--", *argv))
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         process = await trio.lowlevel.open_process(
@@ -128,7 +131,7 @@ async def _spawn(
             pass_fds=pipes.theirs,
             start_new_session=True,  # the terminal's Ctrl-C is Hydra's to pass on
             cwd=cwd,
-            env={**env, MARK: mark},
+            env=env,
         )
     except BaseException as problem:
         pipes.close_ours()

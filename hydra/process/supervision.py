@@ -124,7 +124,7 @@ class _Obedience:
                 self._send(step)
             if step is signal.SIGKILL:
                 await trio.sleep(ANSWER)
-                self._child.force()
+                await trio.to_thread.run_sync(self._child.force)
                 return
 
     def _send(self, step: signal.Signals) -> None:

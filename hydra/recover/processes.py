@@ -51,12 +51,21 @@ def end_left(owner: str, lanes: Sequence[Left]) -> list[str]:
     marks = [f"{MARK}={lane.mark}".encode() for lane in lanes if lane.mark]
     if owner:
         marks.append(f"{OWNER}={owner}".encode())
-    _wait(lambda: _keepers(marks), ANSWER)
+    _end_keepers(marks)
     _end_git(marks)
     ended = [name for mark in marks for name in leftovers.sweep(mark)]
     for lane in lanes:
         ended += _end_session(lane)
     return list(dict.fromkeys(ended))
+
+
+def _end_keepers(marks: Sequence[bytes]) -> None:
+    for pid in _keepers(marks):  # an agent may have stopped its keeper, which is woken for the end
+        with suppress(OSError):
+            os.kill(pid, signal.SIGCONT)
+    _wait(lambda: _keepers(marks), ANSWER)
+    for pid in _keepers(marks):
+        leftovers.end_tree(pid)
 
 
 def _wait(left: Callable[[], list[int]], seconds: float) -> None:
@@ -74,8 +83,15 @@ def _marked(marks: Sequence[bytes]) -> list[int]:
 
 
 def _keepers(marks: Sequence[bytes]) -> list[int]:
-    # bwrap and the guard carry the keeper's path as well, and end with it.
-    return [pid for pid in _marked(marks) if b"/keeper." in proc.command_line(pid)]
+    # By their command lines: their environment can be read by nobody. bwrap and the guard have the
+    # same, and end with the keeper; it is by them that a namespace and its init are found.
+    return [
+        pid
+        for pid in proc.everyone()
+        if leftovers.is_keeper(pid)
+        and set(marks) & set(proc.command_line(pid).split(b"\0"))
+        and not proc.has_ended(pid)
+    ]
 
 
 def _gits(marks: Sequence[bytes]) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from hydra.model import Confinement
 from hydra.sandbox.lane_home import furnish, is_plain
 from hydra.sandbox.mounts import Mount, arguments, mounts_of, read_only_at_last, real
-from hydra.sandbox.namespaces import NAMESPACES, disarmed
+from hydra.sandbox.namespaces import FENCED, NAMESPACES, disarmed
 from hydra.sandbox.policy import SandboxPolicy
 
 
@@ -41,6 +41,7 @@ def _restricted(policy: SandboxPolicy) -> list[str]:
         *arguments(mounts),
         *(part for place in fixed for part in ("--remount-ro", str(place))),
         "--unshare-ipc",
+        *FENCED,
         *disarmed(),
     ]
 

@@ -8,6 +8,9 @@ NAMESPACES = ("--unshare-pid", "--as-pid-1", "--new-session")
 # No --die-with-parent: it fires when the spawning *thread* ends; the keeper's pipe does its work.
 # No --disable-userns: Codex's own sandbox nests inside and needs user namespaces.
 
+FENCED = ("--setenv", "HYDRA_SCOPE", "closed")
+"""To the keeper: what no mount hides is kept from the agent too (hydra/process/fence.py)."""
+
 _ROOTS_KERNEL_FILES = ("/proc/sys", "/proc/sysrq-trigger", "/proc/mtrr")
 """What uid 0 may write by owning it, capabilities or not: core_pattern alone is a way out."""
 

@@ -1,0 +1,194 @@
+"""Agents that attack the process which runs them, from inside of a real lane (docs/trust.md).
+
+Each attack has to succeed on a process of the attacker's own; what came of it on the keeper is
+judged from outside: by the keeper itself, the run's record, the loot in the patch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.process import scopes_work
+from tests.support import attacks_on_keeper as attacks
+from tests.support import fakes
+from tests.support.attacks import arm, attack, loot_of
+from tests.support.processes import running, token, wait_until
+from tests.support.trust import Place
+from tests.test_trust import (
+    ACCOUNTS,
+    DONE,
+    by_account,
+    by_ordinary,
+    needs_bwrap,
+    place,
+    place_for,
+)
+
+__all__ = ["place"]
+
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="system calls go by number"),
+]
+
+REACH = [attack.__name__ for attack in attacks.REACH]
+HAMPERING = [attack.__name__ for attack in attacks.HAMPERING]
+
+
+@dataclass
+class Siege:
+    """One race of attacks: the loot, the record, the keeper before they were carried out."""
+
+    loot: dict[str, dict[str, str]]
+    name: str
+    exited: dict[str, Any]
+    lane: dict[str, Any]
+
+
+def besiege(place: Place, names: list[str], *options: str, steps: int = 0) -> Siege:
+    arm(place, "attacks_on_keeper")
+    step = attack(place, "attacks_on_keeper", attacks=names, steps=steps)
+    place.agent("claude", [step, DONE])
+    place.hand_over()
+    race = place.race("-a", "claude", *options)
+    taken = loot_of(place, race, "keeper")
+    lines = Path(race.document["folder"], "events.jsonl").read_text().splitlines()
+    exited = [e["data"] for e in map(json.loads, lines) if e["kind"] == "agent_exited"]
+    return Siege(taken["loot"], taken["name"], exited[0], dict(race.lane("claude")))
+
+
+@pytest.fixture(scope="module", params=ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
+    with ExitStack() as stack:
+        monkey = stack.enter_context(pytest.MonkeyPatch.context())
+        monkey.setenv("HOME", "/nonexistent")
+        needs_bwrap(request.param)
+        place = place_for(request.param, stack)
+        yield besiege(place, REACH)
+        assert fakes.left(str(place.scratch)) == []
+
+
+@pytest.mark.parametrize("name", REACH)
+def test_the_keeper_is_out_of_reach(siege: Siege, name: str) -> None:
+    loot = siege.loot[name]
+    assert loot["own"].startswith("took: "), "an attack that never works shows nothing"
+    assert loot["keeper"].startswith("denied: ")
+
+
+def test_whatever_was_tried_the_lane_ended_as_it_ended(siege: Siege) -> None:
+    assert siege.lane["status"] == "completed"
+    assert (siege.exited["code"], siege.exited["signal"]) == (0, None)
+    assert siege.exited["survivors"] == []
+    assert siege.exited["stopped"] == ""
+
+
+@by_account
+def test_a_hampered_keeper_ends_its_lane_all_the_same(place: Place) -> None:
+    """Any process of a user may starve another: here, with its cores full of work."""
+    needs_bwrap(place.uid)
+    mark = token()
+    arm(place, "attacks_on_keeper")
+    names = [name for name in HAMPERING if name != "limit"]
+    spin = f"for i in 1 2 3 4; do setsid env -i sh -c 'while :; do :; done' {mark} & done"
+    hamper = attack(place, "attacks_on_keeper", attacks=names, steps=0)
+    place.agent("claude", [hamper, fakes.shell("sh", "-c", spin), DONE])
+    place.hand_over()
+    race = place.race("-a", "claude")
+    loot = loot_of(place, race, "keeper")["loot"]
+    assert loot["starve"]["keeper"] == "took: 19"
+    assert running(mark) == []
+    assert race.lane("claude")["status"] == "completed"
+
+
+@by_account
+def test_a_keeper_without_descriptors_ends_no_lane_but_its_own(place: Place) -> None:
+    needs_bwrap(place.uid)
+    mark = token()
+    arm(place, "attacks_on_keeper")
+    hamper = attack(place, "attacks_on_keeper", attacks=["limit"], steps=0)
+    hide = fakes.shell("sh", "-c", f"setsid env -i sleep {mark} &")
+    place.agent("claude", [hide, hamper, DONE])
+    place.agent("codex", [fakes.edit("a.txt", "a\n"), DONE])
+    place.hand_over()
+    race = place.race("-a", "claude", "-a", "codex")
+    assert running(mark, keepers=True) == []
+    assert race.lane("codex")["status"] == "completed"
+
+
+HIDING = {
+    "double-fork": "(setsid sleep {mark} &)",
+    "no-environment": "setsid env -i /bin/sleep {mark} &",
+    "own-namespaces": "unshare -Urpf sleep {mark} &",
+    "nested-twice": "unshare -Urpf unshare -Urpfm sleep {mark} &",
+    "deaf": "(trap '' TERM INT HUP QUIT; setsid sleep {mark}) &",
+    "stopped": "setsid sh -c 'kill -STOP $$; :' sh {mark} &",
+    "called-keeper": "cp $(command -v sleep) keeper.py; setsid ./keeper.py {mark} &",
+    "in-a-terminal": "script -qec 'sleep {mark}' /dev/null </dev/null &",
+    "from-memory": "setsid $PYTHON -c '{memory}' {mark} &",
+    "thread-without-leader": "setsid $PYTHON -c '{leaderless}' {mark} &",
+    "traced": "setsid $PYTHON -c '{tracer}' {mark} &",
+    "many": "for i in $(seq 150); do setsid sleep {mark} & done",
+    "nobody-waits": "setsid $PYTHON -c '{zombies}' {mark} &",
+}
+"""What agents leave running, each by another way to hide."""
+
+CODES = {
+    "memory": 'import os, sys; f = os.memfd_create("x"); '
+    'os.sendfile(f, os.open("/bin/sleep", 0), 0, 1 << 28); os.execve(f, ["x", sys.argv[1]], {})',
+    "leaderless": "import threading, time, ctypes; "
+    "threading.Thread(target=time.sleep, args=(600,)).start(); "
+    "ctypes.CDLL(None).pthread_exit(None)",
+    "tracer": "import os, time, ctypes; p = os.fork(); p or time.sleep(600); "
+    "ctypes.CDLL(None).ptrace(16, p, None, None); time.sleep(600)",
+    "zombies": "import os, time; [os.fork() or os._exit(0) for i in range(50)]; time.sleep(600)",
+}
+
+
+@pytest.mark.parametrize("how", ["confined", "without"])
+@by_account
+def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
+    mark = token()
+    python = os.path.realpath(place.python)
+    marks = {name: f"{mark}{number}" for number, name in enumerate(HIDING, 10)}
+    lines = [line.format(mark=marks[name], **CODES) for name, line in HIDING.items()]
+    script = "\n".join((f"PYTHON={python}; exec </dev/null >/dev/null 2>&1", *lines))
+    gate = fakes.Barrier(place.scratch, "hidden")
+    place.agent("claude", [fakes.shell("sh", "-c", script), *gate.stop(), DONE])
+    if how == "without":
+        place.without_bwrap()
+    else:
+        needs_bwrap(place.uid)
+    place.hand_over()
+    with place.start("race", "Do it", "-q", "-a", "claude"):
+        gate.wait()
+        missing = {
+            n for n, m in marks.items() if not wait_until(partial(running, m, keepers=True), 2)
+        }
+        gate.open()
+    gate.close()
+    assert missing <= {"in-a-terminal", "thread-without-leader"}, "nothing of it was tried"
+    assert running(mark, keepers=True) == []
+
+
+@by_ordinary
+def test_without_bwrap_the_keeper_is_out_of_reach_too(place: Place) -> None:
+    """By Landlock and by being not dumpable; where the kernel has no scopes it can be killed."""
+    place.agent("claude", [DONE])
+    place.without_bwrap()
+    siege = besiege(place, REACH, steps=3)
+    took = {name for name, loot in siege.loot.items() if loot["keeper"].startswith("took: ")}
+    assert siege.name.startswith("python")
+    assert took <= (
+        set() if scopes_work() else {"kill", "stop", "stop_by_handle", "stop_by_thread"}
+    )
