@@ -173,11 +173,11 @@ def test_what_was_copied_in_stays_out_of_the_patch(hydra: Hydra) -> None:
 def test_a_refreshed_credential_comes_back(hydra: Hydra) -> None:
     own = hydra.home / ".claude" / ".credentials.json"
     own.parent.mkdir()
-    own.write_text('{"token": "old"}')
-    refresh = """echo '{"token": "new"}' > "$HOME/.claude/.credentials.json" """
+    own.write_text('{"claudeAiOauth": {"accessToken": "made-up-old"}}')
+    refresh = "sed -i s/made-up-old/made-up-new/ ~/.claude/.credentials.json"
     killed_race(hydra, fakes.shell("sh", "-c", refresh))
     hydra.run("runs")
-    assert json.loads(own.read_text()) == {"token": "new"}
+    assert json.loads(own.read_text()) == {"claudeAiOauth": {"accessToken": "made-up-new"}}
 
 
 def test_a_worktree_that_is_gone_is_said_once_and_blocks_nobody(hydra: Hydra) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra.adapters.contract import ConfigFolder
+from hydra.adapters.contract import ConfigFolder, TokenFields
 from hydra.adapters.folders import further
 from hydra.errors import Refused
 from hydra.git import repository
@@ -25,6 +25,7 @@ CLAUDE = ConfigFolder(
     variable="CLAUDE_CONFIG_DIR",
     default=".claude",
     credentials=(".credentials.json",),
+    renewals=(TokenFields(file=".credentials.json", access="token"),),
     copied=("settings.json", "skills", "CLAUDE.md"),
     beside=(".claude.json",),
 )
@@ -44,7 +45,7 @@ def home(scratch: Path) -> Path:
     (folder / "projects").mkdir()
     (folder / "projects" / "history.jsonl").write_text("private")
     (folder / "settings.json").write_text("{}")
-    (folder / ".credentials.json").write_text('{"token": "old"}')
+    (folder / ".credentials.json").write_text('{"token": "made-up-old"}')
     (folder / ".credentials.json").chmod(0o640)
     (folder.parent / ".claude.json").write_text('{"seen": 1}')
     return folder.parent
@@ -366,20 +367,20 @@ def test_refreshed_credentials_go_back_and_on_to_the_other_lanes(race: Race, hom
     b = race.opened("b", config=CLAUDE, home=home)
     a.give_back()
     assert not a.credentials_changed()
-    refresh(a, race, "a", '{"token": "new"}')
+    refresh(a, race, "a", '{"token": "made-up-new"}')
     assert a.credentials_changed()
     a.give_back()
-    assert json.loads(own.read_text()) == {"token": "new"}
+    assert json.loads(own.read_text()) == {"token": "made-up-new"}
     assert stat.S_IMODE(own.stat().st_mode) == 0o640
     assert not a.credentials_changed()
     b.take_in()
     copy = race.state / "g" / "b" / "home" / ".claude" / ".credentials.json"
-    assert json.loads(copy.read_text()) == {"token": "new"}
-    refresh(b, race, "b", '{"token": "newer"}')
+    assert json.loads(copy.read_text()) == {"token": "made-up-new"}
+    refresh(b, race, "b", '{"token": "made-up-newer"}')
     b.give_back()
     a.take_in()
     a.give_back()
-    assert json.loads(own.read_text()) == {"token": "newer"}
+    assert json.loads(own.read_text()) == {"token": "made-up-newer"}
     assert sorted(path.name for path in own.parent.iterdir()) == [
         ".credentials.json",
         "projects",
@@ -392,7 +393,7 @@ def test_credentials_the_user_has_renewed_are_left_alone(race: Race, home: Path)
     own = home / ".claude" / ".credentials.json"
     ground = race.opened(config=CLAUDE, home=home)
     own.write_text('{"token": "the user\'s"}')
-    refresh(ground, race, "claude", '{"token": "the lane\'s"}')
+    refresh(ground, race, "claude", '{"token": "the-lanes-own"}')
     ground.give_back()
     ground.take_in()
     assert json.loads(own.read_text()) == {"token": "the user's"}
@@ -406,7 +407,7 @@ def test_a_torn_or_foreign_credentials_file_never_goes_back(
     ground = race.opened(config=CLAUDE, home=home)
     refresh(ground, race, "claude", text)
     ground.give_back()
-    assert json.loads(own.read_text()) == {"token": "old"}
+    assert json.loads(own.read_text()) == {"token": "made-up-old"}
 
 
 def test_a_credentials_file_that_became_a_pipe_or_a_link_never_goes_back(
@@ -418,7 +419,7 @@ def test_a_credentials_file_that_became_a_pipe_or_a_link_never_goes_back(
         copy = race.state / "g" / lane / "home" / ".claude"
         agent(copy, f"rm .credentials.json; {script} .credentials.json")
         ground.give_back()
-        assert json.loads(own.read_text()) == {"token": "old"}
+        assert json.loads(own.read_text()) == {"token": "made-up-old"}
 
 
 def test_a_link_to_the_users_credentials_stays_a_link(race: Race, home: Path) -> None:
@@ -427,10 +428,10 @@ def test_a_link_to_the_users_credentials_stays_a_link(race: Race, home: Path) ->
     own.rename(kept)
     own.symlink_to(kept)
     ground = race.opened(config=CLAUDE, home=home)
-    refresh(ground, race, "claude", '{"token": "new"}')
+    refresh(ground, race, "claude", '{"token": "made-up-new"}')
     ground.give_back()
     assert own.is_symlink()
-    assert json.loads(kept.read_text()) == {"token": "new"}
+    assert json.loads(kept.read_text()) == {"token": "made-up-new"}
 
 
 def test_only_one_of_two_lanes_that_refresh_at_once_goes_back(race: Race, home: Path) -> None:

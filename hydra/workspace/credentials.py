@@ -246,14 +246,20 @@ def _read(path: Path, *, below: Path | None = None) -> bytes | None:
             descriptor = os.open(path.name, flags, dir_fd=folder)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode) or before.st_size > _LIMIT:
-            return None
-        data = file.read(_LIMIT + 1)
-        after = os.fstat(descriptor)
-    steady = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-    return data if steady and len(data) == after.st_size else None
+    try:
+        return _steady(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _steady(descriptor: int) -> bytes | None:
+    before = os.fstat(descriptor)
+    if not stat.S_ISREG(before.st_mode) or before.st_size > _LIMIT:
+        return None
+    data = os.read(descriptor, _LIMIT + 1)
+    after = os.fstat(descriptor)
+    same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    return data if same and len(data) == after.st_size else None
 
 
 @contextmanager

@@ -55,7 +55,7 @@ _LATER = (
     "sessions",
     "extensions",
 )
-_LATER_PARTS = ("parent", "stderr", "own_folder")
+_LATER_PARTS = ("parent", "stderr", "own_folder", "renewals")
 _EMPTY = Descriptor(key="", label="", homepage="", tier=Tier.EXPERIMENTAL, binaries=())
 
 
@@ -77,7 +77,7 @@ def descriptor(told: Descriptor) -> Mapping[str, Any]:
     }
     parts = (kept.get("config"), *kept.get("folders", ()), *kept["probes"])
     for part in filter(None, parts):
-        for name in [name for name in _LATER_PARTS if part.get(name) is False]:
+        for name in [name for name in _LATER_PARTS if part.get(name) in (False, [])]:
             del part[name]
     held: Mapping[str, Any] = plain(kept)
     return held
