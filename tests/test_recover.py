@@ -180,6 +180,26 @@ def test_a_refreshed_credential_comes_back(hydra: Hydra) -> None:
     assert json.loads(own.read_text()) == {"claudeAiOauth": {"accessToken": "made-up-new"}}
 
 
+def test_of_a_hostile_one_nothing_comes_back_and_it_is_told(hydra: Hydra) -> None:
+    own = hydra.home / ".claude" / ".credentials.json"
+    own.parent.mkdir()
+    own.write_text('{"claudeAiOauth": {"accessToken": "made-up-old", "refreshToken": "made-up-1"}}')
+    lays = r"""sed -i 's/made-up-old/!evil/; s/made-up-1/made-up-2/' ~/.claude/.credentials.json"""
+    folder = killed_race(hydra, fakes.shell("sh", "-c", lays))
+    before = own.read_bytes()
+    told = hydra.run("runs").stderr
+    assert f"; lane claude: its renewed sign-in did not go back to {own}: " in told
+    assert own.read_bytes() == before
+    lane = lanes_of(folder)["claude"]
+    assert (
+        f"its renewed sign-in did not go back to {own}: its accessToken is no token; if yours no"
+        " longer works, sign in again"
+    ) in lane["warnings"]
+    # Its refresh token may be the one that counts.
+    beside = Path(lane["worktree"]).parent / "home" / ".claude" / ".credentials.json"
+    assert "made-up-2" in beside.read_text()
+
+
 def test_a_worktree_that_is_gone_is_said_once_and_blocks_nobody(hydra: Hydra) -> None:
     folder = killed_race(hydra, lanes=("claude", "codex"))
     [worktree] = hydra.state.glob("g/*/codex/shop")

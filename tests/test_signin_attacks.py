@@ -25,7 +25,8 @@ from hydra.adapters import registry
 from tests.conftest import make_repository
 from tests.support import fakes, signins
 from tests.support.command import Race
-from tests.support.signins import ATTACKS, CLAUDE, CODEX, HONEST, OWN, PI, PLAIN, Attack
+from tests.support.signin_attacks import ATTACKS, Attack
+from tests.support.signins import CLAUDE, CODEX, HONEST, OWN, PI, PLAIN
 from tests.support.trust import ORDINARY, Exact, Place, confines, exactly, furnish, python_for
 
 pytestmark = pytest.mark.slow
@@ -110,16 +111,20 @@ def lanes_of(attacks: Mapping[str, Attack]) -> dict[str, tuple[str, str]]:
     return lanes
 
 
-def race_of(place: Place, attacks: Mapping[str, Attack]) -> Race:
+def prepared(place: Place, attacks: Mapping[str, Attack]) -> list[str]:
+    """The CLIs are in place, and all of it is the account's: what is asked for."""
     lanes = lanes_of(attacks)
-    asked = []
-    for agent in dict.fromkeys(agent for agent, _ in lanes.values()):
+    for agent in {agent for agent, _ in lanes.values()}:
         names = [name for name, (key, _) in lanes.items() if key == agent]
         install(place, agent, {lanes[name][1]: script_of(attacks[name]) for name in names})
-        asked += [word for _ in names for word in ("-a", agent)]
     if place.uid != os.geteuid():
         place.hand_over()
-    return place.race(*asked, "--allow-experimental-adapters", "--keep", "none")
+    return [word for agent, _ in lanes.values() for word in ("-a", agent)]
+
+
+def race_of(place: Place, attacks: Mapping[str, Attack]) -> Race:
+    options = prepared(place, attacks)
+    return place.race(*options, "--allow-experimental-adapters", "--keep", "none")
 
 
 @dataclass
@@ -136,13 +141,10 @@ class Siege:
 def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
     with ExitStack() as stack:
         place = place_for(request.param, stack)
-        before: list[Exact] = []
-        hand_over = place.hand_over
-        place.hand_over = lambda *more: (hand_over(*more), before.append(exactly(place.home)))  # type: ignore[method-assign,assign]
-        if place.uid == os.geteuid():
-            before.append(exactly(place.home))
+        prepared(place, ATTACKS)
+        before = exactly(place.home)
         race = race_of(place, ATTACKS)
-        yield Siege(place, race, before[-1], exactly(place.home))
+        yield Siege(place, race, before, exactly(place.home))
         assert fakes.left(str(place.scratch)) == []
 
 
@@ -154,7 +156,7 @@ def test_home_is_byte_for_byte_as_it_was(siege: Siege) -> None:
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_was_made_and_what_it_was_is_told(siege: Siege, name: str) -> None:
     attack = ATTACKS[name]
-    agent, lane = lanes_of(ATTACKS)[name]
+    _, lane = lanes_of(ATTACKS)[name]
     outcome = siege.race.lane(lane)
     assert siege.place.taken(siege.race.document["folder"], lane, "tried") == "tried"
     lines = [text for text in outcome["warnings"] if "renewed sign-in" in text]
@@ -166,7 +168,6 @@ def test_an_attack_was_made_and_what_it_was_is_told(siege: Siege, name: str) -> 
     else:
         assert lines == []
     assert "evil" not in "".join(lines)
-    del agent
 
 
 def recorded(race: Race, lane: str) -> list[dict[str, Any]]:

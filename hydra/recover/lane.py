@@ -32,13 +32,15 @@ class Recovery:
     """What became of one lane.
 
     `taken`: its patch was taken here; `fresh`: no outcome of it had been recorded; `problem`: why
-    its work could not be taken, "" where it was or where there was none.
+    its work could not be taken, "" where it was or where there was none; `notices`: what came of
+    its renewed sign-in.
     """
 
     outcome: Outcome
     taken: bool = False
     fresh: bool = True
     problem: str = ""
+    notices: tuple[str, ...] = ()
 
     @property
     def last(self) -> Outcome:
@@ -85,12 +87,12 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
         with suppress(OSError):
             ground.remove()
         return _unopened(lane, past)
-    warnings, withheld = _give_back(folder, lane, past)
-    past.warnings += warnings
+    notices, withheld = _give_back(folder, lane, past)
+    past.warnings += notices
     patch, taken, problem = _patch(plan, lane, past, folder / "patches.git", ground)
     if past.ended is not None:
         outcome = _as_recorded(lane, past, patch)
-        return Recovery(outcome, taken, fresh=False, problem=problem)
+        return Recovery(outcome, taken, fresh=False, problem=problem, notices=notices)
     if past.over is not None:
         outcome = _as_recorded(lane, past, patch)
     else:
@@ -101,16 +103,16 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
         ground.remove()
     else:
         ground.forget()
-    return Recovery(outcome, taken, problem=problem)
+    return Recovery(outcome, taken, problem=problem, notices=notices)
 
 
-def _give_back(folder: Path, lane: LanePlan, past: Past) -> tuple[list[str], bool]:
+def _give_back(folder: Path, lane: LanePlan, past: Past) -> tuple[tuple[str, ...], bool]:
     """What is to be said of its renewed sign-in, and whether that is in its ground alone."""
     try:
         notices = give_back_standing(folder, lane.lane.id, refused=past.story.sign_in_refused)
     except (OSError, KeyError, TypeError, AttributeError):  # its note is damaged, or an older one
-        return [], True
-    return [notice_text(notice) for notice in notices], any(notice.consumed for notice in notices)
+        return (), True
+    return tuple(map(notice_text, notices)), any(notice.consumed for notice in notices)
 
 
 def _ground(plan: RacePlan, lane: LanePlan, folder: Path, state: Path) -> PrivateGround:

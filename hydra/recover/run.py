@@ -123,6 +123,7 @@ class _Closing:
         done = recover_lane(plan, lane, past, folder=self.folder, state=self.state)
         if done.problem:
             self.problems.append(f"lane {lane.lane.id}: {done.problem}")
+        self.problems += (f"lane {lane.lane.id}: {notice}" for notice in done.notices)
         return done
 
     def _write(self, plan: RacePlan, lanes: list[Recovery], done: Recovered) -> None:

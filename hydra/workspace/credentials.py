@@ -180,8 +180,8 @@ class _Files:
                 continue
             if _digest(fresh) == synced.copy or is_signed_out(self._fields(name), own, fresh):
                 with _below(self.root, (self.copy / name).parent) as folder:
-                    _replace(folder, PurePath(name).name, own)
-                self.synced[name] = _Synced(_digest(own), _digest(own))
+                    if _replace(folder, PurePath(name).name, own, over=fresh):
+                        self.synced[name] = _Synced(_digest(own), _digest(own))
 
     def record(self) -> dict[str, object]:
         """Itself as JSON; `read` is its inverse."""

@@ -17,6 +17,9 @@ from hydra.workspace.jwt import account_differs, expiry_of
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=:|#-]{8,16384}\Z")
 """No quote, space, `!`, `$` or brace: nothing that a program that reads it could run or expand."""
 
+_SECRET = re.compile("token|key|secret", re.IGNORECASE)
+"""Names of what makes a sign-in."""
+
 _STAMP = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)\Z")
 
 NEAR_END = 15 * 60.0
@@ -59,9 +62,9 @@ def renew(
     `now` is in seconds since 1970. `refused`: by the lane's own word its service refused the
     sign-in. Without `fields` nothing of the file goes back.
     """
-    if fields is None:
-        return Renewal(refusal="nothing of this file goes back", consumed=True)
     mine, theirs = parse(own), parse(fresh)
+    if fields is None:
+        return _unread(mine, theirs)
     if mine is None or theirs is None:
         whose = "yours" if mine is None else "the lane's"
         return Renewal(refusal=f"{whose} is no JSON object", consumed=mine is None)
@@ -77,12 +80,34 @@ def renew(
     return Renewal(data, names, stray=parse(data) != theirs)
 
 
+def _unread(mine: Object | None, theirs: Object | None) -> Renewal:
+    """Of a file without fields: told where a token may be new, not at every date that a CLI writes
+    into it."""
+    if mine is None or theirs is None or set(_secrets(theirs)) - set(_secrets(mine)):
+        return Renewal(refusal="nothing of this file goes back", consumed=True)
+    return Renewal()
+
+
+def _secrets(document: object) -> Iterator[str]:
+    waiting = [("", document)]
+    while waiting:
+        name, node = waiting.pop()
+        if isinstance(node, dict):
+            waiting += node.items()
+        elif isinstance(node, list):
+            waiting += ((name, item) for item in node)
+        elif isinstance(node, str) and node and _SECRET.search(name):
+            yield node
+
+
 def is_signed_out(fields: TokenFields | None, own: bytes, fresh: bytes) -> bool:
     """Whether the lane's is a whole file that lacks a token which the user's has. What is torn may
     be a renewal under way."""
     mine, theirs = parse(own), parse(fresh)
-    if fields is None or mine is None or theirs is None:
+    if mine is None or theirs is None:
         return False
+    if fields is None:
+        return not any(_secrets(theirs))
     return any(
         _text(_at(mine, path)) and not _text(_at(theirs, path))
         for entry in _entries(fields, mine)
