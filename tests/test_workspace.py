@@ -9,6 +9,7 @@ import stat
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,8 @@ from hydra.adapters.contract import ConfigFolder, TokenFields
 from hydra.adapters.folders import further
 from hydra.errors import Refused
 from hydra.git import repository
-from hydra.workspace import tree
+from hydra.workspace import credentials, tree
+from hydra.workspace.renewal import Renewal, renew
 from hydra.workspace.settings import Settings
 from tests.conftest import git, make_repository
 from tests.support.grounds import Race, agent, changes, fingerprint, race_on, take
@@ -420,6 +422,24 @@ def test_a_credentials_file_that_became_a_pipe_or_a_link_never_goes_back(
         agent(copy, f"rm .credentials.json; {script} .credentials.json")
         ground.give_back()
         assert json.loads(own.read_text()) == {"token": "made-up-old"}
+
+
+def test_who_signs_in_while_a_renewal_is_on_its_way_keeps_that(
+    race: Race, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = home / ".claude" / ".credentials.json"
+    ground = race.opened(config=CLAUDE, home=home)
+    refresh(ground, race, "claude", '{"token": "made-up-new"}')
+
+    def late(*args: Any, **words: Any) -> Renewal:
+        renewal = renew(*args, **words)
+        own.write_text('{"token": "the user\'s"}')
+        return renewal
+
+    monkeypatch.setattr(credentials, "renew", late)
+    ground.give_back()
+    assert json.loads(own.read_text()) == {"token": "the user's"}
+    assert list(own.parent.glob(".hydra-*")) == []
 
 
 def test_a_link_to_the_users_credentials_stays_a_link(race: Race, home: Path) -> None:

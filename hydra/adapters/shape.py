@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from hydra.adapters.contract import PROTOCOLS, ConfigFolder, Descriptor, Probe
+from hydra.adapters.contract import PROTOCOLS, ConfigFolder, Descriptor, Probe, TokenFields
 from hydra.adapters.thirdparty import KEY
 from hydra.model import Capability, CapabilitySet, Confidence, Tier
 
@@ -128,3 +128,6 @@ def _config(folder: Any) -> Iterator[str]:
         path = PurePath(name)
         if not name or path.is_absolute() or ".." in path.parts:
             yield f"descriptor: config has {name!r}, which does not stay inside HOME"
+    for fields in folder.renewals:
+        if not isinstance(fields, TokenFields) or fields.file not in folder.credentials:
+            yield "descriptor: config.renewals is no tuple of TokenFields for files of credentials"

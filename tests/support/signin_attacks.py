@@ -224,7 +224,9 @@ ATTACKS = {
     "list": Attack(PI, _NO_JSON, '["evil-evil", "evil-evil"]'),
     "utf16": Attack(PI, _NO_JSON, script="echo evil | iconv -t UTF-16 > $F"),
     "huge": Attack(PI, script="head -c 3000000 /dev/zero | tr '\\0' x > $F"),
-    "link": Attack(PI, script="ln -sf $HOME/.claude/.credentials.json $F"),
+    "link": Attack(
+        PI, script=f"cat > $T/x <<'EOT'\n{json.dumps(renewed(PI))}\nEOT\nln -sf $T/x $F"
+    ),
     "hard_link": Attack(PI, _NO_JSON, script="echo evil > $D/x; ln -f $D/x $F"),
     "pipe": Attack(PI, script="rm $F; mkfifo $F"),
     "folder": Attack(PI, script="rm $F; mkdir $F; echo evil > $F/auth.json"),
@@ -237,7 +239,8 @@ ATTACKS = {
     ),
     "folder_on_the_way": Attack(
         OPENCODE,
-        script='H="${TMPDIR%/*}/home"; mkdir -p $T/opencode; echo evil > $T/opencode/auth.json; '
-        "mv $H/more-1 $H/away; ln -s $T $H/more-1",
+        script='H="${TMPDIR%/*}/home"; mkdir -p $T/opencode; mv $H/more-1 $H/away; '
+        f"ln -s $T $H/more-1; cat > $T/opencode/auth.json <<'EOT'\n"
+        f"{json.dumps(renewed(OPENCODE))}\nEOT\n",
     ),
 }
