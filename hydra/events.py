@@ -35,7 +35,7 @@ HYDRA_KINDS: Mapping[str, str] = {
     "lane_waiting": "the lane waits for a place: {position}",
     "lane_opening": "the lane's ground is being opened",
     "lane_opened": "the worktree stands: {worktree, seconds}",
-    "lane_warning": "a difference or degradation on this lane: {text}",
+    "lane_warning": "a difference or degradation on this lane: {text, sign_in?}",
     "setup_started": "a set-up command runs: {command}",
     "setup_ended": "it ended: {command, exit_code, seconds}",
     "agent_started": "the agent's process runs: {pid, argv, keeper, mark, start}",
