@@ -55,7 +55,7 @@ FOLDERS = (
         default=".local/share/opencode",
         parent=True,
         credentials=("auth.json", "mcp-auth.json"),
-        # auth.json as 1.18.33 wrote it, mcp-auth.json as its code does; it goes by the clock alone.
+        # As 1.18.33 wrote both. It renews the first by the clock alone, the second when refused.
         renewals=(
             TokenFields(
                 file="auth.json",

@@ -2,7 +2,7 @@
 
 The shapes are those that claude 2.1.330, codex 0.169.0, gemini 0.61.0, qwen 0.24.4, opencode
 1.18.33 and pi 0.73.1 wrote when they renewed an expired token of a made-up service on loopback;
-opencode's mcp-auth.json and hermes 0.19.0's are from their code.
+that of hermes 0.19.0 is from its code.
 """
 
 from __future__ import annotations
