@@ -58,6 +58,20 @@ def evidence(*events: AgentEvent, code: int | None = 0, patch: Patch | None = WO
     )
 
 
+@pytest.mark.parametrize(
+    ("event", "refused"),
+    [
+        (AgentEvent("progress", "retry", {"status": 401}), True),
+        (AgentEvent("progress", "retry", {"status": 500}), False),
+        (AgentEvent("failed", "", {"error": "AuthMissing", "terminal": False}), True),
+        (AgentEvent("message", "", {"text": "401", "status": 401}), False),
+        (QUOTA, False),
+    ],
+)
+def test_a_refused_sign_in_is_known_by_the_agents_word(event: AgentEvent, refused: bool) -> None:
+    assert evidence(event).story.sign_in_refused is refused
+
+
 def test_done_with_a_patch_is_completed_and_usable() -> None:
     outcome = conclude(evidence(DONE))
     assert outcome.status is Status.COMPLETED

@@ -146,6 +146,12 @@ def test_a_field_that_the_user_has_not_is_not_made() -> None:
     assert renewal(CLAUDE, signins.renewed(CLAUDE), own).refusal == "yours has no refreshToken"
 
 
+def test_an_id_token_that_was_not_given_again_keeps_nothing_back() -> None:
+    fresh = signins.renewed(GEMINI)
+    del fresh["id_token"]
+    assert renewal(GEMINI, fresh).fields == ("access_token", "expiry_date")
+
+
 @pytest.mark.parametrize("text", ["", "null", "[]", "\ufeff{}", '{"a": 1, "a": 2}'])
 def test_a_file_of_the_users_that_is_no_object_stays(text: str) -> None:
     back = renew(fields_of(PI), text.encode(), b"{}", now=NOW, refused=False)

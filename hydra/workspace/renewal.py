@@ -189,8 +189,9 @@ def _tokens(
 ) -> Iterator[_Change]:
     for path in _token_paths(fields, entry):
         value, fresh = _at(mine, path), _at(theirs, path)
-        if fresh == value:
-            continue
+        further = path in _paths(entry, fields.tokens)
+        if fresh == value or (fresh is None and further):
+            continue  # a service need not give an ID token each time
         label = _label(path)
         if not isinstance(value, str) or not value:
             raise _Unfit(f"yours has no {label}")
