@@ -6,10 +6,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hydra.adapters import claude, claude_descriptor, codex_descriptor
 from hydra.adapters.acp_row import EFFORTS, FULL, NUMBER, OPEN, Row, over, spoken
-from hydra.adapters.contract import Install
+from hydra.adapters.contract import ConfigFolder, Install
 from hydra.adapters.detecting import Identity
 from hydra.adapters.flags import Pairs
 from hydra.adapters.protocols.acp_manner import Manner
@@ -43,6 +44,7 @@ def claude_agent() -> Row:
             install_hint=install,
             installs=(Install("all", "npm", install),),
             efforts=EFFORTS,
+            config=_silent(claude_descriptor.DESCRIPTOR.config),
         ),
         identity=Identity(version=NUMBER, help=re.compile(r"Claude Code")),
         manner=manner,
@@ -51,6 +53,14 @@ def claude_agent() -> Row:
         by_permission=_claude_consent,
         meta=_claude_options,
     )
+
+
+def _silent(folder: ConfigFolder | None) -> ConfigFolder | None:
+    """The protocol has no word for a refusal that the CLI gets over by renewing its token."""
+    if folder is None:
+        return None
+    renewals = (replace(fields, silent=True) for fields in folder.renewals)
+    return replace(folder, renewals=tuple(renewals))
 
 
 def _claude_consent(request: SpawnRequest) -> Pairs:
