@@ -187,8 +187,8 @@ def test_of_a_hostile_one_nothing_comes_back_and_it_is_told(hydra: Hydra) -> Non
     lays = r"""sed -i 's/made-up-old/!evil/; s/made-up-1/made-up-2/' ~/.claude/.credentials.json"""
     folder = killed_race(hydra, fakes.shell("sh", "-c", lays))
     before = own.read_bytes()
-    told = hydra.run("runs").stderr
-    assert f"; lane claude: its renewed sign-in did not go back to {own}: " in told
+    stderr = hydra.run("runs").stderr
+    assert f"; lane claude: its renewed sign-in did not go back to {own}: " in stderr
     assert own.read_bytes() == before
     lane = lanes_of(folder)["claude"]
     assert (

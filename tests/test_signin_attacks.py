@@ -78,8 +78,8 @@ def install(place: Place, agent: str, scripts: Mapping[str, str]) -> None:
     lines = ["#!/bin/sh", 'case "$*" in']
     for probe in registry.OWN[agent].descriptor.probes:
         answer = recorded / _RECORDED.get(probe.name, f"{probe.name}.txt")
-        words = shlex.quote(" ".join(probe.args))
-        lines.append(f"{words}) {f'cat {answer}' if answer.is_file() else ':'}; exit 0;;")
+        question = shlex.quote(" ".join(probe.args))
+        lines.append(f"{question}) {f'cat {answer}' if answer.is_file() else ':'}; exit 0;;")
     lines += ["esac", 'lane=$(basename "$(dirname "$PWD")")', 'T="$TMPDIR"', 'case "$lane" in']
     lines += [f"{lane}) {script};;" for lane, script in scripts.items()]
     program = place.path[0] / agent
@@ -119,7 +119,7 @@ def prepared(place: Place, attacks: Mapping[str, Attack]) -> list[str]:
         install(place, agent, {lanes[name][1]: script_of(attacks[name]) for name in names})
     if place.uid != os.geteuid():
         place.hand_over()
-    return [word for agent, _ in lanes.values() for word in ("-a", agent)]
+    return [option for agent, _ in lanes.values() for option in ("-a", agent)]
 
 
 def race_of(place: Place, attacks: Mapping[str, Attack]) -> Race:
@@ -237,8 +237,8 @@ def test_another_whole_sign_in_is_refused_before_the_users_own_is_near_its_end(
         " with /login, or set ANTHROPIC_API_KEY",
         f"the sign-in that could not be given back stays beside {lane['worktree']}",
     ]
-    kept = Path(lane["worktree"]).parent / "home" / CLAUDE
-    assert json.loads(kept.read_text()) == signins.renewed(CLAUDE)
+    beside = Path(lane["worktree"]).parent / "home" / CLAUDE
+    assert json.loads(beside.read_text()) == signins.renewed(CLAUDE)
 
 
 def test_it_goes_back_once_its_service_has_refused_the_users_own(place: Place) -> None:
@@ -253,13 +253,13 @@ def test_it_goes_back_once_its_service_has_refused_the_users_own(place: Place) -
 
 
 def test_the_users_own_file_in_dotfiles_stays_a_link(place: Place) -> None:
-    own, kept = place.home / PI, place.home / "dotfiles" / "pi.json"
-    kept.parent.mkdir()
-    own.rename(kept)
-    own.symlink_to(kept)
+    own, real = place.home / PI, place.home / "dotfiles" / "pi.json"
+    real.parent.mkdir()
+    own.rename(real)
+    own.symlink_to(real)
     race_of(place, {"honest": honest(PI)})
     assert own.is_symlink()
-    assert json.loads(kept.read_text()) == signins.renewed(PI)
+    assert json.loads(real.read_text()) == signins.renewed(PI)
 
 
 def test_what_one_lane_renewed_comes_to_the_other_without_what_it_laid_beside_it(

@@ -431,8 +431,8 @@ def test_who_signs_in_while_a_renewal_is_on_its_way_keeps_that(
     ground = race.opened(config=CLAUDE, home=home)
     refresh(ground, race, "claude", '{"token": "made-up-new"}')
 
-    def late(*args: Any, **words: Any) -> Renewal:
-        renewal = renew(*args, **words)
+    def late(*args: Any, **options: Any) -> Renewal:
+        renewal = renew(*args, **options)
         own.write_text('{"token": "the user\'s"}')
         return renewal
 
