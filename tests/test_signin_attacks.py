@@ -179,10 +179,16 @@ def recorded(race: Race, lane: str) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.fixture(params=ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+by_account = pytest.mark.parametrize(
+    "place", ACCOUNTS, indirect=True, ids=lambda uid: "root" if uid == 0 else "user"
+)
+
+
+@pytest.fixture
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
+    """The ordinary user's, where nothing else is asked for."""
     with ExitStack() as stack:
-        place = place_for(request.param, stack)
+        place = place_for(getattr(request, "param", ACCOUNTS[-1]), stack)
         yield place
         assert fakes.left(str(place.scratch)) == []
 
@@ -191,6 +197,7 @@ def honest(file: str) -> Attack:
     return Attack(file, data=json.dumps(signins.renewed(file), indent=2))
 
 
+@by_account
 def test_each_real_files_renewal_comes_home_and_nothing_else_changes(place: Place) -> None:
     own = {file: (place.home / file).read_text() for file in HONEST}
     attacks = {file: honest(file) for file in HONEST if file != signins.MCP}
@@ -279,6 +286,7 @@ def test_what_one_lane_renewed_comes_to_the_other_without_what_it_laid_beside_it
     assert line.endswith("; what else it changed there did not")
 
 
+@by_account
 def test_unconfined_the_same_holds(place: Place) -> None:
     place.without_bwrap()
     place.extra["PATH"] = f"{place.path[0]}:{place.extra['PATH']}"
