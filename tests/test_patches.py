@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hydra.errors import Refused
 from hydra.git import patches as patch_git
 from hydra.git import repository
 from tests.conftest import git, make_repository
@@ -252,3 +253,11 @@ def test_a_git_that_is_killed_each_time_is_said_and_the_worktree_named(
     # Nothing there says to a recovery that nothing was done.
     assert patch_git.tries(race.patches, "claude") == {}
     assert changes(race, take(ground)) == SHARED
+
+
+def test_a_base_that_goes_as_the_race_begins_is_said_to_have_gone(race: Race) -> None:
+    git(race.repo.root, "commit", "-q", "--amend", "-m", "another")
+    git(race.repo.root, "update-ref", "-d", "refs/hydra/r1/base")
+    forget_all(race.repo.root)
+    with pytest.raises(Refused, match="went away as the race began"):
+        repository.pin(race.repo, "r1", race.base)

@@ -151,6 +151,8 @@ NESTED = f"git init -q n; cd n; {WHO}"
             "git checkout -q -",
             "commit-1",
         ),
+        (f"{NESTED}; echo a > a; {COMMIT}; echo work > b; git add b; rm b", "staged"),
+        (f"{NESTED}; echo a > a; echo work > b; git add b; rm b", "staged"),
     ],
 )
 def test_a_repository_inside_the_tree_is_looked_at_too(race: Race, script: str, short: str) -> None:
@@ -160,6 +162,47 @@ def test_a_repository_inside_the_tree_is_looked_at_too(race: Race, script: str, 
     ground.remove()
     assert patch.stranded == (f"refs/left/claude/1/nested/n/{short}",)
     assert holders(race) == [*patch.stranded]
+
+
+@pytest.mark.parametrize(
+    ("script", "short"),
+    [
+        ("echo work > lib.py; git stash -q", "stash"),
+        ("git checkout -qb s; echo work > lib.py; git commit -qam w; git checkout -q -", "s"),
+        ("echo work > lib.py; git commit -qam w; git checkout -q $base", "commit-1"),
+        ("echo work > new; git add new; rm new", "staged"),
+    ],
+)
+def test_a_submodule_is_looked_at_too(repo: Path, scratch: Path, script: str, short: str) -> None:
+    race = race_on(with_submodule(repo, scratch), scratch / "state")
+    ground = race.opened()
+    agent(ground.worktree, f"cd sub; {BASE}; {script}")
+    patch = take(ground)
+    ground.remove()
+    assert patch.empty
+    assert patch.stranded == (f"refs/left/claude/1/nested/sub/{short}",)
+    assert holders(race) == [*patch.stranded]
+
+
+def test_what_is_added_by_force_in_a_submodule_is_in_the_patch(repo: Path, scratch: Path) -> None:
+    race = race_on(with_submodule(repo, scratch), scratch / "state")
+    ground = race.opened()
+    agent(ground.worktree, "cd sub; echo work > x.log; git add -f x.log")
+    assert changes(race, take(ground))[b"sub/x.log"] == b"work\n"
+
+
+def with_submodule(repo: Path, scratch: Path) -> Path:
+    """`repo` with a submodule `sub` that is initialised."""
+    library = scratch / "library"
+    library.mkdir()
+    git(library, "init", "-q", "-b", "main")
+    (library / "lib.py").write_text("lib\n")
+    git(library, "add", "-A")
+    git(library, "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "lib")
+    allow = ("-c", "protocol.file.allow=always")
+    git(repo, *allow, "submodule", "--quiet", "add", str(library), "sub")
+    git(repo, "commit", "-qm", "sub")
+    return repo
 
 
 def test_a_recovery_reads_what_was_kept_beside_the_patch(race: Race) -> None:

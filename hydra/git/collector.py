@@ -32,7 +32,7 @@ from hydra.git.take import FULL, take
 from hydra.git.within import within_count, within_size
 from hydra.model import Limits
 
-_EMPTY = {
+EMPTY_TREE = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
@@ -155,7 +155,7 @@ def _tree(session: Session, nested: bool) -> str:
     session.repositories = seen_repositories(session) if nested else []
     tree = session.git("write-tree", "--missing-ok").line
     session.keep(tree)
-    if tree == _EMPTY[len(tree)]:
+    if tree == EMPTY_TREE[len(tree)]:
         session.notes.append("every file of the base is deleted")
     return tree
 

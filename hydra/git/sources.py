@@ -7,7 +7,6 @@ configuration has a part in it.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,9 +144,5 @@ def _same(one: Path, other: Path) -> bool:
 
 def _is_inside(git_dir: Path, ground: Path) -> bool:
     """Whether it is a repository, and of this lane: another's is none of Hydra's business."""
-    real = Path(os.path.realpath(git_dir))
-    try:
-        folder = stat.S_ISDIR(real.lstat().st_mode) and (real / "objects").is_dir()
-    except OSError:
-        return False
-    return folder and real.is_relative_to(os.path.realpath(ground))
+    objects = Path(os.path.realpath(git_dir / "objects"))
+    return objects.is_dir() and objects.is_relative_to(os.path.realpath(ground))

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra.git.changes import MODULE, Change, tree_with
-from hydra.git.collector import collect
+from hydra.git.collector import EMPTY_TREE, collect
 from hydra.git.hidden import Keeper, Kept
 from hydra.git.lost import WorktreeLost
 from hydra.git.patches import commit_tree
 from hydra.git.runner import GitFailed
 from hydra.git.session import names
 from hydra.git.sources import Source, inner_source, staged
-from hydra.git.tips import admins, small
+from hydra.git.tips import admins, read_tips, small
 from hydra.model import Limits
 
 _REPOSITORIES = 50
@@ -64,22 +64,30 @@ def keep(lane: Lane) -> Kept:
     for folder, known in lane.repositories[:_REPOSITORIES]:
         if inner := inner_source(lane.worktree, folder, lane.ground, known):
             keeper.look(inner)
+            _keep_staged(keeper, lane, inner, lane.worktree, folder + b"/")
     if more := len(lane.repositories) - _REPOSITORIES:
         keeper.leave(f"{more} more repositories were not looked at", more) if more > 0 else None
     return keeper.kept()
 
 
-def _keep_staged(keeper: Keeper, lane: Lane, source: Source, worktree: Path) -> None:
-    """What is in an index and in no file: staged by its content alone, or deleted since."""
+def _keep_staged(
+    keeper: Keeper, lane: Lane, source: Source, worktree: Path, folder: bytes = b""
+) -> None:
+    """What is in an index and in no file: staged by its content alone, or deleted since.
+
+    `folder` is where the repository lies in the tree: what it has at its HEAD is not staged.
+    """
     try:
         with tempfile.TemporaryDirectory(dir=lane.patches, prefix="staged-") as name:
             changes = lane.staged.get(source.admin)
             if changes is None:
-                changes = staged(lane.patches, source, lane.base, Path(name))
+                against = _head(source, lane.base) if folder else lane.base
+                changes = staged(lane.patches, source, against, Path(name))
             entries = {
-                change.path: change.new
+                folder + change.path: change.new
                 for change in changes
-                if change.new and change.new.mode != MODULE and not _is_there(worktree, change.path)
+                if change.new and change.new.mode != MODULE
+                if not _is_there(worktree, folder + change.path)
             }
             if not entries:
                 return
@@ -89,6 +97,10 @@ def _keep_staged(keeper: Keeper, lane: Lane, source: Source, worktree: Path) -> 
         if failed.killed:
             raise
         keeper.leave(f"{source.prefix}what is staged could not be kept: {failed.message}")
+
+
+def _head(source: Source, base: str) -> str:
+    return read_tips(source.git_dir, source.admin).head or EMPTY_TREE[len(base)]
 
 
 def _keep_worktree(keeper: Keeper, lane: Lane, source: Source, admin: Path) -> None:
