@@ -288,8 +288,8 @@ def _spec(bench: Bench, inlet: Inlet | None) -> Spec:
 
 
 def _scope(bench: Bench) -> dict[str, str]:
-    # The walls bring their own; with full access nothing is kept from an agent.
-    unwalled = not (bench.confinement.holds or bench.walls.unrestricted)
+    # A policy brings its own; with full access nothing is kept from an agent.
+    unwalled = not (bench.confinement.holds or bench.policy.unrestricted)
     return SIGNALS if unwalled else {}
 
 
