@@ -261,3 +261,20 @@ def test_a_base_that_goes_as_the_race_begins_is_said_to_have_gone(race: Race) ->
     forget_all(race.repo.root)
     with pytest.raises(Refused, match="went away as the race began"):
         repository.pin(race.repo, "r1", race.base)
+
+
+def test_a_patch_stands_where_git_is_killed_over_the_work_beside_it(
+    race: Race, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ground = race.opened()
+    agent(ground.worktree, "echo work >> README.md; git stash -q")
+    write(ground.worktree)
+    kill_git(scratch / "tools", "index-pack", times=99)
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", f"{scratch / 'tools'}:{os.environ['PATH']}")
+        patch = take(ground)
+    assert changes(race, patch) == SHARED
+    assert patch.left_behind == 1
+    assert patch_git.is_behind(race.patches, "claude", 1)
+    assert any("git index-pack was killed by signal 9" in note for note in patch.notes)
+    assert f"its worktree is kept: {ground.worktree}" in patch.notes

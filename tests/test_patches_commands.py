@@ -49,9 +49,9 @@ def test_every_command_works_after_a_branch_that_had_it_too_is_gone(hydra: Hydra
     assert hydra.race("-a", "claude").lane("claude")["usable"]
     forget_branch(hydra.repo)
     forget_all(hydra.repo)
-    for words in READS:
-        done = hydra.run(*words)
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
+    for arguments in READS:
+        done = hydra.run(*arguments)
+        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
     assert (hydra.repo / "new" / "deep" / "shared.txt").read_text() == SHARED
     forget_all(hydra.repo)
     assert hydra.run("merge", "--undo").returncode == 0
@@ -63,10 +63,10 @@ def test_a_patch_that_an_older_hydra_did_not_hold_is_said_to_be_gone(hydra: Hydr
     folder = Path(hydra.race("-a", "claude").document["folder"])
     for pack in (folder / "patches.git" / "objects" / "pack").iterdir():
         pack.unlink()
-    for words in READS:
-        done = hydra.run(*words)
-        assert done.returncode == 6, (words, done.stdout, done.stderr)
-        assert "a git gc has taken it away" in done.stderr, (words, done.stderr)
+    for arguments in READS:
+        done = hydra.run(*arguments)
+        assert done.returncode == 6, (arguments, done.stdout, done.stderr)
+        assert "a git gc has taken it away" in done.stderr, (arguments, done.stderr)
         assert "partial clone" not in done.stderr
         assert "Traceback" not in done.stderr
     assert "claude" in hydra.run("runs", "show").stdout
@@ -80,10 +80,10 @@ def test_a_base_that_is_gone_is_said_to_be(hydra: Hydra) -> None:
         git(hydra.repo, "update-ref", "-d", ref)
     git(hydra.repo, "commit", "-q", "--amend", "-m", "another")
     forget_all(hydra.repo)
-    for words in READS:
-        done = hydra.run(*words)
-        assert done.returncode == 6, (words, done.stdout, done.stderr)
-        assert "is not in" in done.stderr, (words, done.stderr)
+    for arguments in READS:
+        done = hydra.run(*arguments)
+        assert done.returncode == 6, (arguments, done.stdout, done.stderr)
+        assert "is not in" in done.stderr, (arguments, done.stderr)
 
 
 def test_work_that_is_in_no_file_is_not_called_no_changes(hydra: Hydra) -> None:

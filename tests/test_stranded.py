@@ -34,14 +34,14 @@ def holders(race: Race, content: bytes = b"work\n") -> list[str]:
 
 
 def contents(patches: Path, ref: str) -> list[bytes]:
-    words = ["git", "rev-list", "--objects", "--no-object-names", ref]
-    names = subprocess.run(words, cwd=patches, check=True, capture_output=True).stdout.split()
+    arguments = ["git", "rev-list", "--objects", "--no-object-names", ref]
+    names = subprocess.run(arguments, cwd=patches, check=True, capture_output=True).stdout.split()
     return [blob(patches, name.decode()) for name in names]
 
 
 def blob(patches: Path, name: str) -> bytes:
-    words = ["git", "cat-file", "blob", name]
-    return subprocess.run(words, cwd=patches, check=False, capture_output=True).stdout
+    arguments = ["git", "cat-file", "blob", name]
+    return subprocess.run(arguments, cwd=patches, check=False, capture_output=True).stdout
 
 
 @pytest.mark.parametrize(

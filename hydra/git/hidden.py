@@ -57,7 +57,7 @@ class Keeper:
     refs: list[str] = field(default_factory=list)
     left_behind: int = 0
 
-    def kept(self) -> Kept:
+    def result(self) -> Kept:
         """All of it."""
         return Kept(tuple(self.notes), self.left_behind, tuple(self.refs))
 
@@ -66,14 +66,14 @@ class Keeper:
         tips = read_tips(source.git_dir, source.admin)
         if (source.git_dir / "reftable").is_dir():
             self.leave(f"the refs of {source.prefix or 'its repository'} cannot be read: reftable")
-        known = self._known(source, tips)
-        named = _named(source, tips, known)
+        settled = self._settled(source, tips)
+        named = _named(source, tips, settled)
         for short, oid in [*named.items()][:_MOST]:
-            self.bring(source, oid, short, known)
+            self.bring(source, oid, short, settled)
         if more := len(named) - _MOST:
             self.leave(f"{more} more refs were not looked at", more) if more > 0 else None
         try:
-            self._unnamed(source, tips, (*known, *named.values()))
+            self._unnamed(source, tips, (*settled, *named.values()))
             if not source.nested:
                 self._head(source, tips.head)
         except GitFailed as failed:
@@ -81,11 +81,11 @@ class Keeper:
                 raise
             self.leave(f"the commits of its reflogs could not be looked at: {failed.message}")
 
-    def bring(self, source: Source, oid: str, short: str, known: Iterable[str] = ()) -> None:
-        """One piece of work, if it has anything that `known` has not."""
+    def bring(self, source: Source, oid: str, short: str, settled: Iterable[str] = ()) -> None:
+        """One piece of work, if it has anything that `settled` has not."""
         ref = f"refs/left/{self.name}/{_ODD.sub(_coded, short)}"
         try:
-            if known and not self._size(source, oid, known):
+            if settled and not self._size(source, oid, settled):
                 return
             size = self._size(source, oid, (self.base,))
             if size > self.most:
@@ -105,12 +105,12 @@ class Keeper:
         self.notes.append(note)
         self.left_behind += count
 
-    def _known(self, source: Source, tips: Tips) -> tuple[str, ...]:
+    def _settled(self, source: Source, tips: Tips) -> tuple[str, ...]:
         """What is no work of the agent's: the base; what was cloned."""
         if not source.nested:
             return (self.base,)
         cloned = {oid for ref, oid in tips.refs.items() if ref.startswith("refs/remotes/")}
-        oids = {*source.known, *cloned} - {""}
+        oids = {*source.settled, *cloned} - {""}
         try:
             return tuple(sorted(self._present(source, oids)))
         except GitFailed as failed:
@@ -128,8 +128,8 @@ class Keeper:
         text = "".join(
             (*(f"{oid}\n" for oid in sorted(candidates)), *(f"^{oid}\n" for oid in sorted(above)))
         )
-        words = ("rev-list", "--parents", "--topo-order", "--stdin")
-        lines = self._git(source, *words, stdin=text).stdout.decode().splitlines()
+        arguments = ("rev-list", "--parents", "--topo-order", "--stdin")
+        lines = self._git(source, *arguments, stdin=text).stdout.decode().splitlines()
         below = {oid for line in lines for oid in line.split(" ")[1:]}
         tops = [oid for line in lines if (oid := line.split(" ")[0]) not in below]
         tops = [oid for oid in tops if source.nested or self.is_new(source, oid)]
@@ -164,26 +164,32 @@ class Keeper:
     def _present(self, source: Source, oids: Iterable[str], *kinds: str) -> set[str]:
         """Those that are there, and commits (or of another kind that is named)."""
         stdin = "".join(f"{oid}\n" for oid in sorted(oids))
-        told = self._git(source, "cat-file", "--batch-check", stdin=stdin).stdout.decode()
-        facts = (line.split(" ") for line in told.splitlines())
+        listing = self._git(source, "cat-file", "--batch-check", stdin=stdin).stdout.decode()
+        facts = (line.split(" ") for line in listing.splitlines())
         return {fact[0] for fact in facts if fact[1] in (kinds or ("commit",))}
 
-    def _size(self, source: Source, oid: str, known: Iterable[str]) -> int:
-        words = ("rev-list", "--objects", "--disk-usage", oid, *(f"^{one}" for one in known))
-        return int(self._git(source, *words).line)
+    def _size(self, source: Source, oid: str, settled: Iterable[str]) -> int:
+        arguments = (
+            "rev-list",
+            "--objects",
+            "--disk-usage",
+            oid,
+            *(f"^{name}" for name in settled),
+        )
+        return int(self._git(source, *arguments).line)
 
     def _bring(self, source: Source, oid: str, ref: str) -> None:
-        words = ("pack-objects", "--revs", "--stdout", "--quiet")
-        packed = self._git(source, *words, stdin=f"{oid}\n^{self.base}\n").stdout
+        arguments = ("pack-objects", "--revs", "--stdout", "--quiet")
+        packed = self._git(source, *arguments, stdin=f"{oid}\n^{self.base}\n").stdout
         self._own("index-pack", "--strict", "--stdin", stdin=packed)
         # Whole without the agent's objects, or it is not kept.
         self._own("rev-list", "--objects", "--quiet", oid, f"^{self.base}")
         self._own("update-ref", "--no-deref", ref, oid)
 
-    def _own(self, *words: str, stdin: bytes = b"") -> None:
+    def _own(self, *arguments: str, stdin: bytes = b"") -> None:
         """git that sees what patches.git sees, and nothing of the agent's."""
         run(
-            *words,
+            *arguments,
             git_dir=self.patches,
             isolated=True,
             stdin=stdin,
@@ -191,9 +197,9 @@ class Keeper:
             config=(("core.fsync", "pack,pack-metadata,reference"),),
         )
 
-    def _git(self, source: Source, *words: str, stdin: str = "") -> Result:
+    def _git(self, source: Source, *arguments: str, stdin: str = "") -> Result:
         return run(
-            *words,
+            *arguments,
             git_dir=self.patches,
             isolated=True,
             stdin=stdin.encode(),
@@ -202,14 +208,14 @@ class Keeper:
         )
 
 
-def _named(source: Source, tips: Tips, known: Iterable[str]) -> dict[str, str]:
+def _named(source: Source, tips: Tips, settled: Iterable[str]) -> dict[str, str]:
     """What each ref is called for a person, and what it names; but those that are no work."""
     is_clone = any(ref.startswith("refs/remotes/") for ref in tips.refs)
     cloned = ("refs/remotes/", "refs/tags/") if is_clone else ("refs/remotes/",)
     return {
         source.prefix + ref.removeprefix("refs/").removeprefix("heads/"): oid
         for ref, oid in tips.refs.items()
-        if ref != tips.branch and oid not in known and (ref, oid) not in source.handed
+        if ref != tips.branch and oid not in settled and (ref, oid) not in source.handed
         if not (source.nested and ref.startswith(cloned))
     }
 

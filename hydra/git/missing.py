@@ -1,4 +1,4 @@
-"""Which objects of a patch are not there, and why that is: in words that are true."""
+"""Which objects of a patch are not there, and why that is: in arguments that are true."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def not_shown(patches: Path, a: str, b: str, failed: GitFailed) -> tuple[str, st
 
 def _gone(patches: Path, names: Iterable[str]) -> list[str]:
     stdin = "".join(f"{name}\n" for name in names).encode()
-    words = ("cat-file", "--batch-check")
-    listed = run(*words, git_dir=patches, isolated=True, stdin=stdin).stdout.decode()
+    arguments = ("cat-file", "--batch-check")
+    listed = run(*arguments, git_dir=patches, isolated=True, stdin=stdin).stdout.decode()
     return [line.split(" ")[0] for line in listed.splitlines() if line.endswith(" missing")]
 
 
@@ -54,8 +54,8 @@ def _gone_below(patches: Path, base: str, commit: str) -> list[str]:
         return _gone(patches, difference(patches, base, commit).objects)
     except GitFailed:  # a folder is gone, so what is in it is not known
         trees = (f"{commit}^{{tree}}", f"^{base}^{{tree}}")
-        words = ("rev-list", "--objects", "--no-object-names", "--missing=print", *trees)
-        listed = run(*words, git_dir=patches, isolated=True, timeout=300).stdout.decode()
+        arguments = ("rev-list", "--objects", "--no-object-names", "--missing=print", *trees)
+        listed = run(*arguments, git_dir=patches, isolated=True, timeout=300).stdout.decode()
         return [line[1:] for line in listed.splitlines() if line.startswith("?")]
 
 

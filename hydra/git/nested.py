@@ -44,28 +44,28 @@ def _worth_taking(session: Session, folder: bytes, paths: list[bytes]) -> list[b
     """
     top = folder.rstrip(b"/") + b"/"
     tracked = frozenset(top + name for name in inner_names(session, _source(session, folder)))
-    wanted = frozenset(unignored(session, paths)) | tracked
-    if ignored := _by_own_rules(session, top, [path for path in paths if path not in wanted]):
+    taken = frozenset(unignored(session, paths)) | tracked
+    if ignored := _by_own_rules(session, top, [path for path in paths if path not in taken]):
         session.left_behind += len(ignored)
         session.notes.append(
             f"not in the patch, as the repository {shown(top)} ignores it: {some(ignored)}"
         )
-    return [path for path in paths if path in wanted]
+    return [path for path in paths if path in taken]
 
 
 def _by_own_rules(session: Session, top: bytes, ignored: list[bytes]) -> list[bytes]:
     if not ignored:
         return []
-    words = ("check-ignore", "--no-index", "--verbose", "-z", "--stdin")
-    fields = split(session.git(*words, stdin=join(ignored), check=False).stdout)
+    arguments = ("check-ignore", "--no-index", "--verbose", "-z", "--stdin")
+    fields = split(session.git(*arguments, stdin=join(ignored), check=False).stdout)
     matches = zip(fields[::4], fields[3::4], strict=True)
     return [path for source, path in matches if source.startswith(top)]
 
 
-def _source(session: Session, folder: bytes, known: str = "") -> Source | None:
+def _source(session: Session, folder: bytes, recorded: str = "") -> Source | None:
     if session.ground is None:
         return None
-    return inner_source(session.worktree, folder, session.ground, known)
+    return inner_source(session.worktree, folder, session.ground, recorded)
 
 
 def seen_repositories(session: Session) -> list[tuple[bytes, str]]:

@@ -28,14 +28,14 @@ _TREES = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--en
 class Source:
     """A repository that the agent could write to. `admin` is where the HEAD of its worktree lies.
 
-    `prefix` stands before the names of what is found; `known` are commits that are nobody's work;
+    `prefix` stands before the names of what is found; `settled` are commits that are nobody's work;
     `handed` the refs that it was made with; `nested` one that is not the lane's own.
     """
 
     git_dir: Path
     admin: Path
     prefix: str = ""
-    known: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()
     handed: frozenset[tuple[str, str]] = frozenset()
     nested: bool = False
 
@@ -52,7 +52,7 @@ def lane_sources(
     return (own, Source(other, other, prefix="replaced/", nested=True))
 
 
-def inner_source(worktree: Path, folder: bytes, ground: Path, known: str) -> Source | None:
+def inner_source(worktree: Path, folder: bytes, ground: Path, settled: str) -> Source | None:
     """The repository in a folder of the tree; None where it is none, or not of this lane alone."""
     place = Path(os.fsdecode(os.fsencode(worktree) + b"/" + folder))
     git_dir = inner_git_dir(place)
@@ -60,7 +60,7 @@ def inner_source(worktree: Path, folder: bytes, ground: Path, known: str) -> Sou
     if linked or not _is_inside(git_dir, ground):
         return None
     prefix = f"nested/{os.fsdecode(folder.strip(b'/'))}/"
-    return Source(git_dir, git_dir, prefix, (known,) if known else (), nested=True)
+    return Source(git_dir, git_dir, prefix, (settled,) if settled else (), nested=True)
 
 
 def inner_git_dir(folder: Path) -> Path:
@@ -81,8 +81,8 @@ def indexed(patches: Path, source: Source, scratch: Path, tag: str = "") -> froz
     """The paths in an agent's index; with `tag` those that `ls-files -t` gives it."""
     if (index := _copy(source.admin / "index", scratch)) is None:
         return frozenset()
-    words = ("ls-files", "--cached", "-z", *(("-t",) if tag else ()))
-    paths = split(_git(patches, source, *words, index=index).stdout)
+    arguments = ("ls-files", "--cached", "-z", *(("-t",) if tag else ()))
+    paths = split(_git(patches, source, *arguments, index=index).stdout)
     if not tag:
         return frozenset(paths)
     return frozenset(path[2:] for path in paths if path.startswith(tag.encode() + b" "))
@@ -99,18 +99,18 @@ def objects_of(source: Source) -> Mapping[str, str]:
 
 
 def _changes(
-    patches: Path, source: Source, *words: str, index: Path | None = None
+    patches: Path, source: Source, *arguments: str, index: Path | None = None
 ) -> tuple[Change, ...]:
-    if index is None and words[0] == _INDEX[0]:
+    if index is None and arguments[0] == _INDEX[0]:
         return ()
-    fields = split(_git(patches, source, *words, index=index).stdout)
+    fields = split(_git(patches, source, *arguments, index=index).stdout)
     pairs = zip(fields[::2], fields[1::2], strict=True)
     return tuple(read_change(facts, path) for facts, path in pairs)
 
 
-def _git(patches: Path, source: Source, *words: str, index: Path | None) -> Result:
+def _git(patches: Path, source: Source, *arguments: str, index: Path | None) -> Result:
     return run(
-        *words,
+        *arguments,
         git_dir=patches,
         index=index,
         isolated=True,
@@ -138,8 +138,8 @@ def _own_admin(git_dir: Path, worktree: Path) -> Path:
     return git_dir / "worktrees" / worktree.name
 
 
-def _same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
+def _same(path: Path, other: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _is_inside(git_dir: Path, ground: Path) -> bool:

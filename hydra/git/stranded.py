@@ -61,13 +61,13 @@ def keep(lane: Lane) -> Kept:
         for admin in admins(source.git_dir):
             if admin != source.admin:
                 _keep_worktree(keeper, lane, source, admin)
-    for folder, known in lane.repositories[:_REPOSITORIES]:
-        if inner := inner_source(lane.worktree, folder, lane.ground, known):
+    for folder, recorded in lane.repositories[:_REPOSITORIES]:
+        if inner := inner_source(lane.worktree, folder, lane.ground, recorded):
             keeper.look(inner)
             _keep_staged(keeper, lane, inner, lane.worktree, folder + b"/")
     if more := len(lane.repositories) - _REPOSITORIES:
         keeper.leave(f"{more} more repositories were not looked at", more) if more > 0 else None
-    return keeper.kept()
+    return keeper.result()
 
 
 def _keep_staged(

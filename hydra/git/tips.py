@@ -44,9 +44,9 @@ class Tips:
 def read_tips(git_dir: Path, admin: Path) -> Tips:
     """`admin` is where the HEAD of the worktree lies: `git_dir`, or a folder of its worktrees."""
     refs = dict(sorted(_refs(git_dir, admin)))
-    told = small(admin / "HEAD").strip()
-    branch = os.fsdecode(told[5:]).strip() if told.startswith(b"ref: ") else ""
-    head = refs.get(branch, "") if branch else _first(told)
+    content = small(admin / "HEAD").strip()
+    branch = os.fsdecode(content[5:]).strip() if content.startswith(b"ref: ") else ""
+    head = refs.get(branch, "") if branch else _first(content)
     return Tips(refs, head, branch, frozenset(_commits(git_dir, admin)))
 
 

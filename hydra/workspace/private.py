@@ -159,17 +159,15 @@ class PrivateGround:
         secrets_in: Count | None = None,
     ) -> Patch:
         """Takes the worktree as a commit in patches.git; again where a git of it was killed."""
-        for _ in range(_AGAIN):
+        again = _AGAIN
+        while True:
             try:
-                return self._taken(attempt, message, secrets_in)
+                return self._taken(attempt, message, secrets_in, last=not again)
             except GitFailed as failed:
-                if not failed.killed:
+                if not (failed.killed and again):
                     return self._not_taken_for(failed)
-                patch_git.unlock(self._patches, self._lane)
-        try:
-            return self._taken(attempt, message, secrets_in)
-        except GitFailed as failed:
-            return self._not_taken_for(failed)
+            again -= 1
+            patch_git.unlock(self._patches, self._lane)
 
     def _not_taken_for(self, failed: GitFailed) -> Patch:
         """A full disk, a record that was removed, a git that is killed again and again."""
@@ -264,7 +262,7 @@ class PrivateGround:
         self._note()
         copy_exact(self._repository.root, self.worktree, self._copies)
 
-    def _taken(self, attempt: int, message: str, secrets_in: Count | None) -> Patch:
+    def _taken(self, attempt: int, message: str, secrets_in: Count | None, *, last: bool) -> Patch:
         from hydra.git import collector  # not before: agents would wait for it
         from hydra.git.holding import noted
         from hydra.git.touched import touched
@@ -286,8 +284,8 @@ class PrivateGround:
         with ThreadPoolExecutor(1) as beside:
             counted = beside.submit(touched, self._patches, self._base, taken.tree)
             # Before any ref says to a recovery that all of this attempt is taken.
-            left = self._left(attempt, taken)
-            behind = taken.left_behind + left.left_behind
+            work = self._stranded(attempt, taken, last=last)
+            behind = taken.left_behind + work.left_behind
             oid = patch_git.commit(
                 self._patches,
                 tree=taken.tree,
@@ -309,40 +307,45 @@ class PrivateGround:
             incomplete=taken.incomplete,
             notes=(
                 *taken.notes,
-                *left.notes,
+                *work.notes,
                 *noted(self._patches, self._base, oid, secrets_in),
                 *((self._kept_here,) if taken.incomplete or behind else ()),
             ),
             left_behind=behind,
-            stranded=left.refs,
+            stranded=work.refs,
             remarks=remarks(files, config.get("core.hookspath", "")),
         )
 
-    def _left(self, attempt: int, taken: Collected) -> Kept:
-        from hydra.git import stranded
+    def _stranded(self, attempt: int, taken: Collected, *, last: bool) -> Kept:
+        from hydra.git import hidden, stranded
 
-        return stranded.keep(
-            stranded.Lane(
-                patches=self._patches,
-                ground=self._ground,
-                worktree=self.worktree,
-                base=self._base,
-                tree=taken.tree,
-                name=f"{self._lane}/{attempt}",
-                limits=self._limits,
-                exclude=self._not_taken,
-                sources=self._sources(),
-                staged=taken.staged,
-                repositories=taken.repositories,
-            )
+        lane = stranded.Lane(
+            patches=self._patches,
+            ground=self._ground,
+            worktree=self.worktree,
+            base=self._base,
+            tree=taken.tree,
+            name=f"{self._lane}/{attempt}",
+            limits=self._limits,
+            exclude=self._not_taken,
+            sources=self._sources(),
+            staged=taken.staged,
+            repositories=taken.repositories,
         )
+        try:
+            return stranded.keep(lane)
+        except GitFailed as failed:
+            if not last:
+                raise
+            # The patch itself stands.
+            return hidden.Kept((f"its other work could not be looked at: {failed.message}",), 1)
 
     def _sources(self) -> tuple[Source, ...]:
         """The agent's own repositories, with the refs that its lane was made with."""
         from hydra.git import hidden, sources
 
-        given = self._refs if self._refs.exists() else self._git_dir / "packed-refs"
-        refs = hidden.handed(content(given))
+        packed = self._refs if self._refs.exists() else self._git_dir / "packed-refs"
+        refs = hidden.handed(content(packed))
         return sources.lane_sources(self._git_dir, self.worktree, refs)
 
 

@@ -100,34 +100,34 @@ class User(threading.Thread):
     def run(self) -> None:
         """One command after another."""
         while not self._over.wait(self._chance.uniform(0, 0.15)):
-            self.one()
+            self.tidy()
 
     def stop(self) -> None:
         """Waits for the last of them."""
         self._over.set()
         self.join()
 
-    def one(self) -> None:
+    def tidy(self) -> None:
         """One command, whatever it answers: two of them may meet."""
         refs = _git(self._repo, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags")
         others = [ref for ref in refs.split() if ref != "refs/heads/main"]
-        tidy = self._chance.choice([*_TIDY, *[("update-ref", "-d", ref) for ref in others]])
-        _git(self._repo, *tidy)
-        self._tidied[tidy[0]] += 1
+        command = self._chance.choice([*_TIDY, *[("update-ref", "-d", ref) for ref in others]])
+        _git(self._repo, *command)
+        self._tidied[command[0]] += 1
 
     def all(self) -> None:
         """Everything that no branch but main has is gone afterwards."""
         for ref in _git(self._repo, "for-each-ref", "--format=%(refname)").split():
             if ref != "refs/heads/main" and not ref.startswith("refs/hydra/"):
                 _git(self._repo, "update-ref", "-d", ref)
-        for words in (_TIDY[0], _TIDY[2], _TIDY[3], _TIDY[6]):
-            _git(self._repo, *words)
-            self._tidied[words[0]] += 1
+        for command in (_TIDY[0], _TIDY[2], _TIDY[3], _TIDY[6]):
+            _git(self._repo, *command)
+            self._tidied[command[0]] += 1
 
 
-def _git(repo: Path, *words: str) -> str:
+def _git(repo: Path, *command: str) -> str:
     done = subprocess.run(
-        ["git", *words], cwd=repo, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        ["git", *command], cwd=repo, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
     return done.stdout
 
@@ -156,8 +156,8 @@ class Storm:
                 [fakes.shell("sh", "-c", self._script(lane, done, shared)), fakes.finish("done")],
             )
         user.start()
-        words = ["race", "Do it", "-q", *(w for lane in LANES for w in ("-a", lane))]
-        raced = self.hydra.run(*words, *([] if self.bwrap else ["--unsafe-full-access"]))
+        command = ["race", "Do it", "-q", *(w for lane in LANES for w in ("-a", lane))]
+        raced = self.hydra.run(*command, *([] if self.bwrap else ["--unsafe-full-access"]))
         user.stop()
         self.ledger.settle()
         done.run = str(max(self.hydra.state.glob("*/runs/[!.]*"), default="", key=_name))
@@ -202,8 +202,8 @@ class Storm:
 
     def _script(self, lane: str, done: Round, shared: dict[str, str]) -> str:
         """What an agent types: first what is to be in no file, then the files of its patch."""
-        words = _BEGIN.replace("{token}", done.token).replace("{lane}", lane)
-        lines = [words.replace("{ledger}", str(self.ledger.path))]
+        command = _BEGIN.replace("{token}", done.token).replace("{lane}", lane)
+        lines = [command.replace("{ledger}", str(self.ledger.path))]
         for n, how in enumerate(self.chance.sample(sorted(_STRANDED), 3)):
             path, text = f"s{n}.txt", f"{done.token} {lane} stranded {n}\n"
             lines += [f"printf '{text}' > {path}", _STRANDED[how].format(path=path, n=n)]
@@ -224,11 +224,11 @@ class Storm:
         yield from self._compare(done)
         commands = [("runs", "show"), ("export", "claude"), ("compare",)]
         commands.append(("merge", "codex", "--dry-run", "--override", "the storm's"))
-        words = self.chance.choice(commands)
-        said = self.hydra.run(*words)
-        if said.returncode != 0:
-            yield f"hydra {' '.join(words)}: exit {said.returncode}: {said.stderr}"
-        user.one()
+        command = self.chance.choice(commands)
+        shown = self.hydra.run(*command)
+        if shown.returncode != 0:
+            yield f"hydra {' '.join(command)}: exit {shown.returncode}: {shown.stderr}"
+        user.tidy()
         yield from self._diff(done, self.chance.choice(LANES))
         if self.rounds:
             yield from self._compare(self.chance.choice(self.rounds))
@@ -247,8 +247,8 @@ class Storm:
         with tempfile.TemporaryDirectory(dir=self.hydra.scratch, prefix="fresh-") as name:
             fresh = Path(name)
             git(fresh, "init", "-q", "--bare")
-            words = ["git", "fetch", "-q", f"{done.run}/patches.git", "+refs/*:refs/*"]
-            fetched = subprocess.run(words, cwd=fresh, capture_output=True, text=True)
+            command = ["git", "fetch", "-q", f"{done.run}/patches.git", "+refs/*:refs/*"]
+            fetched = subprocess.run(command, cwd=fresh, capture_output=True, text=True)
             if fetched.returncode != 0:
                 yield f"{done.token}: cannot be fetched: {fetched.stderr}"
             for lane in LANES:
@@ -282,13 +282,13 @@ def storm(
     say: Callable[[str], None] = lambda line: None,
 ) -> list[Round]:
     """So many races; every round, faults or not."""
-    one = Storm(scratch, seed, bwrap=bwrap)
+    tempest = Storm(scratch, seed, bwrap=bwrap)
     say(f"seed {seed}")
     rounds = []
     try:
         for number in range(races):
             began = time.monotonic()
-            rounds.append(done := one.race(number))
+            rounds.append(done := tempest.race(number))
             faults = "".join(f"\n    FAULT {fault}" for fault in done.faults)
             say(
                 f"{number + 1:4} {done.entered} entries, {sum(done.tidied.values())} times tidied "
@@ -296,7 +296,7 @@ def storm(
             )
         return rounds
     finally:
-        one.ledger.close()
+        tempest.ledger.close()
 
 
 def summary(rounds: list[Round]) -> str:
@@ -315,21 +315,21 @@ def summary(rounds: list[Round]) -> str:
 
 def main() -> int:
     """Prints every round, then the figures; exit 1 where a round has a fault."""
-    words = argparse.ArgumentParser(prog="python -m tests.support.gc_storm")
-    words.add_argument("--races", type=int, default=200)
-    words.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    words.add_argument("--no-bwrap", action="store_true", help="with nothing that confines")
-    words.add_argument("--user", type=int, help="as this uid (from root)")
-    asked = words.parse_args()
-    if asked.user is not None:
+    parser = argparse.ArgumentParser(prog="python -m tests.support.gc_storm")
+    parser.add_argument("--races", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--no-bwrap", action="store_true", help="with nothing that confines")
+    parser.add_argument("--user", type=int, help="as this uid (from root)")
+    options = parser.parse_args()
+    if options.user is not None:
         os.setgroups([])
-        os.setgid(asked.user)
-        os.setuid(asked.user)
+        os.setgid(options.user)
+        os.setuid(options.user)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with place() as scratch:
         os.environ["HOME"] = str(scratch)  # git's, for the repository that is made
         rounds = storm(
-            scratch, races=asked.races, seed=asked.seed, bwrap=not asked.no_bwrap, say=_say
+            scratch, races=options.races, seed=options.seed, bwrap=not options.no_bwrap, say=_say
         )
     _say(summary(rounds))
     return int(any(done.faults for done in rounds))
