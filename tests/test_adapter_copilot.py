@@ -70,6 +70,7 @@ def test_a_lane_is_told_where_it_is_unpacked(scratch: Path) -> None:
         environ={},
         adapters={"copilot": ADAPTER},
         plan=nothing,
+        view=nothing,
     )
     assert shop._own_places(plan) == {}
     place = scratch / ".cache/copilot/pkg/linux-x64/1.0.102"

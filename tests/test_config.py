@@ -203,6 +203,7 @@ _ENVIRONMENT |= {
     "checks.tree": ("lane", "lane"),
     "checks.network": ("private", "private"),
     "checks.environment": ("DATABASE_URL,ACME_*", ("DATABASE_URL", "ACME_*")),
+    "confine.show": ("~/lib:/data", ("~/lib", "/data")),
 }
 
 

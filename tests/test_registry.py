@@ -16,7 +16,7 @@ from hydra.adapters.folders import folders_of
 from hydra.adapters.registry import Asked, lanes, parse_agent
 from hydra.errors import UsageError
 from hydra.model import Tier
-from hydra.sandbox import default_masks
+from hydra.sandbox import AGENT_PLACES
 
 SAFE = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
 
@@ -53,7 +53,7 @@ def test_where_each_keeps_its_settings_is_known_without_loading_it() -> None:
     folders = [one for a in registry.everyone() for one in folders_of(a.descriptor)]
     assert {folder.variable for folder in folders} == set(registry.VARIABLES)
     home = Path("/home/ada")
-    hidden = default_masks(home)
+    hidden = [home / place for place in AGENT_PLACES]
     for folder in folders:
         place = home / folder.default
         assert any(place == mask or mask in place.parents for mask in hidden), folder.default

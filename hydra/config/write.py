@@ -63,6 +63,7 @@ def dumps(config: Config) -> str:
     judge = _table(config.judge, "judge")
     document["judge"] = {**judge, "weights": _table(config.judge.weights, "judge.weights")}
     document["hooks"] = _table(config.hooks, "hooks")
+    document["confine"] = _table(config.confine, "confine")
     document["retry"] = _table(config.retry, "retry")
     document["budget"] = _table(config.budget, "budget")
     agents = {agent: _table(it, "agents.<key>") for agent, it in config.agents.items()}

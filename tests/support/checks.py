@@ -18,7 +18,8 @@ from hydra.checks.round import Round, new_folder
 from hydra.git import patches as patch_git
 from hydra.git import repository
 from hydra.model import Check, Confinement, Limits
-from hydra.sandbox import PROMISES, trial_argv
+from hydra.sandbox import PROMISES, View, trial_argv
+from hydra.sandbox.discovery import compute_view
 from hydra.secrets import Redactor
 from tests.conftest import git
 
@@ -89,6 +90,20 @@ class Bench:
             confinement=held or confinement(),
             limits=limits or Limits(check=60),
             network=network,
+            view=self.view,
+        )
+
+    def view(self) -> View:
+        """As in a race, and what a test has laid into its scratch folder beside its own."""
+        own = {self.repo, self.state, self.kit.home}
+        scratch = self.state.parent
+        return compute_view(
+            self.kit.home,
+            self.kit.environment,
+            objects=self.kit.repository.objects,
+            show=[str(path) for path in scratch.iterdir() if path not in own],
+            guarded=(self.state,),
+            repository=self.repo,
         )
 
     def tell(self, kind: str, data: Mapping[str, object]) -> None:
