@@ -89,7 +89,7 @@ def test_the_view_shows_none_of_three_hundred_places(stack: ExitStack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "kept"),
+    ("address", "cleaned"),
     [
         ("https://conda.example/t/ab-1234/main", "https://conda.example/main"),
         (
@@ -103,5 +103,5 @@ def test_the_view_shows_none_of_three_hundred_places(stack: ExitStack) -> None:
         ("https://x.example/artifactory/api/npm/npm-virtual/",) * 2,
     ],
 )
-def test_an_address_made_anew_keeps_no_token(address: str, kept: str) -> None:
-    assert clean_address(address) == kept
+def test_an_address_made_anew_keeps_no_token(address: str, cleaned: str) -> None:
+    assert clean_address(address) == cleaned

@@ -82,8 +82,8 @@ def test_pyenv(hydra: Hydra) -> None:
 def test_a_virtual_environment_of_pyenvs_python_outside_of_the_checkout(hydra: Hydra) -> None:
     root = pyenv_at(hydra.home)
     venv = hydra.home / ".virtualenvs" / "shop"
-    words = [str(next((root / "versions").iterdir()) / "bin" / "python3"), "-m", "venv"]
-    toolchains.run([*words, str(venv)], hydra.home, hydra.home)
+    command = [str(next((root / "versions").iterdir()) / "bin" / "python3"), "-m", "venv"]
+    toolchains.run([*command, str(venv)], hydra.home, hydra.home)
     hydra.path.append(venv / "bin")
     hydra.extra["VIRTUAL_ENV"] = str(venv)
     files = {"src/__init__.py": "", "tests/__init__.py": "", "tests/test_pages.py": PYTHON_TEST}
@@ -165,12 +165,12 @@ def test_pnpm_and_its_store(hydra: Hydra) -> None:
     race(hydra, "pnpm install --offline --frozen-lockfile && pnpm test", files)
 
 
-def install(words: list[str], hydra: Hydra, folder: Path) -> None:
+def install(command: list[str], hydra: Hydra, folder: Path) -> None:
     """By a registry, before the race; skips where none answers."""
     try:
-        toolchains.run(words, hydra.home, hydra.repo, str(folder))
+        toolchains.run(command, hydra.home, hydra.repo, str(folder))
     except AssertionError as failed:
-        pytest.skip(f"`{' '.join(words)}` finds no registry here: {str(failed)[-300:]}")
+        pytest.skip(f"`{' '.join(command)}` finds no registry here: {str(failed)[-300:]}")
 
 
 def test_cargo(hydra: Hydra) -> None:

@@ -25,9 +25,18 @@ def copy_tree(source: Path, target: Path, *left_out: str) -> None:
 def fetch_wheel(name: str, folder: Path) -> Path:
     """One wheel of the package index that pip has here, unpacked. Skips where there is none."""
     folder.mkdir(parents=True, exist_ok=True)
-    words = ("download", "--quiet", "--no-deps", "--only-binary", ":all:", "-d", str(folder), name)
+    command = (
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "-d",
+        str(folder),
+        name,
+    )
     done = subprocess.run(
-        [sys.executable, "-m", "pip", *words], capture_output=True, text=True, timeout=300
+        [sys.executable, "-m", "pip", *command], capture_output=True, text=True, timeout=300
     )
     wheels = list(folder.glob("*.whl"))
     if done.returncode != 0 or not wheels:
@@ -38,15 +47,15 @@ def fetch_wheel(name: str, folder: Path) -> Path:
     return folder
 
 
-def run(words: list[str], home: Path, cwd: Path, path: str = "") -> str:
+def run(command: list[str], home: Path, cwd: Path, path: str = "") -> str:
     """A command of the user's own in that HOME, before the race; its stdout. Fails if it fails."""
     # Nothing else of this process's: a PYENV_ROOT would have the real one's shims made anew.
     environ = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environ |= {"HOME": str(home), "PATH": f"{path}:/usr/local/bin:/usr/bin:/bin"}
     done = subprocess.run(
-        words, cwd=cwd, env=environ, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.returncode == 0, (words, done.stdout[-2000:], done.stderr[-2000:])
+    assert done.returncode == 0, (command, done.stdout[-2000:], done.stderr[-2000:])
     return done.stdout
 
 
