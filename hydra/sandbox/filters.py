@@ -1,7 +1,7 @@
 """Settings files made anew, line by line or key by key, of the keys that an expression allows.
 
-Every filter gives the new text and whether a line was left out. An address keeps no
-password, no query and no folder that looks like a token: there tokens stand.
+Every filter gives the new text and whether a line was left out. An address keeps neither a
+password nor a query: both are where tokens stand.
 """
 
 from __future__ import annotations
@@ -12,11 +12,6 @@ from typing import Any, NamedTuple
 
 _USERINFO = re.compile(r"(?<=://)[^/\s\"'@]*@")
 _QUERY = re.compile(r"(://[^\s\"'?#,|]*)[?#][^\s\"',|]*")
-_PART = re.compile(r"(?<=://)[^\s\"',|]+")
-_TOKEN_PART = re.compile(
-    r"(?<=/)(t/[^/]+|(?=\w*\d)(?=\w*[A-Za-z])\w{16,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})/"
-)
-"""Where a package host has its tokens: `/t/TOKEN/` (conda), a folder of no word (cloudsmith)."""
 
 
 _ADDRESS = re.compile(r"://[^/\s\"']*/([^\s\"'?#,|]*)")
@@ -34,9 +29,8 @@ Filter = Callable[[str, re.Pattern[str]], Remade]
 
 
 def clean_address(value: str) -> str:
-    """`value` with the user, the query and folders that are tokens taken out of every address."""
-    plain = _QUERY.sub(r"\1", _USERINFO.sub("", value))
-    return _PART.sub(lambda address: _TOKEN_PART.sub("", address[0]), plain)
+    """`value` with the user and the query taken out of every address in it."""
+    return _QUERY.sub(r"\1", _USERINFO.sub("", value))
 
 
 def holds_key(value: str) -> bool:
