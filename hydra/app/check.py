@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,10 +11,11 @@ from typing import Any
 
 import trio
 
-from hydra import probe
+from hydra import executables, paths, probe
 from hydra.app import roster, runs, settings
 from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
+from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.record import document
@@ -41,7 +41,7 @@ class CheckRequest:
     run: str = ""
     lanes: tuple[str, ...] = ()
     flags: Mapping[str, object] = field(default_factory=dict)
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
     tell: LaneTell = silent
 
 
@@ -75,7 +75,7 @@ def check_commit(
     `ok`: no required check holds it back; `why`: the first reason; and the document of `check`.
     A run without checks is `ok`, with none. Raises what `check` does.
     """
-    environ = dict(os.environ) if environ is None else environ
+    environ = executables.users_environment() if environ is None else environ
     place = runs.here(environ)
     request = CheckRequest(environ=environ, tell=tell)
     plan = record.plan(found.folder)
@@ -212,11 +212,24 @@ async def _checked(
         kit = await trio.to_thread.run_sync(kit_of, plan, around)
     except OSError as error:
         raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
+    hidden = HiddenPlaces(
+        view=around.view,
+        own=(place.repository.root, place.state),
+        settings_file=paths.user_config_file(request.environ),
+        run_folder=found.folder,
+    )
+
+    def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
+        request.tell(lane, kind, data)
+        for text in hidden.notice(kind, data) if plan.confinement.holds else ():
+            request.tell("", "run_warning", {"text": text})
+
     with alone(kit.folder):  # for as long as its grounds are in use
         await trio.to_thread.run_sync(sweep, found, ground_dir(place.state, found.id, "x").parent)
         checked = await run_round(
-            found, kit, plan.checks_parallel, subjects, plan.task.base, request.tell, cap
+            found, kit, plan.checks_parallel, subjects, plan.task.base, tell, cap
         )
+    checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
     with suppress(OSError):  # what is shown stands all the same
         write_json(kit.folder / "result.json", checked.document())
         (found.folder / "size.json").unlink(missing_ok=True)

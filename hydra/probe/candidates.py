@@ -7,12 +7,12 @@ broken shim, an old version in front of the new one.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+from hydra import executables
 from hydra.adapters.contract import Descriptor
 from hydra.errors import Failure
 from hydra.model import DetectResult
@@ -30,22 +30,18 @@ def candidates(descriptor: Descriptor, around: Surroundings) -> list[Path]:
 
     What a relative entry of PATH leads to belongs to whatever folder this is, and is never run.
     """
-    folders = _folders(around.environ.get("PATH", os.defpath))
+    path = executables.absolute_path(around.environ.get("PATH"))
     configured = around.paths.get(descriptor.key)
     if configured:
-        program = shutil.which(configured, path=os.pathsep.join(folders))
+        program = executables.find_all_users(configured, path)
         return [Path(program)] if program else []
     names = (*descriptor.binaries, *descriptor.generic_binaries)
     programs: dict[tuple[str, str], Path] = {}
-    for name, folder in product(names, folders):
-        if program := shutil.which(name, path=folder):
+    for name, folder in product(names, path.split(os.pathsep)):
+        if program := executables.find_all_users(name, folder):
             # Once each, for /bin may be /usr/bin; by its name too, for a shim may be many.
             programs.setdefault((name, os.path.realpath(program)), Path(program))
     return list(programs.values())
-
-
-def _folders(path: str) -> list[str]:
-    return [folder for folder in path.split(os.pathsep) if Path(folder).is_absolute()]
 
 
 def is_unfit(error: Failure | None) -> bool:
