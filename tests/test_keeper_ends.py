@@ -290,9 +290,9 @@ def test_a_frozen_keeper_and_a_wiped_mark_outlive_no_killed_hydra(
         racing.kill()
         racing.wait()
         assert running(mark), "else there is nothing to be recovered"
-        told = place.run("runs")
+        listing = place.run("runs")
         assert running(mark, keepers=True) == []
-        assert "1 patch taken" in told.stderr
+        assert "1 patch taken" in listing.stderr
 
 
 @pytest.mark.slow

@@ -121,8 +121,8 @@ def report(name: str, loot: Mapping[str, Any]) -> None:
 
 def facts() -> dict[str, Any]:
     """What the test says: places and names that an attacker would guess."""
-    told: dict[str, Any] = json.loads(sys.argv[1])
-    return told
+    data: dict[str, Any] = json.loads(sys.argv[1])
+    return data
 
 
 def daemon(argv: list[str], environ: Mapping[str, str] | None = None) -> None:

@@ -303,9 +303,9 @@ def on_own(attack: On) -> str:
 
 
 def main() -> None:
-    told = facts()
-    pid = target(told["steps"])
-    chosen = [a for a in (*REACH, *HAMPERING) if a.__name__ in told["attacks"]]
+    data = facts()
+    pid = target(data["steps"])
+    chosen = [a for a in (*REACH, *HAMPERING) if a.__name__ in data["attacks"]]
     loot = {
         attack.__name__: {
             "own": on_own(attack),
