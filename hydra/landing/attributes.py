@@ -60,13 +60,14 @@ class Attributes(NamedTuple):
 
         As far as the file system and one's rights allow. Raises `OSError` for the permissions.
         """
-        now = Attributes.of(path)
-        if now is None or now == self:
+        facts, mode = os.lstat(path), self._mode(old, new)
+        if not stat.S_ISREG(facts.st_mode):
             return
-        if (now.owner, now.group) != (self.owner, self.group):
+        if (facts.st_uid, facts.st_gid) != (self.owner, self.group):
             with suppress(PermissionError):  # another's file, or a group that one is not in
                 os.chown(path, self.owner, self.group)
-        os.chmod(path, self._mode(old, new))  # noqa: PTH101  bytes
+        if stat.S_IMODE(facts.st_mode) != mode:
+            os.chmod(path, mode)  # noqa: PTH101  bytes
         for name, value in self.extended.items():
             with suppress(OSError):
                 os.setxattr(path, name, value)

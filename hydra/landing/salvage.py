@@ -20,7 +20,7 @@ from hydra.landing.place import files_below
 from hydra.landing.rollback import Unsure, folder_place, fresh_place, gone_place
 from hydra.landing.staging import is_folder
 from hydra.landing.swap import Mark
-from hydra.landing.version import digest_of, is_written_to
+from hydra.landing.version import look_into
 from hydra.naming import some
 from hydra.store import read_object, write_json
 
@@ -131,35 +131,21 @@ def _reason(shift: Shift, place: bytes) -> str | None:
         return None
     if mark not in (shift.old, shift.fresh):
         return WRITTEN
-    # First whether it can still change, then whether it has.
-    is_open = is_written_to(place)
-    if mark == shift.old and not _is_what_was_read(place, shift.digest):
-        return WRITTEN
-    if Mark.of(place) != mark:
+    is_open, digest = look_into(place, mark)
+    changed = mark == shift.old and "" not in (digest, shift.digest) and digest != shift.digest
+    if changed or Mark.of(place) != mark:
         return WRITTEN
     return None if is_open is False else OPEN if is_open else _UNKNOWN
-
-
-def _is_what_was_read(place: bytes, digest: str) -> bool:
-    try:
-        return not digest or digest_of(place) == digest
-    except OSError:
-        return True  # its owner could not read it before either
 
 
 def _salvage(
     journal: Journal, desk: Desk, number: int, place: bytes, name: str, why: str
 ) -> SalvagedFile:
-    mark, digest = Mark.of(place), _digest(place) if why in (OPEN, _UNKNOWN) else ""
+    mark = Mark.of(place)
+    digest = look_into(place, mark)[1] if mark and why in (OPEN, _UNKNOWN) else ""
     file = _move(place, f"{number}-{Path(name).name[-_NAME:]}", _folders(journal, desk))
     since = time.time()
     return SalvagedFile(path=name, file=str(file), why=why, mark=mark, digest=digest, since=since)
-
-
-def _digest(place: bytes) -> str:
-    with suppress(OSError):
-        return digest_of(place)
-    return ""
 
 
 def _move(place: bytes, name: str, folders: Sequence[Path]) -> Path:
@@ -186,8 +172,8 @@ def _again(row: SalvagedFile) -> SalvagedFile | None:
     mark = Mark.of(place)
     if mark is None:
         return None
-    is_open = is_written_to(place)
-    if mark != row.mark or (row.digest and _digest(place) != row.digest):
+    is_open, digest = look_into(place, mark)
+    if mark != row.mark or ("" not in (digest, row.digest) and digest != row.digest):
         return replace(row, why=WRITTEN)
     if is_open or (is_open is None and time.time() - row.since < _LATE_AFTER):
         return row

@@ -12,7 +12,6 @@ import hashlib
 import os
 import signal
 import stat
-from contextlib import suppress
 from typing import NamedTuple
 
 from hydra.landing.swap import Mark, look_at
@@ -44,51 +43,47 @@ class Version(NamedTuple):
         """The digest of this very version; None where another one stands there by now, came while
         it was read, or where it cannot be read."""
         try:
-            digest = digest_of(path)
+            digest = digest_of(path, self.mark)
         except OSError:
             return None
         return digest if Version.of(path) == self else None
 
 
-def digest_of(path: bytes) -> str:
-    """Of a file's bytes or a link's target; "" for what has none. Raises `OSError`."""
-    if os.path.islink(path):  # noqa: PTH114  bytes
-        return _hash(os.readlink(path)).hexdigest()  # noqa: PTH115
+def digest_of(path: bytes, mark: Mark) -> str:
+    """Of the bytes of a file of this mark, or of a link's target; "" of what has none. Raises
+    `OSError`."""
+    if stat.S_ISLNK(mark.mode):
+        return _hash(os.readlink(path)).hexdigest()  # noqa: PTH115  bytes
+    if not stat.S_ISREG(mark.mode):
+        return ""
     fd = os.open(path, _READ)
     try:
-        return _digest(fd) if stat.S_ISREG(os.fstat(fd).st_mode) else ""
+        return _digest(fd, mark.size)
     finally:
         os.close(fd)
 
 
-def _digest(fd: int) -> str:
-    content = _hash()
-    while piece := os.read(fd, _PIECE):
-        content.update(piece)
-    return content.hexdigest()
+def look_into(path: bytes, mark: Mark) -> tuple[bool | None, str]:
+    """Whether a file of this mark `is_written_to`, and its digest ("" where it cannot be read): in
+    this order, so that whoever still could change it is known before it is read."""
+    if not stat.S_ISREG(mark.mode):  # a link, which nobody can have open
+        return False, digest_of(path, mark)
+    try:
+        fd = os.open(path, _READ)
+    except OSError:
+        return None, ""
+    try:
+        return is_written_to(fd), _digest(fd, mark.size)
+    finally:
+        os.close(fd)
 
 
-def _hash(data: bytes = b"") -> hashlib.blake2b:
-    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES)
-
-
-def is_written_to(path: bytes) -> bool | None:
+def is_written_to(fd: int) -> bool | None:
     """Whether some process has this file open to write, or mapped so; None where the kernel does
     not say: another owner's file, a file system of a network.
 
-    Asked by a lease: it is granted only where nobody has.
+    Asked by a lease: it is granted only where nobody has, and ends with the descriptor.
     """
-    try:
-        fd = os.open(path, _READ)
-    except OSError:  # a link, which nobody can have open; else it cannot be said
-        return False if os.path.islink(path) else None  # noqa: PTH114
-    try:
-        return _is_leased(fd)
-    finally:
-        os.close(fd)
-
-
-def _is_leased(fd: int) -> bool | None:
     if not hasattr(fcntl, "F_SETLEASE"):
         return None
     try:
@@ -98,6 +93,17 @@ def _is_leased(fd: int) -> bool | None:
         return True
     except OSError:
         return None
-    with suppress(OSError):
-        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     return False
+
+
+def _digest(fd: int, size: int) -> str:
+    content = _hash()
+    while piece := os.read(fd, min(size + 1, _PIECE)):
+        content.update(piece)
+        if len(piece) == size:
+            break
+    return content.hexdigest()
+
+
+def _hash(data: bytes = b"") -> hashlib.blake2b:
+    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES)
