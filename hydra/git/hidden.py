@@ -70,8 +70,8 @@ class Keeper:
         named = _named(source, tips, settled)
         for short, oid in [*named.items()][:_MOST]:
             self.bring(source, oid, short, settled)
-        if more := len(named) - _MOST:
-            self.leave(f"{more} more refs were not looked at", more) if more > 0 else None
+        if (more := len(named) - _MOST) > 0:
+            self.leave(f"{more} more refs were not looked at", more)
         try:
             self._unnamed(source, tips, (*settled, *named.values()))
             if not source.nested:

@@ -65,8 +65,8 @@ def keep(lane: Lane) -> Kept:
         if inner := inner_source(lane.worktree, folder, lane.ground, recorded):
             keeper.look(inner)
             _keep_staged(keeper, lane, inner, lane.worktree, folder + b"/")
-    if more := len(lane.repositories) - _REPOSITORIES:
-        keeper.leave(f"{more} more repositories were not looked at", more) if more > 0 else None
+    if (more := len(lane.repositories) - _REPOSITORIES) > 0:
+        keeper.leave(f"{more} more repositories were not looked at", more)
     return keeper.result()
 
 
