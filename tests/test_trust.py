@@ -242,7 +242,17 @@ def besiege(place: Place, stack: ExitStack) -> Siege:
         f"REPO='{place.repo}' STATE='{place.state}' CACHE='{place.scratch}/cache' SUID='{suid}'",
         f"AGENTS='{place.scratch}/agents' PACKAGE='{PACKAGE}'",
     ]
-    lists = (READS, HOME_WRITES, INTO_ITS_OWN_HOME, OWN_SETTINGS, REPOSITORY, HYDRAS, MACHINE, LINKS, SCRATCH)
+    lists = (
+        READS,
+        HOME_WRITES,
+        INTO_ITS_OWN_HOME,
+        OWN_SETTINGS,
+        REPOSITORY,
+        HYDRAS,
+        MACHINE,
+        LINKS,
+        SCRATCH,
+    )
     attack = [sh(*where, attempts(**some)) for some in (*lists, connects)]
     # The FIFO pairs the two: the neighbour looks when the attacker has done its worst and stays.
     meet, met = f"echo . > {place.scratch}/go", f"read x < {place.scratch}/go"

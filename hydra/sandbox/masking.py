@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from hydra.sandbox.looking import entries_of, is_folder
 from hydra.sandbox.tables import ON_PATH
 from hydra.sandbox.view import Shown
 
@@ -41,9 +42,9 @@ _PRIVATE_FOLDERS = ((Path("/etc"), 8), (Path("/opt"), 2), (Path("/usr/local/etc"
 def telling_files(shown: Shown) -> Iterator[Path]:
     """Files whose name tells of a key, three levels down in a shown folder; the `.git` of a folder
     that PATH names, whose configuration may hold one."""
-    if not shown.path.is_dir():
+    if not is_folder(shown.path):
         return
-    if shown.reason == ON_PATH and (shown.path / ".git").is_dir():
+    if shown.reason == ON_PATH and is_folder(shown.path / ".git"):
         yield shown.path / ".git"
     for entry in _walk(shown.path):
         if _TELLING.search(entry.name) and not _PUBLIC.search(entry.name):
@@ -55,7 +56,7 @@ def _walk(top: Path) -> Iterator[os.DirEntry[str]]:
     todo, seen = [(str(top), 0)], 0
     while todo and seen < _ENTRIES:
         folder, level = todo.pop()
-        for entry in _entries(folder):
+        for entry in entries_of(folder):
             seen += 1
             if not entry.is_dir(follow_symlinks=False):
                 yield entry
@@ -75,7 +76,7 @@ def hidden_in_system() -> Iterator[Path]:
 
 
 def _private(folder: str, levels: int, account: tuple[int, frozenset[int]]) -> Iterator[Path]:
-    for entry in _entries(folder):
+    for entry in entries_of(folder):
         try:
             found = entry.stat(follow_symlinks=False)
         except OSError:
@@ -95,11 +96,3 @@ def _only_for(found: os.stat_result, account: tuple[int, frozenset[int]]) -> boo
         return False
     owner = found.st_uid == uid and found.st_mode & stat.S_IRUSR
     return bool(owner or (found.st_gid in groups and found.st_mode & stat.S_IRGRP))
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:
-        return []
