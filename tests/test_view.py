@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import site
 import subprocess
 import sys
 import tomllib
@@ -23,6 +24,7 @@ from hydra.sandbox.user_settings import FILTERED
 from hydra.sandbox.variables import hidden_variables
 from tests.conftest import git, make_repository
 from tests.support.processes import namespaces_work
+from tests.support.trust import ORDINARY, PROJECT, python_for
 
 TOKEN = "made-up-token-of-nobody"
 SYSTEM_PATH = "/usr/bin:/bin"
@@ -253,6 +255,36 @@ def test_every_path_has_a_reason_or_is_hidden(machine: Machine) -> None:
         objects / "../HEAD",
     ):
         assert view.reason(hidden) == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a folder of another account's")
+def test_what_this_account_may_not_enter_is_passed_over(machine: Machine) -> None:
+    locked = machine.scratch / "locked"
+    (locked / "bin").mkdir(parents=True)
+    machine.scratch.chmod(0o755)
+    locked.chmod(0o700)
+    names = ("PYENV_ROOT", "JAVA_HOME", "CARGO_HOME", "SSL_CERT_FILE", "VIRTUAL_ENV")
+    program = (
+        "from pathlib import Path; from hydra.sandbox.discovery import compute_view\n"
+        f"env = dict.fromkeys({names}, '{locked}/x') | {{'PATH': '{locked}/bin:{locked}:/usr/bin'}}\n"
+        f"view = compute_view(Path('{locked}/home'), env, programs=['{locked}/bin/agent'],\n"
+        f"    objects=[Path('{locked}/objects')], show=['{locked}/lib'])\n"
+        "print([str(it.path) for it in view.shown if 'locked' in str(it.path)])"
+    )
+    python = python_for(ORDINARY)
+    if not python:
+        pytest.skip("no Python here that an ordinary user may run")
+    done = subprocess.run(
+        [python, "-c", program],
+        env={"PYTHONPATH": os.pathsep.join((str(PROJECT), *site.getsitepackages()))},
+        user=ORDINARY,
+        group=ORDINARY,
+        extra_groups=[],
+        cwd="/",
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 # What the user shows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from hydra.model import Confinement
 from hydra.sandbox.lane_home import furnish, is_plain
@@ -16,7 +17,7 @@ def confine(
     confinement: Confinement, policy: SandboxPolicy, argv: Sequence[str]
 ) -> tuple[str, ...]:
     """`argv` inside `policy`, whose HOME is made where it is not there; unchanged where nothing
-    confines here. Raises `OSError`."""
+    confines here."""
     if not confinement.holds:
         return tuple(argv)
     inside = _unrestricted(policy) if policy.unrestricted else _restricted(policy)
@@ -34,7 +35,8 @@ def _unrestricted(policy: SandboxPolicy) -> list[str]:
 
 def _restricted(policy: SandboxPolicy) -> list[str]:
     mounts = list(_safe(policy, mounts_of(policy)))
-    furnish(policy, mounts)
+    with suppress(OSError):  # bwrap then says itself what is not there
+        furnish(policy, mounts)
     covered = (mount.target for mount in mounts if mount.option.endswith("0555 --tmpfs"))
     fixed = (*covered, *read_only_at_last(policy))
     return [

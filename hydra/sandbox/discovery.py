@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hydra.sandbox.links import LinkResolver
+from hydra.sandbox.looking import entries_of, exists, is_folder, is_program
 from hydra.sandbox.masking import hidden_in_system, telling_files
 from hydra.sandbox.places import shown_path
-from hydra.sandbox.programs import Programs, is_executable
+from hydra.sandbox.programs import Programs
 from hydra.sandbox.showing import ShownPlaces
 from hydra.sandbox.tables import (
     AGENT_PLACES,
@@ -83,7 +84,7 @@ class _Discovery:
 
     def _path_folder(self, entry: Path) -> None:
         folder = self._links.resolve(entry)
-        if is_system(folder) or not folder.is_dir():
+        if is_system(folder) or not is_folder(folder):
             return
         if folder == self._home / "bin":
             self._places.add(
@@ -104,7 +105,7 @@ class _Discovery:
     def variables(self) -> None:
         """Roots and certificates that a variable names."""
         for name, parts in ROOT_VARIABLES.items():
-            if (top := self._named(name)) and top.is_dir():
+            if (top := self._named(name)) and is_folder(top):
                 self._root(top, name, parts)
         for name in CERTIFICATE_VARIABLES:
             if file := self._named(name):
@@ -113,7 +114,7 @@ class _Discovery:
     def _root(self, top: Path, name: str, parts: tuple[str, ...]) -> None:
         if parts:
             self._places.show_parts(top, parts, f"${name}")
-        elif any((top / mark).exists() for mark in ROOT_MARKS[name]):
+        elif any(exists(top / mark) for mark in ROOT_MARKS[name]):
             self._places.show(top, f"${name}")
             self.programs.base_of(top)
 
@@ -129,7 +130,7 @@ class _Discovery:
     def exactly(self, places: Iterable[Path], reason: str) -> None:
         """What is needed, wherever it lies."""
         for place in places:
-            if os.access(place, os.F_OK):
+            if exists(place):
                 self._places.add(self._links.resolve(place), reason)
 
     def asked_for(self, show: Iterable[str]) -> None:
@@ -137,7 +138,7 @@ class _Discovery:
         for name in show:
             place = shown_path(name, self._home)
             real = self._links.resolve(place)
-            if os.access(place, os.F_OK) and not self._places.is_all_of_home(real):
+            if exists(place) and not self._places.is_all_of_home(real):
                 self._places.add(real, "[confine] show")
                 self._show.append(real)
 
@@ -163,9 +164,8 @@ class _Discovery:
 
 
 def _programs_in(folder: Path) -> list[Path]:
-    with os.scandir(folder) as entries:
-        names = sorted((entry for entry in entries if is_executable(entry)), key=lambda it: it.name)
-    return [Path(entry.path) for entry in names[:_ENTRIES]]
+    paths = sorted(Path(entry.path) for entry in entries_of(folder))
+    return [path for path in paths[:_ENTRIES] if is_program(path)]
 
 
 def own_installation(home: Path, program: Path, settings: Iterable[Path]) -> tuple[Path, ...]:

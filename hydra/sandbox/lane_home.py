@@ -44,6 +44,8 @@ def is_plain(folder: Path, below: Path) -> bool:
             mode = place.lstat().st_mode
         except FileNotFoundError:
             return True
+        except OSError:
+            return False
         if stat.S_ISLNK(mode) or (stat.S_ISDIR(mode) and mode & _PRIVATE != _PRIVATE):
             return False
         if not stat.S_ISDIR(mode):

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
+from hydra.sandbox.looking import entries_of, is_folder
 from hydra.sandbox.tables import ON_PATH
 from hydra.sandbox.view import Shown
 
@@ -56,10 +57,10 @@ _PRIVATE_FOLDERS = ((Path("/etc"), 8), (Path("/opt"), 5), (Path("/usr/local/etc"
 def telling_files(shown: Shown) -> Iterator[Path]:
     """Files whose name tells of a key, three levels down in a shown folder; the `.git` of a folder
     that PATH names, whose configuration may hold one."""
-    if not shown.path.is_dir():
+    if not is_folder(shown.path):
         return
     if shown.reason == ON_PATH:
-        if (shown.path / ".git").is_dir():
+        if is_folder(shown.path / ".git"):
             yield shown.path / ".git"
         yield from _bystanders(shown.path)
     yield from _settings_of_installations(shown.path)
@@ -70,7 +71,7 @@ def telling_files(shown: Shown) -> Iterator[Path]:
 
 def _bystanders(folder: Path) -> Iterator[Path]:
     """Files in a PATH folder that are neither programs nor code: PATH asks for programs."""
-    for entry in _entries(str(folder)):
+    for entry in entries_of(str(folder)):
         if entry.is_file(follow_symlinks=False):
             program = entry.stat(follow_symlinks=False).st_mode & 0o111
             code = Path(entry.name).suffix in _CODE or _LIBRARY.search(entry.name)
@@ -99,7 +100,7 @@ def _walk(top: Path) -> Iterator[os.DirEntry[str]]:
     todo, seen = [(str(top), 0)], 0
     while todo and seen < _ENTRIES:
         folder, level = todo.pop()
-        for entry in _entries(folder):
+        for entry in entries_of(folder):
             seen += 1
             if not entry.is_dir(follow_symlinks=False):
                 yield entry
@@ -122,7 +123,7 @@ def _private(top: str, levels: int, account: tuple[int, frozenset[int]]) -> Iter
     todo, seen = deque([(top, 1)]), 0  # what lies high first: it is where keys lie
     while todo and seen < _ENTRIES:
         folder, level = todo.popleft()
-        for entry in _entries(folder):
+        for entry in entries_of(folder):
             seen += 1
             try:
                 status = entry.stat(follow_symlinks=False)
@@ -143,11 +144,3 @@ def _only_for(found: os.stat_result, account: tuple[int, frozenset[int]]) -> boo
         return False
     owner = found.st_uid == uid and found.st_mode & stat.S_IRUSR
     return bool(owner or (found.st_gid in groups and found.st_mode & stat.S_IRGRP))
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:
-        return []

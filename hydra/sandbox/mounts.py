@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from hydra.sandbox.looking import exists, is_folder
 from hydra.sandbox.policy import SandboxPolicy, hidden_in_worktree
 from hydra.sandbox.tables import SCRATCH, SYSTEM, VAR
 from hydra.sandbox.view import is_system
@@ -62,10 +63,10 @@ def system_mounts() -> Iterator[Mount]:
     for top in (Path("/", name) for name in SYSTEM):
         if top.is_symlink():
             yield Mount("--symlink", top, str(top.readlink()))
-        elif top.is_dir():
+        elif is_folder(top):
             yield _mount("--ro-bind", top)
     for place in (Path("/var", name) for name in VAR):
-        if os.access(place, os.F_OK):
+        if exists(place):
             yield _mount("--ro-bind", place)
 
 
@@ -86,7 +87,7 @@ def home_target(policy: SandboxPolicy) -> Path | None:
     home = policy.view.home
     if policy.home_folder is None or home == Path("/"):
         return None
-    return None if is_system(home) and not home.is_dir() else home
+    return None if is_system(home) and not is_folder(home) else home
 
 
 def read_only_at_last(policy: SandboxPolicy) -> Iterator[Path]:
@@ -121,11 +122,11 @@ def _view_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
     seals = [Mount("--tmpfs", place) for place in _sealed(policy)]
     # What holds another comes first; of two for one place the seal is laid last.
     yield from sorted((*shown, *seals), key=lambda mount: mount.target.parts)
-    yield from map(_cover, (place for place in view.masked if os.access(place, os.F_OK)))
+    yield from map(_cover, (place for place in view.masked if exists(place)))
 
 
 def _cover(place: Path) -> Mount:
-    if place.is_dir():
+    if is_folder(place):
         return Mount("--perms 0555 --tmpfs", place)
     return Mount("--ro-bind", place, str(_NOTHING.get(place.suffix, _EMPTY_FILE)))
 

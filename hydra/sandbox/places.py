@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
+from hydra.sandbox.looking import exists
 from hydra.sandbox.tables import AGENT_PLACES, SECRET_PLACES
 
 
@@ -41,7 +42,7 @@ def show_problems(names: Iterable[str], home: Path) -> Iterator[str]:
     real_home = Path(os.path.realpath(home))
     for name in names:
         real = Path(os.path.realpath(shown_path(name, home)))
-        if not os.access(real, os.F_OK):
+        if not exists(real):
             yield f"[confine] show names what is not there: {name}"
         elif real == real_home or real in real_home.parents:
             yield f"[confine] show names your whole home folder, and is not followed: {name}"
@@ -52,6 +53,6 @@ def show_problems(names: Iterable[str], home: Path) -> Iterator[str]:
 def secret_place(real: Path, home: Path) -> Path | None:
     """The place of keys, or of an agent's settings, that `real` is, holds or lies in."""
     for place in (home / name for name in (*SECRET_PLACES, *AGENT_PLACES)):
-        if real == place or place in real.parents or (real in place.parents and place.exists()):
+        if real == place or place in real.parents or (real in place.parents and exists(place)):
             return place
     return None

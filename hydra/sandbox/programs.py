@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from hydra.sandbox.looking import exists, is_file, is_folder, is_program
 from hydra.sandbox.showing import ShownPlaces
 from hydra.sandbox.tables import BESIDE, PREFIX_PARTS, ROOTS
 from hydra.sandbox.view import is_system
@@ -42,7 +42,7 @@ class Programs:
         does."""
         real = self._places.links.resolve(path)
         self._environments(path, reason)
-        if real in self._seen or depth > _DEPTH or not _is_program(real):
+        if real in self._seen or depth > _DEPTH or not is_program(real):
             return
         self._seen.add(real)
         if not is_system(real):
@@ -117,7 +117,7 @@ class Programs:
     def _environment(self, real: Path, reason: str) -> bool:
         """Whether it belongs to a virtual or a conda environment, which is shown whole."""
         for top in real.parents:
-            if (top / "pyvenv.cfg").is_file() or (top / "conda-meta").is_dir():
+            if is_file(top / "pyvenv.cfg") or is_folder(top / "conda-meta"):
                 self._places.show(top, reason)
                 self.base_of(top)
                 return True
@@ -128,23 +128,6 @@ class Programs:
             # Never HOME's own lib and share; what lies in bin is shown one by one.
             return
         self._places.show_parts(top, PREFIX_PARTS, reason)
-
-
-def is_executable(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a program, by itself or by its link."""
-    try:
-        mode = entry.stat().st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) and bool(mode & 0o111)
-
-
-def _is_program(real: Path) -> bool:
-    try:
-        mode = real.stat().st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) and bool(mode & 0o111)
 
 
 def _interpreter(program: Path) -> Path | None:
@@ -169,7 +152,7 @@ def _named_in(script: Path) -> Iterator[Path]:
         return
     named = dict.fromkeys(re.findall(rb"(?<![\w.$}~/])/[\w.+@/-]+", text))
     paths = (Path(os.fsdecode(name)) for name in named)
-    yield from (path for path in paths if not is_system(path) and _is_program(path))
+    yield from (path for path in paths if not is_system(path) and is_program(path))
 
 
 def _in_checkout(real: Path, home: Path) -> bool:
@@ -177,6 +160,6 @@ def _in_checkout(real: Path, home: Path) -> bool:
     for parent in real.parents:
         if parent in (home, *home.parents):
             return False
-        if (parent / ".git").exists():
+        if exists(parent / ".git"):
             return True
     return False

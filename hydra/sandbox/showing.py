@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hydra.sandbox.links import LinkResolver
+from hydra.sandbox.looking import exists, is_folder
 from hydra.sandbox.tables import NEVER_WHOLE, NEVER_WHOLE_OF_HOME
 from hydra.sandbox.view import Shown, is_system
 
@@ -37,9 +37,9 @@ class ShownPlaces:
         """Shows it, unless it is the system's, not there, or a folder that may not be shown as a
         whole; whether it is shown."""
         real = self.links.resolve(path)
-        if is_system(real) or not os.access(real, os.F_OK):
+        if is_system(real) or not exists(real):
             return False
-        if self.is_guarded(real) and (real.is_dir() or self._in_guarded(real)):
+        if self.is_guarded(real) and (is_folder(real) or self._in_guarded(real)):
             self.notes.append(f"not shown: {real} ({reason})")
             return False
         self.add(real, reason)

@@ -23,6 +23,7 @@ from hydra.sandbox.filters import (
     filter_toml,
     filter_yaml,
 )
+from hydra.sandbox.looking import is_file
 
 _MOST = 256 * 1024
 
@@ -79,9 +80,11 @@ def remake_settings(
 
 
 def _text(path: Path) -> str | None:
+    if not is_file(path):  # a pipe would wait for a writer
+        return None
     try:
         with path.open("rb") as file:
-            return file.read(_MOST).decode("utf-8", "replace") if path.is_file() else None
+            return file.read(_MOST).decode("utf-8", "replace")
     except OSError:
         return None
 

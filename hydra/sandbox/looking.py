@@ -1,0 +1,44 @@
+"""Looks at files that raise nothing: pathlib's own raise where a parent may not be entered."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+
+def exists(path: Path) -> bool:
+    """Whether it is there, as far as this account can see."""
+    return os.access(path, os.F_OK)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder, or a link to one."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def is_file(path: Path) -> bool:
+    """Whether it is a regular file, or a link to one."""
+    return stat.S_ISREG(_mode(path))
+
+
+def is_program(path: Path) -> bool:
+    """Whether it is a file that somebody may execute."""
+    mode = _mode(path)
+    return stat.S_ISREG(mode) and bool(mode & 0o111)
+
+
+def entries_of(folder: str | Path) -> list[os.DirEntry[str]]:
+    """What is in a folder; nothing where it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except OSError:
+        return 0
