@@ -506,6 +506,22 @@ def test_copies_are_checked_before_anything_starts(repo: Path) -> None:
             repository.check_copies(found, [bad])
 
 
+def test_a_copy_through_a_link_is_named_from_where_it_leads(repo: Path, scratch: Path) -> None:
+    (scratch / "keys").mkdir()
+    (scratch / "keys" / "id").write_text("x")
+    (repo / "node_modules").mkdir()
+    (repo / "node_modules" / "out").symlink_to(scratch / "keys")
+    (repo / "node_modules" / "git").symlink_to("../.git")
+    (repo / "node_modules" / "in").symlink_to("../src")
+    (repo / "src" / ".env").write_text("x")
+    found = repository.read(repo)
+    assert repository.check_copies(found, ["node_modules/in/.env"]) == ("node_modules/in/.env",)
+    with pytest.raises(UsageError, match=f"through a link to {scratch / 'keys'}"):
+        repository.check_copies(found, ["node_modules/out/id"], said="hydra.toml: race.copy")
+    with pytest.raises(UsageError, match=r"into \.git through a link"):
+        repository.check_copies(found, ["node_modules/git/config"])
+
+
 def test_worktreeinclude_names_ignored_files_only(repo: Path) -> None:
     (repo / ".worktreeinclude").write_text(".env\n*.log\nREADME.md\nnew.py\n")
     for name in (".env", "a.log", "new.py", "b.txt"):

@@ -165,6 +165,58 @@ def test_copies_come_along_and_never_into_the_patch(repo: Path, scratch: Path) -
     assert changes(race, take(ground)) == {b".gitignore": b"", b"cfgx": b"x"}
 
 
+def test_no_copy_is_made_through_a_link_out_of_the_repository(repo: Path, scratch: Path) -> None:
+    """Also where the link came after the names were checked."""
+    secret = scratch / "keys"
+    secret.mkdir()
+    (secret / "id").write_text("the user's key")
+    (repo / "node_modules").mkdir()
+    (repo / "node_modules" / "x").symlink_to(secret)
+    race = race_on(repo, scratch / "state")
+    with pytest.raises(Refused, match=r"node_modules/x/id is not copied: outside the repository"):
+        race.opened(copies=["node_modules/x/id"])
+    assert not list((scratch / "state").rglob("id"))
+
+
+def test_a_copy_through_a_link_inside_the_repository_is_made(repo: Path, scratch: Path) -> None:
+    (repo / "packages" / "a").mkdir(parents=True)
+    (repo / "packages" / "a" / ".env").write_text("A=1")
+    (repo / "packages" / "a" / ".env").chmod(0o640)
+    (repo / "node_modules").mkdir()
+    (repo / "node_modules" / "a").symlink_to("../packages/a")
+    ground = race_on(repo, scratch / "state").opened(copies=["node_modules/a/.env"])
+    copy = ground.worktree / "node_modules" / "a" / ".env"
+    assert (copy.read_text(), copy.stat().st_mode & 0o777) == ("A=1", 0o640)
+
+
+def test_what_is_copied_is_never_written_through_a_link_in_a_copied_folder(
+    repo: Path, scratch: Path
+) -> None:
+    """A patch may hold links where the user's folder has files and folders."""
+    (scratch / "mine").mkdir()
+    (scratch / "mine" / "rc").write_text("the user's")
+    (repo / "data").mkdir()
+    (repo / "data" / "sub").symlink_to(scratch / "mine")
+    (repo / "data" / "rc").symlink_to(scratch / "mine" / "rc")
+    git(repo, "add", "-f", "data")
+    git(repo, "commit", "-qm", "links")
+    for name in ("sub", "rc"):
+        (repo / "data" / name).unlink()
+    (repo / "data" / "sub").mkdir()
+    (repo / "data" / "sub" / "evil").write_text("x")
+    (repo / "data" / "rc").write_text("x")
+    top = race_on(repo, scratch / "state").opened(copies=["data"]).worktree
+    assert (scratch / "mine" / "rc").read_text() == "the user's"
+    assert [path.name for path in (scratch / "mine").iterdir()] == ["rc"]
+    assert (top / "data" / "sub" / "evil").read_text() == (top / "data" / "rc").read_text() == "x"
+
+
+def test_what_waits_or_answers_is_refused_as_a_copy(repo: Path, scratch: Path) -> None:
+    os.mkfifo(repo / "pipe")
+    with pytest.raises(Refused, match="neither a file, a folder nor a link"):
+        race_on(repo, scratch / "state").opened(copies=["pipe"])
+
+
 def test_a_copy_never_lands_outside_the_worktree(repo: Path, scratch: Path) -> None:
     outside = scratch / "outside"
     outside.mkdir()

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from hydra.containment import EscapeError, locate
 from hydra.errors import Refused, UsageError
 from hydra.git.found import Repository, read
 from hydra.git.frozen import filters, lfs_missing, settings
@@ -191,6 +192,7 @@ def _checked_copy(repo: Repository, named: str, said: str) -> str:
         )
     if not os.path.lexists(repo.root / path):
         raise UsageError(f"{said} names a file that is not there: {named}", hint=f"in {repo.root}")
+    _check_way(repo, named, path, said)
     tracked = run("ls-files", "-z", "--", f":(top,literal){path}", cwd=repo.root).stdout
     if tracked:
         raise UsageError(
@@ -198,6 +200,19 @@ def _checked_copy(repo: Repository, named: str, said: str) -> str:
             hint="use --include-dirty to bring its uncommitted changes",
         )
     return str(path)
+
+
+def _check_way(repo: Repository, named: str, path: PurePosixPath, said: str) -> None:
+    """Before a run is made; the copy itself goes the same way without a link."""
+    try:
+        way = locate(repo.root, path)
+    except EscapeError as error:
+        raise UsageError(
+            f"{said} names a path outside the repository: {named}; {error}",
+            hint="name what lies in the repository itself",
+        ) from error
+    if ".git" in (part.lower() for part in way.parts[:1]):
+        raise UsageError(f"{said} leads into .git through a link: {named}", hint="leave it out")
 
 
 def _without_password(url: str) -> str:

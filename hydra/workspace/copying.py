@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hydra.containment import Entry, EscapeError, entry_below, open_folder
 from hydra.errors import Refused
 
 _FILE = 16 * 1024**2
 _TOTAL = 128 * 1024**2
 _ENTRIES = 20_000
 """Settings, skills and plugins are far smaller; what is over is left out and named."""
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_BLOCK = 1024**2
 
 
 def copy_bounded(pairs: Iterable[tuple[Path, Path]], inside: Sequence[Path]) -> list[str]:
@@ -53,29 +59,95 @@ def copy_bounded(pairs: Iterable[tuple[Path, Path]], inside: Sequence[Path]) -> 
 def copy_exact(root: Path, worktree: Path, names: Sequence[str]) -> None:
     """Copies files or folders of the user's tree to the same place in a worktree.
 
-    Symlinks stay symlinks. Raises `Refused` where the place would lie outside the worktree (a
-    tracked symlink on the way), or where the disk does not take it.
+    Symlinks stay symlinks, and what stands at a copy's place in the worktree gives way. Raises
+    `Refused` where a name leads out of either through a link (a repository's, an agent's), for
+    what is neither file, folder nor link, and where the disk does not take it.
     """
-    top = Path(os.path.realpath(worktree))
     for name in names:
-        source, target = root / name, worktree / name
-        try:
-            # Before anything is made: a link on the way may be an agent's.
-            if not Path(os.path.realpath(_standing(target.parent))).is_relative_to(top):
-                raise Refused(f"{name} would be copied to a place outside the worktree")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if source.is_dir() and not source.is_symlink():
-                shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
-            else:
-                target.unlink(missing_ok=True)
-                shutil.copy2(source, target, follow_symlinks=False)
-        except OSError as error:  # shutil.Error is one
-            raise Refused(f"{name} could not be copied into the lane: {error}") from error
+        with (
+            _refusal(name),
+            _named(root, name, "the repository") as source,
+            _named(worktree, name, "the worktree", make=True) as target,
+        ):
+            _copy_entry(source, target)
 
 
-def _standing(path: Path) -> Path:
-    """`path`, or the nearest above it that is there; a link that leads nowhere is."""
-    return next(one for one in (path, *path.parents) if os.path.lexists(one))
+@contextmanager
+def _refusal(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, RecursionError) as error:
+        raise Refused(f"{name} could not be copied into the lane: {error}") from error
+
+
+@contextmanager
+def _named(top: Path, name: str, place: str, *, make: bool = False) -> Iterator[Entry]:
+    try:
+        with entry_below(top, name, make=make) as entry:
+            yield entry
+    except EscapeError as error:
+        raise Refused(f"{name} is not copied: outside {place}, {error}") from error
+
+
+def _copy_entry(source: Entry, target: Entry) -> None:
+    status = os.stat(source.name, dir_fd=source.folder, follow_symlinks=False)
+    if stat.S_ISDIR(status.st_mode):
+        _copy_folder(source, target)
+    elif stat.S_ISLNK(status.st_mode):
+        _clear(target)
+        os.symlink(
+            os.readlink(source.name, dir_fd=source.folder), target.name, dir_fd=target.folder
+        )
+    else:
+        _clear(target)
+        _copy_regular(source, target)
+
+
+def _copy_folder(source: Entry, target: Entry) -> None:
+    with _opened(open_folder(source)) as inner:
+        if _is_link(target):
+            _clear(target)
+        with _opened(open_folder(target, make=True)) as outer:
+            for name in os.listdir(inner):  # noqa: PTH208  a descriptor
+                _copy_entry(Entry(inner, name), Entry(outer, name))
+            _stamp(outer, os.fstat(inner))
+
+
+def _copy_regular(source: Entry, target: Entry) -> None:
+    # Looked at by its descriptor: a FIFO of that name would wait for ever.
+    with _opened(os.open(source.name, _READ, dir_fd=source.folder)) as inner:
+        status = os.fstat(inner)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{source.name} is neither a file, a folder nor a link")
+        with _opened(os.open(target.name, _NEW, 0o600, dir_fd=target.folder)) as outer:
+            with open(inner, "rb", closefd=False) as data, open(outer, "wb", closefd=False) as out:
+                shutil.copyfileobj(data, out, _BLOCK)
+            _stamp(outer, status)
+
+
+def _stamp(descriptor: int, status: os.stat_result) -> None:
+    os.fchmod(descriptor, status.st_mode & 0o777)
+    os.utime(descriptor, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _clear(entry: Entry) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(entry.name, dir_fd=entry.folder)
+
+
+def _is_link(entry: Entry) -> bool:
+    with suppress(FileNotFoundError):
+        status = os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
+        return not stat.S_ISDIR(status.st_mode)
+    return False
+
+
+@contextmanager
+def _opened(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _copy_file(source: Path, target: Path, mode: int) -> None:

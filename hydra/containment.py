@@ -1,0 +1,69 @@
+"""Names that a repository or an agent gives, opened so that no link leads out of their folder.
+
+The kernel has a call for it (openat2, RESOLVE_BENEATH), Python has not: a name's links are resolved
+first, and then the way is gone again part by part, where no part may be a link. What is swapped for
+a link in between is refused and not followed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class EscapeError(ValueError):
+    """A name leads out of the folder that it is to lie in; the message says where to."""
+
+
+class Entry(NamedTuple):
+    """One entry by its folder's descriptor, for the calls that take a `dir_fd`."""
+
+    folder: int
+    name: str
+
+
+def locate(top: Path, name: str | PurePath) -> PurePath:
+    """Where `name` lies below `top`, its folders' links resolved; its last part may be a link.
+
+    It need not be there. Raises `EscapeError`.
+    """
+    real = Path(os.path.realpath(top))
+    parent = Path(os.path.realpath((real / name).parent))
+    if not parent.is_relative_to(real):
+        raise EscapeError(f"it leads through a link to {parent}")
+    return parent.relative_to(real) / PurePath(name).name
+
+
+@contextmanager
+def entry_below(top: Path, name: str | PurePath, *, make: bool = False) -> Iterator[Entry]:
+    """`name` below `top`, to be read or written by its folder. `make`: folders that are missing.
+
+    Raises `EscapeError`, and `OSError` for a folder that is missing or has become a link.
+    """
+    place = locate(top, name)
+    folder = os.open(os.path.realpath(top), _FOLDER)
+    try:
+        for part in place.parts[:-1]:
+            folder = _enter(folder, part, make)
+        yield Entry(folder, place.name)
+    finally:
+        os.close(folder)
+
+
+def open_folder(entry: Entry, *, make: bool = False) -> int:
+    """A folder's descriptor, the caller's to close. Raises `OSError`, for a link too."""
+    if make:
+        with suppress(FileExistsError):
+            os.mkdir(entry.name, dir_fd=entry.folder)
+    return os.open(entry.name, _FOLDER, dir_fd=entry.folder)
+
+
+def _enter(folder: int, part: str, make: bool) -> int:
+    inner = open_folder(Entry(folder, part), make=make)
+    os.close(folder)
+    return inner
