@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import trio
 
-from hydra import paths, probe
+from hydra import executables, paths, probe
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
@@ -38,7 +37,7 @@ class Asker:
     agent: str
     budget: float = BUDGET
     experimental: bool = False
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
     tell: Tell = silent
 
 

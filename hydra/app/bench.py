@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import starmap
 from pathlib import Path
 
+from hydra import executables
 from hydra.adapters.contract import Adapter, ConfigFolder
 from hydra.adapters.environment import SHARED, matches, secret_values
 from hydra.adapters.folders import folders_of, further, place_of
@@ -193,6 +194,11 @@ class Shop:
 
     def _environment(self, lane: LanePlan, ground: Ground) -> dict[str, str]:
         environment = {name: self.environ[name] for name in lane.env_names}
+        # The worktree is a stranger's: `.` would have its node run in the agent's place. A lane
+        # elsewhere runs ssh or docker here, which are Hydra's.
+        if "PATH" in environment:
+            search = executables.trusted_path if lane.remote else executables.absolute_path
+            environment["PATH"] = search(environment["PATH"])
         environment.update(self._own_places(lane))
         environment.update(ground.environment)
         environment[OWNER] = owner

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ from typing import Any
 
 import trio
 
-from hydra import probe
+from hydra import executables, probe
 from hydra.app import roster, runs, settings
 from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
@@ -41,7 +40,7 @@ class CheckRequest:
     run: str = ""
     lanes: tuple[str, ...] = ()
     flags: Mapping[str, object] = field(default_factory=dict)
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
     tell: LaneTell = silent
 
 
@@ -75,7 +74,7 @@ def check_commit(
     `ok`: no required check holds it back; `why`: the first reason; and the document of `check`.
     A run without checks is `ok`, with none. Raises what `check` does.
     """
-    environ = dict(os.environ) if environ is None else environ
+    environ = executables.users_environment() if environ is None else environ
     place = runs.here(environ)
     request = CheckRequest(environ=environ, tell=tell)
     plan = record.plan(found.folder)

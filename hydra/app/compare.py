@@ -11,6 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+from hydra import executables
 from hydra.app import runs
 from hydra.app.judgement import judgement, lane_of
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK, Refused, UsageError
@@ -29,7 +30,7 @@ class CompareRequest:
 
     run: str = ""
     lanes: tuple[str, ...] = ()
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
     directory: Path | None = None
 
 

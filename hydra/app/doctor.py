@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import trio
 
-from hydra import __version__, paths, probe
+from hydra import __version__, executables, paths, probe
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
 from hydra.app.recover import recover
@@ -46,6 +46,8 @@ class Checkup:
     found: Mapping[str, DetectResult]
     program: str
     adapter_problems: tuple[str, ...] = ()
+    distrusted_path: tuple[str, ...] = ()
+    """Entries of PATH in which Hydra looks for none of its own programs."""
     troubles: Mapping[str, Trouble] = field(default_factory=dict)
     local: tuple[Server, ...] = ()
     """The model servers of this machine that run, where experimental adapters were asked for."""
@@ -75,7 +77,7 @@ def doctor(
     `fresh` asks every CLI again, whatever is remembered; not `whole`, of the repository it tells
     only what a line has room for.
     """
-    environ = dict(os.environ) if environ is None else environ
+    environ = executables.users_environment() if environ is None else environ
     recover(environ)
     config = settings.load(None, environ, flags)
     git_version, git_problem = _git()
@@ -100,6 +102,7 @@ def doctor(
         found=found,
         program=_program(environ),
         adapter_problems=known.problems,
+        distrusted_path=executables.distrusted_entries(environ.get("PATH")),
         troubles=recent(state),
         local=_local(environ) if config.race.allow_experimental else (),
     )
@@ -220,7 +223,7 @@ def agents(
 
     Raises `UsageError` for a name that no adapter has, or one whose adapter cannot be used.
     """
-    environ = dict(os.environ) if environ is None else environ
+    environ = executables.users_environment() if environ is None else environ
     config = settings.load(None, environ, flags)
     known = roster.Roster() if name is not None else roster.of_all(config)
     wanted = (roster.one(config, name),) if name is not None else tuple(known.adapters.values())

@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 
 import trio
 
+from hydra import executables
 from hydra.adapters.environment import SHARED, matches
 from hydra.app.scene import Scene
 from hydra.app.views import view_source
@@ -95,6 +96,7 @@ class Hooks:
         named = f"the {hook} hook `{command[:80]}`"
         wanted = (*SHARED, *self._settings.environment)
         environ = {n: v for n, v in self._scene.request.environ.items() if matches(n, wanted)}
+        environ["PATH"] = executables.trusted_path(environ.get("PATH"))
         try:
             ran = await run(
                 ("/bin/sh", "-c", command),

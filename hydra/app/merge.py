@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hydra import paths
+from hydra import executables, paths
 from hydra.app import besides, runs
 from hydra.app.chosen import Chosen, chosen
 from hydra.app.composing import Made, composed
@@ -53,7 +53,7 @@ class MergeRequest:
     check: Check | None = None
     override: str | None = None
     warn: Callable[[str], object] = lambda _: None
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
     directory: Path | None = None
 
     @property

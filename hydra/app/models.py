@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hydra import executables
 from hydra.app import roster, settings
 from hydra.errors import UsageError
 from hydra.models.catalog import Model, with_own
@@ -32,7 +32,7 @@ def models(
 
     Raises `UsageError` for a model or an agent that nobody knows.
     """
-    environ = dict(os.environ) if environ is None else environ
+    environ = executables.users_environment() if environ is None else environ
     config = settings.load(None, environ, {})
     catalog = with_own(config.models.items())
     told = roster.one(config, agent).descriptor if agent else None

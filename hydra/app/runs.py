@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from hydra import paths
+from hydra import executables, paths
 from hydra.app.recover import recover
 from hydra.errors import RecordError, Refused, UsageError
 from hydra.git import patches, repository
@@ -30,7 +30,7 @@ class Place:
 
 def here(environ: Mapping[str, str] | None = None, start: Path | None = None) -> Place:
     """The repository one stands in, or `start` lies in. Raises `Refused` outside of one."""
-    environ = dict(os.environ) if environ is None else environ
+    environ = executables.users_environment() if environ is None else environ
     require_git()
     state = paths.state_dir(environ)
     recover(environ)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra import paths
+from hydra import executables, paths
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
@@ -36,7 +35,7 @@ class RaceRequest:
     base: str = "HEAD"
     flags: Mapping[str, object] = field(default_factory=dict)
     dry_run: bool = False
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +163,7 @@ def _refuse_filters(found: Repository, base: str, allowed: tuple[str, ...]) -> N
             + " lets it run as it is configured now",
         )
     if repository.lfs_missing(found, base):
-        if shutil.which("git-lfs"):
+        if executables.find("git-lfs"):
             raise Refused(
                 "this repository keeps files in Git LFS, and git is not set up for it",
                 hint="run: git lfs install && git lfs pull",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hydra import executables
 from hydra.app import consulted, runs, settings
 from hydra.app.evidence import evidence
 from hydra.app.judgement import newest_round
@@ -24,7 +24,7 @@ def judged(run: RunRecord, environ: Mapping[str, str] | None = None) -> Mapping[
 
     Raises `RecordError` where its patches cannot be read, `ConfigError` for a damaged hydra.toml.
     """
-    environ = dict(os.environ) if environ is None else environ
+    environ = executables.users_environment() if environ is None else environ
     reading = runs.read(run)
     known = reading.result or {**reading.manifest, "lanes": list(reading.lanes.values())}
     root = Path(str(known.get("repository") or record.manifest(run.folder)["repository"]))

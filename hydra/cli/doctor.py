@@ -97,6 +97,7 @@ def _checks(checkup: Checkup) -> list[Check]:
             ok=None if checkup.repository_problem else True,
             text=checkup.repository_problem or _about(checkup),
         ),
+        *_path(checkup),
         Check(name="hydra", ok=True, text=checkup.program),
         *(Check(name="adapter", ok=None, text=one) for one in checkup.adapter_problems),
         *(
@@ -104,6 +105,17 @@ def _checks(checkup: Checkup) -> list[Check]:
             for it in checkup.local
         ),
     ]
+
+
+def _path(checkup: Checkup) -> list[Check]:
+    from hydra.reporters.doctor import Check
+
+    if not checkup.distrusted_path:
+        return []
+    entries = ", ".join(checkup.distrusted_path)
+    text = f"PATH names {entries}: Hydra looks for no program of its own there (git, bwrap, ssh)"
+    hint = "a repository can lay its own git in such a folder; your shell would run it"
+    return [Check(name="PATH", ok=None, text=text, hint=hint)]
 
 
 def _about(checkup: Checkup) -> str:
@@ -131,6 +143,7 @@ def _document(checkup: Checkup) -> dict[str, object]:
         "repository": dict(checkup.repository) or None,
         "repository_problem": checkup.repository_problem or None,
         "program": checkup.program,
+        "path_distrusted": list(checkup.distrusted_path),
         "agents": [agent_document(one) for one in _rows(checkup)],
         "adapter_problems": list(checkup.adapter_problems),
         "local_models": [server_document(server) for server in checkup.local],

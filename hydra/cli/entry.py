@@ -12,6 +12,7 @@ from contextlib import suppress
 
 import click
 
+from hydra import executables
 from hydra.cli.group import hydra
 
 _COMPLETE = ("_HYDRA_COMPLETE", "_HYDRA_RACE_COMPLETE")
@@ -20,6 +21,7 @@ _COMPLETE = ("_HYDRA_COMPLETE", "_HYDRA_RACE_COMPLETE")
 def run(arguments: Sequence[str]) -> int:
     """Runs `hydra ARGUMENTS`; every error has been told when it returns the exit code."""
     _fill_closed_streams()
+    executables.guard()
     _print_what_the_locale_cannot()
     try:
         completed = _completion(arguments)

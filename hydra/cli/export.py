@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
+from hydra import executables
 from hydra.cli.common import Command, is_terminal, run_option
 
 
@@ -30,7 +30,7 @@ def command(lane: str, bundle: bool, output: str | None, run: str) -> None:
 
     if bundle and output is None and is_terminal(sys.stdout):
         raise UsageError("a bundle is no text for a terminal", hint="-o FILE")
-    data = export.export(lane, run, bundle=bundle, environ=dict(os.environ))
+    data = export.export(lane, run, bundle=bundle, environ=executables.users_environment())
     if output is not None:
         export.write(data, Path(output))
     elif is_terminal(sys.stdout):

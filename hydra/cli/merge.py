@@ -212,6 +212,6 @@ def _abort(options: dict[str, Any]) -> None:
 
 
 def _environ() -> dict[str, str]:
-    import os
+    from hydra import executables
 
-    return dict(os.environ)
+    return executables.users_environment()

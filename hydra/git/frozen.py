@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from hydra import executables
 from hydra.git.found import Repository
 from hydra.git.runner import run, split
 
@@ -96,7 +97,7 @@ def lfs_missing(repo: Repository, base: str = "") -> bool:
     """Whether files at `base` are kept in LFS and git-lfs is not there to bring them."""
     if LFS not in asked_filters(repo, base):
         return False
-    return not driver(repo, LFS) or shutil.which("git-lfs") is None
+    return not driver(repo, LFS) or not executables.find("git-lfs")
 
 
 def driver(repo: Repository, name: str) -> Settings:

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from hydra import executables
 from hydra.errors import Refused
 
 MINIMUM = (2, 38)
@@ -168,6 +169,7 @@ def run(
 def environment(*, isolated: bool, config: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
     """The environment of a git child: an allowlist, the hardening, then `config`."""
     env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    env["PATH"] = executables.trusted_path()  # git's helpers, filters, gpg
     env.update(_ENVIRONMENT)
     env[OWNER] = owner
     if isolated:
@@ -191,7 +193,7 @@ def kill_all() -> int:
 
 def require_git() -> tuple[int, ...]:
     """The version of git on PATH. Raises `Refused` where there is none, or one before 2.38."""
-    version = _version(os.environ.get("PATH"))
+    version = _version(executables.trusted_path())
     if version < MINIMUM:
         raise Refused(
             f"git {'.'.join(map(str, version))} is too old: Hydra needs 2.38 or newer",
@@ -201,7 +203,7 @@ def require_git() -> tuple[int, ...]:
 
 
 @cache
-def _version(path: str | None) -> tuple[int, ...]:
+def _version(path: str) -> tuple[int, ...]:
     told = run("version", timeout=10).stdout.decode("ascii", "replace")
     found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", told)
     return tuple(int(part) for part in found.groups() if part) if found else (0,)
@@ -224,9 +226,13 @@ def object_path(folder: Path) -> str:
 
 
 def _spawn(argv: list[str], env: dict[str, str], cwd: Path | None) -> subprocess.Popen[bytes]:
+    program = executables.find("git")
+    if not program:
+        raise Refused("git was not found on PATH", hint=_no_git())
     try:
         child = subprocess.Popen(
             argv,
+            executable=program,
             cwd=cwd,
             env=env,
             stdin=subprocess.PIPE,
@@ -234,15 +240,19 @@ def _spawn(argv: list[str], env: dict[str, str], cwd: Path | None) -> subprocess
             stderr=subprocess.PIPE,
             start_new_session=True,  # a Ctrl-C on the terminal is Hydra's to answer, not git's
         )
-    except FileNotFoundError as missing:
-        if missing.filename == "git":
-            raise Refused("git was not found on PATH", hint="install git 2.38 or newer") from None
+    except FileNotFoundError:
         raise Refused(f"there is no folder {cwd}") from None
     except OSError as error:
         raise Refused(f"git could not be started: {error.strerror}") from error
     with _guard:
         _running.add(child)
     return child
+
+
+def _no_git() -> str:
+    if entries := executables.distrusted_entries():
+        return f"install git 2.38 or newer; not looked for in {', '.join(entries)} of PATH"
+    return "install git 2.38 or newer"
 
 
 def _end(child: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from hydra import executables
 from hydra.model import Confinement
 from hydra.process import CannotStart, run
 from hydra.sandbox import judge, trial_argv
@@ -13,8 +13,8 @@ from hydra.sandbox import judge, trial_argv
 
 async def try_confinement(environ: Mapping[str, str]) -> Confinement:
     """How commands are confined here: found by running bwrap once, not by looking it up."""
-    program = shutil.which("bwrap", path=environ.get("PATH"))
-    if program is None:
+    program = executables.find("bwrap", environ.get("PATH"))
+    if not program:
         return judge("", 127, "")
     try:
         ran = await run(

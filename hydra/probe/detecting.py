@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import trio
 
+from hydra import executables
 from hydra.adapters.contract import Adapter, Descriptor, Probe
 from hydra.errors import BinaryMissing, Failure, SpawnFailed
 from hydra.model import DetectResult, ProbeOutput, SignIn
@@ -175,8 +175,8 @@ def _candidates(descriptor: Descriptor, around: Surroundings) -> list[Path]:
     path = around.environ.get("PATH")
     configured = around.paths.get(descriptor.key)
     if configured:
-        named = shutil.which(configured, path=path)
+        named = executables.find_all_users(configured, path)
         return [Path(named)] if named else []
     names = (*descriptor.binaries, *descriptor.generic_binaries)
-    paths = [shutil.which(name, path=path) for name in names]
+    paths = [executables.find_all_users(name, path) for name in names]
     return [Path(path).absolute() for path in paths if path]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import NamedTuple
+
+from hydra import executables
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh", "fish"})
 
@@ -56,7 +57,7 @@ def _interpreter(head: bytes, path: str | None) -> str:
     if Path(words[0]).name != "env":
         return words[0]
     name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
-    return shutil.which(name, path=path) or name
+    return executables.find_all_users(name, path) or name
 
 
 def _stamp(path: str) -> str:

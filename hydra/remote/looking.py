@@ -17,7 +17,7 @@ from pathlib import Path
 
 import trio
 
-from hydra import __version__
+from hydra import __version__, executables
 from hydra.adapters.contract import Adapter, Probe
 from hydra.config.records import Remote
 from hydra.errors import AgentError, BinaryMissing, SpawnFailed
@@ -196,11 +196,12 @@ class _Look:
 
     async def _run(self, script: str, seconds: float) -> Ran:
         line = transport.once(self._remote)
+        path = executables.trusted_path(self._environ.get("PATH"))
         async with self._limit:
             try:
                 return await run(
                     line,
-                    env=self._environ,
+                    env={**self._environ, "PATH": path},
                     cwd=Path("/"),
                     timeout=seconds,
                     stdin=transport.told(script),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hydra import executables
 from hydra.app.conformance.contract import Watcher, contract_cases
 from hydra.app.conformance.subjects import Chosen, chosen
 from hydra.conformance import recorded
@@ -21,7 +21,7 @@ class FactsRequest:
     agents: Sequence[str] = ()
     adapters: Sequence[str] = ()
     fixtures: Path | None = None
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
 
 
 @dataclass(frozen=True, slots=True)

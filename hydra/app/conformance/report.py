@@ -7,7 +7,6 @@ situation, what is recorded of them, what has changed since an older version; al
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import sys
 import time
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydra import __version__
+from hydra import __version__, executables
 from hydra.app.conformance.contract import Watcher, contract_cases, tell
 from hydra.app.conformance.subjects import chosen
 from hydra.conformance.results import Case, Change, Network, Report
@@ -46,7 +45,7 @@ class ConformanceRequest:
     drift: str = ""
     record: bool = False
     keep: bool = False
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
 
 
 @dataclass(frozen=True, slots=True)
