@@ -86,7 +86,7 @@ class Secrets:
         if entry.kind == "variable":
             self._set(entry.target, path)
         elif entry.kind == "tool":
-            self._install(self.path(entry.target))
+            self._install(*entry.target.split(" > "))
 
     def _make_folder(self, folder: Path) -> None:
         outside = next((p for p in (folder, *folder.parents) if p.name == self.tag), None)
@@ -108,12 +108,18 @@ class Secrets:
         top = self._place.home / "moved"
         self._place.extra[name] = str(top / path.relative_to(top).parts[0])
 
-    def _install(self, program: Path) -> None:
-        program.parent.mkdir(parents=True, exist_ok=True)
+    def _install(self, on_path: str, real: str = "") -> None:
+        link, program = self.path(on_path), self.path(real or on_path)
+        for folder in {link.parent, program.parent}:
+            folder.mkdir(parents=True, exist_ok=True)
         program.write_text("#!/bin/sh\nexit 0\n")
         program.chmod(0o755)
-        if program.parent not in self._place.path:
-            self._place.path.append(program.parent)
+        if real:
+            link.symlink_to(program)
+        if (program.parent.parent / "pip.conf").exists() or real.endswith(("/a", "/b")):
+            (program.parent.parent / "pyvenv.cfg").write_text("home = /usr/bin\n")
+        if link.parent not in self._place.path:
+            self._place.path.append(link.parent)
 
     def _serve(self, address: str, secret: str) -> None:
         server = self._stack.enter_context(socket.socket(socket.AF_UNIX))

@@ -12,7 +12,8 @@ from typing import NamedTuple
 class SecretPlace(NamedTuple):
     """`kind`: file, socket (it says its secret to whoever connects), abstract (a socket without a
     file), link (its secret lies in `target`), variable (a file that the variable `target` names, or
-    whose folder it names), tool (beside a program that PATH names; `target` is that program)."""
+    whose folder it names), tool (beside a program that PATH names; `target` is
+    that program, or `LINK > PROGRAM` where a link on PATH leads to it)."""
 
     path: str
     kind: str = "file"
@@ -384,6 +385,25 @@ _TOOLS: dict[str, str] = {
     "~/apps/server/config.json": "~/apps/server/server.sh",
     "~/.fly/state.yml": "~/.fly/bin/flyctl",
     "~/.platformio/.env": "~/.platformio/bin/pio",
+    # By the tools' own documentation: settings of a whole installation.
+    "~/.nvm/versions/node/v22/etc/npmrc": "~/.nvm/versions/node/v22/bin/node-made-up",
+    "~/.asdf/installs/nodejs/22/etc/npmrc": "~/.asdf/shims/made-up",
+    "~/.local/share/mise/installs/node/22/etc/npmrc": "~/.local/share/mise/shims/made-up",
+    "~/.pyenv/versions/3.99/pip.conf": "~/.pyenv/shims/python3.99",
+    "~/.sdkman/candidates/maven/current/conf/settings.xml": (
+        "~/.sdkman/candidates/maven/current/bin/mvn-made-up"
+    ),
+    "~/miniconda/.condarc": "~/miniconda/bin/conda-made-up",
+    "~/venvs/a/pip.conf": "~/venvs/a/bin/python-made-up",
+    "~/.local/share/pipx/venvs/a/pipx_metadata.json": (
+        "~/.local/bin/a > ~/.local/share/pipx/venvs/a/bin/a"
+    ),
+    "~/.local/share/uv/tools/b/uv-receipt.toml": (
+        "~/.local/bin/b > ~/.local/share/uv/tools/b/bin/b"
+    ),
+    "~/opt/app/etc/app.conf": "~/opt/app/bin/app",
+    "~/.local/bin/config.json": "~/.local/bin/uvx",
+    "~/scripts/hosts.txt": "~/.local/bin/sync > ~/scripts/sync.sh",
 }
 
 _FILES = (
