@@ -6,24 +6,26 @@ everything that they see, by connecting to every socket.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from hydra.sandbox.discovery import compute_view
+from hydra.sandbox.filters import clean_address
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.laying import Secrets
-from tests.support.trust import Place
+from tests.support.trust import PROJECT, Place
 from tests.test_trust import ACCOUNTS, DONE, needs_bwrap, place_for
 
 LEAST = 300
-ABSTRACT = {"@{tag}-X11", "@{tag}-dbus"}
-by_account = pytest.mark.parametrize(
-    "uid", ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user"
-)
+REMADE = "made anew from harmless settings"
+ABSTRACT = frozenset(("@{tag}-X11", "@{tag}-dbus"))
 
 
 @pytest.fixture
@@ -32,40 +34,75 @@ def stack() -> Iterator[ExitStack]:
         yield stack
 
 
-def besiege(place: Place, secrets: Secrets) -> dict[str, str]:
-    """Who tries, and all that it printed."""
+def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:
+    """Who tries, and all that it printed; the run's warnings."""
     reach = secrets.write_script(place.repo)
     settings = f"[race]\nsetup = [\"{reach} > set-up.out\"]\ncheck = ['reach={reach}']\n"
     (place.repo / "hydra.toml").write_text(settings)
     git(place.repo, "add", "reach.py", "places.json", "hydra.toml")
     git(place.repo, "commit", "-qm", "reach")
     place.agent("claude", [fakes.shell("sh", "-c", f"{reach} > agent.out"), DONE])
+    show = [str(place.scratch / "agents"), str(PROJECT / "fixtures")]  # a scripted agent's script
+    (place.home / "hydra.toml").write_text(f"[confine]\nshow = {json.dumps(show)}\n")
     place.hand_over()
     race = place.race("-a", "claude")
     assert race.code == 0, race
     folder = Path(race.document["folder"])
     printed = {who: place.taken(str(folder), "claude", f"{who}.out") for who in ("set-up", "agent")}
-    outputs = [path.read_bytes() for path in folder.rglob("*.out")]
-    return {**printed, "check": b"\n".join(outputs).decode("utf-8", "replace")}
+    recorded = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pack"]
+    everything = b"\n".join(path.read_bytes() for path in recorded).decode("utf-8", "replace")
+    check = (folder / race.lane("claude")["checks"][0]["output"]).read_text()
+    recorded_text = everything + "\nended whole"
+    return {**printed, "check": check, "the record": recorded_text}, race.document["warnings"]
 
 
 @pytest.mark.slow
-@by_account
+@pytest.mark.parametrize("uid", ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
 def test_no_secret_of_three_hundred_places_can_be_reached(uid: int, stack: ExitStack) -> None:
     needs_bwrap(uid)
     place = place_for(uid, stack)
     secrets = Secrets(place, stack)
     assert len(secrets.places) >= LEAST
-    printed = besiege(place, secrets)
+    printed, warnings = besiege(place, secrets)
     reached = {who: secrets.names_in(text) for who, text in printed.items()}
-    for who, rows in reached.items():
-        print(f"{who}: {len(rows)} of {len(secrets.places)} places")
     for who, text in printed.items():
-        assert set(reached[who]) <= open_here(), (who, reached[who])
+        assert reached[who].keys() <= open_by_its_word(warnings), (who, reached[who])
         assert "ended whole" in text, (who, text[-500:])
 
 
-def open_here() -> set[str]:
-    """What docs/trust.md says stays open: before Linux 6.12 no kernel closes abstract sockets."""
-    release = tuple(int(part) for part in os.uname().release.split(".")[:2])
-    return set() if release >= (6, 12) else ABSTRACT
+def open_by_its_word(warnings: list[str]) -> frozenset[str]:
+    """What the run itself says that it leaves open: abstract sockets before Linux 6.12."""
+    fenced = find_spec("hydra.process.fence") is not None
+    says_so = any("abstract sockets" in warning for warning in warnings)
+    return frozenset() if fenced and not says_so else ABSTRACT
+
+
+def test_the_view_shows_none_of_three_hundred_places(stack: ExitStack) -> None:
+    """The same by what is computed, without a race."""
+    place = place_for(os.geteuid(), stack)
+    secrets = Secrets(place, stack)
+    view = compute_view(place.home, place.environ, guarded=[place.state], repository=place.repo)
+    for secret, entry in secrets.places.items():
+        place_of_it = secrets.path(entry.target if entry.kind == "link" else entry.path)
+        if entry.kind != "abstract" and view.reason(place_of_it) not in ("", REMADE):
+            pytest.fail(f"{entry} can be seen: {view.reason(place_of_it)}")
+        assert not any(secret.encode() in text for text in view.settings.values()), entry
+
+
+@pytest.mark.parametrize(
+    ("address", "kept"),
+    [
+        ("https://conda.example/t/ab-1234/main", "https://conda.example/main"),
+        (
+            "https://dl.cloudsmith.io/aBcD1234efGH5678/o/r/simple/",
+            "https://dl.cloudsmith.io/o/r/simple/",
+        ),
+        (
+            "https://me:pw@index.example/root/pypi/+simple/",
+            "https://index.example/root/pypi/+simple/",
+        ),
+        ("https://x.example/artifactory/api/npm/npm-virtual/",) * 2,
+    ],
+)
+def test_an_address_made_anew_keeps_no_token(address: str, kept: str) -> None:
+    assert clean_address(address) == kept

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,10 +33,24 @@ _PACKAGES = frozenset(
 )
 """Folders of published packages: what they hold has been public."""
 
+_OF_INSTALLATIONS = (
+    *("etc/npmrc", "pip.conf", ".condarc", "condarc", "conf/settings.xml"),
+    *("pipx_metadata.json", "uv-receipt.toml"),
+)
+"""Settings of a whole installation, by its tool's own documentation: npm's and pip's global ones,
+conda's, Maven's; what pipx and uv were called with. Also looked for among published packages."""
+
+_CODE = frozenset((".sh", ".bash", ".zsh", ".fish", ".py", ".js", ".mjs", ".cjs", ".rb", ".pl"))
+_CODE |= frozenset((".lua", ".so", ".dylib", ".jar", ".class", ".pyc", ".awk", ".sed", ".wasm"))
+_LIBRARY = re.compile(r"\.so(\.\d+)*$")
+
+_XML_KEY = re.compile(rb"<(password|passphrase|privateKey)>", re.I)
+_XML_COMMENT = re.compile(rb"<!--.*?-->", re.S)
+
 _LEVELS = 3
 _ENTRIES = 20_000
 
-_PRIVATE_FOLDERS = ((Path("/etc"), 8), (Path("/opt"), 2), (Path("/usr/local/etc"), 2))
+_PRIVATE_FOLDERS = ((Path("/etc"), 8), (Path("/opt"), 5), (Path("/usr/local/etc"), 2))
 """Of the system's folders those in which administrators keep keys, with how deep to look."""
 
 
@@ -44,11 +59,39 @@ def telling_files(shown: Shown) -> Iterator[Path]:
     that PATH names, whose configuration may hold one."""
     if not is_folder(shown.path):
         return
-    if shown.reason == ON_PATH and is_folder(shown.path / ".git"):
-        yield shown.path / ".git"
+    if shown.reason == ON_PATH:
+        if is_folder(shown.path / ".git"):
+            yield shown.path / ".git"
+        yield from _bystanders(shown.path)
+    yield from _settings_of_installations(shown.path)
     for entry in _walk(shown.path):
         if _TELLING.search(entry.name) and not _PUBLIC.search(entry.name):
             yield Path(entry.path)
+
+
+def _bystanders(folder: Path) -> Iterator[Path]:
+    """Files in a PATH folder that are neither programs nor code: PATH asks for programs."""
+    for entry in entries_of(str(folder)):
+        if entry.is_file(follow_symlinks=False):
+            program = entry.stat(follow_symlinks=False).st_mode & 0o111
+            if not (program or Path(entry.name).suffix in _CODE or _LIBRARY.search(entry.name)):
+                yield Path(entry.path)
+
+
+def _settings_of_installations(top: Path) -> Iterator[Path]:
+    for name in _OF_INSTALLATIONS:
+        for above in ("", "*/", "*/*/"):
+            for place in top.glob(f"{above}{name}"):
+                if place.suffix != ".xml" or _has_key(place):
+                    yield place
+
+
+def _has_key(settings: Path) -> bool:
+    """Whether XML has one beside its comments: Maven comes with such a file, and needs it."""
+    try:
+        return bool(_XML_KEY.search(_XML_COMMENT.sub(b"", settings.read_bytes())))
+    except OSError:
+        return True
 
 
 def _walk(top: Path) -> Iterator[os.DirEntry[str]]:
@@ -75,18 +118,22 @@ def hidden_in_system() -> Iterator[Path]:
         yield from _private(str(top), levels, account)
 
 
-def _private(folder: str, levels: int, account: tuple[int, frozenset[int]]) -> Iterator[Path]:
-    for entry in entries_of(folder):
-        try:
-            found = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        if stat.S_ISLNK(found.st_mode):
-            continue
-        if _only_for(found, account):
-            yield Path(entry.path)
-        elif stat.S_ISDIR(found.st_mode) and levels > 1:
-            yield from _private(entry.path, levels - 1, account)
+def _private(top: str, levels: int, account: tuple[int, frozenset[int]]) -> Iterator[Path]:
+    todo, seen = deque([(top, 1)]), 0  # what lies high first: it is where keys lie
+    while todo and seen < _ENTRIES:
+        folder, level = todo.popleft()
+        for entry in entries_of(folder):
+            seen += 1
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if stat.S_ISLNK(status.st_mode):
+                continue
+            if _only_for(status, account):
+                yield Path(entry.path)
+            elif stat.S_ISDIR(status.st_mode) and level < levels:
+                todo.append((entry.path, level + 1))
 
 
 def _only_for(found: os.stat_result, account: tuple[int, frozenset[int]]) -> bool:

@@ -150,7 +150,8 @@ CERTIFICATE_VARIABLES = (
 )
 
 PREFIX_PARTS = (
-    *("lib", "lib64", "libexec", "share", "include", "etc", "bin", "sbin"),
+    *("lib", "lib64", "libexec", "share", "include", "bin", "sbin"),
+    *("etc/ssl", "etc/pki", "etc/fonts", "etc/openssl", "etc/openssl@3", "etc/ca-certificates"),
     *("Cellar", "opt", "ssl"),
 )
 """What belongs to a program in PREFIX/bin."""

@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import socket
+import sys
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ _FORMATS = {
     ".cargo/config.toml": '[registries.mine]\ntoken = "{}"\n',
     ".yarnrc.yml": 'npmAuthToken: "{}"\n',
     ".yarnrc": '"//registry.example/:_authToken" {}\n',
+    "settings.xml": "<settings><password>{}</password></settings>\n",
     ".condarc": "channels:\n  - https://conda.example/t/{}/main\n",
     "go/env": "GOPROXY=https://me:{}@proxy.example\n",
     "hosts.yml": "github.example:\n    oauth_token: {}\n",
@@ -59,7 +61,7 @@ class Secrets:
         shutil.copy(REACH, folder / "reach.py")
         rows = [[entry.kind, str(self.path(entry.path))] for entry in PLACES]
         (folder / "places.json").write_text(json.dumps(rows))
-        return f"python3 reach.py places.json {self.tag} 30"
+        return f"python3 reach.py places.json {self.tag} 30 {_interpreters()}"
 
     def names_in(self, text: str) -> dict[str, str]:
         """The rows of the table whose secret stands in `text`, each with its line there."""
@@ -126,6 +128,12 @@ class Secrets:
         server.bind(address)
         server.listen()
         threading.Thread(target=_tell, args=(server, secret.encode()), daemon=True).start()
+
+
+def _interpreters() -> Path:
+    """Where this one lies with its like: a walk through all of them finds nothing, for seconds."""
+    prefix = Path(sys.base_prefix)
+    return next((top for top in prefix.parents if top.name.startswith(".")), prefix)
 
 
 def _tell(server: socket.socket, secret: bytes) -> None:

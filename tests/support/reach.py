@@ -1,6 +1,7 @@
-"""Tries, from inside a lane, to read every secret that it can: `python3 reach.py PLACES TAG SECONDS`.
+"""Tries, from inside a lane, to read every secret: `python3 reach.py PLACES TAG SECONDS SKIPPED`.
 
-PLACES is JSON: [kind, path] each. What it gets it prints, a line each: `SECRET VIA PATH`. It knows
+PLACES is JSON: [kind, path] each; the walk leaves the folder SKIPPED out (an interpreter). What it
+gets it prints, a line each: `SECRET VIA PATH`. It knows
 what secrets look like (TAG), and none of them.
 """
 
@@ -16,7 +17,7 @@ MOST = 1 << 18
 TOP_SKIPPED = ("/proc", "/sys", "/dev", "/usr", "/lib", "/lib64", "/bin", "/sbin", "/boot")
 
 
-def main(places, tag, seconds):
+def main(places, tag, seconds, skipped):
     pattern = re.compile(rb"canary-%b-[0-9]+-[0-9a-f]{12}" % tag.encode())
     got = {}
 
@@ -26,11 +27,11 @@ def main(places, tag, seconds):
 
     for kind, path in places:
         take(answer(path) if kind in ("socket", "abstract") else read(path), "by name", path)
-    for pid in (name for name in os.listdir("/proc") if name.isdigit()):
+    for pid in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
         for name in ("environ", "cmdline"):
             take(read(f"/proc/{pid}/{name}"), "of a process", name)
     deadline = time.monotonic() + seconds
-    for path, is_socket in walk("/", deadline):
+    for path, is_socket in walk("/", deadline, (*TOP_SKIPPED, skipped)):
         take(answer(path) if is_socket else read(path), "by a walk", path)
     for secret, how in sorted(got.items()):
         print(secret, how)
@@ -60,7 +61,7 @@ def answer(path):
             return b""
 
 
-def walk(top, deadline):
+def walk(top, deadline, skipped):
     waiting = [top]
     while waiting and time.monotonic() < deadline:
         folder = waiting.pop()
@@ -73,12 +74,12 @@ def walk(top, deadline):
                 mode = entry.stat(follow_symlinks=False).st_mode
             except OSError:
                 continue
-            if stat.S_ISDIR(mode) and entry.path not in TOP_SKIPPED:
+            if stat.S_ISDIR(mode) and entry.path not in skipped:
                 waiting.append(entry.path)
             elif stat.S_ISREG(mode) or stat.S_ISSOCK(mode):
                 yield entry.path, stat.S_ISSOCK(mode)
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1]) as file:
-        main(json.load(file), sys.argv[2], float(sys.argv[3]))
+    with open(sys.argv[1]) as file:  # noqa: PTH123
+        main(json.load(file), sys.argv[2], float(sys.argv[3]), sys.argv[4])
