@@ -86,17 +86,15 @@ async def _set_up(bench: Bench, command: str, emit: Emit) -> Failure | None:
         )
     except CannotStart as error:
         return _cannot_start(bench, error)
-    emit(
-        "setup_ended",
-        data={"command": command, "exit_code": ran.exit_code, "seconds": round(ran.seconds, 3)},
-    )
+    output, _ = bench.redactor.redact(ran.stdout + ran.stderr)
+    ended = {"command": command, "exit_code": ran.exit_code, "seconds": round(ran.seconds, 3)}
+    tail = output.decode("utf-8", "replace")[-STDERR_EXCERPT:]
+    emit("setup_ended", data=ended if ran.exit_code == 0 else {**ended, "text": tail})
     if ran.exit_code == 0:
         return None
     how = "timed out" if ran.timed_out else f"exited with {ran.exit_code}"
-    output, _ = bench.redactor.redact(ran.stdout + ran.stderr)
     failure = bench.failure("SpawnFailed", "setup", f"the set-up `{clip(command, 80)}` {how}")
-    said = output.decode("utf-8", "replace")[-STDERR_EXCERPT:]
-    return replace(failure, stderr=said, hint="mend the set-up command, or leave it out")
+    return replace(failure, stderr=tail, hint="mend the set-up command, or leave it out")
 
 
 async def _run(bench: Bench, handle: Handle, emit: Emit, started: float) -> Outcome:

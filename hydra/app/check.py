@@ -11,10 +11,11 @@ from typing import Any
 
 import trio
 
-from hydra import executables, probe
+from hydra import executables, paths, probe
 from hydra.app import roster, runs, settings
 from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
+from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.record import document
@@ -210,11 +211,24 @@ async def _checked(
         kit = await trio.to_thread.run_sync(kit_of, plan, around)
     except OSError as error:
         raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
+    hidden = HiddenPlaces(
+        view=around.view,
+        own=(place.repository.root, place.state),
+        settings_file=paths.user_config_file(request.environ),
+        run_folder=found.folder,
+    )
+
+    def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
+        request.tell(lane, kind, data)
+        for text in hidden.notice(kind, data) if plan.confinement.holds else ():
+            request.tell("", "run_warning", {"text": text})
+
     with alone(kit.folder):  # for as long as its grounds are in use
         await trio.to_thread.run_sync(sweep, found, ground_dir(place.state, found.id, "x").parent)
         checked = await run_round(
-            found, kit, plan.checks_parallel, subjects, plan.task.base, request.tell, cap
+            found, kit, plan.checks_parallel, subjects, plan.task.base, tell, cap
         )
+    checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
     with suppress(OSError):  # what is shown stands all the same
         write_json(kit.folder / "result.json", checked.document())
         (found.folder / "size.json").unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from hydra.app.bench import Shop
 from hydra.app.checks import Checks
 from hydra.app.elsewhere import Elsewhere, lanes_here, look_elsewhere
 from hydra.app.follow import Follower, Watcher
+from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
 from hydra.app.lanes import Lanes
@@ -33,7 +34,7 @@ from hydra.git.later import Later
 from hydra.git.runner import kill_all
 from hydra.lane_plan import Known
 from hydra.lanes import choose_lanes
-from hydra.model import Confinement, DetectResult, RacePlan, RaceResult
+from hydra.model import Confinement, DetectResult, Permission, RacePlan, RaceResult
 from hydra.plan import no_private_network
 from hydra.race import Race, signals
 from hydra.reporters.document import exit_code, plan_document, result_document
@@ -196,13 +197,27 @@ async def _run(
     """The result, and whether a second signal ended it at once."""
     at_once = False
 
+    def noticed(event: Event) -> list[str]:
+        if not confined:
+            return []
+        return hidden.notice(event.kind, event.data, lane=event.lane, raw=event.raw)
+
     def record(event: Event) -> None:
         nonlocal at_once
         at_once = at_once or (event.kind == "run_interrupted" and event.data.get("times") != 1)
         store.append(event)
         if hooks.wants(event):
             hooking.start_soon(hooks.failed, event)
+        for text in noticed(event):
+            race.emit("run_warning", "hidden_place", data={"text": text})
 
+    confined = planned.confinement.holds and planned.permission != Permission.UNRESTRICTED
+    hidden = HiddenPlaces(
+        view=view,
+        own=(scene.repository.root, scene.state),
+        settings_file=paths.user_config_file(scene.request.environ),
+        run_folder=store.folder,
+    )
     checks = Checks(scene, planned, store, view)
     lanes = Lanes(_shop(scene, planned, store, view), checks)
     fills = places(scene.state, store.folder.parent)
@@ -235,7 +250,8 @@ async def _run(
                 hooking.cancel_scope.cancel()
             listening.start_soon(cancelled_once, asked, hooking.cancel_scope)
         listening.cancel_scope.cancel()
-    return replace(result, baseline=checks.base_documents), at_once
+    warnings = (*result.warnings, *hidden.sentences)
+    return replace(result, baseline=checks.base_documents, warnings=warnings), at_once
 
 
 def _view(scene: Scene, planned: RacePlan) -> Callable[[], View]:

@@ -174,11 +174,11 @@ class Suite:
             raise NoGround(
                 Status.SETUP_FAILED, f"the set-up could not be started: {problem}"
             ) from None
-        told = {"exit_code": ran.exit_code, "seconds": round(ran.seconds, 3)}
+        where = output.path.relative_to(kit.run_folder)
+        told = {"exit_code": ran.exit_code, "seconds": round(ran.seconds, 3), "output": f"{where}"}
         self.tell("setup_ended", {"command": command, **told})
         if ran.exit_code != 0:
             how = "timed out" if ran.timed_out else f"exited with {ran.exit_code}"
-            where = output.path.relative_to(kit.run_folder)
             raise NoGround(
                 Status.SETUP_FAILED,
                 f"the set-up `{command[:80]}` {how} ({where} in the run's folder)",

@@ -1,0 +1,131 @@
+"""Tells once a run of each hidden place for lack of which a command seems to have failed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hydra.events import Raw
+from hydra.sandbox import View
+from hydra.sandbox.missing import MOST_TEXT, missing_places
+
+_MOST = 5
+"""Sentences of a run: whatever has more is told by its first."""
+
+_PASSED = frozenset(("passed", "no_tests", "skipped", "interrupted", "not_run"))
+
+_REFUSED_SIGN_IN = re.compile(
+    r"\bE?40[13]\b|\bE404\b|ENEEDAUTH|unauthori[sz]ed|forbidden|authentication|no matching dist",
+    re.I,
+)
+_TOOLS = {
+    "npmrc": r"\b(p?npm|yarn|bun)\b",
+    ".yarnrc": r"\byarn\b",
+    ".yarnrc.yml": r"\byarn\b|YN00",
+    "pnpm/rc": r"\bpnpm\b",
+    "pip.conf": r"\bpip\b|Looking in indexes|requirement",
+    "uv.toml": r"\buv\b",
+    "cargo/config.toml": r"\bcargo\b|crate|registry",
+    "condarc": r"conda",
+    "go/env": r"\bgo: |GOPROXY",
+}
+"""Which settings file, by its end, is spoken of where its tool is."""
+
+
+@dataclass
+class HiddenPlaces:
+    """What of the events of one run is told of its `view`.
+
+    `own` are folders of which nothing counts: the checkout, Hydra's state. `settings_file` is the
+    user's own hydra.toml, `run_folder` where the paths in events begin.
+    """
+
+    view: Callable[[], View]
+    own: tuple[Path, ...]
+    settings_file: Path
+    run_folder: Path
+    sentences: list[str] = field(default_factory=list)
+    _places: set[Path] = field(default_factory=set)
+
+    def notice(
+        self, kind: str, data: Mapping[str, object], *, lane: str = "", raw: Raw | None = None
+    ) -> list[str]:
+        """The sentences that an event gives, none that was given before. It reads one piece of one
+        file at most; nothing raises."""
+        text = self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw)
+        if not text or len(self.sentences) >= _MOST:
+            return []
+        fresh = [*self._missing(text, kind), *self._stripped(text, kind)]
+        fresh = fresh[: _MOST - len(self.sentences)]
+        self.sentences += fresh
+        return fresh
+
+    def _text(self, kind: str, data: Mapping[str, object], file: str, raw: Raw | None) -> str:
+        """What a failed command has printed; "" for any other event."""
+        match kind:
+            case "check_ended" if data.get("status") not in _PASSED:
+                return self._end_of(str(data.get("output") or ""))
+            case "setup_ended" if data.get("exit_code") != 0:
+                return str(data.get("text") or "") or self._end_of(str(data.get("output") or ""))
+            case "tool_result" if not data.get("ok"):
+                # Of its text an event has a line; it is read where it stands, which is in JSON.
+                line = self._piece(file, raw.offset, raw.length) if raw else ""
+                return line.replace("\\n", "\n").replace('\\"', '"')
+        return ""
+
+    def _end_of(self, name: str) -> str:
+        try:
+            size = (self.run_folder / name).stat().st_size
+        except OSError:
+            return ""
+        return self._piece(name, max(0, size - MOST_TEXT), MOST_TEXT)
+
+    def _piece(self, name: str, offset: int, length: int) -> str:
+        """Of what Hydra recorded; "" where it did not."""
+        try:
+            with (self.run_folder / name).open("rb") as file:
+                file.seek(offset)
+                return file.read(min(length, MOST_TEXT)).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def _missing(self, text: str, kind: str) -> Iterator[str]:
+        view = self.view()
+        for place in missing_places(text, view.home, view.is_visible, self.own):
+            if self._is_new(place):
+                name = self._name(place)
+                what = f"{name} ({_WHO[kind]} speaks of it)"
+                yield f"hidden from the agents: {what}; {self._way(name)}"
+
+    def _stripped(self, text: str, kind: str) -> Iterator[str]:
+        if not _REFUSED_SIGN_IN.search(text):
+            return
+        for place in self.view().stripped:
+            tool = next((it for end, it in _TOOLS.items() if str(place).endswith(end)), "")
+            if tool and re.search(tool, text) and self._is_new(place):
+                name = self._name(place)
+                why = f"a key line was left out ({_WHO[kind]} speaks of a refusal)"
+                yield f"hidden from the agents: of {name} {why}; {self._way(name)}"
+
+    def _is_new(self, place: Path) -> bool:
+        fresh = place not in self._places
+        self._places.add(place)
+        return fresh
+
+    def _way(self, name: str) -> str:
+        line = f"show = {json.dumps([name], ensure_ascii=False)}"
+        return f"to show it: [confine] {line} in {self._name(self.settings_file)}"
+
+    def _name(self, place: Path) -> str:
+        home = self.view().home
+        return f"~/{place.relative_to(home)}" if home in place.parents else str(place)
+
+
+_WHO = {
+    "check_ended": "a check",
+    "setup_ended": "the set-up",
+    "tool_result": "a command of an agent",
+}

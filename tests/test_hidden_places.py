@@ -1,0 +1,136 @@
+"""The line that tells what is hidden, where something fails for lack of it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hydra.sandbox.missing import missing_places
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.processes import namespaces_work
+
+needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
+
+
+@pytest.fixture
+def home(scratch: Path) -> Path:
+    """A HOME with data, sources, a tool that is shown, and keys."""
+    folders = ("nltk_data/corpora", "src/lib", "dep/src", ".pyenv/versions/3.12", ".ssh/keys")
+    for name in (*folders, ".cache/huggingface/hub", ".local/share/app", ".config/app", ".codex"):
+        (scratch / "home" / name).mkdir(parents=True)
+    (scratch / "home" / "dep" / "src" / "lib.rs").touch()
+    return scratch / "home"
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Hydra:
+    return Hydra(scratch, repo)
+
+
+def found_in(text: str, home: Path) -> list[str]:
+    """What is proposed, from HOME."""
+
+    def is_visible(path: Path) -> bool:
+        return path.is_relative_to(home / ".pyenv") or path.is_relative_to("/usr")
+
+    own = (home.parent / "shop", home.parent / "state")
+    places = missing_places(text.replace("HOME", str(home)), home, is_visible, own)
+    return [str(place).replace(str(home), "~") for place in places]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'HOME/dep/src/lib.rs'", "~/dep"),
+        (
+            "LookupError: not found\n  Searched in:\n    - 'HOME/nltk_data'\n - '/usr/x'",
+            "~/nltk_data",
+        ),
+        ("npm error enoent ENOENT: no such file or directory, open 'HOME/src/lib'", "~/src/lib"),
+        ("error: failed to load source for dependency: unable to read HOME/src/lib/", "~/src/lib"),
+        (
+            "OSError: HOME/.cache/huggingface/hub does not appear to have a file",
+            "~/.cache/huggingface",
+        ),
+        ("cat: ~/.config/app: No such file or directory", "~/.config/app"),
+        ("sh: 1: cannot open HOME/.local/share/app: No such file", "~/.local/share/app"),
+    ],
+)
+def test_what_is_hidden_and_missed_is_found(text: str, places: str, home: Path) -> None:
+    assert found_in(text, home) == [places]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AssertionError: assert 1 == 2\n  File 'HOME/dep/src/lib.rs', line 3",
+        "FileNotFoundError: No such file: '/tmp/pytest-of-root/x'; /var/tmp/y; /run/z",
+        "FileNotFoundError: No such file: 'HOME/../shop/.venv/lib/x.py'",
+        "FileNotFoundError: No such file: 'HOME/../state/g/12/claude/shop/x'",
+        "ModuleNotFoundError: No module named 'x'\nHOME/.pyenv/versions/3.12 not found",
+        "cannot open HOME/nowhere/at/all: No such file or directory",
+        "not found: https://example.org/home/HOME/nltk_data",
+        "Permission denied (publickey): cannot read HOME/.ssh/keys; not found HOME/.codex",
+        "not found: HOME; not found: /; not found: /home; missing /root",
+        "no such file: relative/nltk_data and ./nltk_data",
+        "1 failed, 3 passed in HOME/nltk_data",
+        "HOME/nltk_data is fine\n" + "line\n" * 20 + "error: not found",
+    ],
+)
+def test_an_ordinary_failure_gives_no_line(text: str, home: Path) -> None:
+    for folder in ("shop/.venv/lib", "state/g/12/claude/shop"):
+        (home.parent / folder).mkdir(parents=True)
+    assert found_in(text, home) == []
+
+
+def test_a_long_output_costs_little(home: Path) -> None:
+    line = f"not found: {home}/dep/src " + " ".join(f"/a{n}/b" for n in range(40)) + "\n"
+    assert found_in("x" * 10_000_000 + "\n" + line * 3000, home) == ["~/dep"]
+
+
+@needs_bwrap
+def test_a_race_says_once_what_would_have_to_be_shown(hydra: Hydra) -> None:
+    for name in ("nltk_data", "models", "fixtures"):
+        (hydra.home / name).mkdir()
+    looks = {name: f"ls {shlex.quote(str(hydra.home / name))}" for name in ("models", "fixtures")}
+    steps = [fakes.shell("sh", "-c", looks["models"], show="ls"), fakes.edit("a.txt", "a\n")]
+    hydra.agent("claude", [*steps, fakes.finish("done")])
+    check = f"echo 'Searched in:'; echo '  - {hydra.home}/nltk_data'; exit 1"
+    race = hydra.race("-a", "claude", "--check", f"a={check}", "--check", f"b={check}")
+    lines = [line for line in race.document["warnings"] if line.startswith("hidden from")]
+    config = hydra.environ["HYDRA_CONFIG"]
+    assert lines == [
+        f"hidden from the agents: ~/{name} ({who} speaks of it); "
+        f'to show it: [confine] show = ["~/{name}"] in {config}'
+        for name, who in (("models", "a command of an agent"), ("nltk_data", "a check"))
+    ]
+    events = Path(race.document["folder"], "events.jsonl").read_text().splitlines()
+    told = [json.loads(line) for line in events if '"hidden_place"' in line]
+    assert [event["data"]["text"] for event in told] == lines
+    assert events[-1].count("run_ended") == 1
+    done = hydra.run("check")
+    assert f'[confine] show = ["~/nltk_data"] in {config}' in done.stderr + done.stdout
+
+
+@needs_bwrap
+def test_a_set_up_that_misses_something_says_so(hydra: Hydra) -> None:
+    (hydra.home / "fixtures").mkdir()
+    hydra.agent("claude", [fakes.finish("done")])
+    race = hydra.race("-a", "claude", "--setup", f"cat {hydra.home}/fixtures")
+    assert [line for line in race.document["warnings"] if "~/fixtures (the set-up" in line]
+
+
+@needs_bwrap
+def test_a_key_line_that_was_left_out_is_told_where_a_registry_refuses(hydra: Hydra) -> None:
+    (hydra.home / ".npmrc").write_text("//registry.example/:_authToken=made-up\n")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    refusal = "echo 'npm error code E401'; echo 'npm error Incorrect or missing password'; exit 1"
+    race = hydra.race("-a", "claude", "--check", f"npm={refusal}")
+    lines = [line for line in race.document["warnings"] if line.startswith("hidden from")]
+    assert len(lines) == 1
+    assert "of ~/.npmrc a key line was left out" in lines[0]
+    assert 'show = ["~/.npmrc"]' in lines[0]
