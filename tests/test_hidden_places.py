@@ -109,8 +109,8 @@ def test_a_race_says_once_what_would_have_to_be_shown(hydra: Hydra) -> None:
         for name, who in (("models", "a command of an agent"), ("nltk_data", "a check"))
     ]
     events = Path(race.document["folder"], "events.jsonl").read_text().splitlines()
-    told = [json.loads(line) for line in events if '"hidden_place"' in line]
-    assert [event["data"]["text"] for event in told] == lines
+    notices = [json.loads(line) for line in events if '"hidden_place"' in line]
+    assert [event["data"]["text"] for event in notices] == lines
     assert events[-1].count("run_ended") == 1
     done = hydra.run("check")
     assert f'[confine] show = ["~/nltk_data"] in {config}' in done.stderr + done.stdout

@@ -6,7 +6,6 @@ everything that they see, by connecting to every socket.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -42,8 +41,8 @@ def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:
     git(place.repo, "add", "reach.py", "places.json", "hydra.toml")
     git(place.repo, "commit", "-qm", "reach")
     place.agent("claude", [fakes.shell("sh", "-c", f"{reach} > agent.out"), DONE])
-    show = [str(place.scratch / "agents"), str(PROJECT / "fixtures")]  # a scripted agent's script
-    (place.home / "hydra.toml").write_text(f"[confine]\nshow = {json.dumps(show)}\n")
+    # A scripted agent's script, and nothing else of the scratch folder.
+    place.extra["HYDRA_SHOW"] = f"{place.scratch}/agents:{PROJECT}/fixtures"
     place.hand_over()
     race = place.race("-a", "claude")
     assert race.code == 0, race
@@ -90,7 +89,7 @@ def test_the_view_shows_none_of_three_hundred_places(stack: ExitStack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "kept"),
+    ("address", "cleaned"),
     [
         ("https://conda.example/t/ab-1234/main", "https://conda.example/main"),
         (
@@ -104,5 +103,5 @@ def test_the_view_shows_none_of_three_hundred_places(stack: ExitStack) -> None:
         ("https://x.example/artifactory/api/npm/npm-virtual/",) * 2,
     ],
 )
-def test_an_address_made_anew_keeps_no_token(address: str, kept: str) -> None:
-    assert clean_address(address) == kept
+def test_an_address_made_anew_keeps_no_token(address: str, cleaned: str) -> None:
+    assert clean_address(address) == cleaned
