@@ -50,6 +50,7 @@ _VERSION_LINE = re.compile(r"[\w@./+:* =-]*")
 """What a file of versions holds, and no secret looks like alone: words and numbers."""
 
 _GIT = ".gitconfig"
+_SIGNING = ("commit.gpgsign", "tag.gpgsign", "tag.forcesignannotated", "push.gpgsign")
 
 
 class Settings(NamedTuple):
@@ -91,7 +92,8 @@ def _text(path: Path) -> str | None:
 def _git_settings(home: Path, repository: Path | None) -> str:
     """One file for all that the user has set; signing is off, as the keys are not there."""
     lines = [_git_line(key, value) for key, value in _listed(home, repository)]
-    return "".join((*filter(None, lines), _git_line("commit.gpgsign", "false", sure=True)))
+    unsigned = (_git_line(key, "false", sure=True) for key in _SIGNING)
+    return "".join((*filter(None, lines), *unsigned))
 
 
 def _listed(home: Path, repository: Path | None) -> list[tuple[str, str]]:
