@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from hydra.sandbox.discovery import compute_view
-from hydra.sandbox.filters import clean_address
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.laying import Secrets
@@ -86,22 +85,3 @@ def test_the_view_shows_none_of_three_hundred_places(stack: ExitStack) -> None:
         if entry.kind != "abstract" and view.reason(place_of_it) not in ("", REMADE):
             pytest.fail(f"{entry} can be seen: {view.reason(place_of_it)}")
         assert not any(secret.encode() in text for text in view.settings.values()), entry
-
-
-@pytest.mark.parametrize(
-    ("address", "cleaned"),
-    [
-        ("https://conda.example/t/ab-1234/main", "https://conda.example/main"),
-        (
-            "https://dl.cloudsmith.io/aBcD1234efGH5678/o/r/simple/",
-            "https://dl.cloudsmith.io/o/r/simple/",
-        ),
-        (
-            "https://me:pw@index.example/root/pypi/+simple/",
-            "https://index.example/root/pypi/+simple/",
-        ),
-        ("https://x.example/artifactory/api/npm/npm-virtual/",) * 2,
-    ],
-)
-def test_an_address_made_anew_keeps_no_token(address: str, cleaned: str) -> None:
-    assert clean_address(address) == cleaned
