@@ -204,14 +204,14 @@ def test_go_and_its_build_cache(hydra: Hydra) -> None:
             toolchains.executable(program)
     hydra.path.append(sdk / "bin")
     # Little of the standard library: each of three lanes compiles it anew.
-    program = (
+    source = (
         'package main\n\nimport "example.org/dep"\n\n'
         'func main() {\n\tif dep.Two() != 2 {\n\t\tpanic("not two")\n\t}\n}\n'
     )
     module = "module shop\n\ngo 1.21\n\nrequire example.org/dep v0.0.0\n"
     files = {
         "go.mod": f"{module}\nreplace example.org/dep => ./dep\n",
-        "main.go": program,
+        "main.go": source,
         "dep/go.mod": "module example.org/dep\n\ngo 1.21\n",
         "dep/dep.go": "package dep\n\nfunc Two() int { return 2 }\n",
     }

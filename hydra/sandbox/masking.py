@@ -74,7 +74,8 @@ def _bystanders(folder: Path) -> Iterator[Path]:
     for entry in entries_of(str(folder)):
         if entry.is_file(follow_symlinks=False):
             program = entry.stat(follow_symlinks=False).st_mode & 0o111
-            if not (program or Path(entry.name).suffix in _CODE or _LIBRARY.search(entry.name)):
+            code = Path(entry.name).suffix in _CODE or _LIBRARY.search(entry.name)
+            if not (program or code or _PUBLIC.search(entry.name)):
                 yield Path(entry.path)
 
 
