@@ -33,11 +33,7 @@ from hydra.events import Event
 from hydra.git.later import Later
 from hydra.git.runner import kill_all
 from hydra.lane_plan import Known
-<<<<<<< HEAD
 from hydra.lanes import choose_lanes, left_out
-=======
-from hydra.lanes import choose_lanes
->>>>>>> places
 from hydra.model import Confinement, DetectResult, Permission, RacePlan, RaceResult
 from hydra.plan import no_private_network
 from hydra.race import Race, signals
