@@ -258,6 +258,24 @@ def test_a_late_write_into_a_landed_file_survives_its_undo(
     assert Path(entry["file"]).read_bytes().endswith(SAVED)
 
 
+def test_a_landed_file_saved_with_its_size_and_time_is_kept_where_all_goes_back(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its facts it is the very file that landed; its bytes tell."""
+    mine = shelf.repo / "src/pager.py"
+    seen: list[bytes] = []
+
+    def save() -> None:
+        same_size_and_time(mine)
+        seen.append(mine.read_bytes())
+        (shelf.repo / ".git/HEAD.lock").touch()
+
+    at(monkeypatch, "ref", save)
+    error = refused(lambda: shelf.merge("claude"))
+    (why,) = [why for path, why in error.paths if path == "src/pager.py"]
+    assert Path(why.partition(": ")[2]).read_bytes() == seen[0]
+
+
 def test_what_fuse_virtiofs_and_9p_are_called() -> None:
     assert swap.file_system(b"/proc") == 0x9FA0
     assert swap.UNTRUSTED == (0x65735546, 0x01021997)

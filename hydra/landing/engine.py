@@ -31,7 +31,7 @@ from hydra.landing.rollback import displaced, folder_place, fresh_place, full, g
 from hydra.landing.salvage import SalvagedFile
 from hydra.landing.swap import Mark, exchange, look_at, put
 from hydra.landing.uncollected import uncollected
-from hydra.landing.version import Version
+from hydra.landing.version import Version, digest_of
 from hydra.process.identity import Identity
 
 moment: Callable[[str], None] = lambda name: None  # noqa: E731
@@ -264,7 +264,8 @@ class _Under:
         if step.gives and fresh is None:
             raise OSError(f"git did not write {os.fsdecode(step.path)} (is the disk full?)")
         mark = step.version.mark if step.version else None
-        return Shift(number=number, path=step.path, old=mark, fresh=fresh, digest=step.digest)
+        digest = digest_of(fresh_place(self.journal, step.path), fresh) if fresh else ""
+        return Shift(number, step.path, mark, fresh, step.digest, digest)
 
     def _take(self, shift: Shift) -> None:
         moment("take")

@@ -37,7 +37,8 @@ class Shift(NamedTuple):
     """One path of the work tree under way: `number` names its place in the staging folder.
 
     `old` knows the file that goes (None: none), `fresh` the one that comes (None: none). `digest`
-    is of the old file's content ("" of what has none, and in a journal of schema 1).
+    is of the old file's content, `fresh_digest` of the new one's ("" of what has none, and in a
+    journal of schema 1).
     """
 
     number: int
@@ -45,6 +46,7 @@ class Shift(NamedTuple):
     old: Mark | None
     fresh: Mark | None
     digest: str = ""
+    fresh_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +156,7 @@ def _locked(lock: int) -> bool:
 def _plain(journal: Journal) -> dict[str, Any]:
     told = {one.name: getattr(journal, one.name) for one in fields(journal)}
     told["shifts"] = [
-        (shift.number, os.fsdecode(shift.path), shift.old, shift.fresh, shift.digest)
-        for shift in journal.shifts
+        (shift.number, os.fsdecode(shift.path), *shift[2:]) for shift in journal.shifts
     ]
     told["made"] = [os.fsdecode(path) for path in journal.made]
     return told
@@ -169,9 +170,10 @@ def _journal(told: dict[str, Any]) -> Journal:
             path=os.fsencode(path),
             old=Mark(*old) if old else None,
             fresh=Mark(*fresh) if fresh else None,
-            digest=digest[0] if digest else "",
+            digest=digests[0] if digests else "",
+            fresh_digest=digests[1] if digests else "",
         )
-        for number, path, old, fresh, *digest in told["shifts"]
+        for number, path, old, fresh, *digests in told["shifts"]
     )
     told["made"] = tuple(os.fsencode(path) for path in told["made"])
     return Journal(**told)

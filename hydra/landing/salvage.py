@@ -132,7 +132,8 @@ def _reason(shift: Shift, place: bytes) -> str | None:
     if mark not in (shift.old, shift.fresh):
         return WRITTEN
     is_open, digest = look_into(place, mark)
-    changed = mark == shift.old and "" not in (digest, shift.digest) and digest != shift.digest
+    expected = shift.digest if mark == shift.old else shift.fresh_digest
+    changed = "" not in (digest, expected) and digest != expected
     if changed or Mark.of(place) != mark:
         return WRITTEN
     return None if is_open is False else OPEN if is_open else _UNKNOWN
