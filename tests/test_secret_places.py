@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -70,9 +69,8 @@ def test_no_secret_of_three_hundred_places_can_be_reached(uid: int, stack: ExitS
 
 def open_by_its_word(warnings: list[str]) -> frozenset[str]:
     """What the run itself says that it leaves open: abstract sockets before Linux 6.12."""
-    fenced = find_spec("hydra.process.fence") is not None
     says_so = any("abstract sockets" in warning for warning in warnings)
-    return frozenset() if fenced and not says_so else ABSTRACT
+    return ABSTRACT if says_so else frozenset()
 
 
 def test_the_view_shows_none_of_three_hundred_places(stack: ExitStack) -> None:

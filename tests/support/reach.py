@@ -12,16 +12,17 @@ import socket
 import stat
 import sys
 import time
+from collections.abc import Iterator, Sequence
 
 MOST = 1 << 18
 TOP_SKIPPED = ("/proc", "/sys", "/dev", "/usr", "/lib", "/lib64", "/bin", "/sbin", "/boot")
 
 
-def main(places, tag, seconds, skipped):
+def main(places: list[list[str]], tag: str, seconds: float, skipped: str) -> None:
     pattern = re.compile(rb"canary-%b-[0-9]+-[0-9a-f]{12}" % tag.encode())
-    got = {}
+    got: dict[str, str] = {}
 
-    def take(data, how, path):
+    def take(data: bytes, how: str, path: str) -> None:
         for secret in pattern.findall(data):
             got.setdefault(secret.decode(), f"{how} {path}")
 
@@ -38,7 +39,7 @@ def main(places, tag, seconds, skipped):
     print("ended", "late" if time.monotonic() > deadline else "whole")
 
 
-def read(path):
+def read(path: str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
@@ -51,7 +52,7 @@ def read(path):
         os.close(descriptor)
 
 
-def answer(path):
+def answer(path: str) -> bytes:
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(2)
         try:
@@ -61,7 +62,7 @@ def answer(path):
             return b""
 
 
-def walk(top, deadline, skipped):
+def walk(top: str, deadline: float, skipped: Sequence[str]) -> Iterator[tuple[str, bool]]:
     waiting = [top]
     while waiting and time.monotonic() < deadline:
         folder = waiting.pop()
