@@ -266,7 +266,8 @@ def test_what_this_account_may_not_enter_is_passed_over(machine: Machine) -> Non
     names = ("PYENV_ROOT", "JAVA_HOME", "CARGO_HOME", "SSL_CERT_FILE", "VIRTUAL_ENV")
     program = (
         "from pathlib import Path; from hydra.sandbox.discovery import compute_view\n"
-        f"env = dict.fromkeys({names}, '{locked}/x') | {{'PATH': '{locked}/bin:{locked}:/usr/bin'}}\n"
+        f"env = dict.fromkeys({names}, '{locked}/x')\n"
+        f"env['PATH'] = '{locked}/bin:{locked}:/usr/bin'\n"
         f"view = compute_view(Path('{locked}/home'), env, programs=['{locked}/bin/agent'],\n"
         f"    objects=[Path('{locked}/objects')], show=['{locked}/lib'])\n"
         "print([str(it.path) for it in view.shown if 'locked' in str(it.path)])"
