@@ -211,7 +211,7 @@ def test_files_with_a_telling_name_are_covered_in_what_is_shown(machine: Machine
     view = machine.view(machine.home / "tools")
     assert set(view.masked) >= {*covered, machine.home / "tools/.git"}
     assert not any(map(view.is_visible, covered))
-    kept = [machine.file(f"tools/{name}") for name in ("secrets.py", "cacert.pem", "deep/env.txt")]
+    kept = [machine.file(f"tools/{name}") for name in ("secrets.py", "cacert.pem", "env.txt")]
     assert all(map(machine.view(machine.home / "tools").is_visible, kept))
 
 
@@ -266,8 +266,8 @@ def test_what_this_account_may_not_enter_is_passed_over(machine: Machine) -> Non
     names = ("PYENV_ROOT", "JAVA_HOME", "CARGO_HOME", "SSL_CERT_FILE", "VIRTUAL_ENV")
     program = (
         "from pathlib import Path; from hydra.sandbox.discovery import compute_view\n"
-        f"path = {{'PATH': '{locked}/bin:{locked}:/usr/bin'}}\n"
-        f"env = dict.fromkeys({names}, '{locked}/x') | path\n"
+        f"env = dict.fromkeys({names}, '{locked}/x')\n"
+        f"env['PATH'] = '{locked}/bin:{locked}:/usr/bin'\n"
         f"view = compute_view(Path('{locked}/home'), env, programs=['{locked}/bin/agent'],\n"
         f"    objects=[Path('{locked}/objects')], show=['{locked}/lib'])\n"
         "print([str(it.path) for it in view.shown if 'locked' in str(it.path)])"
