@@ -467,13 +467,19 @@ def test_folders_that_the_user_names_are_the_lanes_own_copies(hydra: Hydra) -> N
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="the user's own is written without it")
-@pytest.mark.parametrize("folder", [".codex", ".local/share/opencode"])
+@pytest.mark.parametrize(
+    ("folder", "document"),
+    [
+        (".codex", '{"tokens": {"refresh_token": "made-up-1"}}'),
+        (".local/share/opencode", '{"acme": {"type": "oauth", "refresh": "made-up-1"}}'),
+    ],
+)
 def test_a_sign_in_in_a_folder_that_the_user_names_comes_back_as_another_agents_does(
-    hydra: Hydra, folder: str
+    hydra: Hydra, folder: str, document: str
 ) -> None:
     own = hydra.home / folder / "auth.json"
     own.parent.mkdir(parents=True)
-    own.write_text('{"refresh_token": "made-up-1"}')
+    own.write_text(document)
     (own.parent / "else").write_text("the user's")
     (hydra.home / "hydra.toml").write_text(f'[agents.claude]\nfolders = ["~/{folder}"]\n')
     script = f"""
@@ -482,7 +488,7 @@ def test_a_sign_in_in_a_folder_that_the_user_names_comes_back_as_another_agents_
     hydra.agent("claude", [fakes.shell("sh", "-c", script), fakes.edit("a.txt", "x\n"), DONE])
     race = hydra.race("-a", "claude")
     assert race.code == 0, race.document
-    assert own.read_text() == '{"refresh_token": "made-up-2"}'
+    assert own.read_text() == document.replace("-1", "-2")
     assert (own.parent / "else").read_text() == "the user's"
 
 
