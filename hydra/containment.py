@@ -8,7 +8,7 @@ a link in between is refused and not followed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -46,11 +46,19 @@ def entry_below(top: Path, name: str | PurePath, *, make: bool = False) -> Itera
     Raises `EscapeError`, and `OSError` for a folder that is missing or has become a link.
     """
     place = locate(top, name)
-    folder = os.open(os.path.realpath(top), _FOLDER)
-    try:
-        for part in place.parts[:-1]:
-            folder = _enter(folder, part, make)
+    with folder_below(Path(os.path.realpath(top)), place.parts[:-1], make=make) as folder:
         yield Entry(folder, place.name)
+
+
+@contextmanager
+def folder_below(top: Path, parts: Iterable[str] = (), *, make: bool = False) -> Iterator[int]:
+    """The descriptor of a folder by the names that lead to it: neither `top` nor one of them may
+    be a link. What is done by it cannot be led elsewhere meanwhile. Raises `OSError`."""
+    folder = os.open(top, _FOLDER)
+    try:
+        for part in parts:
+            folder = _enter(folder, part, make)
+        yield folder
     finally:
         os.close(folder)
 
