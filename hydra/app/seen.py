@@ -8,7 +8,6 @@ from pathlib import Path
 from hydra import executables, paths
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
-from hydra.app.asker import home_of
 from hydra.app.views import view_source
 from hydra.config import Config
 from hydra.errors import HydraError
@@ -25,7 +24,7 @@ def seen_by_lanes(flags: Mapping[str, object], environ: Mapping[str, str] | None
     view = view_source(
         config=config,
         environ=environ,
-        home=home_of(environ),
+        home=paths.home_dir(environ),
         state=paths.state_dir(environ),
         repository=repo,
         adapters=adapters,
