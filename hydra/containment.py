@@ -8,6 +8,7 @@ a link in between is refused and not followed.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
@@ -37,6 +38,17 @@ def locate(top: Path, name: str | PurePath) -> PurePath:
     if not parent.is_relative_to(real):
         raise EscapeError(f"it leads through a link to {parent}")
     return parent.relative_to(real) / PurePath(name).name
+
+
+def read_regular(path: Path, limit: int) -> bytes | None:
+    """The first `limit` bytes of a file that an agent may have laid there; None for what is no
+    regular file. No link is followed, and nothing blocks."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
 
 
 @contextmanager
