@@ -8,7 +8,8 @@ a link in between is refused and not followed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -39,6 +40,17 @@ def locate(top: Path, name: str | PurePath) -> PurePath:
     return parent.relative_to(real) / PurePath(name).name
 
 
+def read_regular(path: Path, limit: int) -> bytes | None:
+    """The first `limit` bytes of a file that an agent may have laid there; None for what is no
+    regular file. No link is followed, and nothing blocks."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+
+
 @contextmanager
 def entry_below(top: Path, name: str | PurePath, *, make: bool = False) -> Iterator[Entry]:
     """`name` below `top`, to be read or written by its folder. `make`: folders that are missing.
@@ -46,11 +58,19 @@ def entry_below(top: Path, name: str | PurePath, *, make: bool = False) -> Itera
     Raises `EscapeError`, and `OSError` for a folder that is missing or has become a link.
     """
     place = locate(top, name)
-    folder = os.open(os.path.realpath(top), _FOLDER)
-    try:
-        for part in place.parts[:-1]:
-            folder = _enter(folder, part, make)
+    with folder_below(Path(os.path.realpath(top)), place.parts[:-1], make=make) as folder:
         yield Entry(folder, place.name)
+
+
+@contextmanager
+def folder_below(top: Path, parts: Iterable[str] = (), *, make: bool = False) -> Iterator[int]:
+    """The descriptor of a folder by the names that lead to it: neither `top` nor one of them may
+    be a link. What is done by it cannot be led elsewhere meanwhile. Raises `OSError`."""
+    folder = os.open(top, _FOLDER)
+    try:
+        for part in parts:
+            folder = _enter(folder, part, make)
+        yield folder
     finally:
         os.close(folder)
 

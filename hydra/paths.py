@@ -29,6 +29,11 @@ def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
     return path
 
 
+def home_dir(environ: Mapping[str, str]) -> Path:
+    """The user's HOME."""
+    return Path(environ.get("HOME") or Path.home())
+
+
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """The cache folder: `$HYDRA_CACHE_DIR`, else the platform's. Raises `ConfigError`."""
     return _named("HYDRA_CACHE_DIR", environ) or _platform_dir("cache", environ)

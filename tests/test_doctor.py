@@ -283,3 +283,19 @@ def test_credentials_are_never_opened(hydra: Hydra, marks: Marks) -> None:
     made[0].chmod(0o600)
     made[0].read_text()
     assert watched.seen() == {made[0]}  # it would have been seen
+
+
+def test_the_view_is_the_one_that_a_lane_has(hydra: Hydra) -> None:
+    own, moved = hydra.repo / "venv", hydra.scratch / "moved"
+    for folder in (own, moved):
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "tool").write_text("#!/bin/sh\n")
+        (folder / "bin" / "tool").chmod(0o755)
+    (own / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    hydra.path += [own / "bin", moved / "bin"]
+    hydra.extra["CODEX_HOME"] = str(moved)
+    ran = hydra.run("doctor", "--view", "--json", timeout=120)
+    shown = [Path(row["path"]) for row in json.loads(ran.stdout)["shown"]]
+    # The checkout's own environment is for agents; another agent's settings are for nobody.
+    assert any((own / "bin").is_relative_to(place) for place in shown)
+    assert not any((moved / "bin" / "tool").is_relative_to(place) for place in shown)

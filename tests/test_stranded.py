@@ -9,10 +9,12 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from hydra.git import patches as patch_git
+from hydra.git.tips import small
 from tests.conftest import git
 from tests.support.grounds import Race, agent, changes, race_on, take
 
@@ -329,3 +331,19 @@ def test_another_repository_is_none_of_the_lanes(race: Race, scratch: Path) -> N
     patch = take(ground)
     assert not patch.stranded
     assert not holders(race, b"secret\n")
+
+
+def test_a_file_that_is_swapped_for_a_fifo_holds_nobody_up(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, pipe = scratch / "HEAD", scratch / "pipe"
+    plain.write_text("ref: refs/heads/main\n")
+    os.mkfifo(pipe)
+    status = plain.lstat()
+    monkeypatch.setattr(Path, "lstat", lambda path: status)
+    answers: list[bytes] = []
+    reader = Thread(target=lambda: answers.append(small(pipe)), daemon=True)
+    reader.start()
+    reader.join(5)
+    assert answers == [b""]
+    assert small(plain) == b"ref: refs/heads/main\n"

@@ -202,6 +202,16 @@ def test_code_that_could_change_what_runs_it() -> None:
 # --- settings in lines, scripts of scripts -------------------------------------------------------
 
 
+@pytest.mark.parametrize("head", ["", "\ufeff", "# coding: utf-7\n"])
+def test_code_is_read_as_python_reads_it(head: str) -> None:
+    equals = "+AD0-" if "utf-7" in head else "="
+    text = f"{head}import _pytest.reports\n_pytest.reports.TestReport.passed {equals} True\n"
+    assert [change.target for change in patchings("", text)] == [
+        "_pytest.reports.TestReport.passed"
+    ]
+    assert capable([added("src/pager.py", text)]) == ("python",)
+
+
 def test_of_a_file_of_lines_only_what_steers_is_put_back() -> None:
     old, new = "A=1\nNODE_OPTIONS=--old\n", "A=2\nexport NODE_OPTIONS=--new\nPYTHONPATH=x\nB=3\n"
     assert restored(".env", old, new) == "A=2\nB=3\nNODE_OPTIONS=--old\n"

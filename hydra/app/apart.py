@@ -25,7 +25,7 @@ from hydra.judge.asking.apart import Row, Twice, rows
 from hydra.judge.asking.excerpts import gives
 from hydra.judge.asking.newtests import NewTest
 from hydra.model import Check, RacePlan
-from hydra.paths import ground_dir
+from hydra.paths import ground_dir, home_dir
 from hydra.race import signals
 from hydra.store import RunRecord
 
@@ -75,7 +75,7 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
 
     Within the trials' limit of time; Ctrl-C ends it. Raises `OSError`, `GitFailed`.
     """
-    home = Path(stage.environ.get("HOME") or Path.home())
+    home = home_dir(stage.environ)
     adapters = roster.of_plan(stage.config, stage.plan)
     around = Surroundings(
         repository=stage.place.repository,

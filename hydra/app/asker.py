@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import trio
 
@@ -59,7 +58,7 @@ def ready(place: Place, asker: Asker) -> Ready:
     flags = {"race.allow_experimental_adapters": True} if asker.experimental else {}
     config = settings.load(place.repository.root, asker.environ, flags)
     lane, adapter = _named(asker.agent, config)
-    settings.check_folders(config, (lane.adapter,), home_of(asker.environ))
+    settings.check_folders(config, (lane.adapter,), paths.home_dir(asker.environ))
     check_room(place.state, place.folder, config.limits.disk_floor)
     confinement, found = trio.run(_probe, place, adapter, config, asker.environ)
     if not found.ready:
@@ -100,7 +99,7 @@ async def _probe(
     confinement = await probe.try_confinement(environ)
     around = probe.Surroundings(
         environ=environ,
-        home=home_of(environ),
+        home=paths.home_dir(environ),
         confinement=confinement,
         state=place.state,
         paths=settings.programs(config),
@@ -110,8 +109,3 @@ async def _probe(
     )
     found = await probe.detect_all([adapter], around)
     return confinement, found[adapter.key()]
-
-
-def home_of(environ: Mapping[str, str]) -> Path:
-    """The user's HOME."""
-    return Path(environ.get("HOME") or Path.home())

@@ -15,7 +15,7 @@ import trio
 
 from hydra import __version__, paths, plan
 from hydra.adapters import registry
-from hydra.app.asker import Ready, home_of
+from hydra.app.asker import Ready
 from hydra.app.bench import Shop
 from hydra.app.readonly import Ground, answers
 from hydra.app.room import places
@@ -258,7 +258,7 @@ async def _ask(
 def _shop(place: Place, run: RunRecord, who: Ready, store: RunStore, planned: RacePlan) -> Shop:
     environ = who.asker.environ
     adapters = {**registry.OWN, who.adapter.key(): who.adapter}
-    home = home_of(environ)
+    home = paths.home_dir(environ)
     command = planned.lanes[0].command
     return Shop(
         repository=place.repository,

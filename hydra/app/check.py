@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import trio
@@ -189,7 +188,7 @@ async def _checked(
     request: CheckRequest,
     cap: TrialCap | None = None,
 ) -> Checked:
-    home = Path(request.environ.get("HOME") or Path.home())
+    home = paths.home_dir(request.environ)
     adapters = roster.of_plan(config, plan)
     around = Surroundings(
         repository=place.repository,

@@ -193,7 +193,7 @@ async def _probe(
         adapters,
         probe.Surroundings(
             environ=environ,
-            home=Path(environ.get("HOME") or Path.home()),
+            home=paths.home_dir(environ),
             confinement=confinement,
             state=state,
             paths=settings.programs(config),

@@ -35,7 +35,7 @@ def is_detached(root: Path) -> bool:
 
 def _landed_lanes(record: RunRecord, root: Path) -> list[str]:
     """Lanes that stand as a whole where they were landed."""
-    landings = [landing for landing in runs.landings(record) if _stands(landing, root)]
+    landings = [landing for landing in runs.landings(record) if _is_in_place(landing, root)]
     return [str(lane) for landing in landings for lane in _lanes(landing)]
 
 
@@ -45,7 +45,7 @@ def _lanes(landing: Mapping[str, Any]) -> list[str]:
     return list(lanes) if whole else []
 
 
-def _stands(landing: Mapping[str, Any], root: Path) -> bool:
+def _is_in_place(landing: Mapping[str, Any], root: Path) -> bool:
     if landing.get("undone") is not None:
         return False
     commit, ref = str(landing.get("commit") or ""), str(landing.get("ref") or "HEAD")

@@ -61,7 +61,7 @@ def look_around(request: RaceRequest) -> Scene:
     check_prompt(request.prompt)
     require_git()
     state = paths.state_dir(environ)
-    home = Path(environ.get("HOME") or Path.home())
+    home = paths.home_dir(environ)
     found = repository.read(request.directory, home=home, state=state)
     _check_state(state)
     config = settings.load(found.root, environ, request.flags)

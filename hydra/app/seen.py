@@ -2,55 +2,50 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hydra import paths
+from hydra import executables, paths
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
+from hydra.app.views import view_source
 from hydra.config import Config
 from hydra.errors import HydraError
 from hydra.git import repository
 from hydra.sandbox import View
-from hydra.sandbox.discovery import compute_view
 
 
 def seen_by_lanes(flags: Mapping[str, object], environ: Mapping[str, str] | None = None) -> View:
     """Computed as for a race of every agent that is found here. Raises `HydraError`."""
-    environ = dict(os.environ) if environ is None else environ
-    home = Path(environ.get("HOME") or Path.home())
-    root, objects = _repository()
-    config = settings.load(root, environ, flags)
-    return compute_view(
-        home,
-        environ,
-        programs=_programs(config, environ),
-        objects=objects,
-        show=config.confine.show,
-        guarded=(paths.state_dir(environ),),
-        repository=root,
+    environ = executables.users_environment() if environ is None else environ
+    repo = _repository()
+    config = settings.load(repo.root if repo else None, environ, flags)
+    adapters = roster.of_all(config).adapters
+    view = view_source(
+        config=config,
+        environ=environ,
+        home=paths.home_dir(environ),
+        state=paths.state_dir(environ),
+        repository=repo,
+        adapters=adapters,
+        programs=_programs(adapters, config, environ),
     )
+    return view()
 
 
-def _repository() -> tuple[Path | None, tuple[Path, ...]]:
+def _repository() -> repository.Repository | None:
     """The one that one stands in, if any."""
     try:
-        repo = repository.read(Path.cwd())
+        return repository.read(Path.cwd())
     except HydraError:
-        return None, ()
-    return repo.root, repo.objects
+        return None
 
 
-def _programs(config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
-    adapters = roster.of_all(config).adapters.values()
-    return tuple(program for adapter in adapters for program in _found(adapter, config, environ))
-
-
-def _found(adapter: Adapter, config: Config, environ: Mapping[str, str]) -> Iterator[str]:
-    descriptor = adapter.descriptor
-    configured = config.agent(descriptor.key).path
-    for name in (configured,) if configured else descriptor.binaries:
-        if program := shutil.which(name, path=environ.get("PATH")):
-            yield program
+def _programs(
+    adapters: Mapping[str, Adapter], config: Config, environ: Mapping[str, str]
+) -> Iterator[str]:
+    for key, adapter in adapters.items():
+        configured = config.agent(key).path
+        for name in (configured,) if configured else adapter.descriptor.binaries:
+            if program := executables.find_all_users(name, environ.get("PATH")):
+                yield program

@@ -20,7 +20,7 @@ def view_source(
     environ: Mapping[str, str],
     home: Path,
     state: Path,
-    repository: Repository,
+    repository: Repository | None,
     adapters: Mapping[str, Adapter],
     programs: Iterable[str] = (),
     show: Iterable[str] = (),
@@ -28,7 +28,7 @@ def view_source(
     """Computes at the first call, which blocks for some milliseconds; then gives the same again.
 
     `programs` are the racing agents' own, by absolute path; `show` what is shown beside that which
-    the user's settings name.
+    the user's settings name. Without a `repository` none of its objects is shown.
     """
 
     @cache
@@ -39,10 +39,10 @@ def view_source(
             home,
             environ,
             programs=programs,
-            objects=repository.objects,
+            objects=repository.objects if repository else (),
             show=(*config.confine.show, *show),
             guarded=(state, *_moved_settings(adapters, environ, home)),
-            repository=repository.root,
+            repository=repository.root if repository else None,
         )
 
     return view

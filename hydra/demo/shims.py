@@ -137,14 +137,14 @@ def newest_version(agent: str) -> str:
 
 
 def _help_files(
-    scripts: Path, name: str, agent: str, given: Mapping[str, str] | None
+    scripts: Path, name: str, agent: str, texts: Mapping[str, str] | None
 ) -> dict[str, Path]:
     scripts.mkdir(parents=True, exist_ok=True)
-    if given is None:
+    if texts is None:
         recorded = fixtures() / "adapters" / agent / newest_version(agent)
-        given = {words: (recorded / file).read_text() for words, file in HELP_TEXTS[agent].items()}
+        texts = {words: (recorded / file).read_text() for words, file in HELP_TEXTS[agent].items()}
     files = {}
-    for number, (words, text) in enumerate(given.items()):
+    for number, (words, text) in enumerate(texts.items()):
         files[words] = scripts / f"{name}.help-{number}.txt"
         files[words].write_text(text)
     return files

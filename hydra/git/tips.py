@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from hydra.containment import read_regular
+
 _OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _FIRST = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])")
 _STEPS = ("rebase-merge", "rebase-apply", "sequencer")
@@ -58,10 +60,9 @@ def admins(git_dir: Path) -> list[Path]:
 def small(path: Path, most: int = FILE_BYTES) -> bytes:
     """A small regular file's bytes, else none: an agent may have put a FIFO or a link there."""
     try:
-        facts = path.lstat()
-        if not stat.S_ISREG(facts.st_mode) or facts.st_size > most:
+        if path.lstat().st_size > most:
             return b""
-        return path.read_bytes()
+        return read_regular(path, most) or b""
     except OSError:
         return b""
 

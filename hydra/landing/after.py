@@ -148,7 +148,7 @@ def last_record(desk: Desk) -> dict[str, Any] | None:
 def undo(journal: Journal, desk: Desk) -> tuple[SalvagedFile, ...]:
     """Puts everything back, but what the user has saved meanwhile: that stays as it is. Gives what
     is kept besides."""
-    acts, unsure = way_back(journal) if journal.phase == MOVING else ([], [])
+    acts, unsure = way_back(journal)
     return _carry_out(journal, desk, acts, unsure)
 
 
@@ -162,7 +162,7 @@ def _carry_out(
 def _undo_surely(journal: Journal, desk: Desk) -> tuple[SalvagedFile, ...]:
     """The same for a landing of another time: raises `Undecided`, with nothing touched, where a
     file was changed since."""
-    acts, unsure = way_back(journal) if journal.phase == MOVING else ([], [])
+    acts, unsure = way_back(journal)
     if unsure:
         raise _undecided(journal, unsure)
     return _carry_out(journal, desk, acts, ())
@@ -191,7 +191,7 @@ def abort(
         if journal is None:
             raise LandingRefused("there is no landing to abort", hint="`git status` shows all")
         end_left(journal.owner)
-        acts, unsure = way_back(journal) if journal.phase == MOVING else ([], [])
+        acts, unsure = way_back(journal)
         files = _carry_out(journal, desk, acts, unsure)
         return files, tuple(item.name for item in unsure)
 

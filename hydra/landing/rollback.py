@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from hydra.landing.journal import Journal, Shift
+from hydra.landing.journal import MOVING, Journal, Shift
 from hydra.landing.swap import Mark, give_back, put
 
 
@@ -33,7 +33,10 @@ _QUICKER = "saved while it was put back"
 
 
 def way_back(journal: Journal) -> tuple[list[Act], list[Unsure]]:
-    """All that is to be done, in its order, and what cannot be: last things first."""
+    """All that is to be done, in its order, and what cannot be: last things first. Nothing where
+    no file has been moved."""
+    if journal.phase != MOVING:
+        return [], []
     came = [shift for shift in journal.shifts if shift.fresh is not None]
     went = [shift for shift in journal.shifts if shift.fresh is None]
     acts: list[Act] = []

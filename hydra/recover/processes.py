@@ -20,6 +20,7 @@ from typing import Any
 from hydra.git.runner import OWNER
 from hydra.process import leftovers, proc
 from hydra.process.child import ANSWER, MARK
+from hydra.process.handle import hold
 from hydra.process.identity import Identity
 
 GIT_GRACE = 2.0
@@ -103,13 +104,9 @@ def _end_git(marks: Sequence[bytes]) -> None:
     # KILL would leave its lock files behind, in the user's repository too.
     _wait(lambda: _gits(marks), GIT_GRACE)
     for pid in _gits(marks):
-        with suppress(OSError):
-            handle = os.pidfd_open(pid)
-            try:
-                if pid in _gits(marks):
-                    signal.pidfd_send_signal(handle, signal.SIGTERM)
-            finally:
-                os.close(handle)
+        if handle := hold(pid, lambda pid=pid: pid in _gits(marks)):  # type: ignore[misc]
+            handle.send(signal.SIGTERM)
+            handle.close()
     _wait(lambda: _gits(marks), GIT_GRACE)
 
 

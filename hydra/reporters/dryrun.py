@@ -65,10 +65,10 @@ def _seen(view: View | None) -> list[tuple[str, str]]:
     """What the lanes see of HOME and the machine beyond the system's own folders."""
     if view is None:
         return []
-    asked = [f"- {clean(str(path))}, by [confine] show" for path in view.show]
+    by_user = [f"- {clean(str(path))}, by [confine] show" for path in view.show]
     count = plural(len(view.shown), "place")
     listed = "beyond the system's own, read-only; `hydra doctor --view` lists them"
-    return [("shown", f"{count} {listed}"), *(("", line) for line in asked)]
+    return [("shown", f"{count} {listed}"), *(("", line) for line in by_user)]
 
 
 def _checks(plan: RacePlan) -> list[tuple[str, str]]:

@@ -58,7 +58,7 @@ def landed_text(
     if remarks:
         lines.append(paint("it touches what deserves a look:", "warn", color))
         lines += (f"  {line}" for line in remark_lines([asdict(one) for one in remarks]))
-    lines += _kept(document, color)
+    lines += _salvaged(document, color)
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
     if steps and not dry_run:
@@ -72,7 +72,7 @@ def undone_text(document: Mapping[str, Any], changes: Sequence[Change], *, color
     told = f"took back {', '.join(document['lanes'])} from {where}"
     files = plural(len(changes), "file")
     lines = [f"{paint(clean(told), 'good', color)}: {files} as before the landing"]
-    lines += _kept(document, color)
+    lines += _salvaged(document, color)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -89,7 +89,7 @@ def landing_document(
     return {**document, **said, "remarks": [asdict(remark) for remark in remarks]}
 
 
-def _kept(document: Mapping[str, Any], color: bool) -> list[str]:
+def _salvaged(document: Mapping[str, Any], color: bool) -> list[str]:
     """What was displaced and may hold more than was read there, and where it lies."""
     files: Sequence[Mapping[str, str]] = document.get("kept") or ()
     lines = [f"kept: {file['path']}, {file['why']}: {file['file']}" for file in files[:SHOWN]]

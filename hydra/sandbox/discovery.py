@@ -87,9 +87,8 @@ class _Discovery:
         if is_system(folder) or not is_folder(folder):
             return
         if folder == self._home / "bin":
-            self._places.add(
-                folder, ON_PATH
-            )  # of HOME's own folders the one that is programs alone
+            # Of HOME's own folders the one that is programs alone.
+            self._places.add(folder, ON_PATH)
         elif not self._places.show(folder, ON_PATH):
             return
         else:
@@ -145,19 +144,19 @@ class _Discovery:
     def view(self, repository: Path | None) -> View:
         """All of it as one record."""
         shown = self._places.outermost()
+        asked_for = set(self._show)
         covered = [
-            file for one in shown if one.path not in self._show for file in telling_files(one)
+            file for place in shown if place.path not in asked_for for file in telling_files(place)
         ]
         remade = remake_settings(self._home, self._environ, repository)
-        asked = set(self._show)
         return View(
             home=self._home,
             shown=shown,
             links=self._places.links_outside(shown),
             sealed=(self._links.resolve(repository),) if repository else (),
             masked=(*hidden_in_system(), *covered),
-            settings={at: text for at, text in remade.files.items() if at not in asked},
-            stripped=tuple(at for at in remade.stripped if at not in asked),
+            settings={at: text for at, text in remade.files.items() if at not in asked_for},
+            stripped=tuple(at for at in remade.stripped if at not in asked_for),
             show=tuple(self._show),
             notes=tuple(self._places.notes),
         )

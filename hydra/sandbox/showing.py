@@ -69,15 +69,15 @@ class ShownPlaces:
 
     def outermost(self) -> tuple[Shown, ...]:
         """All of them but what lies in another, by name."""
-        kept: dict[Path, str] = {}
+        tops: dict[Path, str] = {}
         for path, reason in sorted(self._reasons.items()):
-            if not any(parent in kept for parent in path.parents):
-                kept[path] = reason
-        return tuple(Shown(path, reason) for path, reason in kept.items())
+            if not any(parent in tops for parent in path.parents):
+                tops[path] = reason
+        return tuple(Shown(path, reason) for path, reason in tops.items())
 
     def links_outside(self, shown: Iterable[Shown]) -> Mapping[Path, str]:
         """The links that lead to something shown and do not come along with it."""
-        places = {one.path for one in shown}
+        places = {place.path for place in shown}
         return {
             place: target
             for place, target in self.links.links.items()

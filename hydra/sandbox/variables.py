@@ -36,4 +36,4 @@ def is_seen(path: Path, policy: SandboxPolicy) -> bool:
     """Whether a command under `policy` finds something at `path`."""
     real = Path(os.path.realpath(path))
     own = (*policy.writable, *(target for _, target in policy.binds), *policy.readonly)
-    return policy.view.is_visible(path) or any(at == real or at in real.parents for at in own)
+    return policy.view.is_visible(path) or any(map(real.is_relative_to, own))

@@ -72,7 +72,7 @@ class View:
         if is_system(real):
             return "the system's"
         for shown in self.shown:
-            if real == shown.path or shown.path in real.parents:
+            if real.is_relative_to(shown.path):
                 return shown.reason
         if real == self.home or str(real) in (*SCRATCH, *_FRESH, "/", "/var"):
             return "the lane's own"
@@ -92,4 +92,4 @@ _VAR = tuple(Path("/var", name) for name in VAR)
 
 
 def _within(path: Path, places: Iterable[Path]) -> bool:
-    return any(path == place or place in path.parents for place in places)
+    return any(map(path.is_relative_to, places))

@@ -134,7 +134,7 @@ class Trees:
 
     def _with_canaries(self, language: str) -> tuple[bytes, str]:
         files = {it.decode("utf-8", "backslashreplace"): it for it in self._listing}
-        near = [it.path for one in self._subjects.values() for it in one.files]
+        near = [file.path for subject in self._subjects.values() for file in subject.files]
         for path in candidates(files, language, near)[:_MOST_READ]:
             text = self._text(Entry("100644", self._listing[files[path]])) or ""
             if canaries := with_canaries(path, text, self.token):

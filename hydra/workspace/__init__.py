@@ -6,14 +6,13 @@ with a worktree. A layered one comes later, so nothing outside this room may ass
 
 from hydra.git.lost import WorktreeLost
 from hydra.workspace.contract import Ground, SignInNotice
-from hydra.workspace.private import (
-    LANE_HOME,
-    PrivateGround,
+from hydra.workspace.grounds import (
     give_back_standing,
     private_ground,
     standing_ground,
     worktree_name,
 )
+from hydra.workspace.private import LANE_HOME, PrivateGround
 
 __all__ = [
     "LANE_HOME",

@@ -15,13 +15,14 @@ import stat
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from hydra.adapters.contract import ConfigFolder, TokenFields
 from hydra.adapters.folders import named_place
+from hydra.containment import folder_below
 from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copying import copy_bounded
 from hydra.workspace.renewal import Renewal, is_signed_out, renew
@@ -166,7 +167,7 @@ class _Files:
         if renewal.data is not None:
             # A link into the user's dotfiles stays a link.
             target = Path(os.path.realpath(self.source / name))
-            with _entered(target.parent) as folder:
+            with folder_below(target.parent) as folder:
                 if not _replace(folder, target.name, renewal.data, over=own):
                     return []
             self.synced[name] = _Synced(_digest(renewal.data), _digest(fresh))
@@ -179,7 +180,8 @@ class _Files:
             if fresh is None or own is None or _digest(own) == synced.own:
                 continue
             if _digest(fresh) == synced.copy or is_signed_out(self._fields(name), own, fresh):
-                with _below(self.root, (self.copy / name).parent) as folder:
+                below = (self.copy / name).parent.relative_to(self.root)
+                with folder_below(self.root, below.parts) as folder:
                     if _replace(folder, PurePath(name).name, own, over=fresh):
                         self.synced[name] = _Synced(_digest(own), _digest(own))
 
@@ -240,9 +242,10 @@ def _read(path: Path, *, below: Path | None = None) -> bytes | None:
     `below` a folder, and no step from there may be a link.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if below is None else os.O_NOFOLLOW)
-    entered = _entered(path.parent, follow=True) if below is None else _below(below, path.parent)
+    top = below or Path(os.path.realpath(path.parent))
+    parts = path.parent.relative_to(below).parts if below else ()
     try:
-        with entered as folder:
+        with folder_below(top, parts) as folder:
             descriptor = os.open(path.name, flags, dir_fd=folder)
     except OSError:
         return None
@@ -260,29 +263,6 @@ def _steady(descriptor: int) -> bytes | None:
     after = os.fstat(descriptor)
     same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     return data if same and len(data) == after.st_size else None
-
-
-@contextmanager
-def _entered(folder: Path, *, follow: bool = False) -> Iterator[int]:
-    """The folder's descriptor: what is done by it cannot be led elsewhere meanwhile."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
-    descriptor = os.open(folder, flags)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _below(root: Path, folder: Path) -> Iterator[int]:
-    """The same for a folder of a lane, entered step by step: none of them may be a link."""
-    with ExitStack() as stack:
-        descriptor = stack.enter_context(_entered(root))
-        for name in folder.relative_to(root).parts:
-            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
-            descriptor = os.open(name, flags, dir_fd=descriptor)
-            stack.callback(os.close, descriptor)
-        yield descriptor
 
 
 def _digest(data: bytes) -> str:

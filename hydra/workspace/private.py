@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,13 +13,13 @@ from hydra.git import lane as lane_git
 from hydra.git import patches as patch_git
 from hydra.git.frozen import content
 from hydra.git.index import copy_index, refresh
-from hydra.git.repository import Repository, included
+from hydra.git.repository import Repository
 from hydra.git.runner import GitFailed
 from hydra.model import Limits, Patch
 from hydra.workspace import sidefile, tree
 from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copying import copy_exact
-from hydra.workspace.settings import Named, Settings, give_back_all
+from hydra.workspace.settings import Settings
 
 if TYPE_CHECKING:
     from hydra.git.collector import Collected
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from hydra.git.holding import Count
     from hydra.git.sources import Source
 
-_RECORD = "ground.json"
+RECORD = "ground.json"
 """Beside the index: what is needed to take the patch should Hydra not live to do so."""
 
 LANE_HOME = "home"
@@ -39,8 +38,6 @@ _AGAIN = 2
 
 USER_HOME = "user"
 """What its processes have for HOME where something confines them."""
-
-_TAKEN = frozenset(("repo.git", LANE_HOME, USER_HOME, "tmp"))
 
 
 class PrivateGround:
@@ -75,7 +72,7 @@ class PrivateGround:
         self._temporary = ground / "tmp"
         self._patches = patches
         self._index = run_folder / "lanes" / lane / "index"
-        self._record = run_folder / "lanes" / lane / _RECORD
+        self._record = run_folder / "lanes" / lane / RECORD
         self._refs = run_folder / "lanes" / lane / "refs"
         self._limits = limits
         self._settings = settings
@@ -347,94 +344,3 @@ class PrivateGround:
         packed = self._refs if self._refs.exists() else self._git_dir / "packed-refs"
         refs = hidden.handed(content(packed))
         return sources.lane_sources(self._git_dir, self.worktree, refs)
-
-
-def private_ground(
-    *,
-    repository: Repository,
-    base: str,
-    lane: str,
-    run_folder: Path,
-    ground: Path,
-    patches: Path,
-    home: Path,
-    confined: bool,
-    copies: Sequence[str],
-    limits: Limits,
-    of_a_lane: bool = False,
-    litter: Sequence[str] = (),
-    folders: Sequence[Named] = (),
-) -> PrivateGround:
-    """A lane's ground, not yet opened. `folders` are the agent's own, each with the value of its
-    variable.
-
-    `copies` are paths from the repository's root (`check_copies` has passed them); what the
-    user's .worktreeinclude names comes along. `of_a_lane`: `base` is what an agent made, so that
-    only those content filters run which patches.git holds. `litter` are names at the worktree's
-    top that the agent makes for itself.
-    """
-    return PrivateGround(
-        repository=repository,
-        worktree=ground / worktree_name(repository.root),
-        base=base,
-        lane=lane,
-        run_folder=run_folder,
-        ground=ground,
-        patches=patches,
-        limits=limits,
-        settings=Settings(folders, home=home, place=ground / LANE_HOME),
-        confined=confined,
-        copies=tuple(dict.fromkeys((*copies, *included(repository)))),
-        litter=litter,
-        of_a_lane=of_a_lane,
-    )
-
-
-def standing_ground(
-    *,
-    base: str,
-    lane: str,
-    run_folder: Path,
-    ground: Path,
-    worktree: Path,
-    patches: Path,
-    limits: Limits,
-) -> PrivateGround:
-    """The ground that a killed Hydra has left, by its own record: `snapshot` and `remove` it."""
-    copies = _recorded(run_folder, lane).get("copies")
-    return PrivateGround(
-        repository=None,
-        worktree=worktree,
-        base=base,
-        lane=lane,
-        run_folder=run_folder,
-        ground=ground,
-        patches=patches,
-        limits=limits,
-        settings=Settings((), home=ground, place=ground),
-        confined=True,
-        copies=copies if isinstance(copies, list) else (),
-    )
-
-
-def give_back_standing(run_folder: Path, lane: str, *, refused: bool = False) -> list[SignInNotice]:
-    """What `give_back` would have done for that ground. Raises `OSError`; `KeyError` and
-    `TypeError` where its record is damaged, or an older Hydra's."""
-    return give_back_all(_recorded(run_folder, lane).get("config"), refused=refused)
-
-
-def _recorded(run_folder: Path, lane: str) -> dict[str, object]:
-    try:
-        read = json.loads((run_folder / "lanes" / lane / _RECORD).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return read if isinstance(read, dict) else {}
-
-
-def worktree_name(root: Path) -> str:
-    """The worktree's folder: named like the repository, as tools show it and name builds by it.
-
-    git keeps a worktree's place in a file of one line, so no control character comes along.
-    """
-    name = re.sub(r"[\x00-\x1f\x7f]", "_", root.name) or "repository"
-    return f"{name}-work" if name in _TAKEN else name

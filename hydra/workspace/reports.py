@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from hydra.workspace.tree import read_regular
+from hydra.containment import read_regular
 
 MOST = 1000
 """Files that one pattern may name; a Gradle project has one for each test class."""

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from hydra.workspace.tree import read_regular
+from hydra.containment import read_regular
 
 LARGEST = 8 * 1024 * 1024
 """Bytes read of one file; Codex's record of a session tells what it applied at its beginning."""

@@ -50,17 +50,6 @@ def present(top: Path, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if _is_file_inside(real, name))
 
 
-def read_regular(path: Path, limit: int) -> bytes | None:
-    """The first `limit` bytes of a file that an agent may have laid there; None for what is no
-    regular file. No link is followed, and nothing blocks."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(fd, "rb") as file:
-        return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
-
-
 def remove(top: Path) -> None:
     """Removes a tree without following a link. Raises `OSError` for what cannot go.
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from hydra.judge.tampering.frameworks import PYTHON, is_python_tool
-from hydra.judge.tampering.languages.python.module import FAILURES
+from hydra.judge.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.judge.tampering.reading import too_much
 
 _SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__"))
@@ -139,9 +138,7 @@ def _parsed(text: str) -> ast.Module | None:
     if not text or too_much(text):
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return syntax_tree(text)
     except FAILURES:
         return None
 
@@ -196,16 +193,13 @@ class _Reader:
                 self._origins[name.asname or name.name] = f"{module}.{name.name}"
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             target, origin = node.targets[0], self._origin(node.value)
-            if (
-                isinstance(target, ast.Name) and origin and not isinstance(node.value, ast.Call)
-            ) or (isinstance(target, ast.Name) and origin and self._gives_module(node.value)):
+            new = isinstance(node.value, ast.Call) and not self._gives_module(node.value)
+            if isinstance(target, ast.Name) and origin and not new:
                 self._origins[target.id] = origin
 
-    def _gives_module(self, node: ast.expr) -> bool:
-        """Whether a call gives the very thing that its origin names, and no new one."""
-        return isinstance(node, ast.Call) and self._called(node) in (
-            *("import_module", "__import__", "getattr", "get"),
-        )
+    def _gives_module(self, node: ast.Call) -> bool:
+        """Whether it gives the very thing that its origin names, and no new one."""
+        return self._called(node) in ("import_module", "__import__", "getattr", "get")
 
     @staticmethod
     def _called(node: ast.Call) -> str:

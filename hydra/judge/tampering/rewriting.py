@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hydra.judge.evidence import FileChange
 from hydra.judge.finding import Finding
 from hydra.judge.tampering import words
-from hydra.judge.tampering.languages.python.module import FAILURES
+from hydra.judge.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.judge.tampering.places import existed, exists
 from hydra.judge.words import number_of
 from hydra.remarks.places import kind_of
@@ -108,9 +107,7 @@ def _formal(file: FileChange) -> bool:
     if not file.path.endswith(".py"):
         return False
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.dump(ast.parse(old)) == ast.dump(ast.parse(new))
+        return ast.dump(syntax_tree(old)) == ast.dump(syntax_tree(new))
     except FAILURES:
         return False
 

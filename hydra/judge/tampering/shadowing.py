@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from hydra.judge.evidence import FileChange
 from hydra.judge.finding import Weight
 from hydra.judge.tampering.frameworks import PYTHON, STANDARD, is_javascript_tool
-from hydra.judge.tampering.languages.python.module import FAILURES
+from hydra.judge.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.judge.tampering.places import existed, exists, is_configuration, is_support
 from hydra.judge.tampering.reading import too_much
 
@@ -176,7 +176,7 @@ def _from(text: str | None) -> Iterator[str]:
     if not text or too_much(text):
         return
     try:
-        tree = ast.parse(text)
+        tree = syntax_tree(text)
     except FAILURES:
         return
     for node in ast.walk(tree):

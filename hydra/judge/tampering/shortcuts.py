@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from hydra.judge.tampering import words
 from hydra.judge.tampering.expected import Expected
 from hydra.judge.tampering.frameworks import JAVASCRIPT, PYTHON
 from hydra.judge.tampering.languages.python.flow import Function
-from hydra.judge.tampering.languages.python.module import FAILURES
+from hydra.judge.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.judge.tampering.languages.python.render import dotted, render
 from hydra.judge.tampering.patching import patchings
 from hydra.judge.tampering.scripts import tool_patched
@@ -174,9 +173,7 @@ class _Read:
 def _functions(text: str) -> dict[str, _Read]:
     if "return" not in text:
         return {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(text)
+    tree = syntax_tree(text)
     lines = text.split("\n")
     found: dict[str, _Read] = {}
     waiting: list[ast.stmt] = list(tree.body)

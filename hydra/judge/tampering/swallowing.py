@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +11,7 @@ from hydra.judge.evidence import FileChange
 from hydra.judge.finding import Finding
 from hydra.judge.tampering import words
 from hydra.judge.tampering.languages.braces import Source
-from hydra.judge.tampering.languages.python.module import FAILURES
+from hydra.judge.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.judge.tampering.languages.python.render import dotted, render
 from hydra.judge.tampering.trimming import trimmed
 from hydra.judge.words import number_of
@@ -150,9 +149,7 @@ def _handlers(text: str) -> Iterator[tuple[tuple[str, str, str], str, int]]:
     """Each handler that swallows: where, what, and in words."""
     if "except" not in text and "suppress(" not in text:
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(text)
+    tree = syntax_tree(text)
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         node, name = waiting.pop()

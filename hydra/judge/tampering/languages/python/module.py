@@ -52,11 +52,19 @@ class Module:
             yield from _mark(decorator, self.aliases, whole)
 
 
-def parse(path: str, text: str) -> Module:
-    """Raises one of `FAILURES`."""
+def syntax_tree(text: str) -> ast.Module:
+    """As Python itself reads the file: after a byte order mark, in the encoding that it names.
+
+    Raises one of `FAILURES`.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(text.removeprefix("\ufeff"))
+        return ast.parse(text.encode())
+
+
+def parse(path: str, text: str) -> Module:
+    """Raises one of `FAILURES`."""
+    tree = syntax_tree(text)
     module = Module(path, text.split("\n"))
     _block(tree.body, module)
     return module

@@ -1,0 +1,107 @@
+"""A lane's ground for a plan, or for a recovery: which folders are its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from hydra.git.repository import Repository, included
+from hydra.model import Limits
+from hydra.workspace.contract import SignInNotice
+from hydra.workspace.private import LANE_HOME, RECORD, USER_HOME, PrivateGround
+from hydra.workspace.settings import Named, Settings, give_back_all
+
+_TAKEN = frozenset(("repo.git", LANE_HOME, USER_HOME, "tmp"))
+
+
+def private_ground(
+    *,
+    repository: Repository,
+    base: str,
+    lane: str,
+    run_folder: Path,
+    ground: Path,
+    patches: Path,
+    home: Path,
+    confined: bool,
+    copies: Sequence[str],
+    limits: Limits,
+    of_a_lane: bool = False,
+    litter: Sequence[str] = (),
+    folders: Sequence[Named] = (),
+) -> PrivateGround:
+    """A lane's ground, not yet opened. `folders` are the agent's own, each with the value of its
+    variable.
+
+    `copies` are paths from the repository's root (`check_copies` has passed them); what the
+    user's .worktreeinclude names comes along. `of_a_lane`: `base` is what an agent made, so that
+    only those content filters run which patches.git holds. `litter` are names at the worktree's
+    top that the agent makes for itself.
+    """
+    return PrivateGround(
+        repository=repository,
+        worktree=ground / worktree_name(repository.root),
+        base=base,
+        lane=lane,
+        run_folder=run_folder,
+        ground=ground,
+        patches=patches,
+        limits=limits,
+        settings=Settings(folders, home=home, place=ground / LANE_HOME),
+        confined=confined,
+        copies=tuple(dict.fromkeys((*copies, *included(repository)))),
+        litter=litter,
+        of_a_lane=of_a_lane,
+    )
+
+
+def standing_ground(
+    *,
+    base: str,
+    lane: str,
+    run_folder: Path,
+    ground: Path,
+    worktree: Path,
+    patches: Path,
+    limits: Limits,
+) -> PrivateGround:
+    """The ground that a killed Hydra has left, by its own record: `snapshot` and `remove` it."""
+    copies = _recorded(run_folder, lane).get("copies")
+    return PrivateGround(
+        repository=None,
+        worktree=worktree,
+        base=base,
+        lane=lane,
+        run_folder=run_folder,
+        ground=ground,
+        patches=patches,
+        limits=limits,
+        settings=Settings((), home=ground, place=ground),
+        confined=True,
+        copies=copies if isinstance(copies, list) else (),
+    )
+
+
+def give_back_standing(run_folder: Path, lane: str, *, refused: bool = False) -> list[SignInNotice]:
+    """What `give_back` would have done for that ground. Raises `OSError`; `KeyError` and
+    `TypeError` where its record is damaged, or an older Hydra's."""
+    return give_back_all(_recorded(run_folder, lane).get("config"), refused=refused)
+
+
+def _recorded(run_folder: Path, lane: str) -> dict[str, object]:
+    try:
+        read = json.loads((run_folder / "lanes" / lane / RECORD).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def worktree_name(root: Path) -> str:
+    """The worktree's folder: named like the repository, as tools show it and name builds by it.
+
+    git keeps a worktree's place in a file of one line, so no control character comes along.
+    """
+    name = re.sub(r"[\x00-\x1f\x7f]", "_", root.name) or "repository"
+    return f"{name}-work" if name in _TAKEN else name
