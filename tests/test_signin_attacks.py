@@ -58,7 +58,7 @@ def place_for(uid: int, stack: ExitStack) -> Place:
     furnish(place.home)
     for file in (*OWN, *PLAIN):
         sign_in(place, file, signins.text(file))
-    place.extra = {"ANTHROPIC_API_KEY": "", "CODEX_API_KEY": ""}
+    place.extra = {"ANTHROPIC_API_KEY": "", "CODEX_API_KEY": "", "HYDRA_SHOW": str(FIXTURES)}
     place.path = [scratch / "bin"]
     place.path[0].mkdir()
     return place

@@ -18,6 +18,7 @@ from hydra.errors import ConfigError
 from hydra.model import Confinement
 from hydra.sandbox import SandboxPolicy, View, confine
 from hydra.sandbox.discovery import compute_view, own_installation
+from hydra.sandbox.filters import clean_address
 from hydra.sandbox.places import show_problems
 from hydra.sandbox.tables import CACHES, ROOTS
 from hydra.sandbox.user_settings import FILTERED
@@ -175,6 +176,30 @@ def test_what_holds_everything_keys_or_agents_settings_is_not_shown_because_path
     view = machine.view(machine.home / entry)
     assert not view.is_visible(machine.home / entry / "secret")
     assert not view.is_visible(machine.home / entry / "tool")
+
+
+@pytest.mark.parametrize("entry", ["shop", "alias", "shop/bin", ""])
+def test_of_the_users_checkout_on_path_code_alone_is_shown(machine: Machine, entry: str) -> None:
+    checkout = make_repository(machine.home / "work/shop")
+    (machine.home / "work/alias").symlink_to(checkout)
+    names = ("plan.txt", "data/keys", "bin/plan.txt", "bin/data/keys", "lib/part.so", ".env")
+    hidden = [machine.file(f"work/shop/{name}", TOKEN) for name in names]
+    program, part = machine.program("work/shop/bin/tool"), machine.file("work/shop/bin/part.sh")
+    view = machine.view(machine.home / "work" / entry, repository=checkout)
+    assert not any(map(view.is_visible, hidden))
+    assert view.is_visible(program) == view.is_visible(part) == (entry == "shop/bin")
+
+
+def test_an_installation_in_the_checkout_is_shown_because_path_names_it(machine: Machine) -> None:
+    checkout = make_repository(machine.home / "shop")
+    machine.file("shop/.venv/pyvenv.cfg")
+    entries = [machine.program("shop/.venv/bin/x"), machine.program("shop/node_modules/.bin/y")]
+    view = machine.view(*(it.parent for it in entries), repository=checkout)
+    assert all(map(view.is_visible, (*entries, machine.file("shop/node_modules/y/package.json"))))
+
+
+def test_a_password_with_an_at_sign_leaves_an_address_whole() -> None:
+    assert clean_address("a = https://u:p@ss@h/x, https://v@i/y") == "a = https://h/x, https://i/y"
 
 
 def test_variables_show_what_they_name_where_it_is_what_they_name(machine: Machine) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hydra.sandbox.links import LinkResolver
-from hydra.sandbox.looking import entries_of, exists, is_folder, is_program
-from hydra.sandbox.masking import hidden_in_system, telling_files
+from hydra.sandbox.looking import entries_of, exists, is_file, is_folder, is_program
+from hydra.sandbox.masking import code_in, hidden_in_system, telling_files
 from hydra.sandbox.places import shown_path
 from hydra.sandbox.programs import Programs
 from hydra.sandbox.showing import ShownPlaces
@@ -52,7 +52,7 @@ def compute_view(
     a whole nor in part (rivals' settings that a variable has moved, Hydra's state); `repository` is
     where git's conditional settings are read. Raises nothing: what cannot be read is not shown.
     """
-    discovery = _Discovery(home, environ, guarded)
+    discovery = _Discovery(home, environ, guarded, repository)
     for program in programs:  # first: more of them is shown than of other programs on PATH
         discovery.programs.show(Path(program), "the agent's program", whole=True)
     discovery.path()
@@ -66,13 +66,22 @@ def compute_view(
 
 
 class _Discovery:
-    def __init__(self, home: Path, environ: Mapping[str, str], guarded: Iterable[Path]) -> None:
+    def __init__(
+        self,
+        home: Path,
+        environ: Mapping[str, str],
+        guarded: Iterable[Path],
+        repository: Path | None,
+    ) -> None:
         self._environ = environ
         self._links = LinkResolver()
+        self._checkout = self._links.resolve(repository) if repository else None
         self._home = self._links.resolve(home)
         own = (self._home / name for name in (*SECRET_PLACES, *AGENT_PLACES))
         secret = dict.fromkeys((*own, *map(self._links.resolve, guarded)))
-        self._places = ShownPlaces(self._home, self._links, secret)
+        # What holds the user's checkout is as little shown as a whole as the checkout is.
+        whole = (self._checkout, *self._checkout.parents) if self._checkout else ()
+        self._places = ShownPlaces(self._home, self._links, secret, whole)
         self.programs = Programs(self._places)
         self._show: list[Path] = []
 
@@ -86,7 +95,9 @@ class _Discovery:
         folder = self._links.resolve(entry)
         if is_system(folder) or not is_folder(folder):
             return
-        if folder == self._home / "bin":
+        if self._is_work(folder):
+            self._code_alone(folder)
+        elif folder == self._home / "bin":
             # Of HOME's own folders the one that is programs alone.
             self._places.add(folder, ON_PATH)
         elif not self._places.show(folder, ON_PATH):
@@ -95,6 +106,18 @@ class _Discovery:
             self.programs.prefix_of(folder)
         for program in _programs_in(folder):
             self.programs.show(program, f"on PATH in {entry}")
+
+    def _is_work(self, folder: Path) -> bool:
+        """Whether it is in the user's checkout, and of no installation there."""
+        places = (folder, *folder.parents)
+        if self._checkout not in places or "node_modules" in folder.parts:
+            return False
+        return not any(is_file(at / "pyvenv.cfg") or is_folder(at / "conda-meta") for at in places)
+
+    def _code_alone(self, folder: Path) -> None:
+        # A folder of the checkout may hold any untracked file; what it holds deeper stays out.
+        for path in code_in(folder):
+            self._places.show(path, ON_PATH)
 
     def hydra(self) -> None:
         """The keeper's interpreter and Hydra's package."""

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-_USERINFO = re.compile(r"(?<=://)[^/\s\"'@]*@")
+_USERINFO = re.compile(r"(?<=://)[^/\s\"']*@")
+"""Up to the last one: a password may have one, too."""
 _QUERY = re.compile(r"(://[^\s\"'?#,|]*)[?#][^\s\"',|]*")
 
 

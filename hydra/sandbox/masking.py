@@ -71,12 +71,25 @@ def telling_files(shown: Shown) -> Iterator[Path]:
 
 def _bystanders(folder: Path) -> Iterator[Path]:
     """Files in a PATH folder that are neither programs nor code: PATH asks for programs."""
-    for entry in entries_of(str(folder)):
-        if entry.is_file(follow_symlinks=False):
-            program = entry.stat(follow_symlinks=False).st_mode & 0o111
-            code = Path(entry.name).suffix in _CODE or _LIBRARY.search(entry.name)
-            if not (program or code or _PUBLIC.search(entry.name)):
-                yield Path(entry.path)
+    for entry in _files_in(folder):
+        if not (_is_code(entry) or _PUBLIC.search(entry.name)):
+            yield Path(entry.path)
+
+
+def code_in(folder: Path) -> Iterator[Path]:
+    """Programs and code that lie in a folder itself, but what has a telling name."""
+    for entry in _files_in(folder):
+        if _is_code(entry) and not _TELLING.search(entry.name):
+            yield Path(entry.path)
+
+
+def _files_in(folder: Path) -> Iterator[os.DirEntry[str]]:
+    return (it for it in entries_of(str(folder)) if it.is_file(follow_symlinks=False))
+
+
+def _is_code(entry: os.DirEntry[str]) -> bool:
+    program = entry.stat(follow_symlinks=False).st_mode & 0o111
+    return bool(program or Path(entry.name).suffix in _CODE or _LIBRARY.search(entry.name))
 
 
 def _settings_of_installations(top: Path) -> Iterator[Path]:

@@ -56,9 +56,10 @@ class Place(Hydra):
 
     @property
     def shown(self) -> list[Path]:
-        """The barrier, the suid program and the agents' scripts: all else is out of sight."""
+        """The barrier, the suid program and what agents run: all else is out of sight."""
         names = ("go", "whoami", "agents/share")
-        return [path for name in names if (path := self.scratch / name).exists()]
+        places = [path for name in names if (path := self.scratch / name).exists()]
+        return [*places, *self.scratch.glob("*.py")]
 
     def agent(self, key: str, steps: list[fakes.Step], **options: Any) -> Path:
         """As `Hydra.agent`, by an interpreter that the account may run."""
