@@ -46,7 +46,7 @@ def left_out(found: Mapping[str, DetectResult]) -> tuple[Failure, ...]:
 
 def left_out_warning(failure: Failure) -> str:
     """One line, with the next step."""
-    step = f": {failure.hint}" if failure.hint else ""
+    step = f"; next: {failure.hint}" if failure.hint else ""
     return f"{failure.adapter} is left out of this race ({failure.message}){step}"
 
 

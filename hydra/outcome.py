@@ -7,6 +7,7 @@ agent said on its way out.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field, replace
 
 from hydra.adapters.contract import Descriptor
@@ -325,10 +326,11 @@ def _nothing_changed(seen: Evidence) -> tuple[Status, Failure | None]:
 
 
 def _stranded(seen: Evidence, patch: Patch) -> Failure:
-    sentence = "its patch is empty, and it has left work that is in no file of it: "
+    sentence = "its patch is empty, but it left work elsewhere: "
     if patch.stranded:
         sentence += some(patch.stranded)
-        hint = f"git fetch from the run's patches.git brings it: {patch.stranded[0]}"
+        fetch = f'git fetch "$(hydra runs path)/patches.git" {shlex.quote(patch.stranded[0])}'
+        hint = f"`{fetch}` brings it (of an older run: `hydra runs path -r RUN`)"
     else:
         sentence += "its worktree is kept"
         hint = "the warnings name what it is"

@@ -65,7 +65,8 @@ def test_doctor_runs_nothing_of_the_repository_and_says_what_path_names(
     assert done.returncode == 0, done.stdout
     assert "git 2." in done.stdout
     assert "note  PATH" in done.stdout
-    assert "Hydra looks for no program of its own there" in " ".join(done.stdout.split())
+    text = " ".join(done.stdout.split())
+    assert "`: Hydra looks for no program of its own there" in text
 
 
 def test_a_race_its_checks_and_its_landing_run_nothing_of_the_repository(hostile: Hydra) -> None:

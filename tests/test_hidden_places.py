@@ -132,5 +132,5 @@ def test_a_key_line_that_was_left_out_is_told_where_a_registry_refuses(hydra: Hy
     race = hydra.race("-a", "claude", "--check", f"npm={refusal}")
     lines = [line for line in race.document["warnings"] if line.startswith("hidden from")]
     assert len(lines) == 1
-    assert "of ~/.npmrc a key line was left out" in lines[0]
+    assert lines[0].startswith("hidden from the agents: the keys in ~/.npmrc (a check speaks of")
     assert 'show = ["~/.npmrc"]' in lines[0]

@@ -94,7 +94,7 @@ def test_a_part_of_gits_that_cannot_be_changed(
     if subprocess.run(["chattr", "+i", place], capture_output=True).returncode:
         pytest.skip("a file system without attributes")
     chattr.append(("i", place))
-    refused(shelf, "is immutable")
+    refused(shelf, r"is immutable \(until chattr -i\)")
 
 
 @root

@@ -43,13 +43,15 @@ def test_the_hunks_of_an_empty_patch_are_none(shelf: Shelf) -> None:
 
 def test_nothing_can_be_picked_of_an_empty_patch(shelf: Shelf) -> None:
     for pick in (Pick("codex", hunk="abc"), Pick("codex", path="src")):
-        with pytest.raises(UsageError, match="its patch is empty"):
+        with pytest.raises(UsageError, match="its patch is empty") as refused:
             shelf.merge(picks=(pick,))
+        assert "hydra runs show" in refused.value.hint
 
 
 def test_an_empty_patch_is_not_said_to_be_on_the_branch(shelf: Shelf) -> None:
-    with pytest.raises(LandingRefused, match="codex changed nothing"):
+    with pytest.raises(LandingRefused, match="the patch of codex is empty") as refused:
         shelf.merge("codex")
+    assert "says why" in refused.value.hint
 
 
 # A tree that is gone

@@ -75,7 +75,7 @@ def test_it_stands_in_the_races_events_its_text_and_its_record(hydra: Hydra) -> 
     (failure,) = race.document["left_out"]
     (warning,) = [text for text in race.document["warnings"] if "codex is left out" in text]
     assert "ended with exit 3" in warning
-    assert warning.endswith(": npm install -g @openai/codex")
+    assert warning.endswith("; next: npm install -g @openai/codex")
     assert warning in race.stderr
     warned = [event["data"]["text"] for event in hydra.events() if event["kind"] == "run_warning"]
     assert warning in warned

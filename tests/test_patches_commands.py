@@ -94,6 +94,7 @@ def test_work_that_is_in_no_file_is_not_called_no_changes(hydra: Hydra) -> None:
     lane = race.lane("claude")
     assert (lane["status"], lane["error"]["reason"]) == ("failed", "stranded_work")
     (ref,) = lane["patch"]["stranded"]
+    assert f'git fetch "$(hydra runs path)/patches.git" {ref}' in lane["error"]["hint"]
     shown = hydra.run("runs", "show").stdout
     assert ref in shown
     assert "no changes" not in shown

@@ -39,7 +39,10 @@ def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) ->
     with shared(record.folder):
         commit, base = runs.commit_of(record, lane), record.base
         if commit == base:
-            raise Refused(f"lane {lane} changed nothing: there is nothing to export")
+            raise Refused(
+                f"there is nothing to export: the patch of {lane} is empty",
+                hint="`hydra runs show` says why",
+            )
         if bundle:
             return _bundle(record.patches, base, lane)
         config = place.repository.config

@@ -107,8 +107,8 @@ class HiddenPlaces:
             tool = next((it for end, it in _TOOLS.items() if str(place).endswith(end)), "")
             if tool and re.search(tool, text) and self._is_new(place):
                 name = self._name(place)
-                why = f"a key line was left out ({_WHO[kind]} speaks of a refusal)"
-                yield f"hidden from the agents: of {name} {why}; {self._way(name)}"
+                what = f"the keys in {name} ({_WHO[kind]} speaks of a refused sign-in)"
+                yield f"hidden from the agents: {what}; {self._way(name)}"
 
     def _is_new(self, place: Path) -> bool:
         fresh = place not in self._places

@@ -128,8 +128,10 @@ def merge(request: MergeRequest) -> Landing:
 
 def _nothing(place: Place, record: RunRecord, made: Made) -> LandingRefused:
     if made.tree == tree_of(record, made.base):
-        lanes = f"{' and '.join(made.lanes)} changed nothing"
-        return LandingRefused(f"there is nothing to land: {lanes}", hint="`hydra runs show`")
+        patches = f"the patch of {' and '.join(made.lanes)} is empty"
+        return LandingRefused(
+            f"there is nothing to land: {patches}", hint="`hydra runs show` says why"
+        )
     return LandingRefused(
         f"there is nothing to land: all of it is on {_branch(place)} already",
         hint="`git log` shows what is there",

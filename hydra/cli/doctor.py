@@ -112,7 +112,7 @@ def _path(checkup: Checkup) -> list[Check]:
 
     if not checkup.distrusted_path:
         return []
-    entries = ", ".join(checkup.distrusted_path)
+    entries = ", ".join(f"`{entry}`" for entry in checkup.distrusted_path)
     text = f"PATH names {entries}: Hydra looks for no program of its own there (git, bwrap, ssh)"
     hint = "a repository can lay its own git in such a folder; your shell would run it"
     return [Check(name="PATH", ok=None, text=text, hint=hint)]

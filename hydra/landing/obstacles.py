@@ -75,8 +75,8 @@ def fixed(path: bytes, *, grows: bool = False) -> str:
     """Whether chattr keeps a file or folder as it is, "" where not; `grows` is only added to."""
     attributes, _ = _statx(path)
     if attributes & _IMMUTABLE:
-        return "is immutable (chattr -i)"
-    return "is append-only (chattr -a)" if attributes & _APPEND and not grows else ""
+        return "is immutable (until chattr -i)"
+    return "is append-only (until chattr -a)" if attributes & _APPEND and not grows else ""
 
 
 def is_mount(path: bytes) -> bool:

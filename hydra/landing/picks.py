@@ -115,7 +115,7 @@ class LanePatch:
         if len({one.id for one in found}) == 1:
             return found[0]
         if not self.hunks():
-            raise UsageError(f"lane {self.lane} has nothing to pick: its patch is empty")
+            raise _empty(self.lane)
         if not found:
             raise UsageError(
                 f"lane {self.lane} has no hunk {pick.hunk!r}",
@@ -137,9 +137,15 @@ class LanePatch:
         return Entry(mode, write_blob(self.patches, data))
 
 
+def _empty(lane: str) -> UsageError:
+    return UsageError(
+        f"lane {lane} has nothing to pick: its patch is empty", hint="`hydra runs show` says why"
+    )
+
+
 def _no_such_path(pick: Pick, changed: Mapping[bytes, object]) -> UsageError:
     if not changed:
-        return UsageError(f"lane {pick.lane} has nothing to pick: its patch is empty")
+        return _empty(pick.lane)
     names = [os.fsdecode(path) for path in changed]
     near = get_close_matches(pick.path or "", names, 3, 0.5) or names[:_NAMED]
     return UsageError(
