@@ -99,7 +99,7 @@ def test_a_hidden_virtual_environment_whose_python_leads_to_a_shown_one_is_told(
     place = hydra.home / "envs" / "p" / "bin" / "python"
     place.parent.mkdir(parents=True)
     place.symlink_to("/usr/bin/env")
-    hydra.agent("claude", [fakes.finish("done")])
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
     race = hydra.race("-a", "claude", "--check", f"{place} -m pytest")
     assert [line for line in race.document["warnings"] if "~/envs (a check" in line]
 
