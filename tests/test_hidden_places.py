@@ -93,6 +93,18 @@ def test_a_long_output_costs_little(home: Path) -> None:
 
 
 @needs_bwrap
+def test_a_hidden_virtual_environment_whose_python_leads_to_a_shown_one_is_told(
+    hydra: Hydra,
+) -> None:
+    place = hydra.home / "envs" / "p" / "bin" / "python"
+    place.parent.mkdir(parents=True)
+    place.symlink_to("/usr/bin/env")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    race = hydra.race("-a", "claude", "--check", f"{place} -m pytest")
+    assert [line for line in race.document["warnings"] if "~/envs (a check" in line]
+
+
+@needs_bwrap
 def test_a_race_says_once_what_would_have_to_be_shown(hydra: Hydra) -> None:
     for name in ("nltk_data", "models", "fixtures"):
         (hydra.home / name).mkdir()

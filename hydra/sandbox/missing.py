@@ -79,7 +79,11 @@ def _is_hidden(
     in_home = home in path.parents
     if not in_home and any(Path(scratch) in above for scratch in (*SCRATCH, "/proc", "/dev")):
         return False
-    return os.access(path, os.F_OK) and not is_visible(path)
+    if not os.access(path, os.F_OK):
+        return False
+    # A virtual environment's python leads to one that is seen, but is itself not there.
+    links = (place for place in above if place.is_symlink())
+    return not is_visible(path) or any(not is_visible(link.parent) for link in links)
 
 
 def _place(path: Path, home: Path) -> Path | None:
