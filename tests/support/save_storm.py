@@ -200,6 +200,7 @@ class Turn:
             for path, save in saves.items()
             if not _is_somewhere(save, [*filter(None, (now.get(path),)), *stored])
             and not self._was_removed(path, save, now)
+            and not _changes_nothing(save, before.get(path))
         ]
         faults += self._strangers(saves, before, now)
         faults += (f"left behind: {name}" for name in leftovers(self.fort.repo))
@@ -232,6 +233,11 @@ def _near(path: str, saves: dict[str, Save]) -> bool:
     """Saved itself, or in the way of what was saved, or swapped against it."""
     pairs = (("d", "d/f"), ("e", "e/deep/g"))
     return path in saves or any(path in pair and saves.keys() & set(pair) for pair in pairs)
+
+
+def _changes_nothing(save: Save, before: tuple[int, bytes] | None) -> bool:
+    """A mode alone, which the file had already: an undo takes it for the landing's."""
+    return not save.text and before is not None and stat.S_IMODE(before[0]) == save.mode
 
 
 def _is_somewhere(save: Save, files: list[tuple[int, bytes]]) -> bool:
