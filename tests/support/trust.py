@@ -56,10 +56,10 @@ class Place(Hydra):
 
     @property
     def shown(self) -> list[Path]:
-        """The barrier, the suid program and what agents run: all else is out of sight."""
+        """Barriers, the suid program and what agents run: all else is out of sight."""
         names = ("go", "whoami", "agents/share")
         places = [path for name in names if (path := self.scratch / name).exists()]
-        return [*places, *self.scratch.glob("*.py")]
+        return [*places, *self.scratch.glob("*.py"), *self.scratch.glob("*.gate")]
 
     def agent(self, key: str, steps: list[fakes.Step], **options: Any) -> Path:
         """As `Hydra.agent`, by an interpreter that the account may run."""
