@@ -129,7 +129,7 @@ def test_killed_while_collecting_the_patch_is_the_same(hydra: Hydra, step: str) 
     waiting = hydra.scratch / "waiting" / "git"
     waiting.parent.mkdir()
     waiting.write_text(
-        f'#!/bin/sh\nif [ "$1" = {step} ] && [ -e {hydra.scratch}/worked.open ]; then\n'
+        f'#!/bin/sh\nif [ "$1" = {step} ] && [ -e {hydra.scratch}/worked.gate/open ]; then\n'
         f"  echo . > {gate.path}; while :; do sleep 1000; done\nfi\n"
         f'exec {shutil.which("git")} "$@"\n'
     )

@@ -388,8 +388,8 @@ def _read_only_tree(repo: Path) -> list[Path]:
     [
         (_read_only_tree, 5, "its folder cannot be written"),
         (lambda repo: [repo / "src"], 5, "src/pager.py: its folder cannot be written"),
-        (lambda repo: [repo / ".git"], 5, "nothing was landed, all is as it was"),
-        (lambda repo: [*(repo / ".git" / "objects").glob("**/")], 3, "does not take the objects"),
+        (lambda repo: [repo / ".git"], 5, ".git cannot be written"),
+        (lambda repo: [*(repo / ".git" / "objects").glob("**/")], 5, "objects cannot be written"),
     ],
     ids=["tree", "folder", "git-folder", "objects"],
 )

@@ -86,7 +86,7 @@ class Hydra:
     def shown(self) -> list[Path]:
         """What scripted agents may see of the scratch folder: barriers, and whatever a test lays
         there, but nothing of Hydra's or of the user's."""
-        own = {self.home, self.state, self.repo, self.scratch / "cache"}
+        own = {self.home, self.state, self.repo, *self.repo.parents, self.scratch / "cache"}
         own.update(map(Path, self.extra.values()))
         return [path for path in sorted(self.scratch.iterdir()) if path not in own]
 

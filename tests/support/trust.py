@@ -57,7 +57,7 @@ class Place(Hydra):
     @property
     def shown(self) -> list[Path]:
         """Barriers, the suid program and what agents run: all else is out of sight."""
-        names = ("go", "whoami", "agents/share")
+        names = ("go", "whoami", "arrived", "agents/share")
         places = [path for name in names if (path := self.scratch / name).exists()]
         return [*places, *self.scratch.glob("*.py"), *self.scratch.glob("*.gate")]
 
