@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import git, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -528,3 +528,22 @@ def test_a_changed_probe_cache_is_asked_anew(hydra: Hydra) -> None:
     assert held
     cache.write_text(json.dumps({key: {"odd": 1} for key in held}))
     assert hydra.race("-a", "claude").code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="nothing is hidden without it")
+def test_a_shown_folder_that_holds_the_checkout_shows_its_neighbours_and_not_it(
+    scratch: Path,
+) -> None:
+    hydra = Hydra(scratch, make_repository(scratch / "src" / "shop"))
+    (scratch / "src" / "lib.txt").write_text("a neighbour\n")
+    (hydra.repo / "secret.txt").write_text("untracked\n")
+    hydra.extra["HYDRA_SHOW"] = f"{scratch}/src:{scratch}/agents"
+    script = f"git log --format=%s -1; cat {scratch}/src/lib.txt; ls -A {hydra.repo}"
+    hydra.agent("claude", [fakes.shell("sh", "-c", f"{{ {script}; }} > seen.txt 2>&1"), DONE])
+    race = hydra.race("-a", "claude")
+    assert race.code == 0, race
+    seen = hydra.run("diff", "claude").stdout
+    assert "+First commit" in seen
+    assert "+a neighbour" in seen
+    assert "secret" not in seen

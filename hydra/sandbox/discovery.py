@@ -166,7 +166,8 @@ class _Discovery:
 
     def view(self, repository: Path | None) -> View:
         """All of it as one record."""
-        shown = self._places.outermost()
+        sealed = (self._links.resolve(repository),) if repository else ()
+        shown = self._places.outermost(sealed)
         asked_for = set(self._show)
         covered = [
             file for place in shown if place.path not in asked_for for file in telling_files(place)
@@ -176,7 +177,7 @@ class _Discovery:
             home=self._home,
             shown=shown,
             links=self._places.links_outside(shown),
-            sealed=(self._links.resolve(repository),) if repository else (),
+            sealed=sealed,
             masked=(*hidden_in_system(), *covered),
             settings={at: text for at, text in remade.files.items() if at not in asked_for},
             stripped=tuple(at for at in remade.stripped if at not in asked_for),

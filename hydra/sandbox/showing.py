@@ -67,13 +67,18 @@ class ShownPlaces:
         """Whether it is HOME, or holds it."""
         return real == self.home or real in self.home.parents
 
-    def outermost(self) -> tuple[Shown, ...]:
-        """All of them but what lies in another, by name."""
-        tops: dict[Path, str] = {}
+    def outermost(self, sealed: Iterable[Path] = ()) -> tuple[Shown, ...]:
+        """All of them but what lies in another, by name. What lies in a `sealed` place is not
+        brought back by what holds that: it is shown for itself."""
+        seals = tuple(sealed)
+        kept: dict[Path, str] = {}
         for path, reason in sorted(self._reasons.items()):
-            if not any(parent in tops for parent in path.parents):
-                tops[path] = reason
-        return tuple(Shown(path, reason) for path, reason in tops.items())
+            holder = next((parent for parent in path.parents if parent in kept), None)
+            if holder is None or any(
+                holder in seal.parents and seal in path.parents for seal in seals
+            ):
+                kept[path] = reason
+        return tuple(Shown(path, reason) for path, reason in kept.items())
 
     def links_outside(self, shown: Iterable[Shown]) -> Mapping[Path, str]:
         """The links that lead to something shown and do not come along with it."""

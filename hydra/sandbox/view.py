@@ -31,7 +31,7 @@ class View:
     home: Path
     """HOME by its real name; a lane has an empty one of its own there."""
     shown: tuple[Shown, ...] = ()
-    """None of them lies in another."""
+    """By name; none of them lies in another, but below what is `sealed` there."""
     links: Mapping[Path, str] = field(default_factory=dict)
     """Symbolic links that lead to what is shown, to what each says; made anew."""
     sealed: tuple[Path, ...] = ()
@@ -71,13 +71,16 @@ class View:
     def _reason(self, real: Path) -> str:
         if is_system(real):
             return "the system's"
-        for shown in self.shown:
+        for shown in reversed(self.shown):  # of two that hold it, the inner one
             if real.is_relative_to(shown.path):
-                return shown.reason
+                return "" if self._is_sealed_off(real, shown.path) else shown.reason
         if real == self.home or str(real) in (*SCRATCH, *_FRESH, "/", "/var"):
             return "the lane's own"
         parts = (shown.path for shown in self.shown)
         return "a part of it is shown" if any(real in part.parents for part in parts) else ""
+
+    def _is_sealed_off(self, real: Path, holder: Path) -> bool:
+        return any(holder in seal.parents and real.is_relative_to(seal) for seal in self.sealed)
 
 
 def is_system(path: Path) -> bool:
