@@ -45,15 +45,6 @@ def unsupported_flag(hydra: Hydra) -> None:
     hydra.agent("claude", GOOD, help_texts={"--help": text})
 
 
-def spawn_failed(hydra: Hydra) -> None:
-    # Its probes are answered; in a lane the interpreter it names is out of sight with the keys.
-    keys = hydra.home / ".aws"
-    keys.mkdir()
-    (keys / "sh").symlink_to("/bin/sh")
-    program = hydra.path[0] / "claude"
-    program.write_text(program.read_text().replace("#!/bin/sh", f"#!{keys}/sh", 1))
-
-
 def stream_parse_error(hydra: Hydra) -> None:
     garbage = [fakes.emit("this is no JSON at all\n") for _ in range(3)]
     hydra.agent("claude", [*garbage, fakes.leave(0)])
@@ -111,10 +102,22 @@ def shown_on_a_terminal(hydra: Hydra, error: Mapping[str, Any]) -> None:
     assert f"next     {error['hint'][:20]}" in shown
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="nothing is hidden without bwrap")
 def test_spawn_failed_is_said_with_what_the_system_said(hydra: Hydra) -> None:
-    spawn_failed(hydra)
-    race = hydra.race("-a", "claude", "-a", "codex")
+    # Its probes are answered; then the interpreter that it names goes, as in an upgrade.
+    program = hydra.path[0] / "claude"
+    interpreter = program.with_name("own-sh")
+    shutil.copy("/bin/sh", interpreter)
+    program.write_text(program.read_text().replace("#!/bin/sh", f"#!{interpreter}", 1))
+    gate = fakes.Barrier(hydra.scratch, "hooked")
+    waits = f"echo . > {gate.path}; until [ -e {gate.path.parent}/open ]; do sleep 0.05; done"
+    (hydra.home / "hydra.toml").write_text(f"[hooks]\npre_run = ['{waits}']\n")
+    begun = hydra.start("race", "Do it", "--json", "-a", "claude", "-a", "codex")
+    gate.wait()
+    interpreter.unlink()
+    gate.open()
+    printed, stderr = begun.communicate(timeout=60)
+    gate.close()
+    race = Race(begun.returncode, json.loads(printed), stderr)
     error = check(race, "SpawnFailed", "claude")
     assert error["reason"] == "exec"
     shown_on_a_terminal(hydra, error)

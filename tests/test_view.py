@@ -236,7 +236,7 @@ def test_files_with_a_telling_name_are_covered_in_what_is_shown(machine: Machine
     view = machine.view(machine.home / "tools")
     assert set(view.masked) >= {*covered, machine.home / "tools/.git"}
     assert not any(map(view.is_visible, covered))
-    kept = [machine.file(f"tools/{name}") for name in ("secrets.py", "cacert.pem", "env.txt")]
+    kept = [machine.file(f"tools/{name}") for name in ("secrets.py", "cacert.pem", "lib/env.txt")]
     assert all(map(machine.view(machine.home / "tools").is_visible, kept))
 
 

@@ -161,7 +161,7 @@ def _prepare(
 ) -> tuple[racing.Place, racing.Order]:
     place = racing.Place(folder)
     place.commit({"README.md": "# Shop\n"})
-    programs = {s.key: posing.place(folder, s, parts[s.key]) for s in subjects}
+    programs = {s.key: posing.place(folder / "agents", s, parts[s.key]) for s in subjects}
     place.settings.write_text("\n".join(_settings(subjects, programs)))
     return place, racing.Order(
         agents=[subject.key for subject in subjects],
@@ -171,7 +171,7 @@ def _prepare(
             *("--max-parallel", str(AT_ONCE)),
             *race.options,
         ),
-        environ=place.environ([folder / "bin"], **_made_up(subjects)),
+        environ=place.environ([folder / "agents" / "bin"], **_made_up(subjects)),
         when=_all_have_spoken(subjects, parts) if race.interrupts else None,
         longest=60.0,
     )

@@ -141,8 +141,10 @@ def place(folder: Path, subject: Subject, part: Part) -> Path:
         "touch": "" if part.hangs else TOUCHED,
     }
     programs = folder / "bin"
-    programs.mkdir(exist_ok=True)
-    data = programs / f"{subject.key}.json"
+    programs.mkdir(parents=True, exist_ok=True)
+    # Beside `bin`, where a program's own files belong: confined, an agent sees those of its prefix.
+    data = folder / "share" / f"{subject.key}.json"
+    data.parent.mkdir(exist_ok=True)
     data.write_text(json.dumps(script))
     program = programs / subject.adapter.descriptor.binaries[0]
     # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
