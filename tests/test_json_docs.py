@@ -48,7 +48,7 @@ def printed(hydra: Hydra, *words: str, code: int = 0) -> dict[str, Any]:
 
 
 PLAN = {
-    *("promises", "max_parallel", "limits", "copies", "setup", "checks", "keep", "retry"),
+    *("promises", "view", "max_parallel", "limits", "copies", "setup", "checks", "keep", "retry"),
 }
 PLAN_LANE = {"rates", "environment_passed", "budget", "command"}
 """What the text under "plan" names, in the plan and in each lane of it."""
@@ -124,7 +124,8 @@ def test_every_document_has_the_fields_of_the_page_and_no_others(scratch: Path, 
     holds("check", printed(hydra, "check", "claude"), fields("hydra check --json"))
     diff = printed(hydra, "diff", "claude", "--hunks")
     holds("diff", diff, fields("hydra diff --json"))
-    holds("merge", printed(hydra, "merge", "claude"), fields("hydra merge --json"))
+    landed = fields("hydra merge --json") - {"attributes", "flags"}  # those of an undo
+    holds("merge", printed(hydra, "merge", "claude"), landed)
     doctor = printed(hydra, "doctor")
     holds("doctor", doctor, fields("hydra doctor --json"))
     agents = printed(hydra, "agents")
