@@ -496,7 +496,7 @@ def test_a_kill_at_any_moment_of_collecting_changes_nothing(race: Race) -> None:
     assert not patch.incomplete
     # A git of the last kill may still have written during the first sweep, not during this one.
     assert changes(race, take(ground, attempt=2)) == changes(race, patch)
-    assert {path.name for path in index.parent.iterdir()} == {"ground.json", "index"}
+    assert {path.name for path in index.parent.iterdir()} == {"ground.json", "index", "refs"}
     git(race.patches, "fsck", "--full", "--strict", "claude")
 
 
