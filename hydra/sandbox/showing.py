@@ -71,14 +71,14 @@ class ShownPlaces:
         """All of them but what lies in another, by name. What lies in a `sealed` place is not
         brought back by what holds that: it is shown for itself."""
         seals = tuple(sealed)
-        kept: dict[Path, str] = {}
+        outer: dict[Path, str] = {}
         for path, reason in sorted(self._reasons.items()):
-            holder = next((parent for parent in path.parents if parent in kept), None)
+            holder = next((parent for parent in path.parents if parent in outer), None)
             if holder is None or any(
                 holder in seal.parents and seal in path.parents for seal in seals
             ):
-                kept[path] = reason
-        return tuple(Shown(path, reason) for path, reason in kept.items())
+                outer[path] = reason
+        return tuple(Shown(path, reason) for path, reason in outer.items())
 
     def links_outside(self, shown: Iterable[Shown]) -> Mapping[Path, str]:
         """The links that lead to something shown and do not come along with it."""
