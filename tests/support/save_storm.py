@@ -97,7 +97,11 @@ class Fort:
         return [file["file"] for file in landing.document.get("kept") or ()]
 
     def reset(self) -> None:
-        """Back to the beginning, by git; it does not bring permissions back."""
+        """Back to the beginning, by git; it does not bring permissions back.
+
+        Without its index, by which a save that kept a file's size and times looks like no change.
+        """
+        (self.repo / ".git" / "index").unlink(missing_ok=True)
         git(self.repo, "reset", "-q", "--hard", self.shelf.race.base)
         git(self.repo, "clean", "-qfdx")
         for path, (mode, _) in self.old.items():
