@@ -74,7 +74,7 @@ class Place:
         A shell and no Python: what an agent itself costs must not hide what Hydra costs.
         """
         told = newest_version("claude")
-        help_text = fixtures() / "adapters" / "claude" / told / "help.txt"
+        help_text = (fixtures() / "adapters" / "claude" / told / "help.txt").read_text()
         folder = self.folder / "agents" / name
         folder.mkdir(parents=True, exist_ok=True)
         script = folder / "claude"
@@ -82,7 +82,7 @@ class Place:
             "#!/bin/sh\n"
             'case "$1" in\n'
             f"--version) echo '{told} (Claude Code)'; exit;;\n"
-            f"--help) exec cat '{help_text}';;\n"
+            f"--help) exec cat <<'END'\n{help_text}\nEND\n;;\n"  # no other file is seen inside
             f"auth) echo '{json.dumps(SIGNED_IN['claude']['stdout'])}'; exit;;\n"
             f"esac\n{body}"
         )
