@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,6 +53,9 @@ _LIBRARY = re.compile(r"\.so(\.\d+)*$")
 
 _XML_KEY = re.compile(rb"<(password|passphrase|privateKey)>", re.I)
 _XML_COMMENT = re.compile(rb"<!--.*?-->", re.S)
+
+Masks = Callable[[], Iterable[Path]]
+"""Gives what `hidden_in_system` does, which may be under way already."""
 
 _LEVELS = 3
 _ENTRIES = 20_000
@@ -160,15 +163,15 @@ def _below(folder: _Folder, entry: os.DirEntry[str]) -> _Folder:
     return _Folder(entry.path, entry.name, folder.level + 1, public)
 
 
-def hidden_in_system() -> Iterator[Path]:
+def hidden_in_system() -> tuple[Path, ...]:
     """What this account may read and others may not, in the system's own folders.
 
     For root these are password files and private keys: root without any capability still owns
     them.
     """
     account = (os.geteuid(), frozenset((os.getegid(), *os.getgroups())))
-    for top, levels in _PRIVATE_FOLDERS:
-        yield from _private(str(top), levels, account)
+    folders = (_private(str(top), levels, account) for top, levels in _PRIVATE_FOLDERS)
+    return tuple(path for folder in folders for path in folder)
 
 
 def _private(top: str, levels: int, account: tuple[int, frozenset[int]]) -> Iterator[Path]:

@@ -132,7 +132,9 @@ class Programs:
         # Asked for every program on PATH, of which most lie in a few folders.
         if folder not in self._above:
             is_environment = is_file(folder / "pyvenv.cfg") or is_folder(folder / "conda-meta")
-            self._above[folder] = folder if is_environment else self._environment_above(folder.parent)
+            self._above[folder] = (
+                folder if is_environment else self._environment_above(folder.parent)
+            )
         return self._above[folder]
 
     def _prefix(self, top: Path, reason: str) -> None:
