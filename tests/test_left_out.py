@@ -206,9 +206,7 @@ async def test_what_programs_see_while_they_are_asked_is_computed_once_each(
     )
     found = await probe.detect_all([registry.OWN[key] for key in keys], around)
     assert [found[key].version != "" for key in keys] == [True, True]
-    assert sorted(computed) == [
-        (str(folder / key),) for folder, key in zip(folders, keys, strict=True)
-    ]
+    assert sorted(computed) == [(str(folders[key] / key),) for key in keys]
     assert walked == [1]
 
 
