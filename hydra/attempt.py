@@ -277,7 +277,7 @@ def _spec(bench: Bench, inlet: Inlet | None) -> Spec:
     return Spec(
         argv=bench.command.argv,
         env={**bench.environment, **({"TERM": kind} if kind else {}), **_scope(bench)},
-        cwd=bench.command.cwd,
+        cwd=bench.ground.worktree,
         stdin=bench.prompt_file if inlet is None else None,
         wrap=lambda argv: confine(bench.confinement, bench.policy, argv),
         pid_namespace=bench.confinement.holds,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -47,7 +47,8 @@ class Bench:
     command: BuiltCommand
     ground: Ground
     confinement: Confinement
-    policy: SandboxPolicy
+    walls: SandboxPolicy
+    """Its policy, but for where its ground stands, which is known once that is open."""
     limits: Limits
     environment: Mapping[str, str]
     setup_environment: Mapping[str, str]
@@ -71,6 +72,11 @@ class Bench:
         """The agent's own command for eyes and records, without secrets."""
         argv = self.command.argv if self.plan.command is None else self.plan.command.argv
         return tuple(map(self.redactor.text, argv))
+
+    @property
+    def policy(self) -> SandboxPolicy:
+        """What its commands may see and write."""
+        return replace(self.walls, placement=self.ground.placement)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ def _request(
     here, key = planned.remote is None, planned.lane.adapter
     return SpawnRequest(
         prompt=known.task.prompt,
-        worktree=planned.worktree if here else place / WORK / planned.worktree.name,
+        worktree=_worktree(known, planned) if here else place / WORK / planned.worktree.name,
         permission=planned.permission,
         model=model,
         network=known.config.race.network,
@@ -122,6 +122,12 @@ def _request(
         budget=asked.budget,
         service_tier=asked.service_tier,
     )
+
+
+def _worktree(known: Known, planned: LanePlan) -> Path:
+    """Where its agent sees it: where something confines it, at the path of the user's checkout."""
+    confined = known.confinement.holds and planned.permission is not Permission.UNRESTRICTED
+    return known.task.repository if confined else planned.worktree
 
 
 def _found(

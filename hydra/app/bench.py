@@ -27,6 +27,7 @@ from hydra.sandbox.variables import hidden_variables
 from hydra.secrets import Redactor, looks_secret
 from hydra.store import RawSink, RunStore
 from hydra.workspace import LANE_HOME, Ground, private_ground
+from hydra.workspace.dependencies import DependencySource
 
 __all__ = ["Bench", "Shop"]
 
@@ -49,6 +50,8 @@ class Shop:
     plan: RacePlan
     view: Callable[[], View]
     """What the lanes see of HOME and the machine; asked where something confines them."""
+    dependencies: DependencySource | None = None
+    """Where something confines the lanes: what they have of the checkout beside their tree."""
     patches: Path | None = None
     """Where the base is, if not in the record's own patches.git: no patch is taken then."""
 
@@ -77,7 +80,7 @@ class Shop:
             command=command,
             ground=ground,
             confinement=_NOWHERE if lane.remote else self.plan.confinement,
-            policy=policy,
+            walls=policy,
             limits=limits,
             environment=environment,
             setup_environment={
@@ -143,6 +146,7 @@ class Shop:
             confined=self.plan.confinement.holds and lane.remote is None,
             copies=self.plan.copies,
             litter=descriptor.litter,
+            dependencies=self.dependencies if self._confines(lane) else None,
             limits=self.plan.limits,
         )
 

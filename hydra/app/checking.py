@@ -21,6 +21,7 @@ from hydra.model import Outcome, Permission, RacePlan
 from hydra.paths import ground_dir
 from hydra.sandbox import View
 from hydra.secrets import Redactor, looks_secret
+from hydra.workspace.dependencies import DependencySource
 
 if TYPE_CHECKING:
     from hydra.bench import Bench
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """Where the checks of a run are run. `extra` are the variables that the user's settings name
-    for them, `view` gives what they see of this machine."""
+    for them, `view` gives what they see of this machine, `dependencies` what of the checkout."""
 
     repository: Repository
     run_folder: Path
@@ -40,6 +41,7 @@ class Surroundings:
     environ: Mapping[str, str]
     extra: tuple[str, ...] = ()
     view: Callable[[], View]
+    dependencies: DependencySource | None = None
     adapters: Collection[Adapter] = field(default_factory=registry.everyone)
     """Whose settings and keys are kept from the checks."""
 
@@ -70,6 +72,7 @@ def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> 
         confinement=plan.confinement,
         limits=plan.limits,
         view=around.view,
+        dependencies=around.dependencies if plan.confined else None,
         unrestricted=plan.permission is Permission.UNRESTRICTED,
         network=plan.checks_network,
     )

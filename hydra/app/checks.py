@@ -15,18 +15,25 @@ if TYPE_CHECKING:
     from hydra.model import Outcome, RacePlan
     from hydra.sandbox import View
     from hydra.store import RunStore
+    from hydra.workspace.dependencies import DependencySource
 
 
 class Checks:
     """The race's checks; where it has none, nothing of them is even loaded."""
 
     def __init__(
-        self, scene: Scene, planned: RacePlan, store: RunStore, view: Callable[[], View]
+        self,
+        scene: Scene,
+        planned: RacePlan,
+        store: RunStore,
+        view: Callable[[], View],
+        dependencies: DependencySource | None,
     ) -> None:
         self._scene = scene
         self._plan = planned
         self._store = store
         self._view = view
+        self._dependencies = dependencies
         self._loading = trio.Lock()
         self._made: Checking | None = None
 
@@ -65,6 +72,7 @@ class Checks:
                     environ=self._scene.request.environ,
                     extra=self._scene.config.checks.environment,
                     view=self._view,
+                    dependencies=self._dependencies,
                     adapters=tuple(self._scene.adapters.values()),
                 )
                 self._made = Checking(self._plan, around)

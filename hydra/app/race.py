@@ -6,9 +6,10 @@ import math
 import os
 import signal
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import trio
 
@@ -17,6 +18,7 @@ from hydra.adapters import registry
 from hydra.app import settings
 from hydra.app.bench import Shop
 from hydra.app.checks import Checks
+from hydra.app.dependencies import linked
 from hydra.app.elsewhere import Elsewhere, lanes_here, look_elsewhere
 from hydra.app.follow import Follower, Watcher
 from hydra.app.hidden_places import HiddenPlaces
@@ -42,6 +44,7 @@ from hydra.sandbox import View
 from hydra.sandbox.masking import Masks, hidden_in_system
 from hydra.space import under_floor
 from hydra.store import RunStore, new_run_id
+from hydra.workspace.dependencies import DependencySource
 
 LAST_WORDS = 2.0
 """Seconds that a reader of events has left once the race was interrupted."""
@@ -63,10 +66,18 @@ class RaceReport:
         return EXIT_OK if self.result is None else exit_code(self.result)
 
 
+class Sights(NamedTuple):
+    """What the commands of a race see of this machine, and of the checkout beside their tree."""
+
+    view: Callable[[], View]
+    dependencies: DependencySource | None
+
+
 async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None) -> RaceReport:
     """Runs one race to its end. Raises `HydraError` where it cannot begin."""
     # It reads some thousand entries: while programs and remotes are waited for.
     masks = Later(hidden_in_system).result if confinement.holds else hidden_in_system
+    confinement = await probe.try_layers(confinement, scene.request.environ, scene.state)
     elsewhere = await look_elsewhere(scene)
     found = await _probe(scene, confinement, elsewhere, masks)
     planned = _plan(scene, confinement, found, elsewhere)
@@ -84,7 +95,11 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     try:
         # What the race no longer answers waits until its record says that it has ended.
         with signals():
-            result, at_once = await _run(scene, planned, store, follower, keeping, hooks, view)
+            with _dependencies(scene, planned) as dependencies:
+                sights = Sights(view, dependencies)
+                result, at_once = await _run(
+                    scene, planned, store, follower, keeping, hooks, sights
+                )
             result = replace(result, folder=store.folder)
             if not (at_once and left_standing(planned, result)):
                 result = await trio.to_thread.run_sync(close_record, scene, store, planned, result)
@@ -197,7 +212,7 @@ async def _run(
     follower: Follower | None,
     keeping: Housekeeping,
     hooks: Hooks,
-    view: Callable[[], View],
+    sights: Sights,
 ) -> tuple[RaceResult, bool]:
     """The result, and whether a second signal ended it at once."""
     at_once = False
@@ -218,13 +233,13 @@ async def _run(
 
     confined = planned.confinement.holds and planned.permission != Permission.UNRESTRICTED
     hidden = HiddenPlaces(
-        view=view,
+        view=sights.view,
         own=(scene.repository.root, scene.state),
         settings_file=paths.user_config_file(scene.request.environ),
         run_folder=store.folder,
     )
-    checks = Checks(scene, planned, store, view)
-    lanes = Lanes(_shop(scene, planned, store, view), checks)
+    checks = Checks(scene, planned, store, *sights)
+    lanes = Lanes(_shop(scene, planned, store, sights), checks)
     fills = places(scene.state, store.folder.parent)
     race = Race(
         plan=planned,
@@ -275,7 +290,20 @@ def _view(scene: Scene, planned: RacePlan, masks: Masks) -> Callable[[], View]:
     return Later(view).result if planned.confined else view
 
 
-def _shop(scene: Scene, planned: RacePlan, store: RunStore, view: Callable[[], View]) -> Shop:
+def _dependencies(
+    scene: Scene, planned: RacePlan
+) -> AbstractContextManager[DependencySource | None]:
+    if not planned.confined:
+        return nullcontext()
+    return linked(
+        scene.repository,
+        paths.frozen_dir(scene.state, planned.run),
+        scene.config.race.share,
+        writable=bool(planned.confinement.mounters),
+    )
+
+
+def _shop(scene: Scene, planned: RacePlan, store: RunStore, sights: Sights) -> Shop:
     return Shop(
         repository=scene.repository,
         config=scene.config,
@@ -285,7 +313,8 @@ def _shop(scene: Scene, planned: RacePlan, store: RunStore, view: Callable[[], V
         environ=scene.request.environ,
         adapters=scene.adapters,
         plan=planned,
-        view=view,
+        view=sights.view,
+        dependencies=sights.dependencies,
     )
 
 

@@ -10,6 +10,7 @@ from hydra.bench import Bench
 from hydra.errors import HydraError
 from hydra.events import AgentEvent
 from hydra.model import ExitStatus, Outcome, Patch
+from hydra.sandbox.layers import Placement
 from hydra.workspace import PrivateGround, SignInNotice
 
 MESSAGES = 50
@@ -50,6 +51,11 @@ class Ground:
     def config_variables(self) -> Mapping[str, str]:
         """The variables that name it."""
         return self._ground.config_variables
+
+    @property
+    def placement(self) -> Placement:
+        """Where its commands see it."""
+        return self._ground.placement
 
     @property
     def environment(self) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from hydra.sandbox import SandboxPolicy, View
 from hydra.sandbox.variables import hidden_variables
 from hydra.secrets import Redactor
 from hydra.workspace import Ground, PrivateGround, private_ground
+from hydra.workspace.dependencies import DependencySource
 
 Tell = Callable[[str, Mapping[str, object]], None]
 """Puts one event into the race's one order: its kind and its data."""
@@ -43,6 +44,8 @@ class Kit:
     limits: Limits
     view: Callable[[], View]
     """What a check sees of HOME and the machine; asked where something confines it."""
+    dependencies: DependencySource | None = None
+    """What it has of the checkout beside its tree."""
     unrestricted: bool = False
     network: str = "host"
 
@@ -59,6 +62,7 @@ class Kit:
             home=self.home,
             confined=self.confinement.holds,
             copies=self.copies,
+            dependencies=self.dependencies,
             limits=self.limits,
             of_a_lane=True,
         )
@@ -71,6 +75,7 @@ class Kit:
             home_folder=ground.home_folder,
             writable=ground.writable,
             cwd=ground.worktree,
+            placement=ground.placement,
             unrestricted=self.unrestricted,
             private_network=self.network == "private" and self.confinement.holds,
         )

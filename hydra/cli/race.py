@@ -70,6 +70,7 @@ class Race(Command):
 @click.option("--base", default="HEAD", metavar="REF", help="Race from this commit, not HEAD.")
 @click.option("--include-dirty", is_flag=True, default=None, help="Take uncommitted changes along.")
 @click.option("--copy", "copies", multiple=True, metavar="PATH", help="Copy an ignored file in.")
+@click.option("--share", multiple=True, metavar="FOLDER", help="Show an ignored folder.")
 @click.option(
     "--check", "checks", multiple=True, metavar="CMD", help="Run on each patch; NAME=CMD."
 )
@@ -166,6 +167,7 @@ def _flags(options: Mapping[str, Any]) -> dict[str, object]:
         "race.keep": options["keep"],
         "race.include_dirty": options["include_dirty"],
         "race.copy": options["copies"],
+        "race.share": options["share"],
         "race.setup": options["setup"],
         "race.check": options["checks"],
         "judge.trial_runs": options["trial_runs"],

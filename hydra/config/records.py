@@ -24,6 +24,7 @@ class RaceSettings:
     allow_experimental: bool = False
     max_parallel: int = 4
     copies: tuple[str, ...] = ()
+    share: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     setup_trusted: bool = True
     keep: str = "failed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from hydra.git.found import Repository
@@ -14,17 +14,28 @@ from hydra.git.runner import run
 _QUIET = (("gc.auto", "0"), ("maintenance.auto", "false"), ("core.splitindex", "false"))
 
 
+Alias = Callable[[Path], Path]
+"""A name for an objects folder that is good wherever the repository is used."""
+
+
+def as_they_are(folder: Path) -> Path:
+    """Where its name is good everywhere."""
+    return folder
+
+
 def make(
     path: Path,
     repo: Repository,
     *,
     borrow: Sequence[Path] = (),
+    alias: Alias = as_they_are,
     config: Iterable[tuple[str, str]] = (),
     attributes: bytes = b"",
 ) -> None:
     """Makes `path`: no template, no remote, the user's object format, objects and file settings.
 
-    `borrow` are more objects folders; `config` goes on top of what is frozen in; `attributes`
+    `borrow` are more objects folders; `alias` gives the names by which the user's are borrowed;
+    `config` goes on top of what is frozen in; `attributes`
     are lines that win over every .gitattributes.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -35,7 +46,7 @@ def make(
         extra_env={"GIT_DEFAULT_REF_FORMAT": "files"},  # tags are handed over as packed-refs
     )
     path.chmod(0o700)
-    borrow_objects(path, (*borrow, *repo.objects))
+    borrow_objects(path, (*borrow, *map(alias, repo.objects)))
     if repo.shallow:
         # Without it git takes the parents that a shallow clone cut off for missing objects.
         shutil.copyfile(repo.common_dir / "shallow", path / "shallow")

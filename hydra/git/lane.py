@@ -36,7 +36,13 @@ _MISSING = re.compile(r"^error: unable to read sha1 file of (.*) \(([0-9a-f]+)\)
 """What git says of each file whose content a partial clone never fetched."""
 
 
-def make(git_dir: Path, repo: Repository, *, drivers: frozen.Settings | None = None) -> None:
+def make(
+    git_dir: Path,
+    repo: Repository,
+    *,
+    drivers: frozen.Settings | None = None,
+    alias: bare.Alias = bare.as_they_are,
+) -> None:
     """Makes a lane's bare repository: the user's objects, tags, name and words on files.
 
     With `drivers` these are the only content filters that a checkout in it can run: what is
@@ -44,10 +50,11 @@ def make(git_dir: Path, repo: Repository, *, drivers: frozen.Settings | None = N
     """
     tags = Later(partial(_tags, repo))
     if drivers is None:
-        bare.make(git_dir, repo, config=_config(git_dir, repo))
+        bare.make(git_dir, repo, alias=alias, config=_config(git_dir, repo))
     else:
         config = (*_OWN, *frozen.identity(repo), *drivers)
-        bare.make(git_dir, repo, config=config, attributes=frozen.no_others(drivers))
+        attributes = frozen.no_others(drivers)
+        bare.make(git_dir, repo, alias=alias, config=config, attributes=attributes)
     (git_dir / "hooks").mkdir(exist_ok=True)
     (git_dir / "packed-refs").write_bytes(tags.result())
 
@@ -114,7 +121,13 @@ def _has(git_dir: Path, commit: str) -> bool:
     return run("cat-file", "-e", commit, git_dir=git_dir, check=False).code == 0
 
 
-def fill_submodules(git_dir: Path, worktree: Path, index: Path, repo: Repository) -> list[str]:
+def fill_submodules(
+    git_dir: Path,
+    worktree: Path,
+    index: Path,
+    repo: Repository,
+    alias: bare.Alias = bare.as_they_are,
+) -> list[str]:
     """Checks out the submodules that the user has, from the user's own objects; names the others.
 
     Each gets a private repository too: a `git submodule update` would need the network.
@@ -133,8 +146,8 @@ def fill_submodules(git_dir: Path, worktree: Path, index: Path, repo: Repository
             continue
         module = git_dir / "modules" / name.replace("%", "%25").replace("/", "%2f")
         folder = worktree / name
-        inner = _fill(module, folder, users, oid)
-        empty += (f"{name}/{one}" for one in fill_submodules(module, folder, inner, users))
+        inner = _fill(module, folder, users, oid, alias)
+        empty += (f"{name}/{one}" for one in fill_submodules(module, folder, inner, users, alias))
     return empty
 
 
@@ -149,9 +162,9 @@ def _has_hooks(repo: Repository) -> bool:
     return "core.hookspath" in repo.config
 
 
-def _fill(module: Path, folder: Path, users: Repository, oid: str) -> Path:
-    work_tree = (("core.bare", "false"), ("core.worktree", str(folder)))
-    bare.make(module, users, config=(*_config(module, users), *work_tree))
+def _fill(module: Path, folder: Path, users: Repository, oid: str, alias: bare.Alias) -> Path:
+    # No core.worktree: the folder has another path inside, and its .git file says where it is.
+    bare.make(module, users, alias=alias, config=(*_config(module, users), ("core.bare", "false")))
     (module / "HEAD").write_text(f"{oid}\n")
     folder.mkdir(exist_ok=True)
     (folder / ".git").write_bytes(b"gitdir: " + os.fsencode(module) + b"\n")
@@ -168,6 +181,11 @@ def _submodule(folder: Path, oid: str) -> Repository | None:
         held = run("cat-file", "-e", f"{oid}^{{commit}}", cwd=folder, check=False)
         return users if held.code == 0 else None
     return None
+
+
+def point_back(worktree: Path, place: Path) -> None:
+    """The repository takes its worktree for what stands at `place`, where commands see it."""
+    (_git_dir_of(worktree) / "gitdir").write_bytes(os.fsencode(place / ".git") + b"\n")
 
 
 def _git_dir_of(worktree: Path) -> Path:

@@ -29,6 +29,8 @@ __all__ = [
     "dirty",
     "dirty_base",
     "filters",
+    "ignored",
+    "ignored_names",
     "included",
     "lfs_missing",
     "pin",
@@ -149,6 +151,22 @@ def included(repo: Repository) -> tuple[str, ...]:
     stdin = join(named)
     told = run("check-ignore", "-z", "--stdin", cwd=repo.root, stdin=stdin, check=False)
     return tuple(os.fsdecode(path) for path in split(told.stdout))
+
+
+def ignored(repo: Repository) -> list[bytes]:
+    """What git ignores in the user's tree: files, and folders (with a `/` at the end) of which it
+    holds nothing, without what is in them."""
+    words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    return split(run(*words, cwd=repo.root).stdout)
+
+
+def ignored_names(worktree: Path, names: Sequence[PurePosixPath]) -> list[PurePosixPath]:
+    """Those of `names`, folders that need not be there, that git ignores in a lane's worktree."""
+    if not names:
+        return []
+    stdin = join([os.fsencode(f"{name}/") for name in names])
+    told = run("check-ignore", "-z", "--stdin", cwd=worktree, stdin=stdin, check=False)
+    return [PurePosixPath(os.fsdecode(path)) for path in split(told.stdout)]
 
 
 def about(repo: Repository, oid: str) -> dict[str, object]:

@@ -5,9 +5,16 @@ confines, probes run with a read-only HOME: even `claude auth status` writes to 
 otherwise (seen in 2.1.330). docs/doctor.md says what is kept, and for how long.
 """
 
-from hydra.probe.confinement import refused_network, try_confinement
+from hydra.probe.confinement import refused_network, try_confinement, try_layers
 from hydra.probe.detecting import detect_all
 from hydra.probe.questions import SIGN_IN
 from hydra.probe.surroundings import Surroundings
 
-__all__ = ["SIGN_IN", "Surroundings", "detect_all", "refused_network", "try_confinement"]
+__all__ = [
+    "SIGN_IN",
+    "Surroundings",
+    "detect_all",
+    "refused_network",
+    "try_confinement",
+    "try_layers",
+]

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import trio
 
 from hydra import executables
 from hydra.model import Confinement
+from hydra.paths import make_private
 from hydra.process import CannotStart, run, scopes_work
 from hydra.sandbox import judge, trial_argv
+from hydra.sandbox.layers import TRIAL, Layer, mounting
+from hydra.workspace import tree
 
 OPEN_SOCKETS = (
     "agents can reach this machine's abstract sockets (X11, D-Bus): the kernel has no Landlock "
@@ -30,6 +36,33 @@ async def try_confinement(environ: Mapping[str, str]) -> Confinement:
     code = ran.exit_code if ran.exit_code is not None else 124
     result = judge(program, code, ran.stderr.decode("utf-8", "replace"))
     return result._replace(reason=OPEN_SOCKETS) if result.holds and not scopes_work() else result
+
+
+async def try_layers(
+    confinement: Confinement, environ: Mapping[str, str], state: Path
+) -> Confinement:
+    """The same with what mounts overlays on the disk of `state`, where that works: found by doing
+    there, in small, what package managers do."""
+    programs = [executables.find(name, environ.get("PATH")) for name in ("unshare", "sh", "mount")]
+    if not (confinement.holds and all(programs)):
+        return confinement
+    make_private(state / "g")
+    with TemporaryDirectory(dir=state / "g", prefix="layer-") as scratch:
+        layer = Layer(lower=Path(scratch, "old"), folder=Path(scratch, "new"))
+        await trio.to_thread.run_sync(_prepare, layer)
+        argv = (*mounting(layer, programs), programs[1], "-c", TRIAL)
+        try:
+            ran = await run(argv, env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10)
+        except CannotStart:
+            return confinement
+        await trio.to_thread.run_sync(tree.remove, layer.folder)
+    return confinement._replace(mounters=tuple(programs)) if ran.exit_code == 0 else confinement
+
+
+def _prepare(layer: Layer) -> None:
+    (layer.lower / "folder").mkdir(parents=True)
+    (layer.lower / "file").touch()
+    layer.make()
 
 
 async def refused_network(confinement: Confinement, environ: Mapping[str, str]) -> str:

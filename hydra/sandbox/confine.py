@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from hydra.model import Confinement
 from hydra.sandbox.lane_home import furnish, is_plain
+from hydra.sandbox.layers import mounting, users_own
 from hydra.sandbox.mounts import Mount, arguments, mounts_of, read_only_at_last, real
 from hydra.sandbox.namespaces import FENCED, NAMESPACES, disarmed
 from hydra.sandbox.policy import SandboxPolicy
@@ -22,8 +23,10 @@ def confine(
         return tuple(argv)
     inside = _unrestricted(policy) if policy.unrestricted else _restricted(policy)
     network = ("--unshare-net",) if policy.private_network else ()
-    place = ("--chdir", str(policy.cwd))
-    return (confinement.program, *inside, *network, *NAMESPACES, *place, "--", *argv)
+    place = ("--chdir", str(policy.placement.path or policy.cwd))
+    walls = (confinement.program, *inside, *network, *NAMESPACES, *place, "--", *argv)
+    layer = policy.placement.overlaid
+    return walls if layer is None else (*mounting(layer, confinement.mounters), *walls)
 
 
 def _unrestricted(policy: SandboxPolicy) -> list[str]:
@@ -44,6 +47,7 @@ def _restricted(policy: SandboxPolicy) -> list[str]:
         *(part for place in fixed for part in ("--remount-ro", str(place))),
         "--unshare-ipc",
         *FENCED,
+        *(users_own() if policy.placement.overlaid else ()),
         *disarmed(),
     ]
 
@@ -51,7 +55,7 @@ def _restricted(policy: SandboxPolicy) -> list[str]:
 def _safe(policy: SandboxPolicy, mounts: list[Mount]) -> Iterator[Mount]:
     """Without those whose place lies in a folder of the agent's behind a link that it has made."""
     folders = {target: source for source, target in policy.binds}
-    folders |= {real(place): place for place in policy.writable}
+    folders |= {policy.inside(real(place)): place for place in policy.writable}
     laid = {target for _, target in policy.binds} | set(map(real, policy.readonly))
     for mount in mounts:
         above = [place for place in folders if place in mount.target.parents]

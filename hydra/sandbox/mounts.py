@@ -54,9 +54,14 @@ def mounts_of(policy: SandboxPolicy) -> list[Mount]:
         *scratch_mounts(),
         *_home_mounts(policy),
         *_view_mounts(policy),
-        *(_mount("--bind", place) for place in policy.writable),
+        *(_bind(policy, place) for place in policy.writable),
+        *(
+            Mount("--ro-bind", alias, str(folder))
+            for folder, alias in policy.placement.borrowed.items()
+        ),
+        *_layer_mounts(policy),
         *(Mount("--bind", target, str(source)) for source, target in policy.binds),
-        *map(_cover, map(real, hidden_in_worktree(policy))),
+        *(_cover(it, policy.inside(it)) for it in map(real, hidden_in_worktree(policy))),
         *(_mount("--ro-bind", place) for place in policy.readonly),
         *late_mounts(),
     ]
@@ -112,13 +117,13 @@ def _home_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
 
 
 def _sealed(policy: SandboxPolicy) -> Iterator[Path]:
-    """Hydra's state is empty but for the lane, and so is the user's checkout; where no more than
-    the way to them could be written, they need no cover."""
+    """Hydra's state is empty but for the lane, and so is the user's checkout, where nothing else is
+    mounted over it; where no more than the way to them could be written, they need no cover."""
     home, view = home_target(policy), policy.view
     shown = {it.path for it in view.shown}
     writable = {*map(Path, SCRATCH), *shown, *([home] if home else ())}
     for place in (real(policy.state), *(it for it in view.sealed if it not in shown)):
-        if writable.intersection(place.parents):
+        if place != policy.placement.path and writable.intersection(place.parents):
             yield place
 
 
@@ -127,17 +132,37 @@ def _view_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
     for place, target in view.links.items():
         if home is None or home not in place.parents:  # those in HOME are made with it
             yield Mount("--symlink", place, target)
-    shown = [_mount("--ro-bind", it.path) for it in view.shown]
+    shown = [_mount("--ro-bind", it.path) for it in view.shown if not _is_in_place(policy, it.path)]
     seals = [Mount("--tmpfs", place) for place in _sealed(policy)]
     # What holds another comes first; of two for one place the seal is laid last.
     yield from sorted((*shown, *seals), key=lambda mount: mount.target.parts)
-    yield from map(_cover, (place for place in view.masked if exists(place)))
+    masked = (place for place in view.masked if not _is_in_place(policy, place))
+    yield from map(_cover, filter(exists, masked))
 
 
-def _cover(place: Path) -> Mount:
+def _is_in_place(policy: SandboxPolicy, path: Path) -> bool:
+    """Of the checkout: the lane has a tree of its own there, where nothing of it is laid."""
+    place = policy.placement.path
+    return place is not None and path.is_relative_to(place)
+
+
+def _bind(policy: SandboxPolicy, place: Path) -> Mount:
+    return Mount("--bind", policy.inside(real(place)), str(real(place)))
+
+
+def _layer_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
+    layer = policy.placement.layer
+    if layer is not None:
+        option = "--bind" if layer.writable else "--ro-bind"
+        for name, target in layer.places.items():
+            yield Mount(option, target, str(layer.source(name)))
+
+
+def _cover(place: Path, target: Path | None = None) -> Mount:
+    target = target or place
     if is_folder(place):
-        return Mount("--perms 0555 --tmpfs", place)
-    return Mount("--ro-bind", place, str(_NOTHING.get(place.suffix, _EMPTY_FILE)))
+        return Mount("--perms 0555 --tmpfs", target)
+    return Mount("--ro-bind", target, str(_NOTHING.get(place.suffix, _EMPTY_FILE)))
 
 
 def _mount(option: str, place: Path) -> Mount:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from hydra.sandbox.layers import Placement
 from hydra.sandbox.view import View
 
 
@@ -19,6 +20,7 @@ class SandboxPolicy:
     of all: what lies in a place that `binds` cover. `covered` read as empty where they are there,
     inside what is writable. `unrestricted`: the whole machine, nothing hidden, its own processes
     still end with it.
+    `cwd` is the worktree, where it lies; `placement` says where the command sees it.
     """
 
     state: Path
@@ -29,9 +31,18 @@ class SandboxPolicy:
     binds: tuple[tuple[Path, Path], ...] = ()
     readonly: tuple[Path, ...] = ()
     covered: tuple[Path, ...] = ()
+    placement: Placement = field(default_factory=Placement)
     unrestricted: bool = False
     private_network: bool = False
     """A network of its own, in which there is only a loopback."""
+
+    def inside(self, path: Path) -> Path:
+        """The path by which the command knows `path`, a real one outside."""
+        top = Path(os.path.realpath(self.cwd))
+        place = self.placement.path
+        if place is None or not path.is_relative_to(top):
+            return path
+        return place / path.relative_to(top)
 
 
 def hidden_in_worktree(policy: SandboxPolicy) -> list[Path]:

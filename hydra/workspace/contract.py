@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from hydra.model import Patch
+from hydra.sandbox.layers import Placement
 
 
 class SignInNotice(NamedTuple):
@@ -43,6 +44,10 @@ class Ground(Protocol):
     @property
     def config_variables(self) -> Mapping[str, str]:
         """The variables that name the settings' copies, for where nothing can be laid over."""
+
+    @property
+    def placement(self) -> Placement:
+        """Where its commands see the worktree, and what beside it; known after `open`."""
 
     @property
     def environment(self) -> Mapping[str, str]:

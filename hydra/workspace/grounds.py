@@ -10,6 +10,7 @@ from pathlib import Path
 from hydra.git.repository import Repository, included
 from hydra.model import Limits
 from hydra.workspace.contract import SignInNotice
+from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.private import LANE_HOME, RECORD, USER_HOME, PrivateGround
 from hydra.workspace.settings import Named, Settings, give_back_all
 
@@ -31,6 +32,7 @@ def private_ground(
     of_a_lane: bool = False,
     litter: Sequence[str] = (),
     folders: Sequence[Named] = (),
+    dependencies: DependencySource | None = None,
 ) -> PrivateGround:
     """A lane's ground, not yet opened. `folders` are the agent's own, each with the value of its
     variable.
@@ -38,7 +40,8 @@ def private_ground(
     `copies` are paths from the repository's root (`check_copies` has passed them); what the
     user's .worktreeinclude names comes along. `of_a_lane`: `base` is what an agent made, so that
     only those content filters run which patches.git holds. `litter` are names at the worktree's
-    top that the agent makes for itself.
+    top that the agent makes for itself. With `dependencies`, its commands see the worktree at the
+    checkout's path, and these there.
     """
     return PrivateGround(
         repository=repository,
@@ -54,6 +57,8 @@ def private_ground(
         copies=tuple(dict.fromkeys((*copies, *included(repository)))),
         litter=litter,
         of_a_lane=of_a_lane,
+        place=repository.root if dependencies is not None else None,
+        dependencies=dependencies,
     )
 
 

@@ -16,9 +16,12 @@ from hydra.git.index import copy_index, refresh
 from hydra.git.repository import Repository
 from hydra.git.runner import GitFailed
 from hydra.model import Limits, Patch
+from hydra.sandbox.layers import Placement
 from hydra.workspace import sidefile, tree
+from hydra.workspace.borrowing import Borrowed
 from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copying import copy_exact
+from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.settings import Settings
 
 if TYPE_CHECKING:
@@ -59,6 +62,8 @@ class PrivateGround:
         copies: Sequence[str],
         of_a_lane: bool = False,
         litter: Sequence[str] = (),
+        place: Path | None = None,
+        dependencies: DependencySource | None = None,
     ) -> None:
         """Without a `repository` it cannot be opened: it stands already (`standing_ground`)."""
         self.worktree = worktree
@@ -80,6 +85,8 @@ class PrivateGround:
         self._copies = tuple(copies)
         self._not_taken = (*self._copies, *litter)
         self._of_a_lane = of_a_lane
+        self._dependencies = dependencies
+        self._placement = Placement(path=place)
         self._noted = ""
         self.owes = False
         """Whether `give_back` failed at last, or refused what may be renewed: it is here alone."""
@@ -93,6 +100,11 @@ class PrivateGround:
     def home_folder(self) -> Path:
         """Beside its own folders, and in none of them: nothing of Hydra's is read from there."""
         return self._ground / USER_HOME
+
+    @property
+    def placement(self) -> Placement:
+        """At the checkout's path, with its dependencies, where something confines its commands."""
+        return self._placement
 
     @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
@@ -141,8 +153,13 @@ class PrivateGround:
         return tree.present(self.worktree, names)
 
     def changed_since(self, when: float) -> float | None:
-        """One walk of the worktree."""
-        return tree.changed_since(self.worktree, when, future=False)
+        """One walk of the worktree, and of what was installed beside it."""
+        layer = self._placement.layer
+        for top in (self.worktree, *((layer.upper,) if layer else ())):
+            changed = tree.changed_since(top, when, future=False)
+            if changed is not None:
+                return changed
+        return None
 
     def settle(self) -> None:
         """Refreshes the collector's index: a snapshot then costs what changed."""
@@ -244,20 +261,37 @@ class PrivateGround:
         for folder in (self._home, self._temporary, self._home / ".cache"):
             folder.mkdir(mode=0o700, exist_ok=True)
         drivers = patch_git.drivers(self._patches) if self._of_a_lane else None
-        lane_git.make(self._git_dir, self._repository, drivers=drivers)
+        borrowed = Borrowed(self._ground / "objects", self._placement.path is not None)
+        lane_git.make(self._git_dir, self._repository, drivers=drivers, alias=borrowed.alias)
         lane_git.bring(self._git_dir, self._patches, self._base, self._repository.head)
         index = lane_git.checkout(
             self._git_dir, self.worktree, self._base, isolated=self._of_a_lane
         )
         copy_index(index, self._index)
         shutil.copyfile(self._git_dir / "packed-refs", self._refs)
-        empty = lane_git.fill_submodules(self._git_dir, self.worktree, index, self._repository)
+        empty = lane_git.fill_submodules(
+            self._git_dir, self.worktree, index, self._repository, borrowed.alias
+        )
+        self._stand(borrowed)
         self._settings.make()
         self.notes += self._settings.notes
         if empty:
             self.notes += (f"submodules that are not initialised stay empty: {', '.join(empty)}",)
         self._note()
         copy_exact(self._repository.root, self.worktree, self._copies)
+
+    def _stand(self, borrowed: Borrowed) -> None:
+        """What its commands see at the checkout's path."""
+        place = self._placement.path
+        if place is None:
+            return
+        lane_git.point_back(self.worktree, place)
+        layer = None
+        if self._dependencies is not None:
+            dependencies = self._dependencies()
+            layer = dependencies.layer(self._ground / "layer", self.worktree, place)
+            self.notes += dependencies.notes
+        self._placement = Placement(path=place, layer=layer, borrowed=borrowed.names)
 
     def _taken(self, attempt: int, message: str, secrets_in: Count | None, *, last: bool) -> Patch:
         from hydra.git import collector  # not before: agents would wait for it

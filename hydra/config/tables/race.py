@@ -87,6 +87,16 @@ RACE: tuple[Key, ...] = (
         flag="--copy",
     ),
     _RACE.key(
+        "share",
+        strings(inside, separator=":"),
+        "Ignored folders that each lane has copy-on-write, beside the environments and packages "
+        "that Hydra knows.",
+        default=(),
+        example='["data/models"]',
+        environment="HYDRA_SHARE",
+        flag="--share",
+    ),
+    _RACE.key(
         "setup",
         strings(plain, separator="\n"),
         "Commands run in each lane before its agent starts.",

@@ -1,0 +1,148 @@
+"""The checkout's ignored folders without which its tests cannot run: environments and packages.
+
+They are what a clone has not, and what takes minutes to make anew. A lane gets each at its own
+place, copy-on-write over a tree of hard links, made once a race: what it installs the user never
+sees, and what the user installs meanwhile breaks no lane.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from hydra.containment import EscapeError, folder_below, locate
+from hydra.errors import UsageError
+from hydra.git.repository import Repository, ignored, ignored_names
+from hydra.sandbox.layers import Layer
+from hydra.workspace import tree
+from hydra.workspace.hardlinks import TooManyFiles, link_tree
+
+FOLDERS = frozenset(
+    (
+        *(".venv", "venv", "env", "virtualenv", ".virtualenv", ".tox", ".nox", ".eggs", ".direnv"),
+        *(".pixi", "__pypackages__", "node_modules", "bower_components", ".yarn", ".pnpm-store"),
+        *(
+            ".turbo",
+            ".gradle",
+            "target",
+            "vendor",
+            ".bundle",
+            "Pods",
+            "deps",
+            "_build",
+            ".dart_tool",
+        ),
+        *("elm-stuff", ".stack-work", "dist-newstyle", ".mypy_cache", ".ruff_cache", ".svelte-kit"),
+    )
+)
+"""Names of folders that package managers and builds make; only where git ignores them."""
+
+ENDINGS = (".egg-info", ".dist-info")
+"""Of an editable install's folder beside its packages."""
+
+MOST = 400_000
+"""Entries of all of them: some 6 s of links. What is over is left out, and said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependencies:
+    """The folders of one race, from the checkout's top, and the frozen tree that holds them.
+
+    `notes` say what was left out.
+    """
+
+    frozen: Path
+    folders: tuple[PurePosixPath, ...] = ()
+    notes: tuple[str, ...] = ()
+    writable: bool = True
+    """Whether this machine shows them copy-on-write; else read-only."""
+
+    def layer(self, folder: Path, worktree: Path, place: Path) -> Layer | None:
+        """For a lane whose `worktree` is seen at `place`, with a mount point in it for each folder
+        that its base has not and that git ignores there; None where there is none. `folder` is
+        what it may change them in. Raises `OSError`."""
+        names = [name for name in self.folders if not os.path.lexists(worktree / name)]
+        names = ignored_names(worktree, names)
+        if not names:
+            return None
+        for name in names:
+            with folder_below(worktree, name.parts, make=True):
+                pass
+        places = {str(name): place / name for name in names}
+        layer = Layer(lower=self.frozen, folder=folder, places=places, writable=self.writable)
+        layer.make()
+        return layer
+
+    def remove(self) -> None:
+        """Removes the frozen tree; the user's files lose a name each. Raises `OSError`."""
+        tree.remove(self.frozen)
+
+
+DependencySource = Callable[[], Dependencies]
+"""Gives those of a race, waiting for them where they are still being linked."""
+
+
+def dependency_folders(
+    repository: Repository, share: Sequence[str] = ()
+) -> tuple[PurePosixPath, ...]:
+    """Which there are, by name; none of them lies in another. `share` has passed `check_shared`."""
+    names = [PurePosixPath(os.fsdecode(name)) for name in ignored(repository) if name[-1:] == b"/"]
+    known = [name for name in names if _is_known(repository.root, name)]
+    return tuple(_outermost((*known, *map(PurePosixPath, share))))
+
+
+def check_shared(repository: Repository, share: Iterable[str]) -> None:
+    """Raises `UsageError` for a name that is no real folder inside the checkout."""
+    for name in share:
+        problem = _problem(repository.root, name)
+        if problem:
+            raise UsageError(
+                f"{name} cannot be shared: {problem}", hint="name a folder of the checkout"
+            )
+
+
+def _problem(root: Path, name: str) -> str:
+    path = root / name
+    try:
+        real = root / locate(root, name)
+    except EscapeError as error:
+        return str(error)
+    if real != Path(os.path.normpath(path)) or path.is_symlink():
+        return "a link is on the way"
+    if not path.is_dir():
+        return "it is no folder"
+    return "it is all of the checkout" if real == root else ""
+
+
+def _is_known(root: Path, name: PurePosixPath) -> bool:
+    if name.name in FOLDERS or name.name.endswith(ENDINGS):
+        return True
+    return (root / name / "pyvenv.cfg").is_file()
+
+
+def _outermost(names: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
+    last: PurePosixPath | None = None
+    for name in sorted(set(names), key=lambda name: name.parts):
+        if last is None or last not in name.parents:
+            last = name
+            yield name
+
+
+def freeze(
+    repository: Repository, folders: Sequence[PurePosixPath], frozen: Path, *, writable: bool
+) -> Dependencies:
+    """Links each of `folders` below `frozen`, which is not there yet. Raises `OSError`."""
+    frozen.mkdir(mode=0o700, parents=True)
+    linked, notes, left = [], [], MOST
+    for name in folders:
+        (frozen / name).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            link_tree(repository.root / name, frozen / name, most=left)
+        except TooManyFiles:
+            tree.remove(frozen / name)
+            notes.append(f"{name} is not shown: it holds over {left} files")
+        else:
+            linked.append(name)
+    return Dependencies(frozen=frozen, folders=tuple(linked), notes=tuple(notes), writable=writable)
