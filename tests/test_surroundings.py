@@ -434,6 +434,21 @@ def test_no_home_and_nothing_else_that_says_where_to_keep_things(hydra: Hydra) -
     )
 
 
+def test_a_home_that_is_relative(hydra: Hydra) -> None:
+    hydra.extra["HOME"] = "~"
+    told = hydra.run("race", "Do it", "-a", "claude")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == (
+        "error: HOME is not an absolute path: ~\nhint: set HOME to your home folder\n"
+    )
+
+
+def test_settings_that_a_relative_variable_has_moved(hydra: Hydra) -> None:
+    names = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+    hydra.extra |= dict.fromkeys(names, "moved/away")
+    usable(hydra)
+
+
 def test_a_home_that_is_not_there(hydra: Hydra) -> None:
     hydra.extra["HOME"] = "/nonexistent"
     usable(hydra)
