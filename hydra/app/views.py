@@ -10,7 +10,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.folders import places
 from hydra.config import Config
-from hydra.git.repository import Repository
+from hydra.git.found import Repository, submodules_objects
 from hydra.sandbox import View
 
 
@@ -39,13 +39,17 @@ def view_source(
             home,
             environ,
             programs=programs,
-            objects=repository.objects if repository else (),
+            objects=_objects(repository) if repository else (),
             show=(*config.confine.show, *show),
             guarded=(state, *_moved_settings(adapters, environ, home)),
             repository=repository.root if repository else None,
         )
 
     return view
+
+
+def _objects(repository: Repository) -> tuple[Path, ...]:
+    return (*repository.objects, *submodules_objects(repository.git_dir))
 
 
 def _moved_settings(

@@ -187,6 +187,20 @@ def objects_folders(folder: Path, depth: int = 0) -> Iterator[Path]:
                 yield from objects_folders(path, depth + 1)
 
 
+def submodules_objects(git_dir: Path) -> Iterator[Path]:
+    """The objects folders of all submodules that the user has, of those inside of them too."""
+    return _modules_objects(git_dir / "modules")
+
+
+def _modules_objects(folder: Path) -> Iterator[Path]:
+    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if (place / "HEAD").is_file() and (place / "objects").is_dir():
+            yield from objects_folders(place / "objects")
+            yield from _modules_objects(place / "modules")
+        else:  # a submodule's name may have slashes
+            yield from _modules_objects(place)
+
+
 def _unquote(line: bytes) -> bytes:
     if not line.startswith(b'"'):
         return line
