@@ -7,8 +7,9 @@ import shutil
 import site
 import subprocess
 import sys
+import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -573,3 +574,45 @@ def test_the_binds_of_an_ordinary_home_are_few(machine: Machine) -> None:
     path = (machine.home / ".pyenv/shims", machine.home / ".cargo/bin")
     view = machine.view(*path)
     assert len(view.shown) + len(view.masked) < 40
+
+
+# A checkout in a folder of the system's
+
+
+@pytest.fixture
+def in_opt() -> Iterator[Path]:
+    """A folder in /opt, of which every lane sees all."""
+    if not os.access("/opt", os.W_OK):
+        pytest.skip("/opt cannot be written here")
+    with tempfile.TemporaryDirectory(dir="/opt", prefix="hydra-test-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@needs_bwrap
+def test_a_checkout_in_opt_is_as_hidden_as_any(machine: Machine, in_opt: Path) -> None:
+    shop = make_repository(in_opt / "shop")
+    tool = shop / ".venv" / "bin" / "tool"
+    tool.parent.mkdir(parents=True)
+    (shop / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    for name, mode in {".env": 0o644, "secret.txt": 0o600, "bin/notes": 0o644}.items():
+        (shop / name).parent.mkdir(exist_ok=True)
+        (shop / name).write_text(TOKEN)
+        (shop / name).chmod(mode)
+    for program in (tool, shop / "bin" / "own"):
+        program.write_text("#!/bin/sh\necho ran\n")
+        program.chmod(0o755)
+    objects = shop / ".git" / "objects"
+    view = machine.view(tool.parent, shop / "bin", repository=shop, objects=[objects])
+    see = f"grep -rs {TOKEN} {in_opt}; ls -A {shop}; {tool}; {shop}/bin/own; ls {objects}/pack"
+    seen = machine.run(view, "sh", "-c", see)
+    assert seen == ".git\n.venv\nbin\nran\nran\n"
+    for name in (".env", "secret.txt", "bin/notes", ".git/config"):
+        assert view.reason(shop / name) == ""
+    assert view.is_visible(objects)
+    assert view.is_visible(tool)
+
+
+def test_what_a_lane_cannot_do_without_is_not_hidden_as_a_checkout(machine: Machine) -> None:
+    for checkout in ("/etc", "/usr", "/usr/local"):
+        assert machine.view(repository=Path(checkout)).reason(Path(checkout, "bin")) != ""

@@ -17,6 +17,7 @@ from hydra.sandbox.masking import code_in, hidden_in_system, telling_files
 from hydra.sandbox.places import shown_path
 from hydra.sandbox.programs import Programs
 from hydra.sandbox.showing import ShownPlaces
+from hydra.sandbox.system_checkout import hide_checkout
 from hydra.sandbox.tables import (
     AGENT_PLACES,
     CACHES,
@@ -52,6 +53,7 @@ def compute_view(
     a whole nor in part (rivals' settings that a variable has moved, Hydra's state); `repository` is
     where git's conditional settings are read. Raises nothing: what cannot be read is not shown.
     """
+    objects = tuple(objects)
     discovery = _Discovery(home, environ, guarded, repository)
     for program in programs:  # first: more of them is shown than of other programs on PATH
         discovery.programs.show(Path(program), "the agent's program", whole=True)
@@ -62,7 +64,7 @@ def compute_view(
     discovery.exactly(objects, "the repository's objects")
     discovery.exactly([Path("/etc/resolv.conf")], "the resolver's file")
     discovery.asked_for(show)
-    return discovery.view(repository)
+    return hide_checkout(discovery.view(repository), environ, objects)
 
 
 class _Discovery:
