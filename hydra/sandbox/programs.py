@@ -83,8 +83,9 @@ class Programs:
         inner = [*folders_in(folder)]
         parts = [path for path in inner if subfolders and is_code_folder(path)]
         code = [path for path in code_in(folder) if not is_telling(path.name)]
-        others_covered = reason == ON_PATH or len(code) == len([*files_in(folder)])
-        whole = len(parts) == len(inner) and others_covered and self._places.admits(folder, reason)
+        others = len([*files_in(folder)]) - len(code)
+        covered = not others or (reason == ON_PATH and others <= len(code))
+        whole = covered and len(parts) == len(inner) and self._places.admits(folder, reason)
         for path in (folder,) if whole else (*parts, *code):
             self._places.show(path, reason)
 
@@ -114,6 +115,7 @@ class Programs:
     def _installation(self, real: Path, reason: str, *, whole: bool) -> None:
         """The first that fits: a root's row, an environment, node_modules, a prefix, an unpacked
         application; else the program alone, with the libraries that it is linked with."""
+        self._places.show(real, reason)
         if real.parent in self._whole_installations:
             return
         if self._known_root(real, reason) or self._environment(real, reason):
@@ -123,7 +125,8 @@ class Programs:
         if modules is not None:
             self._places.show(modules, reason)
             return
-        self._linked(real, reason)
+        for library in needed_libraries(real):
+            self._places.show(library, f"{real.name} is linked with it")
         if not whole and is_in_checkout(real, self._places.home):
             return  # the rest of it is somebody's work
         if real.parent.name in ("bin", "sbin", "libexec"):
@@ -132,11 +135,6 @@ class Programs:
             self.show_code(real.parent, reason)
         if not _interpreter(real):
             self._application(real.parent, reason)
-
-    def _linked(self, real: Path, reason: str) -> None:
-        self._places.show(real, reason)
-        for library in needed_libraries(real):
-            self._places.show(library, f"{real.name} is linked with it")
 
     def _application(self, folder: Path, reason: str) -> None:
         for mark, parts in APPLICATIONS.items():
