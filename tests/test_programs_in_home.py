@@ -1,5 +1,5 @@
 """Programs in HOME and folders on PATH: they run in a lane, and nobody's things beside them are
-there to read. In 80 shapes, by what is computed and in a real race; and what each kind is shown of.
+there to read. In 75 shapes, by what is computed and in a real race; and what each kind is shown of.
 """
 
 from __future__ import annotations
