@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
+from hydra.sandbox.code import code_in, files_in
 from hydra.sandbox.looking import entries_of, is_folder
 from hydra.sandbox.tables import ON_PATH
 from hydra.sandbox.view import Shown
@@ -40,10 +41,6 @@ _OF_INSTALLATIONS = (
 """Settings of a whole installation, by its tool's own documentation: npm's and pip's global ones,
 conda's, Maven's; what pipx and uv were called with. Also looked for among published packages."""
 
-_CODE = frozenset((".sh", ".bash", ".zsh", ".fish", ".py", ".js", ".mjs", ".cjs", ".rb", ".pl"))
-_CODE |= frozenset((".lua", ".so", ".dylib", ".jar", ".class", ".pyc", ".awk", ".sed", ".wasm"))
-_LIBRARY = re.compile(r"\.so(\.\d+)*$")
-
 _XML_KEY = re.compile(rb"<(password|passphrase|privateKey)>", re.I)
 _XML_COMMENT = re.compile(rb"<!--.*?-->", re.S)
 
@@ -55,41 +52,29 @@ _PRIVATE_FOLDERS = ((Path("/etc"), 8), (Path("/opt"), 5), (Path("/usr/local/etc"
 
 
 def telling_files(shown: Shown) -> Iterator[Path]:
-    """Files whose name tells of a key, three levels down in a shown folder; the `.git` of a folder
-    that PATH names, whose configuration may hold one."""
+    """Files whose name tells of a key, three levels down in a shown folder; of a folder that PATH
+    names those that are no code."""
     if not is_folder(shown.path):
         return
     if shown.reason == ON_PATH:
-        if is_folder(shown.path / ".git"):
-            yield shown.path / ".git"
         yield from _bystanders(shown.path)
     yield from _settings_of_installations(shown.path)
     for entry in _walk(shown.path):
-        if _TELLING.search(entry.name) and not _PUBLIC.search(entry.name):
+        if is_telling(entry.name):
             yield Path(entry.path)
 
 
 def _bystanders(folder: Path) -> Iterator[Path]:
     """Files in a PATH folder that are neither programs nor code: PATH asks for programs."""
-    for entry in _files_in(folder):
-        if not (_is_code(entry) or _PUBLIC.search(entry.name)):
-            yield Path(entry.path)
+    code = frozenset(code_in(folder))
+    for path in (Path(entry.path) for entry in files_in(folder)):
+        if path not in code and not _PUBLIC.search(path.name):
+            yield path
 
 
-def code_in(folder: Path) -> Iterator[Path]:
-    """Programs and code that lie in a folder itself, but what has a telling name."""
-    for entry in _files_in(folder):
-        if _is_code(entry) and not _TELLING.search(entry.name):
-            yield Path(entry.path)
-
-
-def _files_in(folder: Path) -> Iterator[os.DirEntry[str]]:
-    return (it for it in entries_of(str(folder)) if it.is_file(follow_symlinks=False))
-
-
-def _is_code(entry: os.DirEntry[str]) -> bool:
-    program = entry.stat(follow_symlinks=False).st_mode & 0o111
-    return bool(program or Path(entry.name).suffix in _CODE or _LIBRARY.search(entry.name))
+def is_telling(name: str) -> bool:
+    """Whether a file of that name holds a key, by the look of it."""
+    return bool(_TELLING.search(name) and not _PUBLIC.search(name))
 
 
 def _settings_of_installations(top: Path) -> Iterator[Path]:
