@@ -280,16 +280,8 @@ def test_without_home_a_race_runs_where_it_is_told_where_its_state_lies(
 ) -> None:
     hydra.agent("claude", [EDIT, DONE])
     clear = ["env", "-u", "HOME"] if home is None else ["env", f"HOME={home}"]
-    done = subprocess.run(
-        [*clear, sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude", "--json"],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    hydra.wrap = clear
+    done = hydra.run("race", "Do it", "-a", "claude", "--json")
     assert done.returncode == 0, done.stderr
     assert result(done.stdout)["patch"]["files"] == 1
 
@@ -303,19 +295,8 @@ def test_a_read_only_place_is_one_error(hydra: Hydra, what: str) -> None:
     hydra.agent("claude", [EDIT, DONE])
     hydra.state.mkdir(mode=0o700)
     place = str(hydra.repo if what == "repository" else hydra.state)
-    done = subprocess.run(
-        [
-            *("bwrap", "--dev-bind", "/", "/", "--ro-bind", place, place, "--"),
-            *(sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude"),
-        ],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    hydra.wrap = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", place, place, "--"]
+    done = hydra.run("race", "Do it", "-a", "claude")
     if "bwrap:" in done.stderr:
         pytest.skip("bwrap is refused here")
     assert done.returncode == 3, done.stderr

@@ -31,11 +31,11 @@ from tests.support.processes import (
     wait_until,
     wrap_of,
 )
-from tests.support.trust import Place
-from tests.test_trust import DONE, by_account, by_ordinary, needs_bwrap, place
+from tests.support.trust import Place, by_account, by_ordinary, needs_bwrap, place
 
 __all__ = ["place"]
 
+DONE = fakes.finish("done")
 QUICK = replace(Limits(), grace_int=0.1, grace_term=0.1, total=0.3)
 
 LIAR = r"""

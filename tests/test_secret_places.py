@@ -17,10 +17,10 @@ from hydra.sandbox.discovery import compute_view
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.laying import Secrets
-from tests.support.trust import PROJECT, Place
-from tests.test_trust import ACCOUNTS, DONE, needs_bwrap, place_for
+from tests.support.trust import PROJECT, Place, by_account, needs_bwrap, place_for
 
 LEAST = 300
+DONE = fakes.finish("done")
 REMADE = "made anew from harmless settings"
 ABSTRACT = frozenset(("@{tag}-X11", "@{tag}-dbus"))
 
@@ -54,7 +54,7 @@ def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("uid", ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+@by_account
 def test_no_secret_of_three_hundred_places_can_be_reached(uid: int, stack: ExitStack) -> None:
     needs_bwrap(uid)
     place = place_for(uid, stack)

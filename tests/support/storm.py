@@ -38,7 +38,7 @@ from pathlib import Path
 from tests.conftest import git, make_repository
 from tests.live.leftovers import Leftover, end, leftovers
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, completed
 
 ROOT = Path(__file__).parents[2]
 LANES = ("claude", "codex")
@@ -305,12 +305,7 @@ def phase_of(folder: Path) -> str:
 def _patch_faults(folder: Path, lane: str, entered: set[str]) -> Iterator[str]:
     if not entered:
         return
-    listed = subprocess.run(
-        ["git", f"--git-dir={folder}/patches.git", "ls-tree", "-r", lane],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    listed = completed(["git", f"--git-dir={folder}/patches.git", "ls-tree", "-r", lane])
     held = {}
     for line in listed.stdout.splitlines():
         meta, _, name = line.partition("\t")
