@@ -57,7 +57,7 @@ def place_as(how: str, stack: ExitStack) -> Place:
 def hamper(place: Place, how: str) -> None:
     """Takes bwrap away as that way says; after the agents have their places on PATH."""
     if WAYS[how][1] == "missing":
-        place.without_bwrap()
+        place.without("bwrap")
     if WAYS[how][1] == "refused":
         place.refused_bwrap(REFUSAL)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import stat
@@ -242,21 +241,10 @@ def one_error(done: subprocess.CompletedProcess[str], said: str) -> None:
     assert [line for line in lines[1:] if not line.lstrip().startswith("hint:")] == []
 
 
-def without(hydra: Hydra, name: str) -> None:
-    """PATH has every program but one."""
-    tools = hydra.scratch / "tools"
-    tools.mkdir()
-    for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
-        for program in Path(folder).iterdir():
-            if program.name != name and not (tools / program.name).is_symlink():
-                (tools / program.name).symlink_to(program)
-    hydra.extra["PATH"] = os.pathsep.join((*map(str, hydra.path), str(tools)))
-
-
 @pytest.mark.parametrize("words", [("race", "x"), ("runs",), ("diff", "claude")])
 def test_without_git_there_is_one_error(hydra: Hydra, words: tuple[str, ...]) -> None:
     hydra.agent("claude", [EDIT, DONE])
-    without(hydra, "git")
+    hydra.without("git")
     done = hydra.run(*words)
     assert done.returncode == 3
     one_error(done, "git was not found")

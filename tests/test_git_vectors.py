@@ -232,7 +232,7 @@ def tried(place: Place, confined: bool, stack: ExitStack) -> Trial:
         ],
     )
     if not confined:
-        place.without_bwrap()
+        place.without("bwrap")
     pager = place.scratch / "pager"
     pager.write_text(f"#!/bin/sh\necho shown >> {place.scratch}/users-pager\ncat\n")
     pager.chmod(0o755)

@@ -25,12 +25,6 @@ from tests.support.command import Hydra
 DAY = 86400.0
 
 
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
-
-
 def raced(hydra: Hydra, *steps: fakes.Step, days: float = 0, options: tuple[str, ...] = ()) -> Path:
     """The folder of a race of one lane, as if it had been `days` ago."""
     hydra.agent("claude", [*steps, fakes.finish("done")])

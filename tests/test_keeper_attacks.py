@@ -161,7 +161,7 @@ def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
     gate = fakes.Barrier(place.scratch, "hidden")
     place.agent("claude", [fakes.shell("sh", "-c", script), *gate.stop(), DONE])
     if how == "without":
-        place.without_bwrap()
+        place.without("bwrap")
     else:
         needs_bwrap(place.uid)
     place.hand_over()
@@ -180,7 +180,7 @@ def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
 def test_without_bwrap_the_keeper_is_out_of_reach_too(place: Place) -> None:
     """By Landlock and by being not dumpable; where the kernel has no scopes it can be killed."""
     place.agent("claude", [DONE])
-    place.without_bwrap()
+    place.without("bwrap")
     siege = besiege(place, REACH, steps=3)
     took = {name for name, loot in siege.loot.items() if loot["keeper"].startswith("took: ")}
     assert siege.name.startswith("python")

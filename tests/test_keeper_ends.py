@@ -247,7 +247,7 @@ def keepers_of(mark: str) -> list[int]:
 
 def confinement(place: Place, how: str) -> None:
     if how == "without":
-        place.without_bwrap()
+        place.without("bwrap")
     else:
         needs_bwrap(place.uid)
 

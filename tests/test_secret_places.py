@@ -7,7 +7,6 @@ everything that they see, by connecting to every socket.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -23,12 +22,6 @@ LEAST = 300
 DONE = fakes.finish("done")
 REMADE = "made anew from harmless settings"
 ABSTRACT = frozenset(("@{tag}-X11", "@{tag}-dbus"))
-
-
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
 
 
 def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:

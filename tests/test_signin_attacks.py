@@ -276,7 +276,7 @@ def test_what_one_lane_renewed_comes_to_the_other_without_what_it_laid_beside_it
 
 @by_account
 def test_unconfined_the_same_holds(place: Place) -> None:
-    place.without_bwrap()
+    place.without("bwrap")
     place.extra["PATH"] = f"{place.path[0]}:{place.extra['PATH']}"
     before = {file: (place.home / file).read_bytes() for file in OWN}
     attack = ATTACKS["claude_account"]

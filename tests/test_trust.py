@@ -402,7 +402,7 @@ def test_unconfined_a_killed_keeper_is_told_and_the_neighbour_goes_on(place: Pla
     )
     place.agent("claude", [fakes.edit("half.txt", "half\n"), sh(*keeper), fakes.hang()])
     place.agent("codex", [fakes.edit("a.txt", "a\n"), DONE])
-    place.without_bwrap()
+    place.without("bwrap")
     place.hand_over()
     race = place.race("-a", "claude", "-a", "codex", "--unsafe-full-access")
     assert race.lane("codex")["status"] == "completed"
@@ -553,7 +553,7 @@ def test_unconfined_gits_own_commands_and_settings_by_variable_stay_in_the_lane(
 ) -> None:
     ran = place.scratch / "ran"
     place.agent("claude", [fakes.daemon(clear_env=True), sh(f"RAN={ran}\n{HARM}"), DONE])
-    place.without_bwrap()
+    place.without("bwrap")
     place.hand_over()
     home, repo = exactly(place.home), exactly(place.repo)
     race = place.race("-a", "claude", *access)
@@ -569,7 +569,7 @@ def test_unconfined_gits_own_commands_and_settings_by_variable_stay_in_the_lane(
 def hamper(place: Place, how: str) -> str:
     """Takes bwrap away; the reason that a run must give."""
     if how == "missing":
-        place.without_bwrap()
+        place.without("bwrap")
         return "bubblewrap (bwrap) is not installed"
     place.refused_bwrap(REFUSAL)
     return "AppArmor does not let bwrap use user namespaces (setting up uid map: Permission denied)"
@@ -622,7 +622,7 @@ def test_unconfined_an_outright_full_auto_is_refused(place: Place) -> None:
 @by_ordinary
 def test_unconfined_the_repositorys_set_up_is_skipped_by_name(place: Place) -> None:
     place.agent("claude", [fakes.edit("a.txt", "a\n"), DONE])
-    place.without_bwrap()
+    place.without("bwrap")
     (place.repo / "hydra.toml").write_text(f'[race]\nsetup = ["touch {place.scratch}/ran"]\n')
     place.hand_over()
     race = place.race("-a", "claude")

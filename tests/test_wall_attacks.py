@@ -178,7 +178,7 @@ def besiege(place: Place, stack: ExitStack, *options: str, without: tuple[str, .
         "claude", [attack(place, "attacks_on_walls", **outside.facts(), without=without), DONE]
     )
     if options:
-        place.without_bwrap()
+        place.without("bwrap")
     place.hand_over()
     before = machine(place)
     race = place.race("-a", "claude", *options)

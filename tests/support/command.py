@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -154,6 +155,24 @@ class Hydra:
 
     def _line(self, args: Sequence[str]) -> list[str]:
         return [*self.wrap, self.python, "-m", "hydra", *args]
+
+    def without(self, name: str) -> None:
+        """From here on PATH has every program of this machine but that one."""
+        tools = self.scratch / "tools"
+        tools.mkdir()
+        for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
+            for program in Path(folder).iterdir():
+                if program.name != name and not (tools / program.name).is_symlink():
+                    (tools / program.name).symlink_to(program)
+        self.extra["PATH"] = os.pathsep.join((*map(str, self.path), str(tools)))
+
+    def refused_bwrap(self, message: str) -> None:
+        """From here on bwrap is there, and refuses with these words."""
+        stand_in = self.scratch / "refused" / "bwrap"
+        stand_in.parent.mkdir()
+        stand_in.write_text(f"#!/bin/sh\necho {shlex.quote(message)} >&2\nexit 1\n")
+        stand_in.chmod(0o755)
+        self.path.insert(0, stand_in.parent)
 
     def race(self, *args: str) -> Race:
         """`hydra race "Do it" --json ARGS`, read."""

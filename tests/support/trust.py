@@ -98,24 +98,6 @@ class Place(Hydra):
         os.close(reader)
         return child.wait(), output
 
-    def without_bwrap(self) -> None:
-        """From here on PATH has every program of this machine but bwrap."""
-        tools = self.scratch / "tools"
-        tools.mkdir()
-        for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
-            for program in Path(folder).iterdir():
-                if program.name != "bwrap" and not (tools / program.name).is_symlink():
-                    (tools / program.name).symlink_to(program)
-        self.extra["PATH"] = os.pathsep.join((*map(str, self.path), str(tools)))
-
-    def refused_bwrap(self, said: str) -> None:
-        """From here on bwrap is there, and refuses with these words."""
-        stand_in = self.scratch / "refused" / "bwrap"
-        stand_in.parent.mkdir()
-        stand_in.write_text(f"#!/bin/sh\necho {shlex.quote(said)} >&2\nexit 1\n")
-        stand_in.chmod(0o755)
-        self.path.insert(0, stand_in.parent)
-
     def git(self, *args: str, cwd: Path | None = None) -> str:
         """git as the account; its stdout without the last newline."""
         environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1"}
