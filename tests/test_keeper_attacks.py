@@ -10,7 +10,6 @@ import json
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,19 +22,20 @@ from tests.support import attacks_on_keeper as attacks
 from tests.support import fakes
 from tests.support.attacks import arm, attack, loot_of
 from tests.support.processes import running, token, wait_until
-from tests.support.trust import Place
-from tests.test_trust import (
+from tests.support.trust import (
     ACCOUNTS,
-    DONE,
+    Place,
     by_account,
     by_ordinary,
+    name_of,
     needs_bwrap,
     place,
-    place_for,
+    shared_place,
 )
 
 __all__ = ["place"]
 
+DONE = fakes.finish("done")
 
 pytestmark = [
     pytest.mark.slow,
@@ -68,15 +68,10 @@ def besiege(place: Place, names: list[str], *options: str, steps: int = 0) -> Si
     return Siege(taken["loot"], taken["name"], exited[0], dict(race.lane("claude")))
 
 
-@pytest.fixture(scope="module", params=ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+@pytest.fixture(scope="module", params=ACCOUNTS, ids=name_of)
 def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
-    with ExitStack() as stack:
-        monkey = stack.enter_context(pytest.MonkeyPatch.context())
-        monkey.setenv("HOME", "/nonexistent")
-        needs_bwrap(request.param)
-        place = place_for(request.param, stack)
+    with shared_place(request.param) as (place, _):
         yield besiege(place, REACH)
-        assert fakes.left(str(place.scratch)) == []
 
 
 @pytest.mark.parametrize("name", REACH)
@@ -166,7 +161,7 @@ def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
     gate = fakes.Barrier(place.scratch, "hidden")
     place.agent("claude", [fakes.shell("sh", "-c", script), *gate.stop(), DONE])
     if how == "without":
-        place.without_bwrap()
+        place.without("bwrap")
     else:
         needs_bwrap(place.uid)
     place.hand_over()
@@ -185,7 +180,7 @@ def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
 def test_without_bwrap_the_keeper_is_out_of_reach_too(place: Place) -> None:
     """By Landlock and by being not dumpable; where the kernel has no scopes it can be killed."""
     place.agent("claude", [DONE])
-    place.without_bwrap()
+    place.without("bwrap")
     siege = besiege(place, REACH, steps=3)
     took = {name for name, loot in siege.loot.items() if loot["keeper"].startswith("took: ")}
     assert siege.name.startswith("python")

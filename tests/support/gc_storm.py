@@ -19,11 +19,9 @@ The ledger is storm.py's FIFO; an agent enters a file by the name that git gives
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -34,10 +32,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.conftest import git, make_repository
+from tests.conftest import git
 from tests.support import fakes
-from tests.support.command import Hydra
-from tests.support.storm import LANES, ROOT, Ledger, place
+from tests.support.storm import LANES, Ledger, hydra_in, options_of, place, say
 
 _BEGIN = """set -e
 base=$(git rev-parse HEAD)
@@ -138,9 +135,7 @@ class Storm:
     def __init__(self, scratch: Path, seed: int, *, bwrap: bool) -> None:
         self.chance = random.Random(seed)
         self.ledger = Ledger(scratch / "ledger")
-        self.hydra = Hydra(scratch, make_repository(scratch / "shop"))
-        places = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self.hydra.extra["PYTHONPATH"] = os.pathsep.join(places)
+        self.hydra = hydra_in(scratch)
         self.bwrap = bwrap
         self.rounds: list[Round] = []
 
@@ -315,28 +310,14 @@ def summary(rounds: list[Round]) -> str:
 
 def main() -> int:
     """Prints every round, then the figures; exit 1 where a round has a fault."""
-    parser = argparse.ArgumentParser(prog="python -m tests.support.gc_storm")
-    parser.add_argument("--races", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    parser.add_argument("--no-bwrap", action="store_true", help="with nothing that confines")
-    parser.add_argument("--user", type=int, help="as this uid (from root)")
-    options = parser.parse_args()
-    if options.user is not None:
-        os.setgroups([])
-        os.setgid(options.user)
-        os.setuid(options.user)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    options = options_of("gc_storm", "races")
     with place() as scratch:
         os.environ["HOME"] = str(scratch)  # git's, for the repository that is made
         rounds = storm(
-            scratch, races=options.races, seed=options.seed, bwrap=not options.no_bwrap, say=_say
+            scratch, races=options.races, seed=options.seed, bwrap=not options.no_bwrap, say=say
         )
-    _say(summary(rounds))
+    say(summary(rounds))
     return int(any(done.faults for done in rounds))
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
 
 
 if __name__ == "__main__":
