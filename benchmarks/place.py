@@ -46,6 +46,17 @@ class Place:
         (home / ".gitconfig").write_text(
             "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
         )
+        self.seen.mkdir()
+        self._settings.write_text(f'[confine]\nshow = ["{self.seen}"]\n')
+
+    @property
+    def seen(self) -> Path:
+        """What lies in here can be read in a lane; of the rest of `folder` a lane sees nothing."""
+        return self.folder / "seen"
+
+    @property
+    def _settings(self) -> Path:
+        return self.folder / "hydra.toml"
 
     @cached_property
     def hydra(self) -> tuple[str, ...]:
@@ -64,7 +75,7 @@ class Place:
             "TERM": "dumb",
             "HYDRA_STATE_DIR": str(self.folder / "state"),
             "HYDRA_CACHE_DIR": str(self.folder / "cache"),
-            "HYDRA_CONFIG": os.devnull,
+            "HYDRA_CONFIG": str(self._settings),
             "ANTHROPIC_API_KEY": "made-up-anthropic-key",
         }
 
@@ -74,7 +85,7 @@ class Place:
         A shell and no Python: what an agent itself costs must not hide what Hydra costs.
         """
         told = newest_version("claude")
-        help_text = fixtures() / "adapters" / "claude" / told / "help.txt"
+        help_text = (fixtures() / "adapters" / "claude" / told / "help.txt").read_text()
         folder = self.folder / "agents" / name
         folder.mkdir(parents=True, exist_ok=True)
         script = folder / "claude"
@@ -82,7 +93,7 @@ class Place:
             "#!/bin/sh\n"
             'case "$1" in\n'
             f"--version) echo '{told} (Claude Code)'; exit;;\n"
-            f"--help) exec cat '{help_text}';;\n"
+            f"--help) exec cat <<'END'\n{help_text}\nEND\n;;\n"  # no other file is seen inside
             f"auth) echo '{json.dumps(SIGNED_IN['claude']['stdout'])}'; exit;;\n"
             f"esac\n{body}"
         )

@@ -15,10 +15,15 @@ from hydra import probe
 from hydra.adapters import registry
 from hydra.errors import Failure
 from hydra.model import Confinement, DetectResult
+from hydra.probe import running
 from hydra.recover import record
 from hydra.reporters.document import plan_document
+from hydra.sandbox import View, discovery
+from hydra.sandbox.discovery import compute_view
+from hydra.sandbox.masking import hidden_in_system
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.processes import namespaces_work
 from tests.support.sample_race import PLAN
 
 EDITED = [fakes.edit("a.txt", "x\n"), fakes.finish("done")]
@@ -170,6 +175,39 @@ async def detect(
         extra_names={},
     )
     return (await probe.detect_all([registry.OWN[key]], around))[key]
+
+
+@pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
+async def test_what_programs_see_while_they_are_asked_is_computed_once_each(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[tuple[str, ...]] = []
+    walked: list[int] = []
+
+    def compute(*args: Any, programs: tuple[str, ...], **more: Any) -> View:
+        computed.append(programs)
+        return compute_view(*args, programs=programs, **more)
+
+    def walk() -> tuple[Path, ...]:
+        walked.append(1)
+        return hidden_in_system()
+
+    monkeypatch.setattr(discovery, "compute_view", compute)
+    monkeypatch.setattr(running, "hidden_in_system", walk)
+    keys = ("claude", "codex")
+    folders = {key: agent(scratch, key, key) for key in keys}
+    around = probe.Surroundings(
+        environ={"PATH": ":".join(map(str, (*folders.values(), "/usr/bin", "/bin")))},
+        home=scratch,
+        confinement=Confinement(kind="bwrap", program="bwrap"),
+        state=scratch / "state",
+        paths={},
+        extra_names={},
+    )
+    found = await probe.detect_all([registry.OWN[key] for key in keys], around)
+    assert [found[key].version != "" for key in keys] == [True, True]
+    assert sorted(computed) == [(str(folders[key] / key),) for key in keys]
+    assert walked == [1]
 
 
 def agent(scratch: Path, folder: str, key: str, **options: Any) -> Path:

@@ -20,7 +20,8 @@ from hydra.sandbox.elf import needed_libraries
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.program_shapes import SHAPES, Shapes
-from tests.test_trust import ACCOUNTS, DONE, needs_bwrap, place_for
+from tests.support.trust import by_account, place_for
+from tests.test_trust import DONE
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is here")
 
@@ -72,10 +73,9 @@ def test_none_of_somebodys_things_beside_a_program_is_shown(shapes: Shapes) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("uid", ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+@by_account
 def test_no_program_brings_somebodys_things_into_a_lane(uid: int, stack: ExitStack) -> None:
-    needs_bwrap(uid)
-    place = place_for(uid, stack)
+    place = place_for(uid, stack, confined=True)
     shapes = Shapes(place.home)
     shapes.lay()
     assert len(SHAPES) >= 60

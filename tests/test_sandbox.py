@@ -20,6 +20,7 @@ from hydra.sandbox import (
     confine,
     hidden_in_worktree,
     judge,
+    mounts,
     trial_argv,
 )
 from hydra.sandbox.discovery import compute_view
@@ -122,6 +123,17 @@ def test_nothing_confines_nothing(policy: SandboxPolicy) -> None:
 
 
 # What holds inside
+
+
+def test_a_link_of_the_system_stays_a_link_and_sys_comes_last(
+    policy: SandboxPolicy, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (link := scratch / "machine-id").symlink_to("/etc/machine-id")
+    monkeypatch.setattr(mounts, "VAR", (str(link),))
+    made = mounts.mounts_of(policy)
+    assert mounts.Mount("--symlink", link, "/etc/machine-id") in made
+    assert Path("/etc/machine-id") not in [mount.target for mount in made]
+    assert made[-1].target == Path("/sys")
 
 
 @needs_bwrap

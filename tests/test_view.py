@@ -17,7 +17,7 @@ import pytest
 
 from hydra.errors import ConfigError
 from hydra.model import Confinement
-from hydra.sandbox import SandboxPolicy, View, confine
+from hydra.sandbox import SandboxPolicy, View, confine, masking
 from hydra.sandbox.discovery import compute_view, own_installation
 from hydra.sandbox.filters import clean_address
 from hydra.sandbox.places import show_problems
@@ -226,6 +226,33 @@ def test_caches_without_keys_are_shown_where_they_lie(machine: Machine) -> None:
     assert machine.shown(show=("~/notes",)) == machine.shown()
 
 
+def test_settings_of_an_installation_are_covered_among_packages_and_behind_links(
+    machine: Machine,
+) -> None:
+    machine.program("tools/bin/tool")
+    covered = [
+        machine.file(f"tools/lib/{name}", TOKEN)
+        for name in ("site-packages/pip.conf", "node/etc/npmrc", "versions/condarc")
+    ]
+    machine.file("tools/lib/deep/er/and/deeper/conf/settings.xml", "<password>x</password>")
+    (machine.home / "tools/lib/current").symlink_to("deep/er/and/deeper")
+    covered.append(machine.home / "tools/lib/current/conf/settings.xml")
+    view = machine.view(machine.home / "tools/bin")
+    assert set(view.masked) >= set(covered)
+    assert machine.file("tools/lib/site-packages/a/b/pip.conf") not in view.masked
+
+
+def test_an_empty_lock_in_the_system_is_not_covered(scratch: Path) -> None:
+    (scratch / "opt").mkdir()
+    (lock := scratch / "opt/lock").touch(0o600)
+    (key := scratch / "opt/key").touch(0o600)
+    key.write_text(TOKEN)
+    (folder := scratch / "opt/private").mkdir(0o700)
+    assert not lock.stat().st_size
+    private = masking._private(str(scratch / "opt"), 3, (os.geteuid(), frozenset()))
+    assert set(private) == {key, folder}
+
+
 def test_files_with_a_telling_name_are_covered_in_what_is_shown(machine: Machine) -> None:
     tool = machine.program(".npm-global/bin/tool")
     covered = [
@@ -234,6 +261,7 @@ def test_files_with_a_telling_name_are_covered_in_what_is_shown(machine: Machine
     ]
     view = machine.view(tool.parent)
     assert set(view.masked) >= set(covered)
+    assert len(set(view.masked)) == len(view.masked), "each cover is a mount"
     assert not any(map(view.is_visible, covered))
     kept = [
         machine.file(f".npm-global/bin/{name}")

@@ -39,6 +39,7 @@ from hydra.plan import no_private_network
 from hydra.race import Race, signals
 from hydra.reporters.document import exit_code, plan_document, result_document
 from hydra.sandbox import View
+from hydra.sandbox.masking import Masks, hidden_in_system
 from hydra.space import under_floor
 from hydra.store import RunStore, new_run_id
 
@@ -64,11 +65,13 @@ class RaceReport:
 
 async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None) -> RaceReport:
     """Runs one race to its end. Raises `HydraError` where it cannot begin."""
+    # It reads some thousand entries: while programs and remotes are waited for.
+    masks = Later(hidden_in_system).result if confinement.holds else hidden_in_system
     elsewhere = await look_elsewhere(scene)
-    found = await _probe(scene, confinement, elsewhere)
+    found = await _probe(scene, confinement, elsewhere, masks)
     planned = _plan(scene, confinement, found, elsewhere)
     await _check_network(planned, scene.request.environ)
-    view = _view(scene, planned)
+    view = _view(scene, planned, masks)
     if scene.request.dry_run:
         seen = await trio.to_thread.run_sync(view) if planned.confined else None
         return RaceReport(plan=planned, view=seen)
@@ -104,7 +107,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
 
 
 async def _probe(
-    scene: Scene, confinement: Confinement, elsewhere: Elsewhere
+    scene: Scene, confinement: Confinement, elsewhere: Elsewhere, masks: Masks
 ) -> dict[str, DetectResult]:
     """As they are found here; of a race that names none, on the remote where that is set."""
     if not scene.asked:
@@ -123,6 +126,7 @@ async def _probe(
             paths=settings.programs(scene.config),
             extra_names=settings.extra_names(scene.config),
             show=scene.config.confine.show,
+            masks=masks,
             cache_file=paths.cache_dir(scene.request.environ) / "probes.json",
         ),
     )
@@ -255,7 +259,7 @@ async def _run(
     return replace(result, baseline=checks.base_documents, warnings=warnings), at_once
 
 
-def _view(scene: Scene, planned: RacePlan) -> Callable[[], View]:
+def _view(scene: Scene, planned: RacePlan, masks: Masks) -> Callable[[], View]:
     """What its commands see of this machine; it is computed while the record is made."""
     programs = [lane.command.program for lane in planned.lanes if lane.command and not lane.remote]
     view = view_source(
@@ -266,6 +270,7 @@ def _view(scene: Scene, planned: RacePlan) -> Callable[[], View]:
         repository=scene.repository,
         adapters=scene.adapters,
         programs=programs,
+        masks=masks,
     )
     return Later(view).result if planned.confined else view
 

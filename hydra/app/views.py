@@ -12,6 +12,7 @@ from hydra.adapters.folders import places
 from hydra.config import Config
 from hydra.git.found import Repository, submodules_objects
 from hydra.sandbox import View
+from hydra.sandbox.masking import Masks, hidden_in_system
 
 
 def view_source(
@@ -24,11 +25,13 @@ def view_source(
     adapters: Mapping[str, Adapter],
     programs: Iterable[str] = (),
     show: Iterable[str] = (),
+    masks: Masks = hidden_in_system,
 ) -> Callable[[], View]:
     """Computes at the first call, which blocks for some milliseconds; then gives the same again.
 
     `programs` are the racing agents' own, by absolute path; `show` what is shown beside that which
-    the user's settings name. Without a `repository` none of its objects is shown.
+    the user's settings name. Without a `repository` none of its objects is shown. `masks` is
+    `hidden_in_system`, where that is under way already.
     """
 
     @cache
@@ -43,6 +46,7 @@ def view_source(
             show=(*config.confine.show, *show),
             guarded=(state, *_moved_settings(adapters, environ, home)),
             repository=repository.root if repository else None,
+            masks=masks,
         )
 
     return view

@@ -255,18 +255,20 @@ class _Output:
 
 
 def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
-    from hydra.app.offers import offered
     from hydra.reporters.document import dump, plan_document, result_document
-    from hydra.reporters.dryrun import plan_text
-    from hydra.reporters.summary import summary
 
     if options["events"]:
         return
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if report.result is not None:
+        from hydra.app.offers import offered
+        from hydra.reporters.summary import summary
+
         document = result_document(report.plan, report.result)
         text = summary(offered(document, report.plan.task.repository), width=columns, color=color)
     else:
+        from hydra.reporters.dryrun import plan_text
+
         document = plan_document(report.plan, report.view)
         text = plan_text(report.plan, report.view, width=columns, color=color)
     if report.result is not None and not options["quiet"]:

@@ -17,7 +17,7 @@ from hydra.probe.identity import identify
 from hydra.probe.memory import Answer, Memory
 from hydra.probe.pool import Asked, Pool, cores
 from hydra.probe.questions import SIGN_IN, Question, ask, seems_signed_in
-from hydra.probe.running import put
+from hydra.probe.running import Views, put
 from hydra.probe.surroundings import Surroundings
 
 
@@ -28,7 +28,7 @@ async def detect_all(adapters: Iterable[Adapter], around: Surroundings) -> dict[
     found: dict[str, DetectResult] = {}
 
     async with trio.open_nursery() as running:
-        pool = Pool(running, partial(put, around=around), memory, cores())
+        pool = Pool(running, partial(put, around=around, views=Views(around)), memory, cores())
         desk = _Desk(pool, memory, around)
 
         async def one(

@@ -11,6 +11,7 @@ import trio
 
 from hydra.adapters.environment import select
 from hydra.adapters.folders import folders_of, place_of
+from hydra.git.later import Later
 from hydra.paths import make_private
 from hydra.probe.memory import Answer
 from hydra.probe.pool import OnSleep
@@ -18,15 +19,46 @@ from hydra.probe.questions import Question
 from hydra.probe.surroundings import Surroundings
 from hydra.process import CannotStart, run
 from hydra.sandbox import SandboxPolicy, View, confine
+from hydra.sandbox.masking import Masks, hidden_in_system
 
 OUTPUT_LIMIT = 1024 * 1024
 
 
-async def put(question: Question, on_sleep: OnSleep, around: Surroundings) -> Answer:
+class Views:
+    """What each program sees while it is asked: computed once for all its questions."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._masks = around.masks
+        self._views: dict[Path, Later[View]] = {}
+
+    def of(self, program: Path) -> Later[View]:
+        """What `program` sees, on its way; to be called in one thread alone."""
+        if program not in self._views:
+            self._masks = self._masks or Later(hidden_in_system).result
+            self._views[program] = Later(partial(self._compute, program, self._masks))
+        return self._views[program]
+
+    def _compute(self, program: Path, masks: Masks) -> View:
+        from hydra.sandbox.discovery import compute_view  # most is remembered
+
+        around = self._around
+        return compute_view(
+            around.home,
+            around.environ,
+            programs=(str(program),),
+            show=around.show,
+            guarded=(around.state,),
+            masks=masks,
+        )
+
+
+async def put(question: Question, on_sleep: OnSleep, around: Surroundings, views: Views) -> Answer:
     """The program's answer, also where it could not be started (exit 126) or did not end."""
     with tempfile.TemporaryDirectory(prefix="hydra-probe-", dir=_scratch(around)) as scratch:
         folder = Path(scratch)
-        policy = await trio.to_thread.run_sync(_policy, around, folder, question)
+        view = views.of(question.binary) if around.confinement.holds else None
+        policy = await trio.to_thread.run_sync(_policy, around, folder, question, view)
         try:
             ran = await run(
                 question.argv,
@@ -75,25 +107,21 @@ def _scratch(around: Surroundings) -> str | None:
     return str(folder)
 
 
-def _policy(around: Surroundings, folder: Path, question: Question) -> SandboxPolicy:
+def _policy(
+    around: Surroundings, folder: Path, question: Question, view: Later[View] | None
+) -> SandboxPolicy:
     """Its own settings can be read: it is asked whether somebody is signed in."""
-    if not around.confinement.holds:
+    if view is None:
         return SandboxPolicy(state=around.state, view=View(home=around.home), cwd=folder)
-    from hydra.sandbox.discovery import compute_view, own_installation  # most is remembered
+    from hydra.sandbox.discovery import own_installation  # most is remembered
 
-    program, settings = question.binary, list(_settings(question, around))
+    settings = list(_settings(question, around))
     return SandboxPolicy(
         state=around.state,
-        view=compute_view(
-            around.home,
-            around.environ,
-            programs=(str(program),),
-            show=around.show,
-            guarded=(around.state,),
-        ),
+        view=view.result(),
         home_folder=folder / "home",
         writable=(folder,),
-        readonly=(*settings, *own_installation(around.home, program, settings)),
+        readonly=(*settings, *own_installation(around.home, question.binary, settings)),
         cwd=folder,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hydra.model import Confinement
+from hydra.sandbox.masking import Masks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +31,5 @@ class Surroundings:
     fresh: bool = False
     show: tuple[str, ...] = ()
     """What the user's own settings show to every agent: a program may need it to start."""
+    masks: Masks | None = None
+    """Where they are under way already; else they are looked for once for all programs."""

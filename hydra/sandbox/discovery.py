@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hydra.sandbox.links import LinkResolver
 from hydra.sandbox.looking import entries_of, exists, is_file, is_folder, is_program
-from hydra.sandbox.masking import hidden_in_system, telling_files
+from hydra.sandbox.masking import Masks, hidden_in_system, telling_files
 from hydra.sandbox.places import GuardedPlaces, show_problems, shown_path
 from hydra.sandbox.programs import Programs
 from hydra.sandbox.showing import ShownPlaces
@@ -44,12 +44,14 @@ def compute_view(
     show: Iterable[str] = (),
     guarded: Iterable[Path] = (),
     repository: Path | None = None,
+    masks: Masks = hidden_in_system,
 ) -> View:
     """What is shown for these variables, agents' `programs` (absolute), and `show` of the user's.
 
     `objects` are the repository's objects folders, `guarded` further places that are not shown as
     a whole nor in part (rivals' settings that a variable has moved, Hydra's state); `repository` is
-    where git's conditional settings are read. Raises nothing: what cannot be read is not shown.
+    where git's conditional settings are read. `masks` gives what `hidden_in_system` does, for who
+    has it already. Raises nothing: what cannot be read is not shown.
     """
     objects = tuple(objects)
     discovery = _Discovery(home, environ, guarded, repository)
@@ -62,7 +64,7 @@ def compute_view(
     discovery.exactly(objects, "the repository's objects")
     discovery.exactly([Path("/etc/resolv.conf")], "the resolver's file")
     discovery.asked_for(show)
-    return hide_checkout(discovery.view(repository), environ, objects)
+    return hide_checkout(discovery.view(repository, masks()), environ, objects)
 
 
 class _Discovery:
@@ -158,7 +160,7 @@ class _Discovery:
                 self._places.add(real, "[confine] show")
                 self._show.append(real)
 
-    def view(self, repository: Path | None) -> View:
+    def view(self, repository: Path | None, masks: Iterable[Path]) -> View:
         """All of it as one record."""
         sealed = (self._links.resolve(repository),) if repository else ()
         shown = self._places.outermost(sealed)
@@ -176,7 +178,7 @@ class _Discovery:
             shown=shown,
             links=self._places.links_outside(shown),
             sealed=sealed,
-            masked=(*hidden_in_system(), *covered),
+            masked=tuple(dict.fromkeys((*masks, *covered))),
             settings={at: text for at, text in remade.files.items() if at not in asked_for},
             stripped=tuple(at for at in remade.stripped if at not in asked_for),
             show=tuple(self._show),

@@ -9,8 +9,9 @@ import os
 import re
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from hydra.sandbox.code import code_in, files_in
 from hydra.sandbox.looking import entries_of, is_folder
@@ -34,15 +35,24 @@ _PACKAGES = frozenset(
 )
 """Folders of published packages: what they hold has been public."""
 
-_OF_INSTALLATIONS = (
-    *("etc/npmrc", "pip.conf", ".condarc", "condarc", "conf/settings.xml"),
-    *("pipx_metadata.json", "uv-receipt.toml"),
+_OF_INSTALLATIONS = frozenset(
+    (
+        *("etc/npmrc", "pip.conf", ".condarc", "condarc", "conf/settings.xml"),
+        *("pipx_metadata.json", "uv-receipt.toml"),
+    )
 )
 """Settings of a whole installation, by its tool's own documentation: npm's and pip's global ones,
 conda's, Maven's; what pipx and uv were called with. Also looked for among published packages."""
 
+_HOLDERS = frozenset(name.rpartition("/")[0] for name in _OF_INSTALLATIONS)
+_INSTALLED = 2
+"""Levels down in which an installation is looked for."""
+
 _XML_KEY = re.compile(rb"<(password|passphrase|privateKey)>", re.I)
 _XML_COMMENT = re.compile(rb"<!--.*?-->", re.S)
+
+Masks = Callable[[], Iterable[Path]]
+"""Gives what `hidden_in_system` does, which may be under way already."""
 
 _LEVELS = 3
 _ENTRIES = 20_000
@@ -52,16 +62,20 @@ _PRIVATE_FOLDERS = ((Path("/etc"), 8), (Path("/opt"), 5), (Path("/usr/local/etc"
 
 
 def telling_files(shown: Shown) -> Iterator[Path]:
-    """Files whose name tells of a key, three levels down in a shown folder; of a folder that PATH
-    names those that are no code."""
+    """Files whose name tells of a key, three levels down in a shown folder; settings of whole
+    installations; of a folder that PATH names those that are no code."""
     if not is_folder(shown.path):
         return
     if shown.reason == ON_PATH:
         yield from _bystanders(shown.path)
-    yield from _settings_of_installations(shown.path)
-    for entry in _walk(shown.path):
-        if is_telling(entry.name):
-            yield Path(entry.path)
+    for folder, entries in _walk(shown.path):
+        for entry in entries:
+            if _is_setting(folder, entry) or (not folder.public and _is_telling_file(entry)):
+                yield Path(entry.path)
+
+
+def _is_telling_file(entry: os.DirEntry[str]) -> bool:
+    return is_telling(entry.name) and not entry.is_dir(follow_symlinks=False)
 
 
 def _bystanders(folder: Path) -> Iterator[Path]:
@@ -77,44 +91,71 @@ def is_telling(name: str) -> bool:
     return bool(_TELLING.search(name) and not _PUBLIC.search(name))
 
 
-def _settings_of_installations(top: Path) -> Iterator[Path]:
-    for name in _OF_INSTALLATIONS:
-        for above in ("", "*/", "*/*/"):
-            for place in top.glob(f"{above}{name}"):
-                if place.suffix != ".xml" or _has_key(place):
-                    yield place
+class _Folder(NamedTuple):
+    """A folder below a shown one. Of a `public` one only settings of installations are looked at:
+    it holds published packages, or lies behind a link."""
+
+    path: str
+    name: str
+    level: int = 0
+    public: bool = False
 
 
-def _has_key(settings: Path) -> bool:
+def _is_setting(folder: _Folder, entry: os.DirEntry[str]) -> bool:
+    named = entry.name in _OF_INSTALLATIONS and folder.level <= _INSTALLED
+    if not (named or f"{folder.name}/{entry.name}" in _OF_INSTALLATIONS):
+        return False
+    return _has_key(entry.path) if entry.name.endswith(".xml") else os.access(entry.path, os.F_OK)
+
+
+def _has_key(settings: str) -> bool:
     """Whether XML has one beside its comments: Maven comes with such a file, and needs it."""
     try:
-        return bool(_XML_KEY.search(_XML_COMMENT.sub(b"", settings.read_bytes())))
+        text = Path(settings).read_bytes()
     except OSError:
-        return True
+        return os.access(settings, os.F_OK)
+    return bool(_XML_KEY.search(_XML_COMMENT.sub(b"", text)))
 
 
-def _walk(top: Path) -> Iterator[os.DirEntry[str]]:
-    """Everything but folders."""
-    todo, seen = [(str(top), 0)], 0
-    while todo and seen < _ENTRIES:
-        folder, level = todo.pop()
-        for entry in entries_of(folder):
-            seen += 1
-            if not entry.is_dir(follow_symlinks=False):
-                yield entry
-            elif level < _LEVELS and entry.name not in _PACKAGES:
-                todo.append((entry.path, level + 1))
+def _walk(top: Path) -> Iterator[tuple[_Folder, list[os.DirEntry[str]]]]:
+    """Each folder once, with what is in it."""
+    todo, seen = [_Folder(str(top), top.name)], 0
+    while todo:
+        folder = todo.pop()
+        if seen >= _ENTRIES:  # enough; what glances at the first two levels costs little
+            folder = folder._replace(public=True)
+        if folder.public and not _may_be_installed(folder):
+            continue
+        entries = entries_of(folder.path)
+        seen += 0 if folder.public else len(entries)
+        yield folder, entries
+        if folder.level < _LEVELS:
+            todo += (_below(folder, entry) for entry in entries if _leads_on(folder, entry))
 
 
-def hidden_in_system() -> Iterator[Path]:
+def _may_be_installed(folder: _Folder) -> bool:
+    return folder.level <= _INSTALLED or folder.name in _HOLDERS
+
+
+def _leads_on(folder: _Folder, entry: os.DirEntry[str]) -> bool:
+    # A link is followed only where an installation may be: what it leads to is shown for itself.
+    return entry.is_dir(follow_symlinks=folder.level < _INSTALLED)
+
+
+def _below(folder: _Folder, entry: os.DirEntry[str]) -> _Folder:
+    public = folder.public or entry.name in _PACKAGES or entry.is_symlink()
+    return _Folder(entry.path, entry.name, folder.level + 1, public)
+
+
+def hidden_in_system() -> tuple[Path, ...]:
     """What this account may read and others may not, in the system's own folders.
 
     For root these are password files and private keys: root without any capability still owns
     them.
     """
     account = (os.geteuid(), frozenset((os.getegid(), *os.getgroups())))
-    for top, levels in _PRIVATE_FOLDERS:
-        yield from _private(str(top), levels, account)
+    folders = (_private(str(top), levels, account) for top, levels in _PRIVATE_FOLDERS)
+    return tuple(path for folder in folders for path in folder)
 
 
 def _private(top: str, levels: int, account: tuple[int, frozenset[int]]) -> Iterator[Path]:
@@ -123,22 +164,30 @@ def _private(top: str, levels: int, account: tuple[int, frozenset[int]]) -> Iter
         folder, level = todo.popleft()
         for entry in entries_of(folder):
             seen += 1
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue
-            if stat.S_ISLNK(status.st_mode):
+            if entry.is_symlink() or (status := _status(entry)) is None:
                 continue
             if _only_for(status, account):
-                yield Path(entry.path)
+                yield from [Path(entry.path)] if _holds_something(status) else []
             elif stat.S_ISDIR(status.st_mode) and level < levels:
                 todo.append((entry.path, level + 1))
 
 
-def _only_for(found: os.stat_result, account: tuple[int, frozenset[int]]) -> bool:
+def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+
+
+def _holds_something(status: os.stat_result) -> bool:
+    """Not an empty lock: every cover is a mount, and costs a start a part of a millisecond."""
+    return status.st_size > 0 or not stat.S_ISREG(status.st_mode)
+
+
+def _only_for(status: os.stat_result, account: tuple[int, frozenset[int]]) -> bool:
     """Whether the account may read it and others may not."""
-    uid, groups = account
-    if found.st_mode & stat.S_IROTH:
+    if status.st_mode & stat.S_IROTH:
         return False
-    owner = found.st_uid == uid and found.st_mode & stat.S_IRUSR
-    return bool(owner or (found.st_gid in groups and found.st_mode & stat.S_IRGRP))
+    uid, groups = account
+    owner = status.st_uid == uid and status.st_mode & stat.S_IRUSR
+    return bool(owner or (status.st_gid in groups and status.st_mode & stat.S_IRGRP))

@@ -24,6 +24,9 @@ _NOTHING = {suffix: _EMPTY_FILE.with_name("nothing.json") for suffix in (".json"
 """What a covered file reads as where an empty one is no such file (aider 0.86.2 refuses it)."""
 
 
+_SYS = Path("/sys")
+
+
 class Mount(NamedTuple):
     """One of bwrap's options with its source, "" where it takes none, and its place inside."""
 
@@ -55,19 +58,25 @@ def mounts_of(policy: SandboxPolicy) -> list[Mount]:
         *(Mount("--bind", target, str(source)) for source, target in policy.binds),
         *map(_cover, map(real, hidden_in_worktree(policy))),
         *(_mount("--ro-bind", place) for place in policy.readonly),
+        *late_mounts(),
     ]
 
 
 def system_mounts() -> Iterator[Mount]:
     """What every lane sees of `/`."""
-    for top in (Path("/", name) for name in SYSTEM):
-        if top.is_symlink():
-            yield Mount("--symlink", top, str(top.readlink()))
-        elif is_folder(top):
-            yield _mount("--ro-bind", top)
-    for place in (Path("/var", name) for name in VAR):
-        if exists(place):
+    tops = [top for top in (Path("/", name) for name in SYSTEM) if top != _SYS]
+    for place in (*tops, *(Path("/var", name) for name in VAR)):
+        if place.is_symlink():
+            yield Mount("--symlink", place, str(place.readlink()))
+        elif exists(place):
             yield _mount("--ro-bind", place)
+
+
+def late_mounts() -> Iterator[Mount]:
+    """What of `/` is mounted after all else: bwrap reads the whole table of mounts for each bind,
+    and this one brings a dozen of its own (cgroups)."""
+    if is_folder(_SYS):
+        yield _mount("--ro-bind", _SYS)
 
 
 def kernel_mounts() -> tuple[Mount, ...]:

@@ -54,6 +54,8 @@ class Programs:
     def __init__(self, places: ShownPlaces) -> None:
         self._places = places
         self._seen: set[Path] = set()
+        self._bases_seen: set[Path] = set()
+        self._above: dict[Path, Path | None] = {Path("/"): None}
         self._whole_installations: set[Path] = set()
         self._prefixes: set[Path] = set()
         by_name = {name: parts for name, parts in ROOTS.items() if "/" not in name}
@@ -99,6 +101,9 @@ class Programs:
 
     def base_of(self, environment: Path) -> None:
         """The Python that a virtual environment was made from."""
+        if environment in self._bases_seen:
+            return
+        self._bases_seen.add(environment)
         try:
             text = (environment / "pyvenv.cfg").read_text(errors="replace")
         except OSError:
@@ -162,11 +167,20 @@ class Programs:
 
     def _environment(self, real: Path, reason: str) -> bool:
         """Whether it belongs to a virtual or a conda environment, which is shown whole."""
-        for top in real.parents:
-            if is_file(top / "pyvenv.cfg") or is_folder(top / "conda-meta"):
-                self.show_environment(top, reason)
-                return True
-        return False
+        top = self._environment_above(real.parent)
+        if top is None:
+            return False
+        self.show_environment(top, reason)
+        return True
+
+    def _environment_above(self, folder: Path) -> Path | None:
+        # Asked for every program on PATH, of which most lie in a few folders.
+        if folder not in self._above:
+            is_environment = is_file(folder / "pyvenv.cfg") or is_folder(folder / "conda-meta")
+            self._above[folder] = (
+                folder if is_environment else self._environment_above(folder.parent)
+            )
+        return self._above[folder]
 
     def show_environment(self, top: Path, reason: str) -> None:
         """A virtual or conda environment: as a whole, unless it was made where somebody works."""

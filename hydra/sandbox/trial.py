@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from hydra.model import Confinement
-from hydra.sandbox.mounts import arguments, kernel_mounts, scratch_mounts, system_mounts
+from hydra.sandbox.mounts import (
+    arguments,
+    kernel_mounts,
+    late_mounts,
+    scratch_mounts,
+    system_mounts,
+)
 from hydra.sandbox.namespaces import NAMESPACES, disarmed
 
 WITH_FULL_ACCESS = ("no process outlives its lane",)
@@ -20,7 +26,8 @@ PROMISES = (
 
 def trial_argv(program: str, *, private_network: bool = False) -> tuple[str, ...]:
     """A command that succeeds exactly where `confine` can work."""
-    mounts = arguments((*system_mounts(), *kernel_mounts(), *scratch_mounts()))
+    early = (*system_mounts(), *kernel_mounts(), *scratch_mounts())
+    mounts = arguments((*early, *late_mounts()))
     network = ("--unshare-net",) if private_network else ()
     walls = (*mounts, "--remount-ro", "/", "--unshare-ipc", *network, *disarmed())
     return (program, *walls, *NAMESPACES, "--", "true")
