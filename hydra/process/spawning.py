@@ -20,7 +20,7 @@ import trio
 
 from hydra.process import keeper, terminal
 from hydra.process.child import KEEPERS_MARKS, MARK, Child
-from hydra.process.fence import key_filter
+from hydra.process.fence import call_filters
 from hydra.process.records import CannotStart, Wrap, cannot_execute
 
 ROOM = 1024 * 1024
@@ -130,7 +130,7 @@ async def _spawn(
     argv: tuple[str, ...], env: Mapping[str, str], cwd: Path, stdin: int, wrap: Wrap, pipes: _Pipes
 ) -> Child:
     mark = secrets.token_hex(8)
-    env = {**env, **key_filter(), MARK: mark}
+    env = {**env, **call_filters(), MARK: mark}
     marks = [f"{name}={env[name]}" for name in KEEPERS_MARKS if name in env]
     line = wrap((*keeper_line(), *pipes.numbers, *marks, "--", *argv))
     try:
