@@ -128,7 +128,7 @@ for pid in keepers:
 for number in range(15):
     if os.fork() == 0:
         os.setsid()
-        chain = "import os\\nfor _ in range(10**5):\\n    os.fork() and os._exit(0)\\n    os.setsid()"
+        chain = "import os\\nwhile True:\\n    os.fork() and os._exit(0)\\n    os.setsid()"
         line = ["-c", chain] if number % 5 else ["-c", "import time; time.sleep(600)", sys.argv[1]]
         os.execve(sys.executable, [sys.executable, "-IS", *line], {})
 time.sleep(4)
