@@ -777,3 +777,13 @@ def test_a_git_that_hangs_as_a_race_starts_holds_no_ctrl_c_up(hydra: Hydra) -> N
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize("files", [12, 28])
+def test_a_race_that_may_open_too_few_files_says_so(hydra: Hydra, files: int) -> None:
+    hydra.wrap = ["/usr/bin/prlimit", f"--nofile={files}"]
+    ran = hydra.run("race", "Do it", "-a", "claude", "-q")
+    assert ran.returncode == 71, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert ran.stderr.splitlines()[0] == "error: Hydra may open no more files"
+    assert "ulimit -n" in ran.stderr

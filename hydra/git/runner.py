@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from hydra import executables
 from hydra.errors import Refused
+from hydra.shortage import shortage
 
 MINIMUM = (2, 38)
 """`git merge-tree --write-tree`, which landing needs, is new in 2.38."""
@@ -269,7 +270,7 @@ def _spawn(argv: list[str], env: dict[str, str], cwd: Path | None) -> subprocess
     except FileNotFoundError:
         raise Refused(f"there is no folder {cwd}") from None
     except OSError as error:
-        raise Refused(f"git could not be started: {error.strerror}") from error
+        raise shortage(error) or Refused(f"git could not be started: {error.strerror}") from error
     with _guard:
         _running.add(child)
     return child
