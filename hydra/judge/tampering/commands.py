@@ -56,6 +56,24 @@ def is_task_file(path: str) -> bool:
     return bool(_TASKS.fullmatch(name_of(path)))
 
 
+_CODE = (".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl")
+_PRODUCT = re.compile(r"(?:^|/)(?:src|lib|packages|app|dist)/")
+_STARTS = re.compile(
+    r"\bsubprocess\b|\bchild_process\b|\bos\.(?:system|exec\w+)\b|\bsession\.run\b"
+)
+_TOOLS = re.compile(
+    r"[\"'\s](?:unittest|pytest|--test|jest|mocha|vitest|tox|nox|ava|nose2|npm|yarn|pnpm)[\"'\s]"
+)
+
+
+def drives_tests(path: str, text: str) -> bool:
+    """Whether a file of code is a script that starts a test tool: checks may run it by whatever
+    name. What lies in a folder of the product is no script."""
+    if not path.endswith(_CODE) or _PRODUCT.search(path):
+        return False
+    return bool(_STARTS.search(text) and _TOOLS.search(text))
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
     """What all checks together run.
