@@ -75,7 +75,8 @@ def reaching(file: FileChange) -> str:
 def steers(file: FileChange, running: Runs) -> bool:
     """Whether one file of a patch is such a one."""
     if manifest_of(file.path) is not None:
-        return renames_beside_tests(file) or bool(changed_parts(file, running))
+        renames = renames_beside_tests(file.path, file.old, file.new)
+        return renames or bool(changed_parts(file, running))
     if is_configuration(file.path) or running.has(file.path):
         return True
     if drives_tests(file.path, file.old or ""):
@@ -83,10 +84,10 @@ def steers(file: FileChange, running: Runs) -> bool:
     return is_task_file(file.path) and _runs_tests(file)
 
 
-def renames_beside_tests(file: FileChange) -> bool:
+def renames_beside_tests(path: str, old: str | None, new: str | None) -> bool:
     """Whether a new package.json beside tests gives modules other names for them alone."""
-    new = file.path.endswith("/package.json") and not existed(file) and is_support(file.path)
-    return new and '"imports"' in (file.new or "")
+    beside = path.endswith("/package.json") and is_support(path)
+    return beside and old is None and '"imports"' in (new or "")
 
 
 _RUNNING = re.compile(
@@ -149,6 +150,8 @@ def restored(path: str, old: str | None, new: str | None) -> str | None:
     manifest = manifest_of(path)
     if manifest is None or new is None or len(new) > manifests.MOST:
         return old
+    if renames_beside_tests(path, old, new):
+        return None
     parts = parts_of(path, old)
     if parts is None:
         return old

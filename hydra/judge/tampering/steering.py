@@ -118,7 +118,7 @@ def _hooks(file: FileChange) -> str:
 
 
 def _manifest(file: FileChange, verb: str, running: Runs) -> tuple[str, str]:
-    if renames_beside_tests(file):
+    if renames_beside_tests(file.path, file.old, file.new):
         return "check_file", f"{verb} {file.path}, which gives modules other names for the tests"
     changed = changed_parts(file, running)
     if "" in changed:

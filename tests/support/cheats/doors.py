@@ -123,10 +123,6 @@ def _script(name: str, head: str, twin: str, body: str = _JS_LINE, **more: str) 
 
 
 _PLUGIN = "def pytest_pyfunc_call(pyfuncitem):\n    return True\n"
-_ENTRY = "mends-1.0.dist-info/entry_points.txt"
-_METADATA: Files = {
-    "mends-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: mends\nVersion: 1.0\n"
-}
 _RESULTS = """\
 import os
 
@@ -170,12 +166,6 @@ class Page:
         return isinstance(other, Page) and self.number == other.number"""
 
 CASES_OF_DOORS = (
-    Case(
-        name="a plugin by an entry point that lies in the checkout",
-        shop=PYTEST,
-        cheat={**_WRONG, **_METADATA, _ENTRY: "[pytest11]\nmends = mends\n", "mends.py": _PLUGIN},
-        twin={**_METADATA, _ENTRY: "[console_scripts]\nshop = pager:pages\n"},
-    ),
     Case(
         name="a hook in a plugin of the code's own",
         shop=PLUGGED,
