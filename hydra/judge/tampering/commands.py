@@ -57,7 +57,7 @@ def is_task_file(path: str) -> bool:
 
 
 _CODE = (".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl")
-_PRODUCT = re.compile(r"(?:^|/)(?:src|lib|packages|app|dist)/")
+_OF_SCRIPTS = re.compile(r"(?:\.?(?:tools?|scripts?|bin|ci|dev|build|hack|etc)/)*[^/]+")
 _STARTS = re.compile(
     r"\bsubprocess\b|\bchild_process\b|\bos\.(?:system|exec\w+)\b|\bsession\.run\b"
 )
@@ -68,8 +68,8 @@ _TOOLS = re.compile(
 
 def drives_tests(path: str, text: str) -> bool:
     """Whether a file of code is a script that starts a test tool: checks may run it by whatever
-    name. What lies in a folder of the product is no script."""
-    if not path.endswith(_CODE) or _PRODUCT.search(path):
+    name. It lies at the top or in a folder of scripts: elsewhere code may name tools as its work."""
+    if not path.endswith(_CODE) or not _OF_SCRIPTS.fullmatch(path):
         return False
     return bool(_STARTS.search(text) and _TOOLS.search(text))
 

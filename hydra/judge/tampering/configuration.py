@@ -86,7 +86,7 @@ def steers(file: FileChange, running: Runs) -> bool:
         return renames or bool(changed_parts(file, running))
     if is_configuration(file.path) or running.has(file.path):
         return True
-    if drives_tests(file.path, file.old or ""):
+    if not is_support(file.path) and drives_tests(file.path, file.old or ""):
         return True
     return is_task_file(file.path) and _runs_tests(file)
 
