@@ -68,7 +68,8 @@ _TOOLS = re.compile(
 
 def drives_tests(path: str, text: str) -> bool:
     """Whether a file of code is a script that starts a test tool: checks may run it by whatever
-    name. It lies at the top or in a folder of scripts: elsewhere code may name tools as its work."""
+    name. It lies at the top or in a folder of scripts: elsewhere code may name tools as its
+    work."""
     if not path.endswith(_CODE) or not _OF_SCRIPTS.fullmatch(path):
         return False
     return bool(_STARTS.search(text) and _TOOLS.search(text))
