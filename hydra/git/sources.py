@@ -28,13 +28,15 @@ _TREES = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--en
 class Source:
     """A repository that the agent could write to. `admin` is where the HEAD of its worktree lies.
 
-    `prefix` stands before the names of what is found; `settled` are commits that are nobody's work;
-    `handed` the refs that it was made with; `nested` one that is not the lane's own.
+    `prefix` stands before the names of what is found, `folder` before its paths; `settled` are
+    commits that are nobody's work; `handed` the refs that it was made with; `nested` one that is
+    not the lane's own.
     """
 
     git_dir: Path
     admin: Path
     prefix: str = ""
+    folder: bytes = b""
     settled: tuple[str, ...] = ()
     handed: frozenset[tuple[str, str]] = frozenset()
     nested: bool = False
@@ -56,11 +58,12 @@ def inner_source(worktree: Path, folder: bytes, ground: Path, settled: str) -> S
     """The repository in a folder of the tree; None where it is none, or not of this lane alone."""
     place = Path(os.fsdecode(os.fsencode(worktree) + b"/" + folder))
     git_dir = inner_git_dir(place)
-    linked = git_dir.parent.name == "worktrees"  # one more worktree of a repository that is seen
-    if linked or not _is_inside(git_dir, ground):
+    if not _is_inside(git_dir, ground):  # nor is the gitdir of a linked worktree: it has no objects
         return None
-    prefix = f"nested/{os.fsdecode(folder.strip(b'/'))}/"
-    return Source(git_dir, git_dir, prefix, (settled,) if settled else (), nested=True)
+    top = folder.strip(b"/") + b"/"
+    commits = (settled,) if settled else ()
+    prefix = f"nested/{os.fsdecode(top)}"
+    return Source(git_dir, git_dir, prefix, top, commits, nested=True)
 
 
 def inner_git_dir(folder: Path) -> Path:

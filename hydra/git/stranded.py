@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.git.changes import MODULE, Change, tree_with
-from hydra.git.collector import EMPTY_TREE, collect
+from hydra.git.changes import EMPTY_TREE, MODULE, Change, tree_with
+from hydra.git.collector import collect
 from hydra.git.hidden import Keeper, Kept
 from hydra.git.lost import WorktreeLost
 from hydra.git.patches import commit_tree
 from hydra.git.runner import GitFailed
 from hydra.git.session import names
 from hydra.git.sources import Source, inner_source, staged
+from hydra.git.survey import shown
 from hydra.git.tips import admins, read_tips, small
 from hydra.model import Limits
 
@@ -73,7 +74,7 @@ def keep(lane: Lane) -> Kept:
 def _keep_staged(
     keeper: Keeper, lane: Lane, source: Source, worktree: Path, folder: bytes = b""
 ) -> None:
-    """What is in an index and in no file: staged by its content alone, or deleted since.
+    """What is in an index and in no file: staged by its content alone, deleted or put back since.
 
     `folder` is where the repository lies in the tree: what it has at its HEAD is not staged.
     """
@@ -86,8 +87,7 @@ def _keep_staged(
             entries = {
                 folder + change.path: change.new
                 for change in changes
-                if change.new and change.new.mode != MODULE
-                if not _is_there(worktree, folder + change.path)
+                if change.new and _is_in_no_file(keeper, worktree, folder, change)
             }
             if not entries:
                 return
@@ -97,6 +97,17 @@ def _keep_staged(
         if failed.killed:
             raise
         keeper.leave(f"{source.prefix}what is staged could not be kept: {failed.message}")
+
+
+def _is_in_no_file(keeper: Keeper, worktree: Path, folder: bytes, change: Change) -> bool:
+    path = folder + change.path
+    if keeper.is_put_back(path, change.old):
+        return True
+    if change.new is None or change.new.mode != MODULE:
+        return not _is_there(worktree, path)
+    if _is_there(worktree, path + b"/.git") and not keeper.has_below(path):
+        keeper.leave(f"not in the patch, a repository in an ignored folder: {shown(path)}")
+    return False
 
 
 def _head(source: Source, base: str) -> str:
