@@ -76,7 +76,8 @@ class Keeper:
             self.leave(f"{more} more refs were not looked at", more)
         try:
             self._unnamed(source, tips, (*settled, *named.values()))
-            self._head(source, tips.head, settled)
+            if not source.nested or tips.head in tips.commits:  # else as it was filled
+                self._head(source, tips.head, settled)
         except GitFailed as failed:
             if failed.killed:
                 raise
