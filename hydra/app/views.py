@@ -10,7 +10,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.folders import places
 from hydra.config import Config
-from hydra.git.found import Repository, submodules_objects
+from hydra.git.repository import Repository
 from hydra.sandbox import View
 from hydra.sandbox.masking import Masks, hidden_in_system
 
@@ -42,7 +42,7 @@ def view_source(
             home,
             environ,
             programs=programs,
-            objects=_objects(repository) if repository else (),
+            objects=repository.all_objects if repository else (),
             show=(*config.confine.show, *show),
             guarded=(state, *_moved_settings(adapters, environ, home)),
             repository=repository.root if repository else None,
@@ -50,10 +50,6 @@ def view_source(
         )
 
     return view
-
-
-def _objects(repository: Repository) -> tuple[Path, ...]:
-    return (*repository.objects, *submodules_objects(repository.git_dir))
 
 
 def _moved_settings(
