@@ -139,7 +139,7 @@ def test_who_limits_his_keepers_ends_with_the_lane_all_the_same(place: Place, ho
     python = os.path.realpath(place.python)
     place.agent("claude", [fakes.shell(python, "-c", LIMITED, mark), DONE])
     if how == "without":
-        place.without_bwrap()
+        place.without("bwrap")
     else:
         needs_bwrap(place.uid)
     place.hand_over()
