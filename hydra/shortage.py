@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from hydra.errors import Exhausted
 
@@ -24,6 +25,10 @@ _REFUSALS = {
     errno.EIO: ("the disk does not do what it should", _DEVICE),
 }
 
+PASSING = (errno.EAGAIN, errno.ENOMEM)
+WAITS = (0.1, 0.4, 1.6)
+"""Seconds before each further try."""
+
 _OF_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
 
@@ -35,6 +40,18 @@ def shortage(error: BaseException) -> Exhausted | None:
     message, hint = _REFUSALS[number]
     place = getattr(error, "filename", None) if number in _OF_DISKS else None
     return Exhausted(f"{message}: {place}" if place else message, hint=hint)
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether it, or what it was raised for, is a want of processes, threads or memory: who asks
+    again a little later may get them, as other programs end."""
+    cause = error.__cause__
+    return _number(error) in PASSING or (cause is not None and is_passing(cause))
+
+
+def is_short(stderr: str) -> bool:
+    """Whether a program has ended for such a want, by what it wrote."""
+    return any(os.strerror(number) in stderr for number in PASSING)
 
 
 def _number(error: BaseException) -> int | None:

@@ -79,7 +79,7 @@ class Keeper:
             if not source.nested or tips.head in tips.commits:  # else as it was filled
                 self._head(source, tips.head, settled)
         except GitFailed as failed:
-            if failed.killed:
+            if failed.passing:
                 raise
             self.leave(f"the commits of its reflogs could not be looked at: {failed.message}")
 
@@ -95,7 +95,7 @@ class Keeper:
                 return
             self._bring(source, oid, ref)
         except GitFailed as failed:
-            if failed.killed:
+            if failed.passing:
                 raise
             self.leave(f"{short} holds work that could not be kept: {failed.message}")
         else:
@@ -116,7 +116,7 @@ class Keeper:
         try:
             return tuple(sorted(self._present(source, oids)))
         except GitFailed as failed:
-            if failed.killed:
+            if failed.passing:
                 raise
             return ()
 

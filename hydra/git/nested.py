@@ -157,7 +157,7 @@ class Recorded:
                 self._prepare(git_dir, folder, oid)
                 return self._same(git_dir, folder, path, oid)
             except GitFailed as failed:
-                if failed.killed:
+                if failed.passing:
                     raise
                 return False
             except OSError:

@@ -114,7 +114,7 @@ def _keep_staged(
             tree = tree_with(lane.patches, lane.base, entries, Path(name))
         _keep_tree(keeper, lane, source, tree, f"{source.prefix}staged")
     except GitFailed as failed:
-        if failed.killed:
+        if failed.passing:
             raise
         keeper.leave(f"{source.prefix}what is staged could not be kept: {failed.message}")
 
