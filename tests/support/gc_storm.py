@@ -12,7 +12,9 @@ Then:
   - `hydra diff` of one of them shows each of its files, and one of `runs show`, `export`,
     `compare` and `merge --dry-run` ends with 0;
   - so it is with an earlier run, chosen by chance.
-A race that is refused because its base was amended and pruned as it began has lost nothing.
+A race that is refused because its base was amended and pruned as it began has lost nothing, nor
+one whose lanes could not be opened for that. What could not be brought to patches.git, for want of
+processes, say, is in its lane, which stays.
 
 The ledger is storm.py's FIFO; an agent enters a file by the name that git gives to its content.
 """
@@ -20,6 +22,7 @@ The ledger is storm.py's FIFO; an agent enters a file by the name that git gives
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import random
 import subprocess
@@ -32,6 +35,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hydra.paths import ground_dir
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.storm import LANES, Ledger, hydra_in, options_of, place, say
@@ -157,7 +161,7 @@ class Storm:
         self.ledger.settle()
         done.run = str(max(self.hydra.state.glob("*/runs/[!.]*"), default="", key=_name))
         done.entered = sum(len(self._entries(done, lane)) for lane in LANES)
-        if "went away as the race began" in raced.stderr:
+        if "went away as the race began" in raced.stderr or self._opened_none(done):
             done.refused = True
         elif raced.returncode not in (0, 1) or not done.entered:
             done.faults.append(f"the race: exit {raced.returncode}: {raced.stderr}")
@@ -165,6 +169,13 @@ class Storm:
             done.faults += self._look(done, user)
             self.rounds.append(done)
         return done
+
+    def _opened_none(self, done: Round) -> bool:
+        try:
+            lanes = json.loads(Path(done.run, "result.json").read_text())["lanes"]
+        except (OSError, ValueError, KeyError):
+            return False
+        return all((lane.get("error") or {}).get("reason") == "ground" for lane in lanes)
 
     def _entries(self, done: Round, lane: str) -> set[str]:
         return self.ledger.entries.get((done.token, lane), set())
@@ -185,7 +196,7 @@ class Storm:
 
     def _commit_aside(self, name: str, way: str) -> None:
         repo = self.hydra.repo
-        _git(repo, "checkout", "-qb", name)
+        _git(repo, "checkout", "-qB", name)  # an earlier round's may be there
         _git(repo, "commit", "-qm", name)
         if way == "tag":
             _git(repo, "tag", f"t-{name}")
@@ -248,8 +259,13 @@ class Storm:
                 yield f"{done.token}: cannot be fetched: {fetched.stderr}"
             for lane in LANES:
                 for entry in sorted(self._entries(done, lane)):
-                    if not _has(fresh, lane, entry):
+                    if not (_has(fresh, lane, entry) or self._is_in_lane(done, lane, entry)):
                         yield f"{done.token} {lane}: lost {entry}"
+
+    def _is_in_lane(self, done: Round, lane: str, entry: str) -> bool:
+        repository = ground_dir(self.hydra.state, Path(done.run).name, lane) / "repo.git"
+        name = entry.rpartition(":")[2]
+        return repository.is_dir() and _git(repository, "cat-file", "-t", name).strip() == "blob"
 
 
 def _name(run: Path) -> str:
