@@ -42,6 +42,12 @@ def shortage(error: BaseException) -> Exhausted | None:
     return Exhausted(f"{message}: {place}" if place else message, hint=hint)
 
 
+def named_shortage(name: str) -> Exhausted | None:
+    """The same by the name of an error, as EMFILE; of disks' none."""
+    number = getattr(errno, name, 0) if name else 0
+    return None if number in _OF_DISKS else shortage(OSError(number, ""))
+
+
 def is_passing(error: BaseException) -> bool:
     """Whether it, or what it was raised for, is a want of processes, threads or memory: who asks
     again a little later may get them, as other programs end."""

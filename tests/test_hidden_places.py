@@ -159,6 +159,7 @@ def installed_editable(home: Path, project: Path, name: str = "shelf") -> Path:
     origin = {"url": project.as_uri(), "dir_info": {"editable": True}}
     (record / "direct_url.json").write_text(json.dumps(origin))
     (top / "bin").mkdir()
+    (top / "bin" / "python").symlink_to("/usr/bin/python3")
     return top / "bin"
 
 

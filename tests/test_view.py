@@ -234,6 +234,8 @@ def test_settings_of_an_installation_are_covered_among_packages_and_behind_links
         machine.file(f"tools/lib/{name}", TOKEN)
         for name in ("site-packages/pip.conf", "node/etc/npmrc", "versions/condarc")
     ]
+    for number in range(5):
+        machine.file(f"tools/lib/code{number}.py")
     machine.file("tools/lib/deep/er/and/deeper/conf/settings.xml", "<password>x</password>")
     (machine.home / "tools/lib/current").symlink_to("deep/er/and/deeper")
     covered.append(machine.home / "tools/lib/current/conf/settings.xml")
