@@ -36,6 +36,7 @@ def _cases() -> dict[str, Callable[[Place], list[Result]]]:
         peers,
         races,
         starts,
+        views,
     )
 
     return {
@@ -44,6 +45,7 @@ def _cases() -> dict[str, Callable[[Place], list[Result]]]:
         "race": races.four_agents,
         "lanes": grounds.lanes,
         "keeper": keeper.keeper,
+        "view": views.views,
         "idle": idle.idle,
         "memory": output.memory,
         "speed": output.speed,

@@ -12,10 +12,11 @@ import trio
 
 from benchmarks.measure import LIMIT, Result, Way, interleave, milliseconds, timed
 from benchmarks.place import Place
+from benchmarks.views import policy_for
 from hydra.model import Confinement, Limits
 from hydra.probe import try_confinement
 from hydra.process import Control, Notice, Spec, supervise
-from hydra.sandbox import Walls, confine, default_masks, visible_paths
+from hydra.sandbox import confine
 
 LANES = 4
 
@@ -55,7 +56,7 @@ def keeper(place: Place) -> list[Result]:
                 best=(min(taken[name]) - min(taken[base])) * 1000 / lanes,
                 target=40,
                 unit=" ms",
-                why="bwrap mounts one by one what is hidden and what comes back, and the keeper is "
+                why="bwrap mounts one by one what is shown, and the keeper is "
                 "an interpreter that starts inside",
                 note=f"a lane: {milliseconds([t / lanes for t in taken[base]])} -> "
                 f"{milliseconds([t / lanes for t in taken[name]])}; an interpreter alone, "
@@ -87,22 +88,13 @@ def spec_for(
     argv: tuple[str, ...],
     env: dict[str, str],
 ) -> Spec:
-    """An agent as a race starts it: the walls that a lane has."""
-    home = place.folder / "home"
-    walls = Walls(
-        state=place.folder / "state",
-        home=home,
-        cwd=here,
-        writable=(here,),
-        objects=(place.folder,),
-        visible=visible_paths(env, [argv[0]]),
-        masks=default_masks(home, [home / ".claude"]),
-    )
+    """An agent as a race starts it: with the view that a lane has."""
+    policy = policy_for(place, here, env)
     return Spec(
         argv=argv,
         env=env,
         cwd=here,
-        wrap=lambda line: confine(confinement, walls, line),
+        wrap=lambda line: confine(confinement, policy, line),
         pid_namespace=confinement.holds,
     )
 

@@ -71,7 +71,7 @@ def speed(place: Place) -> list[Result]:
 
 
 def _speed(place: Place, name: str, block: bytes) -> Result:
-    path = place.folder / "output.jsonl"
+    path = place.seen / "output.jsonl"
     _write(path, repeat(block, max(1, int(place.gigabytes * 1e9 / 4) // len(block))))
     env = place.environ(place.agent("speed", HELLO + f"cat '{path}'\n" + BYE))
     taken = interleave(
@@ -94,7 +94,7 @@ def _speed(place: Place, name: str, block: bytes) -> Result:
 
 def _peak(place: Place, name: str, parts: Iterable[bytes] | None) -> float:
     """MB at most, of a race whose one agent writes `parts`."""
-    path = place.folder / "output.jsonl"
+    path = place.seen / "output.jsonl"
     _write(path, parts or iter(()))
     env = place.environ(place.agent(name, HELLO + f"cat '{path}'\necho\n" + BYE))
     child = subprocess.Popen(

@@ -97,7 +97,7 @@ def _against(case: str, against: str, times: list[float], base: list[float]) -> 
 def _races(place: Place, there: Iterable[Peer]) -> list[Result]:
     """Each race gets a clone of its own: not every peer leaves the repository as it was."""
     source = place.repository(400)
-    bell = Bell(place.folder / "peers.bell")
+    bell = Bell(place.seen / "peers.bell")
     body = HELLO + f"sleep 1\necho '{_MARK}' >> src/part0000/file00000.py\n{bell.ring}" + BYE
     agents = place.agent("peers", body)
     for name in NAMES[1:]:

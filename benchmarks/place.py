@@ -46,6 +46,17 @@ class Place:
         (home / ".gitconfig").write_text(
             "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
         )
+        self.seen.mkdir()
+        self._settings.write_text(f'[confine]\nshow = ["{self.seen}"]\n')
+
+    @property
+    def seen(self) -> Path:
+        """What lies in here can be read in a lane; of the rest of `folder` a lane sees nothing."""
+        return self.folder / "seen"
+
+    @property
+    def _settings(self) -> Path:
+        return self.folder / "hydra.toml"
 
     @cached_property
     def hydra(self) -> tuple[str, ...]:
@@ -64,7 +75,7 @@ class Place:
             "TERM": "dumb",
             "HYDRA_STATE_DIR": str(self.folder / "state"),
             "HYDRA_CACHE_DIR": str(self.folder / "cache"),
-            "HYDRA_CONFIG": os.devnull,
+            "HYDRA_CONFIG": str(self._settings),
             "ANTHROPIC_API_KEY": "made-up-anthropic-key",
         }
 

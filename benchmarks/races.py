@@ -87,9 +87,9 @@ def _checkout(place: Place, repository: Path, number: int) -> Path:
 def slow_reader(place: Place) -> list[Result]:
     """Sixteen agents write at once: whoever shows the race reads nothing until all have ended."""
     repository = place.repository(400)
-    lines = place.folder / "lines.jsonl"
+    lines = place.seen / "lines.jsonl"
     lines.write_text(f"{_TEXT}\n" * LINES)
-    bell = Bell(place.folder / "reader.bell")
+    bell = Bell(place.seen / "reader.bell")
     env = place.environ(place.agent("writer", HELLO + f"cat '{lines}'\n" + BYE + bell.ring))
     line = [*place.hydra, "race", "Do it", "-a", "16xclaude", "--max-parallel", "16"]
     line += ["--keep", "none"]

@@ -89,7 +89,7 @@ class Bell:
 def to_exec(place: Place) -> list[Result]:
     """From `hydra race` to the agent's first instruction, one lane, 400 files, probes cached."""
     repository = place.repository(400)
-    bell = Bell(place.folder / "exec.bell")
+    bell = Bell(place.seen / "exec.bell")
     env = place.environ(place.agent("exec", bell.ring + HELLO + BYE))
     line = [*place.hydra, "race", "Do it", "-a", "claude", "-q", "--keep", "none"]
 

@@ -63,27 +63,36 @@ def entry_below(top: Path, name: str | PurePath, *, make: bool = False) -> Itera
 
 
 @contextmanager
-def folder_below(top: Path, parts: Iterable[str] = (), *, make: bool = False) -> Iterator[int]:
+def folder_below(
+    top: Path, parts: Iterable[str] = (), *, make: bool = False, clear: bool = False
+) -> Iterator[int]:
     """The descriptor of a folder by the names that lead to it: neither `top` nor one of them may
-    be a link. What is done by it cannot be led elsewhere meanwhile. Raises `OSError`."""
+    be a link. What is done by it cannot be led elsewhere meanwhile. `make` and `clear` are as in
+    `open_folder`. Raises `OSError`."""
     folder = os.open(top, _FOLDER)
     try:
         for part in parts:
-            folder = _enter(folder, part, make)
+            inner = open_folder(Entry(folder, part), make=make, clear=clear)
+            os.close(folder)
+            folder = inner
         yield folder
     finally:
         os.close(folder)
 
 
-def open_folder(entry: Entry, *, make: bool = False) -> int:
-    """A folder's descriptor, the caller's to close. Raises `OSError`, for a link too."""
+def open_folder(entry: Entry, *, make: bool = False, clear: bool = False) -> int:
+    """A folder's descriptor, the caller's to close; `make`: of one that is missing, too; `clear`:
+    what is no folder gives way first. Raises `OSError`, for a link too."""
+    if clear:
+        _clear(entry)
     if make:
         with suppress(FileExistsError):
             os.mkdir(entry.name, dir_fd=entry.folder)
     return os.open(entry.name, _FOLDER, dir_fd=entry.folder)
 
 
-def _enter(folder: int, part: str, make: bool) -> int:
-    inner = open_folder(Entry(folder, part), make=make)
-    os.close(folder)
-    return inner
+def _clear(entry: Entry) -> None:
+    with suppress(FileNotFoundError):
+        status = os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
+        if not stat.S_ISDIR(status.st_mode):
+            os.unlink(entry.name, dir_fd=entry.folder)

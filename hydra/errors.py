@@ -19,6 +19,7 @@ EXIT_REFUSED = 3
 EXIT_NO_AGENT = 4
 EXIT_LANDING = 5
 EXIT_RECORD = 6
+EXIT_EXHAUSTED = 71
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
@@ -96,6 +97,12 @@ class RecordError(HydraError):
     """A run's record is incomplete, damaged, or written by a newer Hydra."""
 
     exit_code = EXIT_RECORD
+
+
+class Exhausted(Refused):
+    """The machine has run out of what Hydra needs: files, processes, memory, a disk (EX_OSERR)."""
+
+    exit_code = EXIT_EXHAUSTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

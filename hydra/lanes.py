@@ -35,12 +35,12 @@ def choose_lanes(
     )
 
 
-def left_out(found: Mapping[str, DetectResult]) -> tuple[Failure, ...]:
+def left_out(results: Mapping[str, DetectResult]) -> tuple[Failure, ...]:
     """Why an agent is in no race that names none: of each that is installed and cannot start.
 
     One that is not installed is nobody's loss; one whose path the settings name is to be there.
     """
-    errors = (result.error for result in found.values())
+    errors = (result.error for result in results.values())
     return tuple(error for error in errors if error is not None and error.reason != NOT_INSTALLED)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hydra.errors import Failure
 from hydra.model import LanePlan, Outcome, Status
 from hydra.outcome import EARLY, MORE_ROOM
+from hydra.shortage import shortage
 
 
 def not_started(
@@ -43,6 +44,15 @@ def interrupted(lane: LanePlan, reason: str) -> Failure:
 
 def broken(lane: LanePlan, bug: Exception) -> Failure:
     """Hydra itself failed on it, or could not keep its record."""
+    if short := shortage(bug):
+        return Failure(
+            kind="SpawnFailed",
+            reason="exhausted",
+            message=short.message,
+            adapter=lane.lane.adapter,
+            command=lane.command.argv if lane.command else (),
+            hint=short.hint,
+        )
     if isinstance(bug, OSError):
         return Failure(
             kind="SpawnFailed",

@@ -30,8 +30,12 @@ def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def home_dir(environ: Mapping[str, str]) -> Path:
-    """The user's HOME."""
-    return Path(environ.get("HOME") or Path.home())
+    """The user's HOME, which need not be there. Raises `ConfigError` where it can be none."""
+    home = Path(environ.get("HOME") or Path.home())
+    if home.is_absolute() and (os.path.isdir(home) or not os.path.lexists(home)):  # noqa: PTH112
+        return home
+    problem = "no folder" if home.is_absolute() else "not an absolute path"
+    raise ConfigError(f"HOME is {problem}: {home}", hint="set HOME to your home folder")
 
 
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
@@ -66,6 +70,7 @@ def _platform_dir(kind: str, environ: Mapping[str, str]) -> Path:
             "HOME is not set",
             hint="set HOME, or all of HYDRA_STATE_DIR, HYDRA_CACHE_DIR and HYDRA_CONFIG",
         )
+    home_dir(environ)
     path: Path = getattr(platformdirs, f"user_{kind}_path")("hydra", appauthor=False)
     return path
 

@@ -9,6 +9,7 @@ import trio
 from hydra.bench import Bench, Emit, Handle
 from hydra.errors import HydraError
 from hydra.model import Patch
+from hydra.shortage import WAITS, is_passing, shortage
 from hydra.workspace import WorktreeLost
 
 
@@ -26,18 +27,14 @@ async def take_patch(bench: Bench, handle: Handle, emit: Emit) -> Taken:
     handle.hurry()
     with handle.taking_patch:
         try:
-            patch = await trio.to_thread.run_sync(
-                lambda: bench.ground.snapshot(
-                    attempt=bench.attempt, message=bench.message, secrets_in=bench.redactor.count
-                ),
-                abandon_on_cancel=True,
-            )
+            patch = await _snapshot(bench)
         except WorktreeLost as lost:
             return Taken(None, lost.reason, str(lost))
         except Exception as error:
             # Whatever it is, a fault of Hydra's own too: the rest of the outcome still stands.
-            said = str(error) if isinstance(error, HydraError | OSError) else repr(error)
-            return _lost(f"{said} (the worktree is kept: {bench.ground.worktree})")
+            known = shortage(error) or error
+            reason = str(known) if isinstance(known, HydraError | OSError) else repr(known)
+            return _lost(f"{reason} (the worktree is kept: {bench.ground.worktree})")
         emit("patch_taken", data=patch.as_event())
         return Taken(patch)
     if trio.current_time() < handle.taking_patch.deadline:
@@ -45,6 +42,26 @@ async def take_patch(bench: Bench, handle: Handle, emit: Emit) -> Taken:
     else:
         why = f"taking it took over {bench.limits.grace_patch:g} s"
     return _lost(f"{why} (the worktree is kept: {bench.ground.worktree})")
+
+
+async def _snapshot(bench: Bench) -> Patch:
+    for wait in WAITS:
+        try:
+            return await _try_snapshot(bench)
+        except Exception as error:
+            if not is_passing(error):
+                raise
+        await trio.sleep(wait)  # a neighbour's agent has taken all processes, say
+    return await _try_snapshot(bench)
+
+
+async def _try_snapshot(bench: Bench) -> Patch:
+    return await trio.to_thread.run_sync(
+        lambda: bench.ground.snapshot(
+            attempt=bench.attempt, message=bench.message, secrets_in=bench.redactor.count
+        ),
+        abandon_on_cancel=True,
+    )
 
 
 def _lost(why: str) -> Taken:

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import command
+from tests.support import command, fakes
 
 # The same examples in every run, and no clock: whether a run is green is not a matter of chance or
 # of what else the machine does. `pytest --hypothesis-profile=default` looks for new ones.
@@ -72,9 +73,23 @@ def scratch() -> Iterator[Path]:
 
 
 @pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    """Closed when the test ends."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
 def repo(scratch: Path) -> Path:
     """A small repository on branch `main` with one commit of three files."""
     return make_repository(scratch / "shop")
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[command.Hydra]:
+    """The real command on that repository; of what it starts nothing is left at the end."""
+    yield command.Hydra(scratch, repo)
+    assert fakes.left(str(scratch)) == []
 
 
 def make_repository(root: Path) -> Path:

@@ -7,12 +7,7 @@ refused. Rows that need a race of their own stand below, the others where their 
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -20,15 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import make_repository
 from tests.support import fakes
 from tests.support.command import Race
 from tests.support.grounds import fingerprint
 from tests.support.processes import wait_until
 from tests.support.rows import DONE, EDIT, Row, Seen, rows, write_scripts
-from tests.support.trust import ORDINARY, Place, confines, furnish, python_for
+from tests.support.trust import ACCOUNTS, ORDINARY, Place, place_for
 
-USER = ORDINARY if os.geteuid() == 0 else os.geteuid()
+USER = ACCOUNTS[-1]
 WAYS = {"root": (0, "bwrap"), "user": (USER, "bwrap")} if USER == ORDINARY else {}
 WAYS |= {"user": (USER, "bwrap"), "missing": (USER, "missing"), "refused": (USER, "refused")}
 PROMPT = "Mend the pager. " + "Take care. " * 20_000
@@ -57,22 +51,13 @@ class Siege:
 def place_as(how: str, stack: ExitStack) -> Place:
     """A furnished place of that way; skips where it cannot be had."""
     uid, bwrap = WAYS[how]
-    if not python_for(uid):
-        pytest.skip(f"no Python here that uid {uid} may run")
-    if bwrap == "bwrap" and not confines(uid):
-        pytest.skip("bwrap confines nothing here")
-    scratch = Path(tempfile.mkdtemp(prefix="hydra-rows-", dir="/var/tmp"))
-    stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-    scratch.chmod(0o755)
-    place = Place(scratch, make_repository(scratch / "shop"), uid=uid)
-    furnish(place.home)
-    return place
+    return place_for(uid, stack, confined=bwrap == "bwrap")
 
 
 def hamper(place: Place, how: str) -> None:
     """Takes bwrap away as that way says; after the agents have their places on PATH."""
     if WAYS[how][1] == "missing":
-        place.without_bwrap()
+        place.without("bwrap")
     if WAYS[how][1] == "refused":
         place.refused_bwrap(REFUSAL)
 
@@ -124,27 +109,10 @@ def besiege(place: Place, how: str) -> Siege:
 
 def on_terminal(place: Place, words: str) -> bytes:
     """What `hydra WORDS` writes to a terminal, by way of a pager that changes nothing."""
-    reader, writer = pty.openpty()
     environ = place.environ | {"TERM": "xterm", "PAGER": "cat"}
-    child = subprocess.Popen(
-        [place.python, "-m", "hydra", *words.split()],
-        cwd=place.repo,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=writer,
-        stderr=writer,
-        **place._account(),
-    )
-    os.close(writer)
-    said = b""
-    try:
-        while part := os.read(reader, 65536):
-            said += part
-    except OSError:  # the last writer has gone
-        pass
-    os.close(reader)
-    assert child.wait() == 0, said
-    return said
+    code, output = place.on_terminal([place.python, "-m", "hydra", *words.split()], environ)
+    assert code == 0, output
+    return output
 
 
 @pytest.mark.slow

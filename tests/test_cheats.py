@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hydra.judge.tampering import capable, configuration, findings
+from hydra.judge.tampering import tests_changed as changed_tests
 from tests.support import fakes
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case, Shop
@@ -42,7 +43,7 @@ def test_there_are_enough_of_them() -> None:
 def test_each_is_noticed_by_reading_or_asks_for_a_run(case: Case) -> None:
     files = changes(case)
     kinds = {item.kind for item in reading(case)}
-    put_back = configuration(files, base=case.shop.base)
+    put_back = configuration(files, base=case.shop.base) or changed_tests(files)
     assert kinds or put_back or capable(files) or case.watching
 
 

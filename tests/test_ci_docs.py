@@ -15,7 +15,7 @@ import click
 import pytest
 
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, completed
 from tests.test_docs_names import lines, take
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -162,12 +162,10 @@ def run(hydra: Hydra, text: str, **environ: str) -> subprocess.CompletedProcess[
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hydra "$@"\n')
     program.chmod(0o755)
     path = f"{program.parent}{os.pathsep}{hydra.environ['PATH']}"
-    return subprocess.run(
+    return completed(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text],
         cwd=hydra.repo,
         env={**hydra.environ, "PATH": path, "PYTHONPATH": str(DOCS.parent), **environ},
-        capture_output=True,
-        text=True,
         timeout=300,
     )
 

@@ -237,6 +237,10 @@ def test_json_is_heard_even_where_the_line_cannot_be_parsed(
         (raising(click.Abort()), 130),
         (raising(BaseExceptionGroup("", [KeyboardInterrupt(), ValueError()])), 130),
         (raising(ExceptionGroup("", [ExceptionGroup("", [Refused("what")])])), 3),
+        (raising(ExceptionGroup("", [OSError(errno.EMFILE, "Too many open files")])), 71),
+        (raising(OSError(errno.ENOSPC, "No space left on device", "/s/f")), 71),
+        (raising(RuntimeError("can't start new thread")), 71),
+        (raising(MemoryError()), 71),
     ],
 )
 def test_how_a_command_can_end(

@@ -113,12 +113,6 @@ class Service:
         self._server.server_close()
 
 
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
-
-
 everywhere = pytest.mark.parametrize("place", ["confined", "unconfined"], indirect=True)
 
 
@@ -136,7 +130,7 @@ def place(request: pytest.FixtureRequest, stack: ExitStack) -> Iterator[Place]:
     place.extra = {"ANTHROPIC_API_KEY": "", "CODEX_API_KEY": ""}
     if where == "unconfined":
         place.path = [scratch / "agents" / "bin"]
-        place.without_bwrap()
+        place.without("bwrap")
     yield place
     assert fakes.left(str(scratch)) == []
 

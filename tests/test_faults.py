@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import stat
@@ -242,21 +241,10 @@ def one_error(done: subprocess.CompletedProcess[str], said: str) -> None:
     assert [line for line in lines[1:] if not line.lstrip().startswith("hint:")] == []
 
 
-def without(hydra: Hydra, name: str) -> None:
-    """PATH has every program but one."""
-    tools = hydra.scratch / "tools"
-    tools.mkdir()
-    for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
-        for program in Path(folder).iterdir():
-            if program.name != name and not (tools / program.name).is_symlink():
-                (tools / program.name).symlink_to(program)
-    hydra.extra["PATH"] = os.pathsep.join((*map(str, hydra.path), str(tools)))
-
-
 @pytest.mark.parametrize("words", [("race", "x"), ("runs",), ("diff", "claude")])
 def test_without_git_there_is_one_error(hydra: Hydra, words: tuple[str, ...]) -> None:
     hydra.agent("claude", [EDIT, DONE])
-    without(hydra, "git")
+    hydra.without("git")
     done = hydra.run(*words)
     assert done.returncode == 3
     one_error(done, "git was not found")
@@ -280,16 +268,8 @@ def test_without_home_a_race_runs_where_it_is_told_where_its_state_lies(
 ) -> None:
     hydra.agent("claude", [EDIT, DONE])
     clear = ["env", "-u", "HOME"] if home is None else ["env", f"HOME={home}"]
-    done = subprocess.run(
-        [*clear, sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude", "--json"],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    hydra.wrap = clear
+    done = hydra.run("race", "Do it", "-a", "claude", "--json")
     assert done.returncode == 0, done.stderr
     assert result(done.stdout)["patch"]["files"] == 1
 
@@ -303,19 +283,8 @@ def test_a_read_only_place_is_one_error(hydra: Hydra, what: str) -> None:
     hydra.agent("claude", [EDIT, DONE])
     hydra.state.mkdir(mode=0o700)
     place = str(hydra.repo if what == "repository" else hydra.state)
-    done = subprocess.run(
-        [
-            *("bwrap", "--dev-bind", "/", "/", "--ro-bind", place, place, "--"),
-            *(sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude"),
-        ],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    hydra.wrap = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", place, place, "--"]
+    done = hydra.run("race", "Do it", "-a", "claude")
     if "bwrap:" in done.stderr:
         pytest.skip("bwrap is refused here")
     assert done.returncode == 3, done.stderr

@@ -349,6 +349,12 @@ def test_submodules_come_from_the_users_own_objects(with_submodule: Path, scratc
     assert fingerprint(with_submodule) == before
 
 
+def test_the_objects_of_submodules_are_known(with_submodule: Path) -> None:
+    modules = with_submodule / ".git" / "modules" / "lib" / "a"
+    places = [modules / "objects", modules / "modules" / "deep" / "objects"]
+    assert [*repository.read(with_submodule).all_objects[1:]] == places
+
+
 def test_submodules_that_are_not_there_stay_links(with_submodule: Path, scratch: Path) -> None:
     git(with_submodule, "submodule", "--quiet", "deinit", "-f", "--all")
     race = race_on(with_submodule, scratch / "state")

@@ -9,10 +9,6 @@ armed.
 from __future__ import annotations
 
 import os
-import pty
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -20,9 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import make_repository
 from tests.support import fakes
-from tests.support.trust import ORDINARY, Place, confines, exactly, python_for
+from tests.support.trust import ORDINARY, Place, exactly, shared_place
 
 DONE = fakes.finish("done")
 EVIL = """
@@ -218,19 +213,8 @@ class Trial:
 def trial(request: pytest.FixtureRequest) -> Iterator[Trial]:
     """Every vector in a lane of its own, in a race that ends and in one that is killed."""
     uid, confined = request.param
-    if not python_for(uid):
-        pytest.skip(f"no Python here that uid {uid} may run")
-    if confined and not confines(uid):
-        pytest.skip("bwrap confines nothing here")
-    with ExitStack() as stack:
-        monkey = stack.enter_context(pytest.MonkeyPatch.context())
-        monkey.setenv("HOME", "/nonexistent")
-        scratch = Path(tempfile.mkdtemp(prefix="hydra-vectors-", dir="/var/tmp"))
-        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        scratch.chmod(0o755)
-        place = Place(scratch, make_repository(scratch / "shop"), uid=uid)
+    with shared_place(uid, confined=confined, furnished=False) as (place, stack):
         yield tried(place, confined, stack)
-        assert fakes.left(str(scratch)) == []
 
 
 def tried(place: Place, confined: bool, stack: ExitStack) -> Trial:
@@ -248,7 +232,7 @@ def tried(place: Place, confined: bool, stack: ExitStack) -> Trial:
         ],
     )
     if not confined:
-        place.without_bwrap()
+        place.without("bwrap")
     pager = place.scratch / "pager"
     pager.write_text(f"#!/bin/sh\necho shown >> {place.scratch}/users-pager\ncat\n")
     pager.chmod(0o755)
@@ -331,29 +315,9 @@ def land(place: Place) -> None:
 
 def on_terminal(place: Place, script: str, cwd: Path) -> bytes:
     """A shell command whose output is a terminal: there git and Hydra start pager and editor."""
-    reader, writer = pty.openpty()
     environ = place.environ | {"GIT_CONFIG_NOSYSTEM": "1"}
     environ.pop("HYDRA_CONFIG")
-    child = subprocess.Popen(
-        ["timeout", "60", "sh", "-c", script],
-        cwd=cwd,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=writer,
-        stderr=writer,
-        start_new_session=True,
-        **place._account(),
-    )
-    os.close(writer)
-    said = b""
-    try:
-        while part := os.read(reader, 65536):
-            said += part
-    except OSError:  # the last writer has gone
-        pass
-    os.close(reader)
-    child.wait()
-    return said
+    return place.on_terminal(["timeout", "60", "sh", "-c", script], environ, cwd=cwd)[1]
 
 
 @pytest.mark.slow

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from hydra.sandbox import Shown, View
+from hydra.sandbox.editable import hidden_modules
 from hydra.sandbox.missing import missing_places
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -146,3 +148,73 @@ def test_a_key_line_that_was_left_out_is_told_where_a_registry_refuses(hydra: Hy
     assert len(lines) == 1
     assert lines[0].startswith("hidden from the agents: the keys in ~/.npmrc (a check speaks of")
     assert 'show = ["~/.npmrc"]' in lines[0]
+
+
+def installed_editable(home: Path, project: Path, name: str = "shelf") -> Path:
+    """A virtual environment in HOME that takes a distribution from `project`; its programs."""
+    top = home / "envs" / "p"
+    record = top / "lib" / "python3.11" / "site-packages" / f"{name}-1.dist-info"
+    record.mkdir(parents=True)
+    (top / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    origin = {"url": project.as_uri(), "dir_info": {"editable": True}}
+    (record / "direct_url.json").write_text(json.dumps(origin))
+    (top / "bin").mkdir()
+    (top / "bin" / "python").symlink_to("/usr/bin/python3")
+    return top / "bin"
+
+
+@needs_bwrap
+@pytest.mark.parametrize(
+    ("project", "layout"), [("", "src"), ("", ""), ("packages/shelf of pages", "src")]
+)
+def test_a_module_that_is_installed_from_the_hidden_checkout_is_told(
+    hydra: Hydra, project: str, layout: str
+) -> None:
+    (hydra.repo / project / layout / "shelf").mkdir(parents=True)
+    hydra.path.append(installed_editable(hydra.home, hydra.repo / project))
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    fails = "echo \"ModuleNotFoundError: No module named 'shelf.pages'\"; exit 1"
+    race = hydra.race("-a", "claude", "--check", f"a={fails}", "--check", f"b={fails}")
+    way = Path("$PWD", project, layout)
+    assert [line for line in race.document["warnings"] if "shelf" in line] == [
+        "shelf is installed from your checkout (pip install -e), which is hidden from the agents; "
+        f"to import a lane's own: begin the check with PYTHONPATH={way}"
+    ]
+
+
+@needs_bwrap
+def test_a_module_that_is_installed_from_another_hidden_project_is_told(hydra: Hydra) -> None:
+    package = hydra.home / "src" / "my shelf" / "shelf"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    hydra.path.append(installed_editable(hydra.home, package.parent))
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    check = "python3 -c 'import shelf' || { echo No module named shelf; exit 1; }"
+    race = hydra.race("-a", "claude", "--check", check)
+    (line,) = [line for line in race.document["warnings"] if "shelf" in line]
+    assert "~/src/my shelf/shelf (a check misses the module shelf)" in line
+    assert 'show = ["~/src/my shelf/shelf"]' in line
+
+
+def test_a_module_that_is_missing_for_another_reason_gives_no_line(home: Path) -> None:
+    project = home / "src" / "lib"
+    (project / "shelf").mkdir(parents=True)
+    (project / "seen.py").touch()
+    environment = installed_editable(home, project).parent
+    shown = (Shown(environment, "PATH"), Shown(project / "seen.py", "[confine] show"))
+    view = View(home=home, shown=shown)
+    (module,) = hidden_modules("No module named 'shelf'", view)
+    assert module.place == project / "shelf"
+    assert list(hidden_modules("No module named 'pager'", view)) == []
+    assert list(hidden_modules("No module named 'seen'", view)) == []
+    assert list(hidden_modules("shelf: assert 1 == 2", view)) == []
+    for record in environment.rglob("direct_url.json"):
+        for text in (
+            "",
+            "[]",
+            "{}",
+            '{"dir_info": 1}',
+            '{"url": 1, "dir_info": {"editable": true}}',
+        ):
+            record.write_text(text)
+            assert list(hidden_modules("No module named 'shelf'", view)) == []

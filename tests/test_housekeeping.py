@@ -25,12 +25,6 @@ from tests.support.command import Hydra
 DAY = 86400.0
 
 
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
-
-
 def raced(hydra: Hydra, *steps: fakes.Step, days: float = 0, options: tuple[str, ...] = ()) -> Path:
     """The folder of a race of one lane, as if it had been `days` ago."""
     hydra.agent("claude", [*steps, fakes.finish("done")])
@@ -549,26 +543,9 @@ def test_a_disk_without_a_size_and_a_floor_of_nothing_stop_nobody() -> None:
 class Small(Hydra):
     """Hydra with its state folder on a tmpfs of 200 MB, in a mount namespace of its own."""
 
-    enter: tuple[str, ...] = ()
-
-    def inside(self, *argv: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    def inside(self, *argv: str) -> subprocess.CompletedProcess[str]:
         """One command in that namespace, in the repository."""
-        return subprocess.run(
-            [*self.enter, *argv],
-            cwd=self.repo,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
-
-    def run(
-        self, *args: str, stdin: str | None = None, timeout: float = 60
-    ) -> subprocess.CompletedProcess[str]:
-        assert stdin is None
-        return self.inside(sys.executable, "-m", "hydra", *args, timeout=timeout)
+        return self.execute(*self.wrap, *argv)
 
 
 @pytest.fixture
@@ -590,8 +567,8 @@ def small(scratch: Path, repo: Path) -> Iterator[Small]:
         if keeper.stdout.readline() != "mounted\n":
             pytest.skip("a mount namespace with a tmpfs of its own is refused here")
         who = ("--user", "--preserve-credentials") if own else ()
-        enter = ("nsenter", "--target", str(keeper.pid), "--mount", *who, f"--wd={repo}")
-        yield Small(scratch, repo, enter=enter)
+        enter = ["nsenter", "--target", str(keeper.pid), "--mount", *who, f"--wd={repo}"]
+        yield Small(scratch, repo, wrap=enter)
     finally:
         keeper.communicate(timeout=30)
     assert fakes.left(str(scratch)) == []

@@ -10,7 +10,6 @@ import json
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,19 +22,20 @@ from tests.support import attacks_on_keeper as attacks
 from tests.support import fakes
 from tests.support.attacks import arm, attack, loot_of
 from tests.support.processes import running, token, wait_until
-from tests.support.trust import Place
-from tests.test_trust import (
+from tests.support.trust import (
     ACCOUNTS,
-    DONE,
+    Place,
     by_account,
     by_ordinary,
+    name_of,
     needs_bwrap,
     place,
-    place_for,
+    shared_place,
 )
 
 __all__ = ["place"]
 
+DONE = fakes.finish("done")
 
 pytestmark = [
     pytest.mark.slow,
@@ -68,15 +68,10 @@ def besiege(place: Place, names: list[str], *options: str, steps: int = 0) -> Si
     return Siege(taken["loot"], taken["name"], exited[0], dict(race.lane("claude")))
 
 
-@pytest.fixture(scope="module", params=ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+@pytest.fixture(scope="module", params=ACCOUNTS, ids=name_of)
 def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
-    with ExitStack() as stack:
-        monkey = stack.enter_context(pytest.MonkeyPatch.context())
-        monkey.setenv("HOME", "/nonexistent")
-        needs_bwrap(request.param)
-        place = place_for(request.param, stack)
+    with shared_place(request.param) as (place, _):
         yield besiege(place, REACH)
-        assert fakes.left(str(place.scratch)) == []
 
 
 @pytest.mark.parametrize("name", REACH)
@@ -111,19 +106,46 @@ def test_a_hampered_keeper_ends_its_lane_all_the_same(place: Place) -> None:
     assert race.lane("claude")["status"] == "completed"
 
 
+LIMITED = """
+import os, resource, sys, time
+above, pid = [], os.getppid()
+while pid > 1:
+    above.append(pid)
+    pid = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+keepers = [p for p in above if b"/keeper." in open(f"/proc/{p}/cmdline", "rb").read()] or [1]
+print(keepers)
+for pid in keepers:
+    for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU):
+        try:
+            resource.prlimit(pid, kind, (0, 0))
+        except PermissionError as problem:
+            print(problem)
+for number in range(15):
+    if os.fork() == 0:
+        os.setsid()
+        chain = "import os\\nwhile True:\\n    os.fork() and os._exit(0)\\n    os.setsid()"
+        line = ["-c", chain] if number % 5 else ["-c", "import time; time.sleep(600)", sys.argv[1]]
+        os.execve(sys.executable, [sys.executable, "-IS", *line], {})
+time.sleep(4)
+"""
+"""The kernel kills who has had his CPU seconds; a keeper has them once it has much to reap."""
+
+
+@pytest.mark.skipif(not scopes_work(), reason="without scopes a keeper is killed without that")
+@pytest.mark.parametrize("how", ["confined", "without"])
 @by_account
-def test_a_keeper_without_descriptors_ends_no_lane_but_its_own(place: Place) -> None:
-    needs_bwrap(place.uid)
+def test_who_limits_his_keepers_ends_with_the_lane_all_the_same(place: Place, how: str) -> None:
     mark = token()
-    arm(place, "attacks_on_keeper")
-    hamper = attack(place, "attacks_on_keeper", attacks=["limit"], steps=0)
-    hide = fakes.shell("sh", "-c", f"setsid env -i sleep {mark} &")
-    place.agent("claude", [hide, hamper, DONE])
-    place.agent("codex", [fakes.edit("a.txt", "a\n"), DONE])
+    python = os.path.realpath(place.python)
+    place.agent("claude", [fakes.shell(python, "-c", LIMITED, mark), DONE])
+    if how == "without":
+        place.without("bwrap")
+    else:
+        needs_bwrap(place.uid)
     place.hand_over()
-    race = place.race("-a", "claude", "-a", "codex")
+    lane = place.race("-a", "claude").lane("claude")
     assert running(mark, keepers=True) == []
-    assert race.lane("codex")["status"] == "completed"
+    assert lane["error"] is None
 
 
 HIDING = {
@@ -166,7 +188,7 @@ def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
     gate = fakes.Barrier(place.scratch, "hidden")
     place.agent("claude", [fakes.shell("sh", "-c", script), *gate.stop(), DONE])
     if how == "without":
-        place.without_bwrap()
+        place.without("bwrap")
     else:
         needs_bwrap(place.uid)
     place.hand_over()
@@ -185,7 +207,7 @@ def test_whoever_hides_ends_with_the_lane(place: Place, how: str) -> None:
 def test_without_bwrap_the_keeper_is_out_of_reach_too(place: Place) -> None:
     """By Landlock and by being not dumpable; where the kernel has no scopes it can be killed."""
     place.agent("claude", [DONE])
-    place.without_bwrap()
+    place.without("bwrap")
     siege = besiege(place, REACH, steps=3)
     took = {name for name, loot in siege.loot.items() if loot["keeper"].startswith("took: ")}
     assert siege.name.startswith("python")

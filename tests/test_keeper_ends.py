@@ -31,11 +31,11 @@ from tests.support.processes import (
     wait_until,
     wrap_of,
 )
-from tests.support.trust import Place
-from tests.test_trust import DONE, by_account, by_ordinary, needs_bwrap, place
+from tests.support.trust import Place, by_account, by_ordinary, needs_bwrap, place
 
 __all__ = ["place"]
 
+DONE = fakes.finish("done")
 QUICK = replace(Limits(), grace_int=0.1, grace_term=0.1, total=0.3)
 
 LIAR = r"""
@@ -247,7 +247,7 @@ def keepers_of(mark: str) -> list[int]:
 
 def confinement(place: Place, how: str) -> None:
     if how == "without":
-        place.without_bwrap()
+        place.without("bwrap")
     else:
         needs_bwrap(place.uid)
 

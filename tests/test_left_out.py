@@ -203,6 +203,7 @@ async def test_what_programs_see_while_they_are_asked_is_computed_once_each(
         state=scratch / "state",
         paths={},
         extra_names={},
+        show=tuple(str(folder.parent) for folder in folders.values()),
     )
     found = await probe.detect_all([registry.OWN[key] for key in keys], around)
     assert [found[key].version != "" for key in keys] == [True, True]

@@ -23,12 +23,6 @@ STEPS = [fakes.edit("a.txt", "new\n"), fakes.finish("done")]
 TOLD = {"input": 100_000, "output": 10_000, "cached": 60_000}
 
 
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
-
-
 # --- the command -----------------------------------------------------------------------------
 
 

@@ -219,7 +219,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("at", ["begin", "end"])
+@pytest.mark.parametrize("at", ["begin", "end", "short"])
 @pytest.mark.parametrize("verb", STEPS)
 def test_a_git_that_is_killed_once_costs_nothing(
     race: Race, scratch: Path, monkeypatch: pytest.MonkeyPatch, verb: str, at: str

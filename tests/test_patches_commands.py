@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,6 @@ from tests.support.killed_git import kill_git
 from tests.test_patches import forget_all, forget_branch, on_a_branch
 
 SHARED = "shared\n" * 50
-
-
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
 
 
 STEPS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hydra.errors import ConfigError, Refused
-from hydra.paths import cache_dir, state_dir, user_config_file
+from hydra.paths import cache_dir, home_dir, state_dir, user_config_file
 from hydra.process.foreground import page, pager_of
 
 
@@ -17,6 +17,12 @@ def test_no_folder_of_hydras_is_relative() -> None:
     ):
         with pytest.raises(ConfigError, match=f"{name} is not an absolute path"):
             ask({name: "here/below"})
+
+
+@pytest.mark.parametrize("home", [".", "~", "home/x", "/dev/null"])
+def test_what_can_be_no_home_is_refused_by_name(home: str) -> None:
+    with pytest.raises(ConfigError, match=f"HOME is (not an absolute path|no folder): {home}"):
+        home_dir({"HOME": home})
 
 
 def test_state_may_not_lie_under_tmp() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.command import completed
 from tests.support.thirdparties import EXAMPLE, broken
 
 PLUGIN = "hydra.app.pytest_plugin"
@@ -26,14 +27,11 @@ def run(
     environ["PYTHONDONTWRITEBYTECODE"] = "1"
     # By its module and not as installed: an entry point is there only after an installation.
     words = ("-p", "no:hydra-conformance", "-p", PLUGIN, "-p", "no:cacheprovider", "-W", "error")
-    return subprocess.run(
+    return completed(
         [sys.executable, "-m", "pytest", "--rootdir", str(folder), *words, *args],
         cwd=folder,
         env=environ,
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
 
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,6 @@ MB = 1024**2
 SECRET = "made-up-anthropic-key"
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
-
-
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
 
 
 def python(code: str) -> fakes.Step:

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,6 @@ from tests.support import fakes
 from tests.support.command import Hydra
 
 DONE = fakes.finish("done")
-
-
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
 
 
 def add(name: str, text: str = "new\n") -> list[fakes.Step]:

@@ -7,6 +7,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import trio
 import trio.testing
 
@@ -172,14 +173,27 @@ async def test_a_terminal_that_goes_is_no_second_ctrl_c() -> None:
     assert events[-1].kind == "run_ended"
 
 
-async def test_a_disk_that_fails_a_lane_is_no_bug() -> None:
+@pytest.mark.parametrize(
+    ("refusal", "reason", "words"),
+    [
+        (PermissionError(13, "Permission denied"), "record", "Permission denied"),
+        (OSError(28, "No space left on device", "/s/f"), "exhausted", "left on the disk: /s/f"),
+        (OSError(24, "Too many open files"), "exhausted", "no more files"),
+        (RuntimeError("can't start new thread"), "exhausted", "processes or threads"),
+        (MemoryError(), "exhausted", "no memory"),
+    ],
+)
+async def test_a_machine_that_fails_a_lane_is_no_bug(
+    refusal: Exception, reason: str, words: str
+) -> None:
     async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
-        raise OSError(28, "No space left on device")
+        raise refusal
 
     race = Race(plan=plan(lane("one")), run_attempt=attempt, record=lambda event: None)
     (ended,) = (await race.run()).outcomes
     assert ended.failure is not None
-    assert (ended.failure.reason, "No space" in ended.failure.message) == ("record", True)
+    assert (ended.failure.reason, words in ended.failure.message) == (reason, True)
+    assert ended.failure.hint
 
 
 async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -27,12 +26,6 @@ from tests.test_race_nursery import lane, plan
 
 LIMITED = Failure(kind="AgentFailed", reason="rate_limit", message="429", adapter="claude")
 EMPTY = Patch(commit="b", base="b")
-
-
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
 
 
 def in_turn(hydra: Hydra, *tries: list[fakes.Step]) -> Fifo:

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +25,6 @@ from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
 from tests.support.storm import storm, summary
-
-
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
 
 
 def killed_race(hydra: Hydra, *before: fakes.Step, lanes: tuple[str, ...] = ("claude",)) -> Path:

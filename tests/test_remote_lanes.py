@@ -40,12 +40,6 @@ git log --format=%s > log.txt; git status --short | sort > status.txt
 
 
 @pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
-
-
-@pytest.fixture
 def away(hydra: Hydra) -> Away:
     return Away(hydra)
 

@@ -348,8 +348,9 @@ def library(hydra: Hydra) -> Path:
 
 def test_submodules_that_are_initialised(hydra: Hydra, library: Path) -> None:
     assert library.is_dir()
-    sees(hydra, "ls -A lib")
-    said = works(hydra, more={"seen.txt": b".git\n.gitignore\nREADME.md\nsrc\n"})
+    sees(hydra, "{ ls -A lib; git status --short; git -C lib log --format=%s; }")
+    seen = b".git\n.gitignore\nREADME.md\nsrc\n?? seen.txt\nFirst commit\n"
+    said = works(hydra, more={"seen.txt": seen})
     assert "submodule" not in said
 
 

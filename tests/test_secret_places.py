@@ -7,7 +7,6 @@ everything that they see, by connecting to every socket.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -17,18 +16,12 @@ from hydra.sandbox.discovery import compute_view
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.laying import Secrets
-from tests.support.trust import PROJECT, Place
-from tests.test_trust import ACCOUNTS, DONE, needs_bwrap, place_for
+from tests.support.trust import PROJECT, Place, by_account, needs_bwrap, place_for
 
 LEAST = 300
+DONE = fakes.finish("done")
 REMADE = "made anew from harmless settings"
 ABSTRACT = frozenset(("@{tag}-X11", "@{tag}-dbus"))
-
-
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
 
 
 def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:
@@ -54,7 +47,7 @@ def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("uid", ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+@by_account
 def test_no_secret_of_three_hundred_places_can_be_reached(uid: int, stack: ExitStack) -> None:
     needs_bwrap(uid)
     place = place_for(uid, stack)

@@ -13,6 +13,7 @@ import pytest
 from benchmarks.pools import Pool, pool
 from benchmarks.rules import RULES, pass1
 from benchmarks.simulation import Cell, pools
+from tests.support.command import completed
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -33,12 +34,8 @@ def entry(**changed: Any) -> dict[str, Any]:
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "benchmarks.selection", *map(str, arguments)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
+    return completed(
+        [sys.executable, "-m", "benchmarks.selection", *map(str, arguments)], cwd=REPOSITORY
     )
 
 

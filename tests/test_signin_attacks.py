@@ -10,8 +10,6 @@ import base64
 import json
 import os
 import shlex
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -22,16 +20,14 @@ from typing import Any
 import pytest
 
 from hydra.adapters import registry
-from tests.conftest import make_repository
-from tests.support import fakes, signins
+from tests.support import fakes, signins, trust
 from tests.support.command import Race
 from tests.support.signin_attacks import ATTACKS, Attack
 from tests.support.signins import CLAUDE, CODEX, HONEST, OWN, PI, PLAIN
-from tests.support.trust import ORDINARY, Exact, Place, confines, exactly, furnish, python_for
+from tests.support.trust import ACCOUNTS, Exact, Place, exactly, name_of
 
 pytestmark = pytest.mark.slow
 
-ACCOUNTS = (0, ORDINARY) if os.geteuid() == 0 else (os.geteuid(),)
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "adapters"
 CLIS = {
     "claude": "2.1.330",
@@ -49,17 +45,11 @@ _RECORDED = {"exec_help": "exec-help.txt"}
 
 def place_for(uid: int, stack: ExitStack) -> Place:
     """A HOME that is signed in to every agent; skips where its account confines nothing."""
-    if not python_for(uid) or not confines(uid):
-        pytest.skip(f"no Python or no bwrap here for uid {uid}")
-    scratch = Path(tempfile.mkdtemp(prefix="hydra-signin-", dir="/var/tmp"))
-    stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-    scratch.chmod(0o755)
-    place = Place(scratch, make_repository(scratch / "shop"), uid=uid)
-    furnish(place.home)
+    place = trust.place_for(uid, stack, confined=True)
     for file in (*OWN, *PLAIN):
         sign_in(place, file, signins.text(file))
     place.extra = {"ANTHROPIC_API_KEY": "", "CODEX_API_KEY": "", "HYDRA_SHOW": str(FIXTURES)}
-    place.path = [scratch / "bin"]
+    place.path = [place.scratch / "bin"]
     place.path[0].mkdir()
     return place
 
@@ -179,9 +169,7 @@ def recorded(race: Race, lane: str) -> list[dict[str, Any]]:
     ]
 
 
-by_account = pytest.mark.parametrize(
-    "place", ACCOUNTS, indirect=True, ids=lambda uid: "root" if uid == 0 else "user"
-)
+by_account = pytest.mark.parametrize("place", ACCOUNTS, indirect=True, ids=name_of)
 
 
 @pytest.fixture
@@ -288,7 +276,7 @@ def test_what_one_lane_renewed_comes_to_the_other_without_what_it_laid_beside_it
 
 @by_account
 def test_unconfined_the_same_holds(place: Place) -> None:
-    place.without_bwrap()
+    place.without("bwrap")
     place.extra["PATH"] = f"{place.path[0]}:{place.extra['PATH']}"
     before = {file: (place.home / file).read_bytes() for file in OWN}
     attack = ATTACKS["claude_account"]

@@ -91,6 +91,12 @@ def test_what_was_added_by_force_is_in_the_patch(race: Race, script: str) -> Non
         ("echo work > x; git stash -qu", "stash"),
         ("echo work > x.log; git stash -qa", "stash"),
         ("echo work > x; git add x; rm x", "staged"),
+        ("cp README.md o; echo work > README.md; git add README.md; mv o README.md", "staged"),
+        (
+            f'git init -q "$TMP/c"; cd "$TMP/c"; {WHO}; echo a > a; {COMMIT}; git branch a;'
+            f' echo work > x; {COMMIT}; git branch b; cd -; git fetch -q "$TMP/c" a b',
+            "commit-",
+        ),
         (
             "blob=$(echo work | git hash-object -w --stdin);"
             "git update-index --add --cacheinfo 100644,$blob,only/staged",
@@ -155,6 +161,8 @@ NESTED = f"git init -q n; cd n; {WHO}"
         ),
         (f"{NESTED}; echo a > a; {COMMIT}; echo work > b; git add b; rm b", "staged"),
         (f"{NESTED}; echo a > a; echo work > b; git add b; rm b", "staged"),
+        (f"{NESTED}; echo a > a; {COMMIT}; echo work > a; git add a; echo a > a", "staged"),
+        (f"{NESTED}; echo a > a; echo work > b; {COMMIT}; rm b", "HEAD"),
     ],
 )
 def test_a_repository_inside_the_tree_is_looked_at_too(race: Race, script: str, short: str) -> None:
@@ -173,6 +181,10 @@ def test_a_repository_inside_the_tree_is_looked_at_too(race: Race, script: str, 
         ("git checkout -qb s; echo work > lib.py; git commit -qam w; git checkout -q -", "s"),
         ("echo work > lib.py; git commit -qam w; git checkout -q $base", "commit-1"),
         ("echo work > new; git add new; rm new", "staged"),
+        (
+            "echo work > lib.py; git commit -qam w; cd ..; git submodule --quiet deinit -f sub",
+            "HEAD",
+        ),
     ],
 )
 def test_a_submodule_is_looked_at_too(repo: Path, scratch: Path, script: str, short: str) -> None:
@@ -184,6 +196,81 @@ def test_a_submodule_is_looked_at_too(repo: Path, scratch: Path, script: str, sh
     assert patch.empty
     assert patch.stranded == (f"refs/left/claude/1/nested/sub/{short}",)
     assert holders(race) == [*patch.stranded]
+
+
+def test_a_repository_in_a_folder_called_worktrees_is_looked_at_too(race: Race) -> None:
+    ground = race.opened()
+    script = NESTED.replace("n; cd n", "worktrees; cd worktrees")
+    agent(ground.worktree, f"{script}; echo a > a; {COMMIT}; echo work > b; git stash -qu")
+    assert take(ground).stranded == ("refs/left/claude/1/nested/worktrees/stash",)
+
+
+def test_what_is_no_repository_but_called_so_is_named(race: Race) -> None:
+    ground = race.opened()
+    agent(ground.worktree, "mkdir -p a/.git b; echo work > a/.git/config; echo work > b/.git")
+    patch = take(ground)
+    assert patch.left_behind == 2
+    for name in ("a/.git", "b/.git"):
+        assert f"not in the patch, git refuses the name: {name}" in patch.notes
+
+
+def test_a_repository_that_was_added_in_an_ignored_folder_is_named(race: Race) -> None:
+    ground = race.opened()
+    agent(
+        ground.worktree,
+        f"mkdir x.log; cd x.log; {NESTED}; echo work > a; {COMMIT}; cd ../..;"
+        " git -c advice.addEmbeddedRepo=false add -f x.log/n",
+    )
+    patch = take(ground)
+    assert "not in the patch, a repository in an ignored folder: x.log/n" in patch.notes
+    assert patch.left_behind == 1
+
+
+def test_a_commit_that_was_staged_for_a_submodule_is_kept(repo: Path, scratch: Path) -> None:
+    race = race_on(with_submodule(repo, scratch), scratch / "state")
+    ground = race.opened()
+    agent(ground.worktree, f"git update-index --cacheinfo 160000,{'1' * 40},sub")
+    patch = take(ground)
+    assert patch.stranded == ("refs/left/claude/1/staged",)
+    assert git(race.patches, "rev-parse", f"{patch.stranded[0]}:sub") == "1" * 40
+
+
+@pytest.mark.parametrize("script", ["echo work > a.bin; git stash -qu", "rm a.bin"])
+def test_what_lfs_keeps_of_it_is_kept_too(repo: Path, scratch: Path, script: str) -> None:
+    with_lfs(repo)
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    agent(ground.worktree, f"echo work > a.bin; git add a.bin; {script}")
+    assert take(ground).stranded
+    ground.remove()
+    files = [*race.patches.glob("lfs/objects/*/*/*")]
+    assert [file.read_bytes() for file in files] == [b"work\n"]
+
+
+def test_a_file_of_lfs_that_is_not_what_its_name_says_is_named(repo: Path, scratch: Path) -> None:
+    with_lfs(repo)
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    (scratch / "work").write_text("work\n")
+    agent(
+        ground.worktree,
+        "echo work > a.bin; git stash -qu; cd ../repo.git/lfs/objects;"
+        f" f=$(find . -type f); rm -f $f; ln -s {scratch}/work $f",
+    )
+    patch = take(ground)
+    assert patch.left_behind == 1
+    assert any("a file of Git LFS stays in its repository alone" in note for note in patch.notes)
+    assert not [*race.patches.glob("lfs/objects/*/*/*")]
+
+
+def with_lfs(repo: Path) -> None:
+    """Keeps *.bin in LFS, as `git lfs install` and `git lfs track` leave it."""
+    if shutil.which("git-lfs") is None:
+        pytest.skip("git-lfs is not here")
+    git(repo, "lfs", "install", "--local")
+    git(repo, "lfs", "track", "*.bin")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "lfs")
 
 
 def test_what_is_added_by_force_in_a_submodule_is_in_the_patch(repo: Path, scratch: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +19,7 @@ from hydra.adapters.codex_stream import CodexStream
 from hydra.reporters import text
 from hydra.store import RawSink
 from tests.support import stream_cases, stream_corpus, stream_mutations
+from tests.support.command import completed
 from tests.support.stream_cases import Case
 from tests.support.stream_lane import Lane
 from tests.support.stream_storm import Storm, examined, shrunk
@@ -39,13 +39,10 @@ def test_twenty_thousand_lines(scratch: Path) -> None:
 
 @pytest.mark.slow
 def test_a_hundred_and_fifty_thousand_lines_and_flat_memory() -> None:
-    told = subprocess.run(
+    told = completed(
         [sys.executable, "-m", "tests.support.stream_storm", "--lines", "150000", "--seed", "7"],
         cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
         timeout=500,
-        check=False,
     )
     assert told.returncode == 0, told.stdout + told.stderr
     assert "0 faults" in told.stdout.splitlines()[-1]

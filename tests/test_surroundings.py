@@ -24,7 +24,7 @@ import pytest
 from hydra.reporters.text import width
 from tests.conftest import git
 from tests.support import fakes
-from tests.support.command import Hydra, ignoring
+from tests.support.command import Hydra, completed, ignoring
 from tests.support.processes import wait_until
 from tests.support.surroundings import Clock, Mounts, disk, mounts, no_network
 
@@ -64,15 +64,7 @@ def shell(hydra: Hydra, line: str) -> tuple[list[int], str]:
     words = (
         f'hydra() {{ "{sys.executable}" -m hydra "$@"; }}; {line}; echo "${{PIPESTATUS[@]}}" >&2'
     )
-    told = subprocess.run(
-        ["bash", "-c", words],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    told = hydra.execute("bash", "-c", words, timeout=120)
     *said, codes = told.stderr.splitlines()
     return [int(code) for code in codes.split()], "\n".join(said)
 
@@ -434,6 +426,21 @@ def test_no_home_and_nothing_else_that_says_where_to_keep_things(hydra: Hydra) -
     )
 
 
+def test_a_home_that_is_relative(hydra: Hydra) -> None:
+    hydra.extra["HOME"] = "~"
+    told = hydra.run("race", "Do it", "-a", "claude")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == (
+        "error: HOME is not an absolute path: ~\nhint: set HOME to your home folder\n"
+    )
+
+
+def test_settings_that_a_relative_variable_has_moved(hydra: Hydra) -> None:
+    names = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+    hydra.extra |= dict.fromkeys(names, "moved/away")
+    usable(hydra)
+
+
 def test_a_home_that_is_not_there(hydra: Hydra) -> None:
     hydra.extra["HOME"] = "/nonexistent"
     usable(hydra)
@@ -566,14 +573,7 @@ def test_a_locale_that_is_not_utf_8(hydra: Hydra) -> None:
 
 
 def test_a_task_that_is_no_text(hydra: Hydra) -> None:
-    told = subprocess.run(
-        [sys.executable, "-m", "hydra", "race", b"caf\xe9", "-a", "claude"],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
+    told = hydra.execute(sys.executable, "-m", "hydra", "race", b"caf\xe9", "-a", "claude")
     assert (told.returncode, told.stdout) == (2, "")
     assert told.stderr == "error: the task is not text\nhint: give UTF-8 text\n"
 
@@ -585,14 +585,7 @@ def test_a_task_that_is_no_text(hydra: Hydra) -> None:
 @pytest.mark.parametrize("how", ["", "--events"])
 def test_streams_that_are_closed(hydra: Hydra, closed: str, how: str) -> None:
     words = f'"$0" -m hydra race x -a claude {how} {closed}'
-    told = subprocess.run(
-        ["sh", "-c", words, sys.executable],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    told = hydra.execute("sh", "-c", words, sys.executable, timeout=60)
     assert told.returncode == 0, told.stderr
     assert "Traceback" not in told.stderr
     (result,) = results(hydra.state)
@@ -754,12 +747,10 @@ def test_a_working_folder_that_was_deleted(hydra: Hydra, words: str) -> None:
     usable(hydra)
     (hydra.repo / "sub").mkdir()
     line = f'cd sub && rmdir ../sub && "$0" -m hydra {words}'
-    told = subprocess.run(
+    told = completed(
         ["sh", "-c", line, sys.executable],
         cwd=hydra.repo,
         env=hydra.environ | {"PYTHONSAFEPATH": "1"},
-        capture_output=True,
-        text=True,
         timeout=60,
     )
     assert (told.returncode, told.stdout) == (3, "")
@@ -786,3 +777,13 @@ def test_a_git_that_hangs_as_a_race_starts_holds_no_ctrl_c_up(hydra: Hydra) -> N
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize("files", [12, 28])
+def test_a_race_that_may_open_too_few_files_says_so(hydra: Hydra, files: int) -> None:
+    hydra.wrap = ["/usr/bin/prlimit", f"--nofile={files}"]
+    ran = hydra.run("race", "Do it", "-a", "claude", "-q")
+    assert ran.returncode == 71, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert ran.stderr.splitlines()[0] == "error: Hydra may open no more files"
+    assert "ulimit -n" in ran.stderr

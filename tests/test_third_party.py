@@ -21,7 +21,7 @@ from hydra.errors import UsageError
 from hydra.events import AgentEvent
 from hydra.model import Capability, CapabilitySet, DetectResult, ExitStatus, Tier
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, completed
 from tests.support.thirdparties import EXAMPLE, broken, install, install_toy
 
 OPT_IN = "--allow-experimental-adapters"
@@ -585,14 +585,7 @@ def test_its_recordings_are_what_its_agent_says(scratch: Path) -> None:
     ):
         place = scratch / name
         place.mkdir()
-        done = subprocess.run(
-            [sys.executable, agent, "--json", *words],
-            cwd=place,
-            input=task,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = completed([sys.executable, agent, "--json", *words], cwd=place, input=task)
         assert done.stdout == (folder / f"stream.{name}.jsonl").read_text()
         assert json.loads((folder / "exits.json").read_text())[name] == done.returncode
     for option in ("help", "version"):

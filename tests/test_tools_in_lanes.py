@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import git, make_repository
 from tests.support import fakes, toolchains
 from tests.support.command import Hydra
 from tests.support.processes import namespaces_work
@@ -242,3 +242,16 @@ def test_an_agent_commits_by_the_users_name_whose_commits_are_signed(hydra: Hydr
     patches = Path(done.document["folder"], "patches.git")
     assert "Grace <grace@example.com>" in git(patches, "show", "claude:out")
     assert done.lane("claude")["checks"][0]["status"] == "passed"
+
+
+def test_git_works_in_a_submodule_and_above_it(hydra: Hydra) -> None:
+    library = make_repository(hydra.scratch / "library")
+    allow = ("-c", "protocol.file.allow=always")
+    git(hydra.repo, *allow, "submodule", "--quiet", "add", str(library), "sub")
+    git(hydra.repo, "commit", "-qm", "sub")
+    command = "set -e; echo own > a; git add a; git commit -qam own; cd sub; git show HEAD --stat"
+    steps = [fakes.shell("sh", "-c", f"({command}) > out 2>&1; echo $? >> out"), fakes.finish()]
+    hydra.agent("claude", steps)
+    done = hydra.race("-a", "claude")
+    printed = git(Path(done.document["folder"], "patches.git"), "show", "claude:out")
+    assert printed.endswith("\n0"), printed

@@ -25,57 +25,34 @@ from tests.conftest import make_repository
 from tests.support import fakes
 from tests.support.command import Race
 from tests.support.trust import (
-    ORDINARY,
+    ACCOUNTS,
     Exact,
     Place,
     attempts,
-    confines,
+    by_account,
+    by_ordinary,
     exactly,
     furnish,
-    python_for,
+    name_of,
+    needs_bwrap,
+    place,
+    place_for,
+    shared_place,
 )
+
+__all__ = ["place"]
 
 pytestmark = pytest.mark.slow
 
-ACCOUNTS = (0, ORDINARY) if os.geteuid() == 0 else (os.geteuid(),)
 PACKAGE = Path(hydra.__file__).parent
 DONE = fakes.finish("done")
 REFUSAL = "bwrap: setting up uid map: Permission denied"
-by_account = pytest.mark.parametrize(
-    "uid", ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user"
-)
-by_ordinary = pytest.mark.parametrize("uid", ACCOUNTS[-1:], ids=["user"])
-
-
-def place_for(uid: int, stack: ExitStack, *, below: str = "/var/tmp", name: str = "home") -> Place:
-    """A furnished place that the account may enter; skips where it cannot run Hydra at all."""
-    if not python_for(uid):
-        pytest.skip(f"no Python here that uid {uid} may run")
-    scratch = Path(tempfile.mkdtemp(prefix="hydra-trust-", dir=below))
-    stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-    scratch.chmod(0o755)
-    place = Place(scratch, make_repository(scratch / "shop"), uid=uid, home_name=name)
-    furnish(place.home)
-    return place
-
-
-@pytest.fixture
-def place(uid: int) -> Iterator[Place]:
-    with ExitStack() as stack:
-        place = place_for(uid, stack)
-        yield place
-        assert fakes.left(str(place.scratch)) == []
 
 
 def sh(*lines: str) -> fakes.Step:
     """One shell tool call that writes what it prints to the file `said` of its lane."""
     script = "\n".join(lines)
     return fakes.shell("sh", "-c", f"exec >>said 2>&1\n{script}", show="an attack")
-
-
-def needs_bwrap(uid: int) -> None:
-    if not confines(uid):
-        pytest.skip("bwrap confines nothing here")
 
 
 # One race that most of the list is tried in: claude attacks, codex is its neighbour.
@@ -218,16 +195,11 @@ PEEKS = {
 CONNECT = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
 
 
-@pytest.fixture(scope="module", params=ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+@pytest.fixture(scope="module", params=ACCOUNTS, ids=name_of)
 def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
     """Every attempt of the lists above in one race."""
-    with ExitStack() as stack:
-        monkey = stack.enter_context(pytest.MonkeyPatch.context())
-        monkey.setenv("HOME", "/nonexistent")
-        needs_bwrap(request.param)
-        place = place_for(request.param, stack)
+    with shared_place(request.param) as (place, stack):
         yield besiege(place, stack)
-        assert fakes.left(str(place.scratch)) == []
 
 
 def besiege(place: Place, stack: ExitStack) -> Siege:
@@ -430,7 +402,7 @@ def test_unconfined_a_killed_keeper_is_told_and_the_neighbour_goes_on(place: Pla
     )
     place.agent("claude", [fakes.edit("half.txt", "half\n"), sh(*keeper), fakes.hang()])
     place.agent("codex", [fakes.edit("a.txt", "a\n"), DONE])
-    place.without_bwrap()
+    place.without("bwrap")
     place.hand_over()
     race = place.race("-a", "claude", "-a", "codex", "--unsafe-full-access")
     assert race.lane("codex")["status"] == "completed"
@@ -535,13 +507,13 @@ def test_names_resolve_where_the_resolvers_file_is_a_link_into_run(tmp_path: Pat
         (place.scratch / "stub").write_text("nameserver 192.0.2.53\n")
         real = "/run/systemd/resolve/stub-resolv.conf"
         etc = [entry for entry in Path("/etc").iterdir() if entry.name != "resolv.conf"]
-        place.machine = (
+        place.wrap = [
             *("bwrap", "--dev-bind", "/", "/", "--tmpfs", "/run", "--tmpfs", "/etc"),
             *(word for entry in etc if not entry.is_symlink() for word in bound(entry)),
             *(word for entry in etc if entry.is_symlink() for word in linked(entry)),
             *("--symlink", f"..{real}", "/etc/resolv.conf"),
             *("--ro-bind", str(place.scratch / "stub"), real, "--"),
-        )
+        ]
         race = place.race("-a", "claude")
         said = place.taken(race.document["folder"], "claude").split("\n")
         assert said == ["nameserver 192.0.2.53", "systemd"]
@@ -581,7 +553,7 @@ def test_unconfined_gits_own_commands_and_settings_by_variable_stay_in_the_lane(
 ) -> None:
     ran = place.scratch / "ran"
     place.agent("claude", [fakes.daemon(clear_env=True), sh(f"RAN={ran}\n{HARM}"), DONE])
-    place.without_bwrap()
+    place.without("bwrap")
     place.hand_over()
     home, repo = exactly(place.home), exactly(place.repo)
     race = place.race("-a", "claude", *access)
@@ -597,7 +569,7 @@ def test_unconfined_gits_own_commands_and_settings_by_variable_stay_in_the_lane(
 def hamper(place: Place, how: str) -> str:
     """Takes bwrap away; the reason that a run must give."""
     if how == "missing":
-        place.without_bwrap()
+        place.without("bwrap")
         return "bubblewrap (bwrap) is not installed"
     place.refused_bwrap(REFUSAL)
     return "AppArmor does not let bwrap use user namespaces (setting up uid map: Permission denied)"
@@ -650,7 +622,7 @@ def test_unconfined_an_outright_full_auto_is_refused(place: Place) -> None:
 @by_ordinary
 def test_unconfined_the_repositorys_set_up_is_skipped_by_name(place: Place) -> None:
     place.agent("claude", [fakes.edit("a.txt", "a\n"), DONE])
-    place.without_bwrap()
+    place.without("bwrap")
     (place.repo / "hydra.toml").write_text(f'[race]\nsetup = ["touch {place.scratch}/ran"]\n')
     place.hand_over()
     race = place.race("-a", "claude")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +43,6 @@ EVADES = """\
 
 """
 CHEATING = re.compile(r"\b(deletes|removes|weakens|drops|skips|marks|swallows|leaves|silences)\b")
-
-
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
 
 
 def right(comments: int = 0) -> str:

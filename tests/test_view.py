@@ -7,8 +7,9 @@ import shutil
 import site
 import subprocess
 import sys
+import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -233,6 +234,8 @@ def test_settings_of_an_installation_are_covered_among_packages_and_behind_links
         machine.file(f"tools/lib/{name}", TOKEN)
         for name in ("site-packages/pip.conf", "node/etc/npmrc", "versions/condarc")
     ]
+    for number in range(5):
+        machine.file(f"tools/lib/code{number}.py")
     machine.file("tools/lib/deep/er/and/deeper/conf/settings.xml", "<password>x</password>")
     (machine.home / "tools/lib/current").symlink_to("deep/er/and/deeper")
     covered.append(machine.home / "tools/lib/current/conf/settings.xml")
@@ -253,19 +256,20 @@ def test_an_empty_lock_in_the_system_is_not_covered(scratch: Path) -> None:
 
 
 def test_files_with_a_telling_name_are_covered_in_what_is_shown(machine: Machine) -> None:
-    machine.program("tools/tool")
+    tool = machine.program(".npm-global/bin/tool")
     covered = [
-        machine.file(f"tools/{name}", TOKEN)
+        machine.file(f".npm-global/bin/{name}", TOKEN)
         for name in (".env", "deep/er/.env.local", "id_ed25519", "auth.json", "x.p12", ".npmrc")
     ]
-    (machine.home / "tools/.git").mkdir()
-    machine.file("tools/.git/config", TOKEN)
-    view = machine.view(machine.home / "tools")
-    assert set(view.masked) >= {*covered, machine.home / "tools/.git"}
+    view = machine.view(tool.parent)
+    assert set(view.masked) >= set(covered)
     assert len(set(view.masked)) == len(view.masked), "each cover is a mount"
     assert not any(map(view.is_visible, covered))
-    kept = [machine.file(f"tools/{name}") for name in ("secrets.py", "cacert.pem", "lib/env.txt")]
-    assert all(map(machine.view(machine.home / "tools").is_visible, kept))
+    kept = [
+        machine.file(f".npm-global/bin/{name}")
+        for name in ("secrets.py", "cacert.pem", "lib/env.txt")
+    ]
+    assert all(map(machine.view(tool.parent).is_visible, kept))
 
 
 def test_the_agent_behind_a_wrapper_is_shown_and_no_other_wrappers(machine: Machine) -> None:
@@ -601,3 +605,45 @@ def test_the_binds_of_an_ordinary_home_are_few(machine: Machine) -> None:
     path = (machine.home / ".pyenv/shims", machine.home / ".cargo/bin")
     view = machine.view(*path)
     assert len(view.shown) + len(view.masked) < 40
+
+
+# A checkout in a folder of the system's
+
+
+@pytest.fixture
+def in_opt() -> Iterator[Path]:
+    """A folder in /opt, of which every lane sees all."""
+    if not os.access("/opt", os.W_OK):
+        pytest.skip("/opt cannot be written here")
+    with tempfile.TemporaryDirectory(dir="/opt", prefix="hydra-test-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@needs_bwrap
+def test_a_checkout_in_opt_is_as_hidden_as_any(machine: Machine, in_opt: Path) -> None:
+    shop = make_repository(in_opt / "shop")
+    tool = shop / ".venv" / "bin" / "tool"
+    tool.parent.mkdir(parents=True)
+    (shop / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    for name, mode in {".env": 0o644, "secret.txt": 0o600, "bin/notes": 0o644}.items():
+        (shop / name).parent.mkdir(exist_ok=True)
+        (shop / name).write_text(TOKEN)
+        (shop / name).chmod(mode)
+    for program in (tool, shop / "bin" / "own"):
+        program.write_text("#!/bin/sh\necho ran\n")
+        program.chmod(0o755)
+    objects = shop / ".git" / "objects"
+    view = machine.view(tool.parent, shop / "bin", repository=shop, objects=[objects])
+    see = f"grep -rs {TOKEN} {in_opt}; ls -A {shop}; {tool}; {shop}/bin/own; ls {objects}/pack"
+    seen = machine.run(view, "sh", "-c", see)
+    assert seen == ".git\n.venv\nbin\nran\nran\n"
+    for name in (".env", "secret.txt", "bin/notes", ".git/config"):
+        assert view.reason(shop / name) == ""
+    assert view.is_visible(objects)
+    assert view.is_visible(tool)
+
+
+def test_what_a_lane_cannot_do_without_is_not_hidden_as_a_checkout(machine: Machine) -> None:
+    for checkout in ("/etc", "/usr", "/usr/local"):
+        assert machine.view(repository=Path(checkout)).reason(Path(checkout, "bin")) != ""

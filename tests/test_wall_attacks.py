@@ -21,8 +21,10 @@ from hydra.process import scopes_work
 from tests.support import attacks_on_walls as attacks
 from tests.support import fakes
 from tests.support.attacks import arm, attack, loot_of
-from tests.support.trust import ORDINARY, Place, exactly
-from tests.test_trust import ACCOUNTS, DONE, needs_bwrap, place_for
+from tests.support.command import account
+from tests.support.trust import ACCOUNTS, Place, exactly, name_of, place_for, shared_place
+
+DONE = fakes.finish("done")
 
 pytestmark = [
     pytest.mark.slow,
@@ -118,11 +120,6 @@ class Outside:
         return server
 
     def _hold_key(self) -> subprocess.Popen[str]:
-        account = (
-            {}
-            if self.place.uid == os.geteuid()
-            else {"user": self.place.uid, "group": self.place.uid, "extra_groups": []}
-        )
         line = (self.place.python, "-c", KEY_HOLDER, f"key-{self.name}", f"secret-of-{self.name}")
         holder: subprocess.Popen[str] = subprocess.Popen(
             line,
@@ -130,7 +127,7 @@ class Outside:
             stdout=subprocess.PIPE,
             text=True,
             cwd="/",
-            **account,  # type: ignore[call-overload]
+            **account(self.place.uid),
         )
         self.stack.enter_context(holder)
         assert holder.stdout is not None
@@ -181,7 +178,7 @@ def besiege(place: Place, stack: ExitStack, *options: str, without: tuple[str, .
         "claude", [attack(place, "attacks_on_walls", **outside.facts(), without=without), DONE]
     )
     if options:
-        place.without_bwrap()
+        place.without("bwrap")
     place.hand_over()
     before = machine(place)
     race = place.race("-a", "claude", *options)
@@ -192,15 +189,10 @@ def besiege(place: Place, stack: ExitStack, *options: str, without: tuple[str, .
     return Siege(loot, status, before, after, outside.planted(), reached, outside.secrets)
 
 
-@pytest.fixture(scope="module", params=ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+@pytest.fixture(scope="module", params=ACCOUNTS, ids=name_of)
 def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
-    with ExitStack() as stack:
-        monkey = stack.enter_context(pytest.MonkeyPatch.context())
-        monkey.setenv("HOME", "/nonexistent")
-        needs_bwrap(request.param)
-        place = place_for(request.param, stack)
+    with shared_place(request.param) as (place, stack):
         yield besiege(place, stack)
-        assert fakes.left(str(place.scratch)) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -224,7 +216,7 @@ def test_the_machine_is_as_it_was(siege: Siege) -> None:
 
 def test_without_walls_these_attacks_succeed() -> None:
     with ExitStack() as stack:
-        place = place_for(ORDINARY if os.geteuid() == 0 else os.geteuid(), stack)
+        place = place_for(ACCOUNTS[-1], stack)
         besieged = besiege(
             place, stack, "--unsafe-full-access", without=("swap_source", "nested_swap_source")
         )  # there it is the lane's own worktree that is swapped away

@@ -75,9 +75,7 @@ def select(
     return {name: environ[name] for name in names(descriptor, environ, extra)}
 
 
-def secret_values(
-    descriptor: Descriptor, environ: Mapping[str, str], extra: Iterable[str] = ()
-) -> tuple[str, ...]:
+def secret_values(descriptor: Descriptor, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The values in `environ` to be redacted from everything this agent writes."""
-    secret = (*descriptor.secret_environment, *extra)
+    secret = descriptor.secret_environment
     return tuple(value for name, value in environ.items() if value and matches(name, secret))

@@ -1,5 +1,5 @@
 """Where an agent's own settings folders are: by their variables, else under HOME. And where a lane
-has a folder of its own. Pure."""
+has a folder of its own."""
 
 from __future__ import annotations
 
@@ -44,10 +44,14 @@ def place_of(folder: ConfigFolder, environ: Mapping[str, str], home: Path) -> Pa
 
 
 def named_place(folder: ConfigFolder, named: str | None, home: Path) -> Path:
-    """The same by the value of its variable; None or "" for one that is not set."""
-    if not named:
+    """The same by the value of its variable; None or "" for one that is not set.
+
+    A relative one is for the current folder to the agents' own, and counts for nothing to XDG's.
+    """
+    if not named or (folder.parent and not Path(named).is_absolute()):
         return home / folder.default
-    return Path(named) / Path(folder.default).name if folder.parent else Path(named)
+    place = Path(named).absolute()
+    return place / Path(folder.default).name if folder.parent else place
 
 
 def places(descriptor: Descriptor, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:

@@ -133,11 +133,7 @@ class OpenCode(CliAdapter):
         return OpenCodeStream()
 
     def _check(self, request: SpawnRequest) -> None:
-        if request.network is False:
-            raise self.cannot(
-                "OpenCode has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         if request.permission not in self.descriptor.modes:
             raise self.cannot(
                 f"OpenCode has nothing for the permission {request.permission.value}",

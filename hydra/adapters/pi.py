@@ -109,11 +109,7 @@ class Pi(CliAdapter):
         return PiStream(self.descriptor.label)
 
     def _check(self, request: SpawnRequest) -> None:
-        if request.network is False:
-            raise self.cannot(
-                "pi has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
+        self.check_network(request)
         if request.permission not in MODES:
             raise self.cannot(
                 f"pi has nothing that would be --permission {request.permission.value}",

@@ -69,7 +69,7 @@ class Shop:
         environment = self._environment(lane, ground) | fresh
         passed = {name: self.environ[name] for name in lane.env_names}
         hidden = hidden_variables(passed, policy) if self._confines(lane) else {}
-        environment = {name: it for name, it in environment.items() if name not in hidden}
+        environment = {name: value for name, value in environment.items() if name not in hidden}
         if lane.remote is not None:
             names = (*lane.env_names, *fresh)
             adapter, command = self._elsewhere(lane, attempt, adapter, command, ground, names)
@@ -176,7 +176,7 @@ class Shop:
         from hydra.sandbox.discovery import own_installation
 
         assert lane.command is not None
-        settings = [place_of(one, self.environ, self.home) for one in self._folders(adapter)]
+        settings = [place_of(folder, self.environ, self.home) for folder in self._folders(adapter)]
         installed = own_installation(self.home, Path(lane.command.program), settings)
         unpacked = map(Path, self._own_places(lane).values())
         return (*installed, *unpacked, *self._files_named(lane))

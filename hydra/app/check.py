@@ -61,35 +61,36 @@ def check(request: CheckRequest) -> Checked:
         return replace(done, warnings=(*warnings, *done.warnings))
 
 
+LANDING = "landing"
+"""What stands for a lane's name where what is checked is to be landed."""
+
+
 def check_commit(
     found: RunRecord,
     commit: str,
     *,
-    environ: Mapping[str, str] | None = None,
     tell: LaneTell = silent,
-    label: str = "landing",
 ) -> dict[str, Any]:
     """The run's own checks on a commit (or tree) in its patches.git, held against the run's base.
 
     `ok`: no required check holds it back; `why`: the first reason; and the document of `check`.
     A run without checks is `ok`, with none. Raises what `check` does.
     """
-    environ = executables.users_environment() if environ is None else environ
-    place = runs.here(environ)
-    request = CheckRequest(environ=environ, tell=tell)
+    request = CheckRequest(tell=tell)
+    place = runs.here(request.environ)
     plan = record.plan(found.folder)
     if not plan.checks:
         return {"ok": True, "why": "", "checks": [], "baseline": [], "folder": None}
     commit = _as_commit(found, commit, plan)
     plan, config, warnings = plan_here(place, found, request)
-    work = partial(_checked, place, found, plan, config, {label: commit}, request)
+    work = partial(_checked, place, found, plan, config, {LANDING: commit}, request)
     done = replace(trio.run(work), warnings=warnings)
     told = done.document()
     return {
         "ok": not done.held_back and not done.interrupted,
         "why": "it was interrupted" if done.interrupted else "; ".join(done.held_back),
         "interrupted": done.interrupted,
-        "checks": [document(result) for result in done.lanes[label]],
+        "checks": [document(result) for result in done.lanes[LANDING]],
         "baseline": told["baseline"],
         "folder": told["folder"],
     }

@@ -188,7 +188,7 @@ def _in_order(found: dict[str, CheckResult], lanes: Sequence[Document]) -> dict[
 
 def _trials(folder: Path, lanes: set[str]) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
     """The newest of each trial; what was not tried in one round may have been in another."""
-    made: dict[tuple[object, ...], Trial] = {}
+    newest: dict[tuple[object, ...], Trial] = {}
     cut: dict[tuple[str, str, str], NotTried] = {}
     for round in reversed(rounds(folder)):
         trials, not_tried = read_trials(round, folder)
@@ -196,15 +196,15 @@ def _trials(folder: Path, lanes: set[str]) -> tuple[tuple[Trial, ...], tuple[Not
             # A check that runs two languages has tests that must fail in each.
             file = trial.paths[:1] if trial.kind == "canary" else ()
             name = trial.result.check.name
-            made[trial.kind, trial.on, trial.author, name, trial.configuration, file] = trial
+            newest[trial.kind, trial.on, trial.author, name, trial.configuration, file] = trial
             cut.pop((trial.kind, trial.on, trial.author), None)
-        tried = {key[:3] for key in made}
+        tried = {key[:3] for key in newest}
         for one in not_tried:
             if (one.kind, one.on, one.author) not in tried:
                 cut[one.kind, one.on, one.author] = one
     known = {*lanes, ""}
     return (
-        tuple(it for it in made.values() if it.on in known and it.author in known),
+        tuple(it for it in newest.values() if it.on in known and it.author in known),
         tuple(it for it in cut.values() if it.on in known and it.author in known),
     )
 

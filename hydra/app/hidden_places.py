@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hydra.events import Raw
 from hydra.sandbox import View
+from hydra.sandbox.editable import EditableModule, hidden_modules
 from hydra.sandbox.missing import MOST_TEXT, missing_places
 
 _MOST = 5
@@ -58,7 +59,11 @@ class HiddenPlaces:
         text = self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw)
         if not text or len(self.sentences) >= _MOST:
             return []
-        fresh = [*self._missing(text, kind), *self._stripped(text, kind)]
+        fresh = [
+            *self._missing(text, kind),
+            *self._uninstalled(text, kind),
+            *self._stripped(text, kind),
+        ]
         fresh = fresh[: _MOST - len(self.sentences)]
         self.sentences += fresh
         return fresh
@@ -100,6 +105,18 @@ class HiddenPlaces:
                 what = f"{name} ({_WHO[kind]} speaks of it)"
                 yield f"hidden from the agents: {what}; {self._way(name)}"
 
+    def _uninstalled(self, text: str, kind: str) -> Iterator[str]:
+        """Of modules that an environment takes from sources that are hidden."""
+        for module in hidden_modules(text, self.view()):
+            if not self._is_new(module.place):
+                continue
+            if own := next((at for at in self.own if module.folder.is_relative_to(at)), None):
+                yield _of_the_checkout(module, own)
+            else:
+                name = self._name(module.place)
+                what = f"{name} ({_WHO[kind]} misses the module {module.name})"
+                yield f"hidden from the agents: {what}; {self._way(name)}"
+
     def _stripped(self, text: str, kind: str) -> Iterator[str]:
         if not _REFUSED_SIGN_IN.search(text):
             return
@@ -122,6 +139,14 @@ class HiddenPlaces:
     def _name(self, place: Path) -> str:
         home = self.view().home
         return f"~/{place.relative_to(home)}" if home in place.parents else str(place)
+
+
+def _of_the_checkout(module: EditableModule, checkout: Path) -> str:
+    way = Path("$PWD", module.folder.relative_to(checkout))
+    return (
+        f"{module.name} is installed from your checkout (pip install -e), which is hidden from the "
+        f"agents; to import a lane's own: begin the check with PYTHONPATH={way}"
+    )
 
 
 _WHO = {

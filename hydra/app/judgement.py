@@ -46,12 +46,12 @@ def judgement(record: RunRecord, environ: Mapping[str, str] | None = None) -> Ve
         ) from damage
 
 
-def known_judgement(record: RunRecord, environ: Mapping[str, str] | None = None) -> Verdict | None:
+def known_judgement(record: RunRecord) -> Verdict | None:
     """The same where its race has recorded a verdict; None where it has not, or where that cannot
     be made anew. It raises nothing: what is asked for is something else."""
     try:
         known = recorded_verdict(runs.read(record).result)
-        return None if known is None else judgement(record, environ)
+        return None if known is None else judgement(record)
     except HydraError:
         return None
 

@@ -25,14 +25,12 @@ class Shelf:
     words: Mapping[str, str] = field(default_factory=dict)
 
 
-def models(
-    name: str | None, agent: str | None, local: bool, environ: Mapping[str, str] | None = None
-) -> Shelf:
+def models(name: str | None, agent: str | None, local: bool) -> Shelf:
     """The models, or the one named; those that `agent` takes.
 
     Raises `UsageError` for a model or an agent that nobody knows.
     """
-    environ = executables.users_environment() if environ is None else environ
+    environ = executables.users_environment()
     config = settings.load(None, environ, {})
     catalog = with_own(config.models.items())
     told = roster.one(config, agent).descriptor if agent else None

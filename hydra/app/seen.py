@@ -15,11 +15,11 @@ from hydra.git import repository
 from hydra.sandbox import View
 
 
-def seen_by_lanes(flags: Mapping[str, object], environ: Mapping[str, str] | None = None) -> View:
+def seen_by_lanes() -> View:
     """Computed as for a race of every agent that is found here. Raises `HydraError`."""
-    environ = executables.users_environment() if environ is None else environ
+    environ = executables.users_environment()
     repo = _repository()
-    config = settings.load(repo.root if repo else None, environ, flags)
+    config = settings.load(repo.root if repo else None, environ, {})
     adapters = roster.of_all(config).adapters
     view = view_source(
         config=config,

@@ -72,7 +72,11 @@ async def _begin(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look)
         nursery.start_soon(load)
-        confinement = await probe.try_confinement(request.environ)
+        try:
+            confinement = await probe.try_confinement(request.environ)
+        except HydraError as refused:
+            looked = refused
+            nursery.cancel_scope.cancel()
     if isinstance(looked, HydraError):
         raise looked
     assert looked is not None

@@ -42,7 +42,7 @@ def view_source(
             home,
             environ,
             programs=programs,
-            objects=repository.objects if repository else (),
+            objects=repository.all_objects if repository else (),
             show=(*config.confine.show, *show),
             guarded=(state, *_moved_settings(adapters, environ, home)),
             repository=repository.root if repository else None,

@@ -175,8 +175,8 @@ class Suite:
                 Status.SETUP_FAILED, f"the set-up could not be started: {problem}"
             ) from None
         where = output.path.relative_to(kit.run_folder)
-        told = {"exit_code": ran.exit_code, "seconds": round(ran.seconds, 3), "output": f"{where}"}
-        self.tell("setup_ended", {"command": command, **told})
+        ended = {"exit_code": ran.exit_code, "seconds": round(ran.seconds, 3), "output": f"{where}"}
+        self.tell("setup_ended", {"command": command, **ended})
         if ran.exit_code != 0:
             how = "timed out" if ran.timed_out else f"exited with {ran.exit_code}"
             raise NoGround(

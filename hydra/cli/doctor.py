@@ -58,7 +58,7 @@ def _show_view(*, as_json: bool) -> None:
     from hydra.reporters.document import dump
     from hydra.reporters.view import view_document, view_text
 
-    view = seen_by_lanes({})
+    view = seen_by_lanes()
     sys.stdout.write(dump(view_document(view)) if as_json else view_text(view))
 
 

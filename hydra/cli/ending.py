@@ -10,6 +10,7 @@ from typing import TextIO
 import click
 
 from hydra.errors import EXIT_INTERRUPTED, HydraError, Refused, UsageError
+from hydra.shortage import shortage
 
 EXIT_BUG = 70
 """An error nobody raised on purpose (EX_SOFTWARE of sysexits.h)."""
@@ -65,15 +66,22 @@ def _known(error: BaseException) -> HydraError | int:
         if isinstance(cause, OSError) and (lost := _lost_output(cause)):
             silence(sys.stdout)
             return lost
-    if all(isinstance(cause, HydraError | click.ClickException) for cause in causes):
-        first = causes[0]
-        return first if isinstance(first, HydraError) else _from_click(first)
+    reasons = [reason for cause in causes if (reason := _reason(cause))]
+    if len(reasons) == len(causes):
+        return reasons[0]
     if isinstance(error, FileNotFoundError) and not _stands_somewhere():
         return Refused("the folder you are in is gone", hint="change to one that is there")
     return Bug(
         f"this is a bug in Hydra: {_summary(error)}",
         hint="please report it with the traceback above and what you ran",
     )
+
+
+def _reason(cause: BaseException) -> HydraError | None:
+    """The same of one error; None where it is a mistake in Hydra."""
+    if isinstance(cause, HydraError):
+        return cause
+    return _from_click(cause) if isinstance(cause, click.ClickException) else shortage(cause)
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -111,9 +119,7 @@ def _raised_while_printing(error: OSError) -> bool:
     return room.startswith(("hydra.cli", "hydra.reporters", "click."))
 
 
-def _from_click(error: BaseException) -> UsageError:
-    if not isinstance(error, click.ClickException):
-        return UsageError(f"{error}")
+def _from_click(error: click.ClickException) -> UsageError:
     ctx = getattr(error, "ctx", None)
     hint = f"`{ctx.command_path} --help` shows how it is used" if ctx else ""
     message = " ".join(error.format_message().split())

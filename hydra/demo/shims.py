@@ -142,11 +142,14 @@ def _help_files(
     scripts.mkdir(parents=True, exist_ok=True)
     if texts is None:
         recorded = fixtures() / "adapters" / agent / newest_version(agent)
-        texts = {words: (recorded / file).read_text() for words, file in HELP_TEXTS[agent].items()}
+        texts = {
+            arguments: (recorded / file).read_text()
+            for arguments, file in HELP_TEXTS[agent].items()
+        }
     files = {}
-    for number, (words, text) in enumerate(texts.items()):
-        files[words] = scripts / f"{name}.help-{number}.txt"
-        files[words].write_text(text)
+    for number, (arguments, text) in enumerate(texts.items()):
+        files[arguments] = scripts / f"{name}.help-{number}.txt"
+        files[arguments].write_text(text)
     return files
 
 

@@ -12,6 +12,12 @@ from hydra.git.runner import run, split
 LINK, EXECUTABLE, MODULE, _TREE = "120000", "100755", "160000", "040000"
 """Modes as git writes them: a symlink, a file with its x bit, a submodule's commit, a folder."""
 
+EMPTY_TREE = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+"""The empty tree, by the length of an object's name."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Entry:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hydra.git.changes import Change
+from hydra.git.changes import EMPTY_TREE, Change
 from hydra.git.forced import forced, sparse
 from hydra.git.index import draft, may_hold_gitlinks
 from hydra.git.lost import WorktreeLost
@@ -31,12 +31,6 @@ from hydra.git.survey import some, survey
 from hydra.git.take import FULL, take
 from hydra.git.within import within_count, within_size
 from hydra.model import Limits
-
-EMPTY_TREE = {
-    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-}
-"""The empty tree, by the length of an object's name."""
 
 TIME_LIMIT = 600.0
 """Seconds for one collection, all told; 200,000 files need far less."""

@@ -75,7 +75,7 @@ def _is_new(change: Change) -> bool:
 
 
 def _unread(session: Session, failed: GitFailed) -> None:
-    if failed.killed:
+    if failed.passing:
         raise failed
     session.notes.append(f"what its agent has staged could not be read: {failed.message}")
 
@@ -87,7 +87,7 @@ def inner_names(session: Session, source: Source | None) -> frozenset[bytes]:
     try:
         return indexed(session.patches, source, Path(session.index.parent))
     except GitFailed as failed:
-        if failed.killed:
+        if failed.passing:
             raise
         session.notes.append(f"the index of {shown(source.prefix.encode())} could not be read")
         return frozenset()

@@ -49,6 +49,14 @@ class Repository:
     partial: bool = False
     config: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
 
+    @property
+    def all_objects(self) -> tuple[Path, ...]:
+        """`objects` and those of the submodules that lie below its gitdirs, which lanes borrow."""
+        git_dirs = dict.fromkeys((self.common_dir, self.git_dir))
+        inner = (place for git_dir in git_dirs for place in modules(git_dir / "modules"))
+        near = (place for module in inner for place in objects_folders(module))
+        return tuple(dict.fromkeys((*self.objects, *near)))
+
 
 def read(start: Path, *, home: Path | None = None, state: Path | None = None) -> Repository:
     """The repository that `start` lies in.
@@ -192,3 +200,15 @@ def _unquote(line: bytes) -> bytes:
         return line
     # git's C quoting is Python's but for non-ASCII, which git writes as octal bytes.
     return line.strip().strip(b'"').decode("unicode_escape").encode("latin-1")
+
+
+def modules(folder: Path) -> Iterator[Path]:
+    """The objects folders of the gitdirs below .git/modules; names there may hold slashes."""
+    if not folder.is_dir():
+        return
+    for entry in sorted(folder.iterdir()):
+        if (entry / "objects").is_dir():
+            yield entry / "objects"
+            yield from modules(entry / "modules")
+        elif entry.is_dir():
+            yield from modules(entry)

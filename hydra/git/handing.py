@@ -5,15 +5,11 @@ The only objects that Hydra ever puts there are those that a person chose to lan
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from hydra.errors import Refused
-from hydra.git import frozen
+from hydra.git import frozen, lfs
 from hydra.git.changes import Change
 from hydra.git.found import Repository
 from hydra.git.runner import GitFailed, Result, run
@@ -27,14 +23,7 @@ _WHO = tuple(
     f"GIT_{role}_{word}" for role in ("AUTHOR", "COMMITTER") for word in ("NAME", "EMAIL", "DATE")
 )
 
-_POINTER = re.compile(
-    rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v1\n"
-    rb"(?:.*\n)*?oid sha256:([0-9a-f]{64})\n"
-)
 _NOBODY = (b"empty ident", b"tell me who you are", b"auto-detection is disabled")
-
-_POINTER_BYTES = 1024
-"""An LFS pointer is smaller than this, as LFS's own specification says."""
 
 
 def make_commit(
@@ -120,44 +109,18 @@ def hand_over(patches: Path, repo: Repository, objects: Iterable[str]) -> None:
 
 def hand_over_lfs(patches: Path, repo: Repository, changed: Iterable[Change]) -> int:
     """Copies the LFS files that these changes point to; how many were new. Raises `OSError`."""
-    store = patches / "lfs" / "objects"
-    if not store.is_dir():
+    if not (patches / "lfs" / "objects").is_dir():
         return 0
     new = [change.new for change in changed if change.new and change.new.mode.startswith("100")]
-    brought = 0
-    for oid in _pointers(patches, [entry.oid for entry in new]):
-        name = Path(oid[:2], oid[2:4], oid)
-        target = _lfs_folder(repo) / "objects" / name
-        if (store / name).is_file() and not target.exists():
-            _copy(store / name, target)
-            brought += 1
-    return brought
-
-
-def _pointers(patches: Path, blobs: list[str]) -> Iterable[str]:
-    """The LFS names in those of these blobs that are pointers."""
-    words = ("cat-file", "--batch-check=%(objectsize) %(objectname)")
-    stdin = "".join(f"{oid}\n" for oid in blobs).encode()
-    sizes = run(*words, git_dir=patches, isolated=True, stdin=stdin).stdout.decode().splitlines()
-    for line in sizes:
-        size, _, oid = line.partition(" ")
-        if size.isdigit() and int(size) < _POINTER_BYTES:
-            text = run("cat-file", "blob", oid, git_dir=patches, isolated=True).stdout
-            if found := _POINTER.match(text):
-                yield found[1].decode()
+    folder = _lfs_folder(repo)
+    return sum(
+        lfs.copy(patches, "lfs", digest, folder)
+        for digest in lfs.pointed(patches, [entry.oid for entry in new])
+        if (patches / "lfs" / lfs.place_of(digest)).is_file()
+        and not (folder / lfs.place_of(digest)).exists()
+    )
 
 
 def _lfs_folder(repo: Repository) -> Path:
     named = repo.config.get("lfs.storage")
     return repo.common_dir / (named or "lfs")
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    half = target.with_name(f"{target.name}.{os.getpid()}.hydra")
-    try:
-        shutil.copyfile(source, half)
-        half.replace(target)
-    finally:
-        with suppress(FileNotFoundError):
-            half.unlink()

@@ -9,6 +9,7 @@ false name cannot take the place of one of the user's.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,7 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from hydra.git.changes import Change, changes
+from hydra.git import lfs
+from hydra.git.changes import EMPTY_TREE, Change, Entry, changes
 from hydra.git.runner import GitFailed, Result, run
 from hydra.git.session import lies_under
 from hydra.git.sources import LIMIT, Source, committed, objects_of
@@ -74,10 +76,10 @@ class Keeper:
             self.leave(f"{more} more refs were not looked at", more)
         try:
             self._unnamed(source, tips, (*settled, *named.values()))
-            if not source.nested:
-                self._head(source, tips.head)
+            if not source.nested or tips.head in tips.commits:  # else as it was filled
+                self._head(source, tips.head, settled)
         except GitFailed as failed:
-            if failed.killed:
+            if failed.passing:
                 raise
             self.leave(f"the commits of its reflogs could not be looked at: {failed.message}")
 
@@ -93,7 +95,7 @@ class Keeper:
                 return
             self._bring(source, oid, ref)
         except GitFailed as failed:
-            if failed.killed:
+            if failed.passing:
                 raise
             self.leave(f"{short} holds work that could not be kept: {failed.message}")
         else:
@@ -114,7 +116,7 @@ class Keeper:
         try:
             return tuple(sorted(self._present(source, oids)))
         except GitFailed as failed:
-            if failed.killed:
+            if failed.passing:
                 raise
             return ()
 
@@ -138,24 +140,36 @@ class Keeper:
         if more := len(tops[_MOST:]):
             self.leave(f"{more} more commits that no branch holds were not looked at", more)
 
-    def _head(self, source: Source, head: str) -> None:
+    def _head(self, source: Source, head: str, settled: Iterable[str]) -> None:
         """What it stands on, where the worktree has nothing of a file that was committed there."""
-        if head in ("", self.base):
+        if head in ("", self.base, *settled):
             return
-        paths = {change.path for change in self._patch}
-        objects = {change.new.oid for change in self._patch if change.new}
+        against = (*source.settled, EMPTY_TREE[len(head)])[0] if source.folder else self.base
+        objects = {entry.oid for entry in self._taken.values() if entry}
         if any(
             change.new
-            and change.path not in paths
+            and source.folder + change.path not in self._taken
             and change.new.oid not in objects
-            and not lies_under(change.path, self.exclude)
-            for change in committed(self.patches, source, self.base, head)
+            and not lies_under(source.folder + change.path, self.exclude)
+            for change in committed(self.patches, source, against, head)
         ):
-            self.bring(source, head, "HEAD")
+            self.bring(source, head, f"{source.prefix}HEAD", settled if source.nested else ())
 
     def is_new(self, source: Source, commit: str) -> bool:
         """Whether a commit changes anything that the patch does not change in the same way."""
         return not self._patch.issuperset(committed(self.patches, source, self.base, commit))
+
+    def is_put_back(self, path: bytes, old: Entry | None) -> bool:
+        """Whether a path is in the patch just as it was before its agent staged something else."""
+        return old is not None and self._taken.get(path, old) == old
+
+    def has_below(self, folder: bytes) -> bool:
+        """Whether the patch has anything that lies in a folder."""
+        return any(path.startswith(folder + b"/") for path in self._taken)
+
+    @cached_property
+    def _taken(self) -> dict[bytes, Entry | None]:
+        return {change.path: change.new for change in self._patch}
 
     @cached_property
     def _patch(self) -> frozenset[Change]:
@@ -183,12 +197,28 @@ class Keeper:
         packed = self._git(source, *arguments, stdin=f"{oid}\n^{self.base}\n").stdout
         self._own("index-pack", "--strict", "--stdin", stdin=packed)
         # Whole without the agent's objects, or it is not kept.
-        self._own("rev-list", "--objects", "--quiet", oid, f"^{self.base}")
+        below = (oid, f"^{self.base}")
+        listed = self._own("rev-list", "--objects", "--no-object-names", *below).stdout
+        self._bring_lfs(source, listed.decode().split())
         self._own("update-ref", "--no-deref", ref, oid)
 
-    def _own(self, *arguments: str, stdin: bytes = b"") -> None:
+    def _bring_lfs(self, source: Source, objects: Iterable[str]) -> None:
+        """The files of Git LFS that are named in there and lie in the agent's repository alone."""
+        if not (source.git_dir / "lfs" / "objects").is_dir():
+            return
+        for digest in lfs.pointed(self.patches, objects):
+            if not os.path.lexists(source.git_dir / "lfs" / lfs.place_of(digest)):
+                continue  # the user's own, of which it has the name alone
+            try:
+                is_here = lfs.copy(source.git_dir, "lfs", digest, self.patches / "lfs", self.most)
+            except OSError:
+                is_here = False
+            if not is_here:
+                self.leave(f"a file of Git LFS stays in its repository alone: {digest}")
+
+    def _own(self, *arguments: str, stdin: bytes = b"") -> Result:
         """git that sees what patches.git sees, and nothing of the agent's."""
-        run(
+        return run(
             *arguments,
             git_dir=self.patches,
             isolated=True,

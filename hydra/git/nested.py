@@ -11,12 +11,11 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from hydra.git.bare import borrow_objects
 from hydra.git.forced import inner_names
-from hydra.git.found import objects_folders
+from hydra.git.found import modules, objects_folders
 from hydra.git.runner import GitFailed, Result, join, run, split
 from hydra.git.session import Session
 from hydra.git.sources import Source, inner_git_dir, inner_source
@@ -77,7 +76,18 @@ def seen_repositories(session: Session) -> list[tuple[bytes, str]]:
     links = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
     recorded = {path: facts.split(b" ")[2].decode() for facts, _, path in links}
     plain = unignored(session, [folder.rstrip(b"/") for folder in folders])
+    for folder in plain:
+        if not _is_repository(Path(os.fsdecode(session.full(folder)))):
+            session.left_behind += 1
+            session.notes.append(
+                f"not in the patch, git refuses the name: {shown(folder + b'/.git')}"
+            )
     return [(folder, recorded.get(folder, "")) for folder in plain]
+
+
+def _is_repository(folder: Path) -> bool:
+    """Whether its .git is one to git; as one of a test's files it may be anything."""
+    return (inner_git_dir(folder) / "HEAD").exists()
 
 
 def unignored(session: Session, paths: list[bytes]) -> list[bytes]:
@@ -147,7 +157,7 @@ class Recorded:
                 self._prepare(git_dir, folder, oid)
                 return self._same(git_dir, folder, path, oid)
             except GitFailed as failed:
-                if failed.killed:
+                if failed.passing:
                     raise
                 return False
             except OSError:
@@ -196,18 +206,6 @@ def _objects(session: Session, folder: Path) -> list[Path]:
     """Where a submodule's objects may lie: the run's, the user's, the agent's own copy."""
     places = list(objects_folders(session.patches / "objects"))
     for users in places[1:]:
-        places += _modules(users.parent / "modules")
+        places += modules(users.parent / "modules")
     places.append(inner_git_dir(folder) / "objects")
     return places
-
-
-def _modules(folder: Path) -> Iterator[Path]:
-    """The objects folders of the gitdirs below .git/modules; names there may hold slashes."""
-    if not folder.is_dir():
-        return
-    for entry in sorted(folder.iterdir()):
-        if (entry / "objects").is_dir():
-            yield entry / "objects"
-            yield from _modules(entry / "modules")
-        elif entry.is_dir():
-            yield from _modules(entry)

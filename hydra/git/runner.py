@@ -13,6 +13,7 @@ import re
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -20,7 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hydra import executables
-from hydra.errors import Refused
+from hydra.errors import Exhausted, Refused
+from hydra.shortage import WAITS, is_passing, is_short, shortage
 
 MINIMUM = (2, 38)
 """`git merge-tree --write-tree`, which landing needs, is new in 2.38."""
@@ -108,8 +110,13 @@ class GitFailed(Refused):
         super().__init__(f"git {verb} {self._how()}")
 
     @property
+    def passing(self) -> bool:
+        """Whether it may do better a second time."""
+        return self.killed or (self.result.code != 0 and is_short(self.stderr))
+
+    @property
     def killed(self) -> bool:
-        """Whether a signal ended it that was not Hydra's: it may do better a second time."""
+        """Whether a signal ended it that was not Hydra's."""
         return self.result.code < 0 and not (self.timed_out or self.stopped)
 
     def _how(self) -> str:
@@ -255,6 +262,19 @@ def _spawn(argv: list[str], env: dict[str, str], cwd: Path | None) -> subprocess
     program = executables.find("git")
     if not program:
         raise Refused("git was not found on PATH", hint=_no_git())
+    for wait in (*WAITS, None):
+        try:
+            return _start(argv, program, env, cwd)
+        except Exhausted as short:
+            if wait is None or not is_passing(short):
+                raise
+            time.sleep(wait)
+    raise AssertionError("the last one is raised")
+
+
+def _start(
+    argv: list[str], program: str, env: dict[str, str], cwd: Path | None
+) -> subprocess.Popen[bytes]:
     try:
         child = subprocess.Popen(
             argv,
@@ -269,7 +289,7 @@ def _spawn(argv: list[str], env: dict[str, str], cwd: Path | None) -> subprocess
     except FileNotFoundError:
         raise Refused(f"there is no folder {cwd}") from None
     except OSError as error:
-        raise Refused(f"git could not be started: {error.strerror}") from error
+        raise shortage(error) or Refused(f"git could not be started: {error.strerror}") from error
     with _guard:
         _running.add(child)
     return child

@@ -7,9 +7,11 @@ configuration has a part in it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
 from hydra.git.changes import Change, read_change
 from hydra.git.runner import Result, object_path, run, split
@@ -17,6 +19,9 @@ from hydra.git.tips import admins, small
 
 LIMIT = 20.0
 """Seconds for one git command that reads what an agent could have written."""
+
+_FOLDERS = 5000
+"""Folders that are walked through for submodules' repositories."""
 
 _GITFILE_LIMIT = 4096
 _INDEX_BYTES = 512 * 1024 * 1024
@@ -28,13 +33,15 @@ _TREES = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--en
 class Source:
     """A repository that the agent could write to. `admin` is where the HEAD of its worktree lies.
 
-    `prefix` stands before the names of what is found; `settled` are commits that are nobody's work;
-    `handed` the refs that it was made with; `nested` one that is not the lane's own.
+    `prefix` stands before the names of what is found, `folder` before its paths; `settled` are
+    commits that are nobody's work; `handed` the refs that it was made with; `nested` one that is
+    not the lane's own.
     """
 
     git_dir: Path
     admin: Path
     prefix: str = ""
+    folder: bytes = b""
     settled: tuple[str, ...] = ()
     handed: frozenset[tuple[str, str]] = frozenset()
     nested: bool = False
@@ -56,11 +63,28 @@ def inner_source(worktree: Path, folder: bytes, ground: Path, settled: str) -> S
     """The repository in a folder of the tree; None where it is none, or not of this lane alone."""
     place = Path(os.fsdecode(os.fsencode(worktree) + b"/" + folder))
     git_dir = inner_git_dir(place)
-    linked = git_dir.parent.name == "worktrees"  # one more worktree of a repository that is seen
-    if linked or not _is_inside(git_dir, ground):
+    if not _is_inside(git_dir, ground):  # nor is the gitdir of a linked worktree: it has no objects
         return None
-    prefix = f"nested/{os.fsdecode(folder.strip(b'/'))}/"
-    return Source(git_dir, git_dir, prefix, (settled,) if settled else (), nested=True)
+    return _nested(git_dir, folder, settled)
+
+
+def module_sources(own: Source, base_links: Mapping[bytes, str]) -> Iterator[Source]:
+    """The submodules' repositories that lie beside the lane's own, whatever became of their
+    folders; `base_links` are the commits that the base names."""
+    for top in (own.git_dir, *admins(own.git_dir)):
+        walk = os.walk(top / "modules")
+        for place, folders, _ in islice(walk, _FOLDERS):
+            if "objects" in folders:
+                folders[:] = [name for name in folders if name == "modules"]
+                name = unquote_to_bytes(os.path.relpath(place, top / "modules"))
+                yield _nested(Path(place), name, base_links.get(name, ""))
+
+
+def _nested(git_dir: Path, folder: bytes, settled: str) -> Source:
+    top = folder.strip(b"/") + b"/"
+    commits = (settled,) if settled else ()
+    prefix = f"nested/{os.fsdecode(top)}"
+    return Source(git_dir, git_dir, prefix, top, commits, nested=True)
 
 
 def inner_git_dir(folder: Path) -> Path:

@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.git.changes import MODULE, Change, tree_with
-from hydra.git.collector import EMPTY_TREE, collect
+from hydra.git.changes import EMPTY_TREE, MODULE, Change, tree_with
+from hydra.git.collector import collect
 from hydra.git.hidden import Keeper, Kept
 from hydra.git.lost import WorktreeLost
 from hydra.git.patches import commit_tree
-from hydra.git.runner import GitFailed
+from hydra.git.runner import GitFailed, run, split
 from hydra.git.session import names
-from hydra.git.sources import Source, inner_source, staged
+from hydra.git.sources import Source, inner_source, module_sources, staged
+from hydra.git.survey import shown
 from hydra.git.tips import admins, read_tips, small
 from hydra.model import Limits
 
@@ -61,19 +62,39 @@ def keep(lane: Lane) -> Kept:
         for admin in admins(source.git_dir):
             if admin != source.admin:
                 _keep_worktree(keeper, lane, source, admin)
-    for folder, recorded in lane.repositories[:_REPOSITORIES]:
-        if inner := inner_source(lane.worktree, folder, lane.ground, recorded):
-            keeper.look(inner)
-            _keep_staged(keeper, lane, inner, lane.worktree, folder + b"/")
-    if (more := len(lane.repositories) - _REPOSITORIES) > 0:
+    inside = _inside(lane)
+    for inner in inside[:_REPOSITORIES]:
+        keeper.look(inner)
+        _keep_staged(keeper, lane, inner, lane.worktree, inner.folder)
+    if (more := len(inside) - _REPOSITORIES) > 0:
         keeper.leave(f"{more} more repositories were not looked at", more)
     return keeper.result()
+
+
+def _inside(lane: Lane) -> list[Source]:
+    """The repositories in its tree, and those of submodules whose folders are gone."""
+    seen = (
+        inner_source(lane.worktree, folder, lane.ground, oid) for folder, oid in lane.repositories
+    )
+    sources = {os.path.realpath(source.git_dir): source for source in seen if source}
+    for own in lane.sources[:1]:
+        if any((top / "modules").is_dir() for top in (own.git_dir, *admins(own.git_dir))):
+            for source in module_sources(own, _base_links(lane)):
+                sources.setdefault(os.path.realpath(source.git_dir), source)
+    return [*sources.values()]
+
+
+def _base_links(lane: Lane) -> dict[bytes, str]:
+    arguments = ("ls-tree", "-r", "-z", lane.base)
+    tree = split(run(*arguments, git_dir=lane.patches, isolated=True).stdout)
+    links = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
+    return {path: facts.split(b" ")[2].decode() for facts, _, path in links}
 
 
 def _keep_staged(
     keeper: Keeper, lane: Lane, source: Source, worktree: Path, folder: bytes = b""
 ) -> None:
-    """What is in an index and in no file: staged by its content alone, or deleted since.
+    """What is in an index and in no file: staged by its content alone, deleted or put back since.
 
     `folder` is where the repository lies in the tree: what it has at its HEAD is not staged.
     """
@@ -86,17 +107,27 @@ def _keep_staged(
             entries = {
                 folder + change.path: change.new
                 for change in changes
-                if change.new and change.new.mode != MODULE
-                if not _is_there(worktree, folder + change.path)
+                if change.new and _is_in_no_file(keeper, worktree, folder, change)
             }
             if not entries:
                 return
             tree = tree_with(lane.patches, lane.base, entries, Path(name))
         _keep_tree(keeper, lane, source, tree, f"{source.prefix}staged")
     except GitFailed as failed:
-        if failed.killed:
+        if failed.passing:
             raise
         keeper.leave(f"{source.prefix}what is staged could not be kept: {failed.message}")
+
+
+def _is_in_no_file(keeper: Keeper, worktree: Path, folder: bytes, change: Change) -> bool:
+    path = folder + change.path
+    if keeper.is_put_back(path, change.old):
+        return True
+    if change.new is None or change.new.mode != MODULE:
+        return not _is_there(worktree, path)
+    if _is_there(worktree, path + b"/.git") and not keeper.has_below(path):
+        keeper.leave(f"not in the patch, a repository in an ignored folder: {shown(path)}")
+    return False
 
 
 def _head(source: Source, base: str) -> str:

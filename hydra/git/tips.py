@@ -92,8 +92,8 @@ def _commits(git_dir: Path, admin: Path) -> Iterator[str]:
             for line in small(file, _LIST_BYTES).splitlines():
                 yield from (oid.decode() for oid in line.split(b" ")[:2] if _OID.fullmatch(oid))
         for file in (*_files(place), *(file for step in _STEPS for file in _files(place / step))):
-            if file.name not in _NO_NAMES and (oid := _first(small(file))):
-                yield oid
+            if file.name not in _NO_NAMES:  # FETCH_HEAD and MERGE_HEAD have a line for each
+                yield from filter(None, map(_first, small(file).splitlines()))
         if place != admin and (oid := _first(small(place / "HEAD"))):
             yield oid
 

@@ -153,7 +153,7 @@ class _Known:
 def _tampering(lane: LaneEvidence, evidence: Evidence) -> tuple[Finding, ...]:
     touched = {file.path for file in lane.files}
     untouched = {path: text for path, text in evidence.tests.items() if path not in touched}
-    checks = [it.check for it in lane.checks]
+    checks = [result.check for result in lane.checks]
     return findings(lane.files, checks, untouched=untouched, base=evidence.paths)
 
 

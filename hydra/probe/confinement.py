@@ -9,11 +9,13 @@ from tempfile import TemporaryDirectory
 import trio
 
 from hydra import executables
+from hydra.errors import Exhausted
 from hydra.model import Confinement
 from hydra.paths import make_private
 from hydra.process import CannotStart, run, scopes_work
 from hydra.sandbox import judge, trial_argv
 from hydra.sandbox.layers import TRIAL, Layer, mounting
+from hydra.shortage import is_short
 from hydra.workspace import tree
 
 OPEN_SOCKETS = (
@@ -23,7 +25,11 @@ OPEN_SOCKETS = (
 
 
 async def try_confinement(environ: Mapping[str, str]) -> Confinement:
-    """How commands are confined here: found by running bwrap once, not by looking it up."""
+    """How commands are confined here: found by running bwrap once, not by looking it up.
+
+    Raises `Exhausted` where the machine had no process or memory for it: nobody would want to race
+    unconfined for that.
+    """
     program = executables.find("bwrap", environ.get("PATH"))
     if not program:
         return judge("", 127, "")
@@ -32,10 +38,20 @@ async def try_confinement(environ: Mapping[str, str]) -> Confinement:
             trial_argv(program), env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10
         )
     except CannotStart as error:
+        _refuse_short(f"{error} {error.stderr}")
         return judge(program, 126, str(error))
+    _refuse_short(ran.stderr.decode("utf-8", "replace") if ran.exit_code else "")
     code = ran.exit_code if ran.exit_code is not None else 124
     result = judge(program, code, ran.stderr.decode("utf-8", "replace"))
     return result._replace(reason=OPEN_SOCKETS) if result.holds and not scopes_work() else result
+
+
+def _refuse_short(stderr: str) -> None:
+    if is_short(stderr):
+        raise Exhausted(
+            f"bwrap could not be tried: {stderr.strip()}",
+            hint="end other programs, or raise the limits of processes and memory (`ulimit -a`)",
+        )
 
 
 async def try_layers(

@@ -20,6 +20,7 @@ from hydra.probe.surroundings import Surroundings
 from hydra.process import CannotStart, run
 from hydra.sandbox import SandboxPolicy, View, confine
 from hydra.sandbox.masking import Masks, hidden_in_system
+from hydra.shortage import named_shortage
 
 OUTPUT_LIMIT = 1024 * 1024
 
@@ -70,6 +71,8 @@ async def put(question: Question, on_sleep: OnSleep, around: Surroundings, views
                 on_sleep=on_sleep,
             )
         except CannotStart as error:
+            if short := named_shortage(error.errno):
+                raise short from error
             return Answer(argv=question.argv, exit_code=126, stderr=f"{error}\n{error.stderr}")
     told, aside = (data.decode("utf-8", "replace") for data in (ran.stdout, ran.stderr))
     return Answer(

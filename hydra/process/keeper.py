@@ -29,9 +29,9 @@ _SECCOMP_MODE_FILTER = 2
 _PIDFD_SIGNAL_PROCESS_GROUP = 4
 _TIOCSCTTY = 0x540E
 
-SCOPE, KEY_FILTER = "HYDRA_SCOPE", "HYDRA_KEY_FILTER"
+SCOPE, KEY_FILTER, LIMIT_FILTER = "HYDRA_SCOPE", "HYDRA_KEY_FILTER", "HYDRA_LIMIT_FILTER"
 """Environment variables of the keeper alone (fence.py): how far the agent may reach past the file
-system, and by what its system calls for keys are refused."""
+system, and by what its system calls for keys and for others' limits are refused."""
 
 
 class Keeper:
@@ -48,8 +48,8 @@ class Keeper:
         self.alone = posix.getpid() == 1
         self.pending = b""
         self.environ = _environment()
-        own = [self.environ.pop(name.encode(), b"") for name in (SCOPE, KEY_FILTER)]
-        self.scope, self.key_filter = own
+        own = (SCOPE, KEY_FILTER, LIMIT_FILTER)
+        self.fence = [self.environ.pop(name.encode(), b"") for name in own]
         for fd in (control, status, stdout, stdin):
             posix.set_inheritable(fd, fd == 0)
 
@@ -183,7 +183,7 @@ def _become(keeper: Keeper, argv: list[str], failed: int) -> int:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
         posix.dup2(keeper.stdin, 0)
         posix.dup2(keeper.stdout, 1)
-        _fence(keeper.scope, keeper.key_filter)
+        _fence(*keeper.fence)
         _exec(argv, keeper.environ)
     except OSError as problem:
         posix.write(failed, str(problem.errno).encode())
@@ -343,7 +343,7 @@ def _prctl(option: int, value: int, more: "int | bytes" = 0) -> int:
     return call("prctl", option, value, more, 0, 0)
 
 
-def _fence(scope: bytes, key_filter: bytes) -> None:
+def _fence(scope: bytes, key_filter: bytes, limit_filter: bytes) -> None:
     # In the child. What the kernel does not know is left out; the run has said so.
     if scope == b"closed" and key_filter:
         _lock_keys(key_filter)
@@ -356,19 +356,26 @@ def _fence(scope: bytes, key_filter: bytes) -> None:
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
         call("syscall", _LANDLOCK_RESTRICT_SELF, fd, 0)
         posix.close(fd)
+        if limit_filter:
+            _refuse(limit_filter)
 
 
 def _lock_keys(key_filter: bytes) -> None:
     # A new session key ring, and no call that could link the user's own to it: the kernel finds
     # those by the user's id, whatever the namespace, and /proc/keys has their numbers.
+    keyctl, steps = key_filter.split(b":")
+    call("syscall", int(keyctl), _KEYCTL_JOIN_SESSION_KEYRING, None, 0, 0, 0)
+    _refuse(steps)
+
+
+def _refuse(steps: bytes) -> None:
+    # A seccomp filter, in hexadecimal.
     import _ctypes
 
     class Byte(_ctypes._SimpleCData):  # type: ignore[type-arg]
         _type_ = "B"
 
-    keyctl, steps = key_filter.split(b":")
     program = bytes.fromhex(steps.decode())
-    call("syscall", int(keyctl), _KEYCTL_JOIN_SESSION_KEYRING, None, 0, 0, 0)
     buffer = (Byte * len(program)).from_buffer_copy(program)
     address = _ctypes.addressof(buffer).to_bytes(8, sys.byteorder)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)

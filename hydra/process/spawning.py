@@ -7,8 +7,9 @@ import fcntl
 import os
 import secrets
 import struct
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from enum import Enum
 from functools import cache
@@ -19,7 +20,7 @@ import trio
 
 from hydra.process import keeper, terminal
 from hydra.process.child import KEEPERS_MARKS, MARK, Child
-from hydra.process.fence import key_filter
+from hydra.process.fence import call_filters
 from hydra.process.records import CannotStart, Wrap, cannot_execute
 
 ROOM = 1024 * 1024
@@ -85,9 +86,11 @@ class _Pipes:
 
     def __init__(self, input: Input) -> None:
         self.input = input
-        self.control, self.status, self.stderr = os.pipe(), os.pipe(), os.pipe()
-        self.stdout = terminal.opened() if input is Input.TERMINAL else os.pipe()
-        self.stdin = os.pipe() if input is Input.PIPE else None
+        with contextlib.ExitStack() as opened:
+            self.control, self.status, self.stderr = (_pipe(opened) for _ in range(3))
+            self.stdout = _pipe(opened, terminal.opened if input is Input.TERMINAL else os.pipe)
+            self.stdin = _pipe(opened) if input is Input.PIPE else None
+            opened.pop_all()  # where one cannot be had, none of the others stays open
         with contextlib.suppress(OSError):  # no pipe, or the user's have used up what they may
             fcntl.fcntl(self.stdout[1], fcntl.F_SETPIPE_SZ, ROOM)
 
@@ -114,19 +117,27 @@ class _Pipes:
             os.close(fd)
 
 
+def _pipe(
+    opened: contextlib.ExitStack, make: Callable[[], tuple[int, int]] = os.pipe
+) -> tuple[int, int]:
+    ends = make()
+    for fd in ends:
+        opened.callback(os.close, fd)
+    return ends
+
+
 async def _spawn(
     argv: tuple[str, ...], env: Mapping[str, str], cwd: Path, stdin: int, wrap: Wrap, pipes: _Pipes
 ) -> Child:
     mark = secrets.token_hex(8)
-    env = {**env, **key_filter(), MARK: mark}
+    env = {**env, **call_filters(), MARK: mark}
     marks = [f"{name}={env[name]}" for name in KEEPERS_MARKS if name in env]
     line = wrap((*keeper_line(), *pipes.numbers, *marks, "--", *argv))
-    nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         process = await trio.lowlevel.open_process(
             line,
             stdin=stdin,
-            stdout=nowhere,
+            stdout=subprocess.DEVNULL,
             stderr=pipes.stderr[1],
             pass_fds=pipes.theirs,
             start_new_session=True,  # the terminal's Ctrl-C is Hydra's to pass on
@@ -139,7 +150,6 @@ async def _spawn(
             raise _unspawned(problem, line[0], cwd) from problem
         raise
     finally:
-        os.close(nowhere)
         pipes.close_theirs()
     return Child(
         process,

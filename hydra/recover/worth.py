@@ -140,7 +140,7 @@ def _is_empty(lane: Document) -> bool:
         )
     error = lane.get("error")
     # A fault of Hydra's own is told in the same words, and an agent may have worked before it.
-    ours = isinstance(error, dict) and error.get("reason") in ("hydra_bug", "record")
+    ours = isinstance(error, dict) and error.get("reason") in ("hydra_bug", "record", "exhausted")
     return lane.get("status") == Status.NOT_STARTED and lane.get("exit") is None and not ours
 
 

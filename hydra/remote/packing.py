@@ -12,10 +12,12 @@ import os
 import shutil
 import stat
 import tarfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
+
+from hydra.containment import folder_below
 
 _FORMAT = tarfile.GNU_FORMAT
 """Long names, and any bytes in them, as GNU tar, busybox and bsdtar read it."""
@@ -146,7 +148,9 @@ class Changes:
         self._room -= held.size
         if self._room < 0:
             raise OSError(errno.EFBIG, "more has changed than a patch may hold")
-        with _Parent(root, path) as (parent, name):
+        # What is no folder on the way there becomes one, for there it is.
+        *folders, name = path.split("/")
+        with folder_below(root, folders, make=True, clear=True) as parent:
             _clear(parent, name)
             if held.issym():
                 os.symlink(held.linkname, name, dir_fd=parent)
@@ -169,40 +173,6 @@ def _allowed(path: str) -> bool:
     return all(part not in ("", ".", "..") and part.lower() != ".git" for part in parts)
 
 
-class _Parent:
-    """The folder of `path` below `root` by its descriptor; what is no folder on the way becomes
-    one, for there it is."""
-
-    def __init__(self, root: Path, path: str) -> None:
-        *self._folders, self._name = path.split("/")
-        self._fd = os.open(root, _FOLDER)
-
-    def __enter__(self) -> tuple[int, str]:
-        for folder in self._folders:
-            inner = self._enter(folder)
-            os.close(self._fd)
-            self._fd = inner
-        return self._fd, self._name
-
-    def _enter(self, folder: str) -> int:
-        try:
-            return os.open(folder, _FOLDER, dir_fd=self._fd)
-        except FileNotFoundError:
-            pass
-        except OSError as problem:
-            if problem.errno not in (errno.ENOTDIR, errno.ELOOP):
-                raise
-            os.unlink(folder, dir_fd=self._fd)
-        os.mkdir(folder, _PROGRAM, dir_fd=self._fd)
-        return os.open(folder, _FOLDER, dir_fd=self._fd)
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._fd)
-
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
 def _clear(parent: int, name: str) -> None:
     try:
         os.unlink(name, dir_fd=parent)
@@ -214,19 +184,11 @@ def _clear(parent: int, name: str) -> None:
 
 def _remove(root: Path, path: str) -> None:
     """Removes a file and the folders that it leaves empty; none where something else stands."""
-    parts: Iterable[str] = path.split("/")[:-1]
-    fds = [os.open(root, _FOLDER)]
-    try:
-        names = []
-        for part in parts:
-            fds.append(os.open(part, _FOLDER, dir_fd=fds[-1]))
-            names.append(part)
-        with suppress(IsADirectoryError):
-            os.unlink(path.rsplit("/", 1)[-1], dir_fd=fds[-1])
-        for depth in range(len(names), 0, -1):
-            os.rmdir(names[depth - 1], dir_fd=fds[depth - 1])
-    except OSError:
-        return  # gone already, or not empty: both are as they should be
-    finally:
-        for fd in fds:
-            os.close(fd)
+    *folders, name = path.split("/")
+    with suppress(OSError):  # gone already, or not empty: both are as they should be
+        with folder_below(root, folders) as folder, suppress(IsADirectoryError):
+            os.unlink(name, dir_fd=folder)
+        while folders:
+            name = folders.pop()
+            with folder_below(root, folders) as folder:
+                os.rmdir(name, dir_fd=folder)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hydra.adapters.contract import Descriptor, Sessions
+from hydra.model import Tier
+
+TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
+"""A tier as people read it."""
 
 
 def facts(one: Descriptor) -> list[tuple[str, str]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hydra.config.units import format_duration
 from hydra.model import Budget, LanePlan, Limits, RacePlan, Retry
+from hydra.reporters.agent_facts import TIERS
 from hydra.reporters.errors import failure_details, labelled
-from hydra.reporters.listing import TIERS
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean, command_line, duration, plural, quote, size, wrap
 from hydra.reporters.words import headline

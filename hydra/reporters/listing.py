@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from hydra.adapters.contract import Descriptor
 from hydra.health import Health, State, Trouble, judge
 from hydra.lanes import EXPERIMENTAL_FLAG
-from hydra.model import CapabilitySet, DetectResult, SignIn, Tier
+from hydra.model import CapabilitySet, DetectResult, SignIn
 from hydra.reporters import agent_facts
+from hydra.reporters.agent_facts import TIERS
 from hydra.reporters.board import STATUS_WORDS
 from hydra.reporters.fields import Data, strings, text
 from hydra.reporters.style import paint
@@ -19,9 +20,6 @@ from hydra.reporters.wrapping import bullets, wrapped
 
 WIDE = 96
 """Cells from which on the list of agents has a column for the version that was tried live."""
-
-TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
-"""A tier as people read it."""
 
 
 @dataclass(frozen=True, slots=True)

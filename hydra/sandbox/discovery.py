@@ -13,18 +13,17 @@ from pathlib import Path
 
 from hydra.sandbox.links import LinkResolver
 from hydra.sandbox.looking import entries_of, exists, is_file, is_folder, is_program
-from hydra.sandbox.masking import Masks, code_in, hidden_in_system, telling_files
-from hydra.sandbox.places import shown_path
+from hydra.sandbox.masking import Masks, hidden_in_system, telling_files
+from hydra.sandbox.places import GuardedPlaces, show_problems, shown_path
 from hydra.sandbox.programs import Programs
 from hydra.sandbox.showing import ShownPlaces
+from hydra.sandbox.system_checkout import hide_checkout
 from hydra.sandbox.tables import (
-    AGENT_PLACES,
     CACHES,
     CERTIFICATE_VARIABLES,
     ON_PATH,
     ROOT_MARKS,
     ROOT_VARIABLES,
-    SECRET_PLACES,
 )
 from hydra.sandbox.user_settings import remake_settings
 from hydra.sandbox.view import View, is_system
@@ -54,6 +53,7 @@ def compute_view(
     where git's conditional settings are read. `masks` gives what `hidden_in_system` does, for who
     has it already. Raises nothing: what cannot be read is not shown.
     """
+    objects = tuple(objects)
     discovery = _Discovery(home, environ, guarded, repository)
     for program in programs:  # first: more of them is shown than of other programs on PATH
         discovery.programs.show(Path(program), "the agent's program", whole=True)
@@ -64,7 +64,7 @@ def compute_view(
     discovery.exactly(objects, "the repository's objects")
     discovery.exactly([Path("/etc/resolv.conf")], "the resolver's file")
     discovery.asked_for(show)
-    return discovery.view(repository, masks())
+    return hide_checkout(discovery.view(repository, masks()), environ, objects)
 
 
 class _Discovery:
@@ -79,11 +79,11 @@ class _Discovery:
         self._links = LinkResolver()
         self._checkout = self._links.resolve(repository) if repository else None
         self._home = self._links.resolve(home)
-        own = (self._home / name for name in (*SECRET_PLACES, *AGENT_PLACES))
-        secret = dict.fromkeys((*own, *map(self._links.resolve, guarded)))
+        more = map(self._links.resolve, guarded)
         # What holds the user's checkout is as little shown as a whole as the checkout is.
         whole = (self._checkout, *self._checkout.parents) if self._checkout else ()
-        self._places = ShownPlaces(self._home, self._links, secret, whole)
+        guards = GuardedPlaces(self._home, more, whole)
+        self._places = ShownPlaces(self._home, self._links, guards)
         self.programs = Programs(self._places)
         self._show: list[Path] = []
 
@@ -97,14 +97,11 @@ class _Discovery:
         folder = self._links.resolve(entry)
         if is_system(folder) or not is_folder(folder):
             return
-        if self._is_work(folder):
-            self._code_alone(folder)
-        elif folder == self._home / "bin":
-            # Of HOME's own folders the one that is programs alone.
-            self._places.add(folder, ON_PATH)
-        elif not self._places.show(folder, ON_PATH):
+        is_work = self._is_work(folder)
+        if not is_work and not self._places.admits(folder, ON_PATH):
             return
-        else:
+        self.programs.show_code(folder, ON_PATH, subfolders=not is_work)
+        if not is_work:
             self.programs.prefix_of(folder)
         for program in _programs_in(folder):
             self.programs.show(program, f"on PATH in {entry}")
@@ -116,14 +113,10 @@ class _Discovery:
             return False
         return not any(is_file(at / "pyvenv.cfg") or is_folder(at / "conda-meta") for at in places)
 
-    def _code_alone(self, folder: Path) -> None:
-        # A folder of the checkout may hold any untracked file; what it holds deeper stays out.
-        for path in code_in(folder):
-            self._places.show(path, ON_PATH)
-
     def hydra(self) -> None:
         """The keeper's interpreter and Hydra's package."""
         self.programs.show(self._links.resolve(Path(sys.executable)), "Hydra's interpreter")
+        self.exactly([Path(os.__file__).parent], "Hydra's interpreter")
         self._places.add(self._links.resolve(_PACKAGE), "Hydra's own code")
 
     def variables(self) -> None:
@@ -139,8 +132,7 @@ class _Discovery:
         if parts:
             self._places.show_parts(top, parts, f"${name}")
         elif any(exists(top / mark) for mark in ROOT_MARKS[name]):
-            self._places.show(top, f"${name}")
-            self.programs.base_of(top)
+            self.programs.show_environment(top, f"${name}")
 
     def _named(self, name: str) -> Path | None:
         value = self._environ.get(name, "")
@@ -159,6 +151,8 @@ class _Discovery:
 
     def asked_for(self, show: Iterable[str]) -> None:
         """What the user's own `[confine] show` names; never all of HOME."""
+        show = tuple(show)
+        self._places.notes += show_problems(show, self._home)
         for name in show:
             place = shown_path(name, self._home)
             real = self._links.resolve(place)
@@ -172,7 +166,11 @@ class _Discovery:
         shown = self._places.outermost(sealed)
         asked_for = set(self._show)
         covered = [
-            file for place in shown if place.path not in asked_for for file in telling_files(place)
+            file
+            for place in shown
+            if place.path not in asked_for
+            for file in telling_files(place)
+            if not self._places.is_shown_itself(file)
         ]
         remade = remake_settings(self._home, self._environ, repository)
         return View(
@@ -200,7 +198,8 @@ def own_installation(home: Path, program: Path, settings: Iterable[Path]) -> tup
     folders = [links.resolve(place) for place in settings]
     if not any(place in links.resolve(program).parents for place in folders):
         return ()
-    places = ShownPlaces(links.resolve(home), links, (), never_whole=folders)
+    guards = GuardedPlaces(links.resolve(home), never_whole=folders, names=())
+    places = ShownPlaces(links.resolve(home), links, guards)
     Programs(places).show(program, "the agent's program", whole=True)
     for link in links.on_the_way(program):
         places.show(link.parent, "the agent's program")

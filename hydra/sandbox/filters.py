@@ -103,13 +103,13 @@ def _harmless(value: object, keys: re.Pattern[str], name: str) -> object:
     """None for what is left out."""
     if isinstance(value, dict):
         return _harmless_table(value, keys, f"{name}.") or None
-    if isinstance(value, list) and any(isinstance(it, dict) for it in value):
-        return [_harmless_table(it, keys, f"{name}.") for it in value if isinstance(it, dict)]
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return [_harmless_table(item, keys, f"{name}.") for item in value if isinstance(item, dict)]
     allowed = keys.fullmatch(name) and not holds_key(str(value))
     return _cleaned(value) if allowed else None
 
 
 def _cleaned(value: object) -> object:
     if isinstance(value, list):
-        return [_cleaned(it) for it in value]
+        return [_cleaned(item) for item in value]
     return clean_address(value) if isinstance(value, str) else value

@@ -28,6 +28,15 @@ def is_program(path: Path) -> bool:
     return stat.S_ISREG(mode) and bool(mode & 0o111)
 
 
+def first_bytes(path: Path, count: int = 4) -> bytes:
+    """How a regular file begins; nothing where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(count)
+    except OSError:
+        return b""
+
+
 def entries_of(folder: str | Path) -> list[os.DirEntry[str]]:
     """What is in a folder; nothing where it cannot be read."""
     try:

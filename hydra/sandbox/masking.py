@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from hydra.sandbox.code import code_in, files_in
 from hydra.sandbox.looking import entries_of, is_folder
 from hydra.sandbox.tables import ON_PATH
 from hydra.sandbox.view import Shown
@@ -47,10 +48,6 @@ _HOLDERS = frozenset(name.rpartition("/")[0] for name in _OF_INSTALLATIONS)
 _INSTALLED = 2
 """Levels down in which an installation is looked for."""
 
-_CODE = frozenset((".sh", ".bash", ".zsh", ".fish", ".py", ".js", ".mjs", ".cjs", ".rb", ".pl"))
-_CODE |= frozenset((".lua", ".so", ".dylib", ".jar", ".class", ".pyc", ".awk", ".sed", ".wasm"))
-_LIBRARY = re.compile(r"\.so(\.\d+)*$")
-
 _XML_KEY = re.compile(rb"<(password|passphrase|privateKey)>", re.I)
 _XML_COMMENT = re.compile(rb"<!--.*?-->", re.S)
 
@@ -66,45 +63,32 @@ _PRIVATE_FOLDERS = ((Path("/etc"), 8), (Path("/opt"), 5), (Path("/usr/local/etc"
 
 def telling_files(shown: Shown) -> Iterator[Path]:
     """Files whose name tells of a key, three levels down in a shown folder; settings of whole
-    installations; the `.git` of a folder that PATH names, whose configuration may hold one."""
+    installations; of a folder that PATH names those that are no code."""
     if not is_folder(shown.path):
         return
     if shown.reason == ON_PATH:
-        if is_folder(shown.path / ".git"):
-            yield shown.path / ".git"
         yield from _bystanders(shown.path)
     for folder, entries in _walk(shown.path):
         for entry in entries:
-            if _is_setting(folder, entry) or (not folder.public and _is_telling(entry)):
+            if _is_setting(folder, entry) or (not folder.public and _is_telling_file(entry)):
                 yield Path(entry.path)
 
 
-def _is_telling(entry: os.DirEntry[str]) -> bool:
-    named = _TELLING.search(entry.name) and not _PUBLIC.search(entry.name)
-    return bool(named) and not entry.is_dir(follow_symlinks=False)
+def _is_telling_file(entry: os.DirEntry[str]) -> bool:
+    return is_telling(entry.name) and not entry.is_dir(follow_symlinks=False)
 
 
 def _bystanders(folder: Path) -> Iterator[Path]:
     """Files in a PATH folder that are neither programs nor code: PATH asks for programs."""
-    for entry in _files_in(folder):
-        if not (_is_code(entry) or _PUBLIC.search(entry.name)):
-            yield Path(entry.path)
+    code = frozenset(code_in(folder))
+    for path in (Path(entry.path) for entry in files_in(folder)):
+        if path not in code and not _PUBLIC.search(path.name):
+            yield path
 
 
-def code_in(folder: Path) -> Iterator[Path]:
-    """Programs and code that lie in a folder itself, but what has a telling name."""
-    for entry in _files_in(folder):
-        if _is_code(entry) and not _TELLING.search(entry.name):
-            yield Path(entry.path)
-
-
-def _files_in(folder: Path) -> Iterator[os.DirEntry[str]]:
-    return (it for it in entries_of(str(folder)) if it.is_file(follow_symlinks=False))
-
-
-def _is_code(entry: os.DirEntry[str]) -> bool:
-    program = entry.stat(follow_symlinks=False).st_mode & 0o111
-    return bool(program or Path(entry.name).suffix in _CODE or _LIBRARY.search(entry.name))
+def is_telling(name: str) -> bool:
+    """Whether a file of that name holds a key, by the look of it."""
+    return bool(_TELLING.search(name) and not _PUBLIC.search(name))
 
 
 class _Folder(NamedTuple):

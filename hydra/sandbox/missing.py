@@ -7,13 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from hydra.sandbox.tables import (
-    AGENT_PLACES,
-    NEVER_WHOLE,
-    NEVER_WHOLE_OF_HOME,
-    SCRATCH,
-    SECRET_PLACES,
-)
+from hydra.sandbox.places import GuardedPlaces
+from hydra.sandbox.tables import SCRATCH
 
 MOST_TEXT = 64 * 1024
 """Characters of an output that are read, its last: an error stands at the end."""
@@ -88,12 +83,8 @@ def _is_hidden(
 
 def _place(path: Path, home: Path) -> Path | None:
     """The highest folder above `path` that may be shown as a whole; None for keys."""
-    never = {home / name for name in NEVER_WHOLE_OF_HOME} | set(map(Path, NEVER_WHOLE))
-    guarded = [home / name for name in (*SECRET_PLACES, *AGENT_PLACES)]
-    if any(place in (path, *path.parents) for place in guarded):
-        return None
-    for place in (*reversed(path.parents), path):
-        holds_keys = any(place in secret.parents for secret in guarded)
-        if place not in never and place not in home.parents and not holds_keys:
+    guards = GuardedPlaces(home)
+    for place in (*reversed(path.parents), path) if guards.above(path) is None else ():
+        if not guards.is_whole_guarded(place):
             return place if len(place.parts) > 2 or place == path else path
     return None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hydra.sandbox.looking import exists, is_folder
 from hydra.sandbox.policy import SandboxPolicy, hidden_in_worktree
 from hydra.sandbox.tables import SCRATCH, SYSTEM, VAR
-from hydra.sandbox.view import is_system
+from hydra.sandbox.view import is_sealable, is_system
 
 _EMPTY_FILE = Path(__file__).parents[1] / "py.typed"
 """What a hidden file reads as. Not /dev/null: bound without devices it cannot be opened, bound
@@ -123,7 +123,9 @@ def _sealed(policy: SandboxPolicy) -> Iterator[Path]:
     shown = {it.path for it in view.shown}
     writable = {*map(Path, SCRATCH), *shown, *([home] if home else ())}
     for place in (real(policy.state), *(it for it in view.sealed if it not in shown)):
-        if place != policy.placement.path and writable.intersection(place.parents):
+        if place == policy.placement.path:
+            continue
+        if writable.intersection(place.parents) or (is_system(place) and is_sealable(place)):
             yield place
 
 

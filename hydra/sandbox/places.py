@@ -7,7 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
 from hydra.sandbox.looking import exists
-from hydra.sandbox.tables import AGENT_PLACES, SECRET_PLACES
+from hydra.sandbox.tables import (
+    AGENT_PLACES,
+    NEVER_WHOLE,
+    NEVER_WHOLE_OF_HOME,
+    SECRET_PLACES,
+)
 
 
 def exposed_place(folder: str) -> str:
@@ -50,9 +55,38 @@ def show_problems(names: Iterable[str], home: Path) -> Iterator[str]:
             yield f"[confine] show shows the agents a place of keys, {entry_for(place, real_home)}"
 
 
+class GuardedPlaces:
+    """Places of keys and of agents' settings (the tables' `names` in HOME, and `more`), and folders
+    that hold everything (`never_whole` beside the tables'); all by their real names."""
+
+    def __init__(
+        self,
+        home: Path,
+        more: Iterable[Path] = (),
+        never_whole: Iterable[Path] = (),
+        names: Iterable[str] = (*SECRET_PLACES, *AGENT_PLACES),
+    ) -> None:
+        of_home = (home / name for name in NEVER_WHOLE_OF_HOME)
+        self._never_whole = {*map(Path, NEVER_WHOLE), *of_home, *home.parents, *never_whole}
+        self._places = dict.fromkeys((*(home / name for name in names), *more))
+        self._holders = {parent for place in self._places for parent in place.parents}
+
+    def above(self, real: Path) -> Path | None:
+        """The place of keys or settings that `real` is or lies in."""
+        return next((place for place in (real, *real.parents) if place in self._places), None)
+
+    def below(self, real: Path) -> Path | None:
+        """One that is there and that `real` holds."""
+        inside = (place for place in self._places if real in place.parents)
+        return next(filter(exists, inside), None)
+
+    def is_whole_guarded(self, real: Path) -> bool:
+        """Whether it may not be shown as a whole: it is, holds or lies in such a place."""
+        whole = real in self._never_whole or real in self._holders
+        return whole or self.above(real) is not None
+
+
 def secret_place(real: Path, home: Path) -> Path | None:
     """The place of keys, or of an agent's settings, that `real` is, holds or lies in."""
-    for place in (home / name for name in (*SECRET_PLACES, *AGENT_PLACES)):
-        if real == place or place in real.parents or (real in place.parents and exists(place)):
-            return place
-    return None
+    guards = GuardedPlaces(home)
+    return guards.above(real) or guards.below(real)

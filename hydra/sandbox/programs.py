@@ -7,9 +7,30 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from hydra.sandbox.looking import exists, is_file, is_folder, is_program
+from hydra.sandbox.code import (
+    code_in,
+    files_in,
+    folders_in,
+    holds_documents,
+    is_code_folder,
+    is_in_checkout,
+    is_program_by_name,
+    is_work,
+)
+from hydra.sandbox.elf import needed_libraries
+from hydra.sandbox.looking import entries_of, is_file, is_folder, is_program
+from hydra.sandbox.masking import is_telling
 from hydra.sandbox.showing import ShownPlaces
-from hydra.sandbox.tables import BESIDE, PREFIX_PARTS, ROOTS
+from hydra.sandbox.tables import (
+    APPLICATIONS,
+    BESIDE,
+    ENVIRONMENT_PARTS,
+    OF_ENVIRONMENTS,
+    ON_PATH,
+    PREFIX_CODE,
+    PREFIX_PARTS,
+    ROOTS,
+)
 from hydra.sandbox.view import is_system
 
 _DEPTH = 8
@@ -36,6 +57,7 @@ class Programs:
         self._bases_seen: set[Path] = set()
         self._above: dict[Path, Path | None] = {Path("/"): None}
         self._whole_installations: set[Path] = set()
+        self._prefixes: set[Path] = set()
         by_name = {name: parts for name, parts in ROOTS.items() if "/" not in name}
         self._dotted = {name: parts for name, parts in by_name.items() if name.startswith(".")}
 
@@ -44,7 +66,7 @@ class Programs:
         does."""
         real = self._places.links.resolve(path)
         self._environments(path, reason)
-        if real in self._seen or depth > _DEPTH or not is_program(real):
+        if real in self._seen or depth > _DEPTH or not _is_program(real):
             return
         self._seen.add(real)
         if not is_system(real):
@@ -56,10 +78,23 @@ class Programs:
         for named in _named_in(real) if whole else ():
             self.show(named, f"{real.name} names it", whole=True, depth=depth + 1)
 
+    def show_code(self, folder: Path, reason: str, *, subfolders: bool = True) -> None:
+        """Of a folder its programs and code, and of its `subfolders` those that are code: as a
+        whole where nothing else lies in it, or where what does is covered (a folder on PATH)."""
+        subfolders = subfolders and not is_in_checkout(folder / "program", self._places.home)
+        inner = [*folders_in(folder)]
+        parts = [path for path in inner if subfolders and is_code_folder(path)]
+        code = [path for path in code_in(folder) if not is_telling(path.name)]
+        others = len([*files_in(folder)]) - len(code)
+        covered = not others or (reason == ON_PATH and others <= len(code))
+        whole = covered and len(parts) == len(inner) and self._places.admits(folder, reason)
+        for path in (folder,) if whole else (*parts, *code):
+            self._places.show(path, reason)
+
     def prefix_of(self, folder: Path) -> None:
         """The libraries of a PATH folder's programs: the rest of its prefix, or of its root."""
         if not self._known_root(folder / "program", _BESIDE) and folder.name in ("bin", "sbin"):
-            if not _in_checkout(folder, self._places.home):
+            if not is_in_checkout(folder, self._places.home):
                 self._prefix(folder.parent, _BESIDE)
             else:
                 self._environment(folder / "program", _BESIDE)
@@ -83,8 +118,9 @@ class Programs:
                 self._environment(place, reason)
 
     def _installation(self, real: Path, reason: str, *, whole: bool) -> None:
-        """The first that fits: a root's row, an environment, node_modules, a prefix; else the
-        folder of a compiled program, and a script alone."""
+        """The first that fits: a root's row, an environment, node_modules, a prefix, an unpacked
+        application; else the program alone, with the libraries that it is linked with."""
+        self._places.show(real, reason)
         if real.parent in self._whole_installations:
             return
         if self._known_root(real, reason) or self._environment(real, reason):
@@ -93,13 +129,23 @@ class Programs:
         modules = next((at for at in reversed(real.parents) if at.name == "node_modules"), None)
         if modules is not None:
             self._places.show(modules, reason)
-        elif not whole and _in_checkout(real, self._places.home):
-            self._places.show(real, reason)  # the rest of it is somebody's work
-        elif real.parent.name in ("bin", "sbin", "libexec"):
+            return
+        for library in needed_libraries(real):
+            self._places.show(library, f"{real.name} is linked with it")
+        if not whole and is_in_checkout(real, self._places.home):
+            return  # the rest of it is somebody's work
+        if real.parent.name in ("bin", "sbin", "libexec"):
             self._prefix(real.parent.parent, reason)
-            self._places.show(real, reason)
-        elif (_interpreter(real) and not whole) or not self._places.show(real.parent, reason):
-            self._places.show(real, reason)
+        elif whole and self._places.admits(real.parent, reason):
+            self.show_code(real.parent, reason)
+        if not _interpreter(real):
+            self._application(real.parent, reason)
+
+    def _application(self, folder: Path, reason: str) -> None:
+        for mark, parts in APPLICATIONS.items():
+            if any(folder.glob(mark)):
+                for path in (path for part in parts for path in folder.glob(part)):
+                    self._places.show(path, reason)
 
     def _known_root(self, real: Path, reason: str) -> bool:
         for top, parts in self._roots_above(real):
@@ -124,8 +170,7 @@ class Programs:
         top = self._environment_above(real.parent)
         if top is None:
             return False
-        self._places.show(top, reason)
-        self.base_of(top)
+        self.show_environment(top, reason)
         return True
 
     def _environment_above(self, folder: Path) -> Path | None:
@@ -137,11 +182,41 @@ class Programs:
             )
         return self._above[folder]
 
+    def show_environment(self, top: Path, reason: str) -> None:
+        """A virtual or conda environment: as a whole, unless it was made where somebody works."""
+        parts = ENVIRONMENT_PARTS if _holds_work(top) else ()
+        self._places.show_parts(top, parts, reason)
+        self.base_of(top)
+
     def _prefix(self, top: Path, reason: str) -> None:
-        if is_system(top) or self._places.is_guarded(top):
+        if top in self._prefixes or is_system(top) or self._places.guards.is_whole_guarded(top):
             # Never HOME's own lib and share; what lies in bin is shown one by one.
             return
+        self._prefixes.add(top)
+        for name in ("bin", "sbin"):
+            self.show_code(top / name, reason)
+        code = filter(is_code_folder, (top / part for part in PREFIX_CODE))
+        for path in (*code, *_shared_data(top)):
+            self._places.show(path, reason)
         self._places.show_parts(top, PREFIX_PARTS, reason)
+        self._application(top, reason)
+
+
+def _shared_data(prefix: Path) -> Iterator[Path]:
+    """What the programs of a prefix have in its `share`: it bears the name of one, or begins so."""
+    programs = (path.name for part in ("bin", "sbin") for path in code_in(prefix / part))
+    names = tuple(name for name in programs if len(name) > 1)
+    for path in (Path(entry.path) for entry in entries_of(prefix / "share") if entry.is_dir()):
+        if path.name.startswith(names) and not holds_documents(path):
+            yield path
+
+
+def _holds_work(environment: Path) -> bool:
+    """Whether other things than its own lie in a virtual environment, work in a conda one."""
+    entries = [Path(entry.path) for entry in entries_of(environment)]
+    if is_file(environment / "pyvenv.cfg"):
+        return not OF_ENVIRONMENTS.issuperset(path.name for path in entries)
+    return any(map(is_work, entries))
 
 
 def _interpreter(program: Path) -> Path | None:
@@ -169,11 +244,6 @@ def _named_in(script: Path) -> Iterator[Path]:
     yield from (path for path in paths if not is_system(path) and is_program(path))
 
 
-def _in_checkout(real: Path, home: Path) -> bool:
-    """Whether it lies in somebody's repository: no more of that is shown than the program."""
-    for parent in real.parents:
-        if parent in (home, *home.parents):
-            return False
-        if exists(parent / ".git"):
-            return True
-    return False
+def _is_program(real: Path) -> bool:
+    """A file that may be executed, and no document or key of a disk where everything may be."""
+    return is_program(real) and is_program_by_name(real) and not is_telling(real.name)

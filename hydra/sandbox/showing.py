@@ -7,7 +7,8 @@ from pathlib import Path
 
 from hydra.sandbox.links import LinkResolver
 from hydra.sandbox.looking import exists, is_folder
-from hydra.sandbox.tables import NEVER_WHOLE, NEVER_WHOLE_OF_HOME
+from hydra.sandbox.places import GuardedPlaces
+from hydra.sandbox.tables import ON_PATH
 from hydra.sandbox.view import Shown, is_system
 
 
@@ -18,20 +19,13 @@ class ShownPlaces:
         self,
         home: Path,
         links: LinkResolver,
-        guarded: Iterable[Path],
-        never_whole: Iterable[Path] = (),
+        guards: GuardedPlaces,
     ) -> None:
         self.home = home
         self.links = links
+        self.guards = guards
         self.notes: list[str] = []
         self._reasons: dict[Path, str] = {}
-        whole = [Path(name) for name in NEVER_WHOLE]
-        whole += (home / name for name in NEVER_WHOLE_OF_HOME)
-        self._never_whole = frozenset((*whole, *home.parents, *never_whole))
-        guards = tuple(guarded)
-        self._guarded = frozenset(guards)
-        self._holders = frozenset(parent for place in guards for parent in place.parents)
-        self._answers: dict[Path, bool] = {}
 
     def show(self, path: Path, reason: str) -> bool:
         """Shows it, unless it is the system's, not there, or a folder that may not be shown as a
@@ -39,10 +33,19 @@ class ShownPlaces:
         real = self.links.resolve(path)
         if is_system(real) or not exists(real):
             return False
-        if self.is_guarded(real) and (is_folder(real) or self._in_guarded(real)):
-            self.notes.append(f"not shown: {real} ({reason})")
+        if not self.admits(real, reason):
             return False
         self.add(real, reason)
+        return True
+
+    def admits(self, real: Path, reason: str) -> bool:
+        """Whether nothing guards it; a note where something does. Of HOME's own folders `bin` is
+        programs alone."""
+        if real == self.home / "bin" and reason == ON_PATH:
+            return True
+        if self.guards.above(real) or (is_folder(real) and self.guards.is_whole_guarded(real)):
+            self.notes.append(f"not shown: {real} ({reason})")
+            return False
         return True
 
     def show_parts(self, top: Path, parts: Iterable[str], reason: str) -> None:
@@ -55,13 +58,9 @@ class ShownPlaces:
         if not is_system(real):
             self._reasons.setdefault(real, reason)
 
-    def is_guarded(self, real: Path) -> bool:
-        """Whether it may not be shown as a whole: it is, holds, or lies in a place of keys or of
-        an agent's settings, or is one of the folders that hold everything."""
-        if real not in self._answers:
-            whole = real in self._never_whole or real in self._holders
-            self._answers[real] = whole or self._in_guarded(real)
-        return self._answers[real]
+    def is_shown_itself(self, real: Path) -> bool:
+        """Whether something asks for just this."""
+        return real in self._reasons
 
     def is_all_of_home(self, real: Path) -> bool:
         """Whether it is HOME, or holds it."""
@@ -96,6 +95,3 @@ class ShownPlaces:
             return True
         inside = any(path in places for path in (real, *real.parents))
         return inside or any(real in path.parents for path in (*places, self.home))
-
-    def _in_guarded(self, real: Path) -> bool:
-        return any(place in self._guarded for place in (real, *real.parents))

@@ -24,7 +24,9 @@ def hidden_variables(environment: Mapping[str, str], policy: SandboxPolicy) -> d
 
 def _hidden(value: str, policy: SandboxPolicy) -> Path | None:
     named = _paths(value, policy.view.home)
-    return next((it for it in named if os.path.lexists(it) and not is_seen(it, policy)), None)
+    return next(
+        (path for path in named if os.path.lexists(path) and not is_seen(path, policy)), None
+    )
 
 
 def _paths(value: str, home: Path) -> Iterator[Path]:

@@ -69,7 +69,7 @@ class View:
         return named in self.settings or self.home / named in self.settings
 
     def _reason(self, real: Path) -> str:
-        if is_system(real):
+        if is_system(real) and not _within(real, filter(is_sealable, self.sealed)):
             return "the system's"
         for shown in reversed(self.shown):  # of two that hold it, the inner one
             if real.is_relative_to(shown.path):
@@ -89,6 +89,12 @@ def is_system(path: Path) -> bool:
     if len(parts) < 2:
         return False
     return parts[1] in SYSTEM or (parts[1] == "var" and _within(path, _VAR))
+
+
+def is_sealable(place: Path) -> bool:
+    """Whether a lane can do without a checkout (absolute) there: /opt/shop, not /etc itself."""
+    needed = 3 if place.parts[1:2] == ("usr",) else 2
+    return not is_system(place) or len(place.parts) > needed
 
 
 _VAR = tuple(Path("/var", name) for name in VAR)

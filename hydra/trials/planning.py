@@ -85,7 +85,7 @@ def plan(subjects: Sequence[Subject], checks: Sequence[Check], base: Collection[
     cut: list[NotTried] = []
     protected = [job for one in ordered for job in _protected(one, checks, base, cut)]
     # Where the lane's own run is held back anyway, putting the tests back decides less.
-    held = {one.lane: any(it.held_back for it in one.results) for one in ordered}
+    held = {one.lane: any(result.held_back for result in one.results) for one in ordered}
     protected.sort(key=lambda job: held[job.on])
     authors = [one for one in ordered if len(ordered) > 1]
     on_base = {one.lane: tuple(_on_base(one, base, cut)) for one in authors}
@@ -98,7 +98,7 @@ def plan(subjects: Sequence[Subject], checks: Sequence[Check], base: Collection[
         cross=tuple(
             _in_turns([_cross(one, on_base[one.lane], ordered, checks, base) for one in authors])
         ),
-        not_tried=tuple(it for it in cut),
+        not_tried=tuple(cut),
     )
 
 

@@ -133,7 +133,7 @@ class Trees:
         return (path.decode("utf-8", "backslashreplace"),) if path else ()
 
     def _with_canaries(self, language: str) -> tuple[bytes, str]:
-        files = {it.decode("utf-8", "backslashreplace"): it for it in self._listing}
+        files = {name.decode("utf-8", "backslashreplace"): name for name in self._listing}
         near = [file.path for subject in self._subjects.values() for file in subject.files]
         for path in candidates(files, language, near)[:_MOST_READ]:
             text = self._text(Entry("100644", self._listing[files[path]])) or ""

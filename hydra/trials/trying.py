@@ -147,15 +147,15 @@ class _Trying:
                 self._why[job.key] = self._why.pop(base.key, _NOT_RUN)
                 self._jobs[job.key] = job
                 self._jobs.pop(base.key, None)
-        await self._each([it for it in jobs if it.key not in self._why], self._try)
+        await self._each([job for job in jobs if job.key not in self._why], self._try)
 
     async def _works(self, job: Job) -> bool:
-        made = self._made.get(job.key)
-        if made is None:
+        trial = self._made.get(job.key)
+        if trial is None:
             return False
-        output = self._folder / made.result.output
+        output = self._folder / trial.result.output
         text = await trio.to_thread.run_sync(_bytes, output)
-        return works(made.result, text, self._trees.token)
+        return works(trial.result, text, self._trees.token)
 
     async def _cross(self) -> None:
         await self._each(self._plan.on_base, self._try)

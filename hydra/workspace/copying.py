@@ -104,13 +104,13 @@ def _copy_entry(source: Entry, target: Entry) -> None:
 
 
 def _copy_folder(source: Entry, target: Entry) -> None:
-    with _opened(open_folder(source)) as inner:
-        if _is_link(target):
-            _clear(target)
-        with _opened(open_folder(target, make=True)) as outer:
-            for name in os.listdir(inner):  # noqa: PTH208  a descriptor
-                _copy_entry(Entry(inner, name), Entry(outer, name))
-            _stamp(outer, os.fstat(inner))
+    with (
+        _opened(open_folder(source)) as inner,
+        _opened(open_folder(target, make=True, clear=True)) as outer,
+    ):
+        for name in os.listdir(inner):  # noqa: PTH208  a descriptor
+            _copy_entry(Entry(inner, name), Entry(outer, name))
+        _stamp(outer, os.fstat(inner))
 
 
 def _copy_regular(source: Entry, target: Entry) -> None:
@@ -133,13 +133,6 @@ def _stamp(descriptor: int, status: os.stat_result) -> None:
 def _clear(entry: Entry) -> None:
     with suppress(FileNotFoundError):
         os.unlink(entry.name, dir_fd=entry.folder)
-
-
-def _is_link(entry: Entry) -> bool:
-    with suppress(FileNotFoundError):
-        status = os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
-        return not stat.S_ISDIR(status.st_mode)
-    return False
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from hydra.git.repository import Repository
 from hydra.git.runner import GitFailed
 from hydra.model import Limits, Patch
 from hydra.sandbox.layers import Placement
+from hydra.shortage import WAITS
 from hydra.workspace import sidefile, tree
 from hydra.workspace.borrowing import Borrowed
 from hydra.workspace.contract import SignInNotice
@@ -35,9 +37,6 @@ RECORD = "ground.json"
 
 LANE_HOME = "home"
 """A lane's folder for its agent's settings, caches and files, beside its worktree."""
-
-_AGAIN = 2
-"""Times that a patch is taken anew where a git was killed: one may be, where memory runs out."""
 
 USER_HOME = "user"
 """What its processes have for HOME where something confines them."""
@@ -172,16 +171,17 @@ class PrivateGround:
         message: str,
         secrets_in: Count | None = None,
     ) -> Patch:
-        """Takes the worktree as a commit in patches.git; again where a git of it was killed."""
-        again = _AGAIN
-        while True:
+        """Takes the worktree as a commit in patches.git; again where a git of it was killed, or
+        had to do without processes or memory."""
+        for wait in (*WAITS, None):
             try:
-                return self._taken(attempt, message, secrets_in, last=not again)
+                return self._taken(attempt, message, secrets_in, last=wait is None)
             except GitFailed as failed:
-                if not (failed.killed and again):
+                if wait is None or not failed.passing:
                     return self._not_taken_for(failed)
-            again -= 1
+            time.sleep(wait)
             patch_git.unlock(self._patches, self._lane)
+        raise AssertionError("the last one is given")
 
     def _not_taken_for(self, failed: GitFailed) -> Patch:
         """A full disk, a record that was removed, a git that is killed again and again."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from hydra.conformance.racing import Order, race
 from hydra.conformance.racing import Place as Scene
 from hydra.conformance.server import serve
 from tests.live.support import AGENTS, BIN, hydra_program, unmet
+from tests.support.command import completed
 from tests.support.wrappers import Difference, wrap
 
 pytestmark = pytest.mark.live
@@ -144,14 +144,13 @@ def conformance(scratch: Path, *options: str, path: Path) -> Found:
         pytest.skip("HYDRA_LIVE_BIN names no folder with the real CLIs")
     home = scratch / "home"
     home.mkdir(exist_ok=True)
-    ran = subprocess.run(
-        [hydra_program(), "conformance", "--live", "--situation", "edit", "--keep", "--json",
-         *options, *AGENTS],
+    ran = completed(
+        [
+            *(hydra_program(), "conformance", "--live", "--situation", "edit", "--keep", "--json"),
+            *(*options, *AGENTS),
+        ],
         env={"PATH": f"{path}:{_system()}", "HOME": str(home), "LANG": "C.UTF-8"},
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )  # fmt: skip
+    )
     try:
         document = json.loads(ran.stdout)
     except ValueError:

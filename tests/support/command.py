@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,38 @@ def ignoring(*signals: str) -> list[str]:
     return ["/bin/sh", "-c", f'trap "" {" ".join(signals)}; exec "$@"', "sh"]
 
 
+def account(uid: int) -> dict[str, Any]:
+    """What `subprocess` needs to run a program as that account."""
+    return {} if uid == os.geteuid() else {"user": uid, "group": uid, "extra_groups": []}
+
+
+def completed(
+    argv: Sequence[str | bytes | Path],
+    *,
+    input: str | None = None,
+    timeout: float = 180,
+    uid: int | None = None,
+    **options: Any,
+) -> subprocess.CompletedProcess[str]:
+    """A program's end, whatever its exit code, and its output as text; its stdin is `input` or
+    empty. The limit is for one that hangs, and far from any other."""
+    done: subprocess.CompletedProcess[str] = subprocess.run(
+        argv,
+        input=input,
+        stdin=subprocess.DEVNULL if input is None else None,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        **account(os.geteuid() if uid is None else uid),
+        **options,
+    )
+    return done
+
+
 @dataclass
 class Hydra:
-    """One HOME, one state folder, one repository, one folder of agents.
+    """One HOME, one state folder, one repository, one folder of agents, one account.
 
     `wrap` is put before the command: what changes the world that it finds itself in.
     """
@@ -50,9 +80,12 @@ class Hydra:
     extra: dict[str, str] = field(default_factory=dict)
     path: list[Path] = field(default_factory=list)
     wrap: list[str] = field(default_factory=list)
+    uid: int = field(default_factory=os.geteuid)
+    home_name: str = "home"
+    python: str = sys.executable
 
     def __post_init__(self) -> None:
-        self.home = self.scratch / "home"
+        self.home = self.scratch / self.home_name
         self.home.mkdir(exist_ok=True)
         self.state = self.scratch / "state"
 
@@ -93,23 +126,21 @@ class Hydra:
     def run(
         self, *args: str, stdin: str | None = None, timeout: float = 180
     ) -> subprocess.CompletedProcess[str]:
-        """`hydra ARGS` to its end; the limit is for one that hangs, and far from any other."""
-        return subprocess.run(
-            [*self.wrap, sys.executable, "-m", "hydra", *args],
-            cwd=self.repo,
-            env=self.environ,
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
+        """`hydra ARGS` to its end."""
+        return self.execute(*self._line(args), stdin=stdin, timeout=timeout)
+
+    def execute(
+        self, *argv: str | bytes, stdin: str | None = None, timeout: float = 180
+    ) -> subprocess.CompletedProcess[str]:
+        """Any program to its end, in the same place and environment."""
+        return completed(
+            argv, cwd=self.repo, env=self.environ, input=stdin, timeout=timeout, uid=self.uid
         )
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         """`hydra ARGS`, left running in a session of its own."""
-        process = subprocess.Popen(
-            [*self.wrap, sys.executable, "-m", "hydra", *args],
+        process: subprocess.Popen[str] = subprocess.Popen(
+            self._line(args),
             cwd=self.repo,
             env=self.environ,
             stdin=subprocess.DEVNULL,
@@ -117,9 +148,31 @@ class Hydra:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            **account(self.uid),
         )
         _started.append(process)
         return process
+
+    def _line(self, args: Sequence[str]) -> list[str]:
+        return [*self.wrap, self.python, "-m", "hydra", *args]
+
+    def without(self, name: str) -> None:
+        """From here on PATH has every program of this machine but that one."""
+        tools = self.scratch / "tools"
+        tools.mkdir()
+        for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
+            for program in Path(folder).iterdir():
+                if program.name != name and not (tools / program.name).is_symlink():
+                    (tools / program.name).symlink_to(program)
+        self.extra["PATH"] = os.pathsep.join((*map(str, self.path), str(tools)))
+
+    def refused_bwrap(self, message: str) -> None:
+        """From here on bwrap is there, and refuses with these words."""
+        stand_in = self.scratch / "refused" / "bwrap"
+        stand_in.parent.mkdir()
+        stand_in.write_text(f"#!/bin/sh\necho {shlex.quote(message)} >&2\nexit 1\n")
+        stand_in.chmod(0o755)
+        self.path.insert(0, stand_in.parent)
 
     def race(self, *args: str) -> Race:
         """`hydra race "Do it" --json ARGS`, read."""

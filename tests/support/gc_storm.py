@@ -12,18 +12,19 @@ Then:
   - `hydra diff` of one of them shows each of its files, and one of `runs show`, `export`,
     `compare` and `merge --dry-run` ends with 0;
   - so it is with an earlier run, chosen by chance.
-A race that is refused because its base was amended and pruned as it began has lost nothing.
+A race that is refused because its base was amended and pruned as it began has lost nothing, nor
+one whose lanes could not be opened for that. What could not be brought to patches.git, for want of
+processes, say, is in its lane, which stays.
 
 The ledger is storm.py's FIFO; an agent enters a file by the name that git gives to its content.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
+import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -34,10 +35,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.conftest import git, make_repository
+from hydra.paths import ground_dir
+from tests.conftest import git
 from tests.support import fakes
-from tests.support.command import Hydra
-from tests.support.storm import LANES, ROOT, Ledger, place
+from tests.support.storm import LANES, Ledger, hydra_in, options_of, place, say
 
 _BEGIN = """set -e
 base=$(git rev-parse HEAD)
@@ -138,9 +139,7 @@ class Storm:
     def __init__(self, scratch: Path, seed: int, *, bwrap: bool) -> None:
         self.chance = random.Random(seed)
         self.ledger = Ledger(scratch / "ledger")
-        self.hydra = Hydra(scratch, make_repository(scratch / "shop"))
-        places = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self.hydra.extra["PYTHONPATH"] = os.pathsep.join(places)
+        self.hydra = hydra_in(scratch)
         self.bwrap = bwrap
         self.rounds: list[Round] = []
 
@@ -162,7 +161,7 @@ class Storm:
         self.ledger.settle()
         done.run = str(max(self.hydra.state.glob("*/runs/[!.]*"), default="", key=_name))
         done.entered = sum(len(self._entries(done, lane)) for lane in LANES)
-        if "went away as the race began" in raced.stderr:
+        if "went away as the race began" in raced.stderr or self._opened_none(done):
             done.refused = True
         elif raced.returncode not in (0, 1) or not done.entered:
             done.faults.append(f"the race: exit {raced.returncode}: {raced.stderr}")
@@ -170,6 +169,13 @@ class Storm:
             done.faults += self._look(done, user)
             self.rounds.append(done)
         return done
+
+    def _opened_none(self, done: Round) -> bool:
+        try:
+            lanes = json.loads(Path(done.run, "result.json").read_text())["lanes"]
+        except (OSError, ValueError, KeyError):
+            return False
+        return all((lane.get("error") or {}).get("reason") == "ground" for lane in lanes)
 
     def _entries(self, done: Round, lane: str) -> set[str]:
         return self.ledger.entries.get((done.token, lane), set())
@@ -190,7 +196,7 @@ class Storm:
 
     def _commit_aside(self, name: str, way: str) -> None:
         repo = self.hydra.repo
-        _git(repo, "checkout", "-qb", name)
+        _git(repo, "checkout", "-qB", name)  # an earlier round's may be there
         _git(repo, "commit", "-qm", name)
         if way == "tag":
             _git(repo, "tag", f"t-{name}")
@@ -253,8 +259,13 @@ class Storm:
                 yield f"{done.token}: cannot be fetched: {fetched.stderr}"
             for lane in LANES:
                 for entry in sorted(self._entries(done, lane)):
-                    if not _has(fresh, lane, entry):
+                    if not (_has(fresh, lane, entry) or self._is_in_lane(done, lane, entry)):
                         yield f"{done.token} {lane}: lost {entry}"
+
+    def _is_in_lane(self, done: Round, lane: str, entry: str) -> bool:
+        repository = ground_dir(self.hydra.state, Path(done.run).name, lane) / "repo.git"
+        name = entry.rpartition(":")[2]
+        return repository.is_dir() and _git(repository, "cat-file", "-t", name).strip() == "blob"
 
 
 def _name(run: Path) -> str:
@@ -315,28 +326,14 @@ def summary(rounds: list[Round]) -> str:
 
 def main() -> int:
     """Prints every round, then the figures; exit 1 where a round has a fault."""
-    parser = argparse.ArgumentParser(prog="python -m tests.support.gc_storm")
-    parser.add_argument("--races", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    parser.add_argument("--no-bwrap", action="store_true", help="with nothing that confines")
-    parser.add_argument("--user", type=int, help="as this uid (from root)")
-    options = parser.parse_args()
-    if options.user is not None:
-        os.setgroups([])
-        os.setgid(options.user)
-        os.setuid(options.user)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    options = options_of("gc_storm", "races")
     with place() as scratch:
         os.environ["HOME"] = str(scratch)  # git's, for the repository that is made
         rounds = storm(
-            scratch, races=options.races, seed=options.seed, bwrap=not options.no_bwrap, say=_say
+            scratch, races=options.races, seed=options.seed, bwrap=not options.no_bwrap, say=say
         )
-    _say(summary(rounds))
+    say(summary(rounds))
     return int(any(done.faults for done in rounds))
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -23,10 +23,14 @@ exec {git} "$@"
 """
 
 
+_SHORT = "echo 'fatal: cannot fork: Resource temporarily unavailable' >&2; exit 128"
+
+
 def kill_git(folder: Path, verb: str, *, times: int, at: str = "begin", then: str = "") -> Path:
     """Places it in `folder`; the first `times` commands with that verb are killed.
 
-    `at` is `begin`, `end` (it is done, and answers nothing) or `never`. `then` is a shell line that
+    `at` is `begin`, `end` (it is done, and answers nothing), `short` (it ends for want of a process
+    of its own) or `never`. `then` is a shell line that
     is run after it, where `git` is the real one. Gives the folder in which each leaves a mark.
     """
     real = shutil.which("git")
@@ -38,7 +42,7 @@ def kill_git(folder: Path, verb: str, *, times: int, at: str = "begin", then: st
         numbers=" ".join(map(str, range(times))),
         flags=flags,
         git=real,
-        first="kill -9 $$" if at == "begin" else "",
+        first={"begin": "kill -9 $$", "short": _SHORT}.get(at, ""),
         discard="> /dev/null 2>&1" if at == "end" else "",
         then=then.replace("git ", f"env -i PATH=/usr/bin:/bin HOME=/nonexistent {real} "),
         end="kill -9 $$" if at == "end" else "exit $code",

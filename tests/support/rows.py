@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import fakes
-from tests.support.command import Race
+from tests.support.command import Race, account
 from tests.support.trust import Place
 
 EDIT = fakes.edit("src/pager.py", "fixed\n")
@@ -87,7 +87,7 @@ class Seen:
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.place.home)},
             capture_output=True,
             check=True,
-            **self.place._account(),
+            **account(self.place.uid),
         )
         said: bytes = done.stdout
         return said

@@ -17,7 +17,6 @@ import random
 import re
 import shutil
 import signal
-import site
 import stat
 import subprocess
 import sys
@@ -33,9 +32,10 @@ from hydra.app.unmerge import abort
 from hydra.errors import HydraError, LandingRefused
 from hydra.landing.picks import Pick
 from tests.conftest import git, make_repository
+from tests.support.command import account
 from tests.support.editor import Editor, Save
 from tests.support.landings import Shelf, everything, leftovers
-from tests.support.trust import PROJECT, python_for
+from tests.support.trust import own_modules, python_for
 
 KINDS = ("lane", "undo", "picks", "no-commit", "killed")
 SIZES = (3, 3, 3, 30, 30, 300, 2000)
@@ -304,14 +304,11 @@ def main() -> int:
         return storm(options.landings, options.seed, options.seconds)
     rows = vars(options).items()
     arguments = [text for key, value in rows if key != "user" for text in (f"--{key}", str(value))]
-    path = os.pathsep.join((str(PROJECT), *site.getsitepackages()))
     return subprocess.run(
         [python_for(options.user), "-m", "tests.support.save_storm", *arguments],
-        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-        user=options.user,
-        group=options.user,
-        extra_groups=[],
+        env={**os.environ, **own_modules()},
         check=False,
+        **account(options.user),
     ).returncode
 
 

@@ -38,7 +38,7 @@ from pathlib import Path
 from tests.conftest import git, make_repository
 from tests.live.leftovers import Leftover, end, leftovers
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, completed
 
 ROOT = Path(__file__).parents[2]
 LANES = ("claude", "codex")
@@ -140,31 +140,28 @@ class Round:
     faults: list[str] = field(default_factory=list)
 
 
+def hydra_in(scratch: Path) -> Hydra:
+    """This checkout's, whichever is installed; with what an ordinary user's Python was given."""
+    hydra = Hydra(scratch, make_repository(scratch / "shop"))
+    places = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    hydra.extra["PYTHONPATH"] = os.pathsep.join(places)
+    return hydra
+
+
 class Storm:
     """One place, killed in again and again."""
 
     def __init__(self, scratch: Path, seed: int, *, bwrap: bool) -> None:
         self.chance = random.Random(seed)
         self.ledger = Ledger(scratch / "ledger")
-        self.hydra = Hydra(scratch, make_repository(scratch / "shop"))
-        # This checkout, whichever is installed; and what an ordinary user's Python was given.
-        places = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self.hydra.extra["PYTHONPATH"] = os.pathsep.join(places)
+        self.hydra = hydra_in(scratch)
         self.writer = scratch / "writer.py"
         self.writer.write_text(WRITER)
         self.bwrap = bwrap
         if not bwrap:
-            self._refuse_bwrap(scratch / "refused")
+            self.hydra.refused_bwrap("bwrap: No permissions to create a new namespace")
         self.full = 0.0
         self.seen: set[str] = set()
-
-    def _refuse_bwrap(self, folder: Path) -> None:
-        folder.mkdir()
-        program = folder / "bwrap"
-        said = "bwrap: No permissions to create a new namespace"
-        program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
-        program.chmod(0o755)
-        self.hydra.path.append(folder)
 
     def measure(self) -> None:
         """How long a race takes that nobody kills."""
@@ -305,12 +302,7 @@ def phase_of(folder: Path) -> str:
 def _patch_faults(folder: Path, lane: str, entered: set[str]) -> Iterator[str]:
     if not entered:
         return
-    listed = subprocess.run(
-        ["git", f"--git-dir={folder}/patches.git", "ls-tree", "-r", lane],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    listed = completed(["git", f"--git-dir={folder}/patches.git", "ls-tree", "-r", lane])
     held = {}
     for line in listed.stdout.splitlines():
         meta, _, name = line.partition("\t")
@@ -382,35 +374,42 @@ def summary(rounds: list[Round]) -> str:
     )
 
 
+def options_of(prog: str, counted: str, real: str = "") -> argparse.Namespace:
+    """The command line that these storms share; then this process is whoever it names."""
+    parser = argparse.ArgumentParser(prog=f"python -m tests.support.{prog}")
+    parser.add_argument(f"--{counted}", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--no-bwrap", action="store_true", help="with nothing that confines")
+    parser.add_argument("--user", type=int, help="as this uid (from root)")
+    if real:
+        parser.add_argument("--real", type=Path, help=real)
+    options = parser.parse_args()
+    if options.user is not None:
+        os.setgroups([])
+        os.setgid(options.user)
+        os.setuid(options.user)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    return options
+
+
 def main() -> int:
     """Prints every round, then the figures; exit 1 where a round has a fault."""
-    words = argparse.ArgumentParser(prog="python -m tests.support.storm")
-    words.add_argument("--kills", type=int, default=200)
-    words.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    words.add_argument("--no-bwrap", action="store_true", help="a bwrap that is there but refused")
-    words.add_argument("--user", type=int, help="as this uid (from root)")
-    words.add_argument("--real", type=Path, help="the folder of the real claude and codex")
-    asked = words.parse_args()
-    if asked.user is not None:
-        os.setgroups([])
-        os.setgid(asked.user)
-        os.setuid(asked.user)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    options = options_of("storm", "kills", real="the folder of the real claude and codex")
     with place() as scratch:
         os.environ["HOME"] = str(scratch)  # git's, for the repository that is made
-        if asked.real:
+        common = {"kills": options.kills, "seed": options.seed, "say": say}
+        if options.real:
             from tests.support.storm_real import storm_real
 
-            rounds = storm_real(scratch, asked.real, kills=asked.kills, seed=asked.seed, say=_say)
+            rounds = storm_real(scratch, options.real, **common)
         else:
-            rounds = storm(
-                scratch, kills=asked.kills, seed=asked.seed, bwrap=not asked.no_bwrap, say=_say
-            )
-    _say(summary(rounds))
+            rounds = storm(scratch, bwrap=not options.no_bwrap, **common)
+    say(summary(rounds))
     return int(any(done.faults for done in rounds))
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """At once, also into a file."""
     print(line, flush=True)
 
 

@@ -4,44 +4,51 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pty
 import shlex
 import shutil
 import site
 import stat
 import subprocess
 import sys
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hydra.sandbox import trial_argv
+from tests.conftest import make_repository
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, account, completed
 
 ORDINARY = 65534
+ACCOUNTS = (0, ORDINARY) if os.geteuid() == 0 else (os.geteuid(),)
+"""Whom tests run Hydra as: root where they may, and an ordinary user."""
+
 PROJECT = Path(__file__).parents[2]
 
 Exact = dict[str, tuple[object, ...]]
 """Path from the top to kind and mode, owner, size, mtime in nanoseconds, content."""
 
 
-@dataclass
+def name_of(uid: int) -> str:
+    """For the ids of tests."""
+    return "root" if uid == 0 else "user"
+
+
+by_account = pytest.mark.parametrize("uid", ACCOUNTS, ids=name_of)
+by_ordinary = pytest.mark.parametrize("uid", ACCOUNTS[-1:], ids=name_of)
+
+
 class Place(Hydra):
-    """`Hydra` as an account of its own; `hand_over` before the first race gives it everything.
-
-    `machine` is a command line that hydra's is appended to: another machine than this one.
-    """
-
-    uid: int = -1
-    home_name: str = "home"
-    machine: tuple[str, ...] = ()
+    """`Hydra` as an account of its own; `hand_over` before the first race gives it everything."""
 
     def __post_init__(self) -> None:
-        self.home = self.scratch / self.home_name
-        self.home.mkdir(exist_ok=True)
-        self.state = self.scratch / "state"
-        self.uid = os.geteuid() if self.uid < 0 else self.uid
+        super().__post_init__()
         self.python = python_for(self.uid)
 
     @property
@@ -51,7 +58,7 @@ class Place(Hydra):
         # The package is looked at byte for byte: a module's first import must not compile it.
         found["PYTHONDONTWRITEBYTECODE"] = "1"
         if self.python != sys.executable:
-            found["PYTHONPATH"] = os.pathsep.join((str(PROJECT), *site.getsitepackages()))
+            found |= own_modules()
         return found
 
     @property
@@ -68,68 +75,35 @@ class Place(Hydra):
         program.write_text(program.read_text().replace(shlex.quote(own), shlex.quote(theirs)))
         return program
 
-    def run(
-        self, *args: str, stdin: str | None = None, timeout: float = 180
-    ) -> subprocess.CompletedProcess[str]:
-        """`hydra ARGS` to its end, as the account."""
-        return subprocess.run(
-            [*self.machine, self.python, "-m", "hydra", *args],
-            cwd=self.repo,
-            env=self.environ,
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-            **self._account(),
-        )
-
-    def start(self, *args: str) -> subprocess.Popen[str]:
-        """`hydra ARGS` as the account, left running in a session of its own; stderr is dropped."""
-        return subprocess.Popen(
-            [*self.machine, self.python, "-m", "hydra", *args],
-            cwd=self.repo,
-            env=self.environ,
+    def on_terminal(
+        self, argv: Sequence[str], environ: Mapping[str, str], *, cwd: Path | None = None
+    ) -> tuple[int, bytes]:
+        """A program whose output is a terminal: its exit code, and all that it writes there."""
+        reader, writer = pty.openpty()
+        child = subprocess.Popen(
+            argv,
+            cwd=cwd or self.repo,
+            env=environ,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
+            stdout=writer,
+            stderr=writer,
             start_new_session=True,
-            **self._account(),
+            **account(self.uid),
         )
-
-    def without_bwrap(self) -> None:
-        """From here on PATH has every program of this machine but bwrap."""
-        tools = self.scratch / "tools"
-        tools.mkdir()
-        for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
-            for program in Path(folder).iterdir():
-                if program.name != "bwrap" and not (tools / program.name).is_symlink():
-                    (tools / program.name).symlink_to(program)
-        self.extra["PATH"] = os.pathsep.join((*map(str, self.path), str(tools)))
-
-    def refused_bwrap(self, said: str) -> None:
-        """From here on bwrap is there, and refuses with these words."""
-        stand_in = self.scratch / "refused" / "bwrap"
-        stand_in.parent.mkdir()
-        stand_in.write_text(f"#!/bin/sh\necho {shlex.quote(said)} >&2\nexit 1\n")
-        stand_in.chmod(0o755)
-        self.path.insert(0, stand_in.parent)
+        os.close(writer)
+        output = b""
+        with suppress(OSError):  # the last writer has gone
+            while part := os.read(reader, 65536):
+                output += part
+        os.close(reader)
+        return child.wait(), output
 
     def git(self, *args: str, cwd: Path | None = None) -> str:
         """git as the account; its stdout without the last newline."""
-        done = subprocess.run(
-            ["git", *args],
-            cwd=cwd or self.repo,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1"},
-            capture_output=True,
-            text=True,
-            check=True,
-            **self._account(),
-        )
-        said: str = done.stdout
-        return said.rstrip("\n")
+        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1"}
+        done = completed(["git", *args], cwd=cwd or self.repo, env=environ, uid=self.uid)
+        done.check_returncode()
+        return done.stdout.rstrip("\n")
 
     def taken(self, folder: str, lane: str, path: str = "said") -> str:
         """A file as it stands in a lane's patch: what an agent saw and did, by its word."""
@@ -141,10 +115,56 @@ class Place(Hydra):
             for path in (top, *top.rglob("*")):
                 os.chown(path, self.uid, self.uid, follow_symlinks=False)
 
-    def _account(self) -> dict[str, Any]:
-        if self.uid == os.geteuid():
-            return {}
-        return {"user": self.uid, "group": self.uid, "extra_groups": []}
+
+def place_for(
+    uid: int,
+    stack: ExitStack,
+    *,
+    name: str = "home",
+    confined: bool = False,
+    furnished: bool = True,
+) -> Place:
+    """A place that the account may enter, with a HOME of that name; skips where it cannot run
+    Hydra at all, or nothing confines and it is to be `confined`."""
+    if not python_for(uid):
+        pytest.skip(f"no Python here that uid {uid} may run")
+    if confined:
+        needs_bwrap(uid)
+    scratch = Path(tempfile.mkdtemp(prefix="hydra-trust-", dir="/var/tmp"))
+    stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+    scratch.chmod(0o755)
+    place = Place(scratch, make_repository(scratch / "shop"), uid=uid, home_name=name)
+    if furnished:
+        furnish(place.home)
+    return place
+
+
+def needs_bwrap(uid: int) -> None:
+    """Skips where bwrap confines nothing for that account."""
+    if not confines(uid):
+        pytest.skip("bwrap confines nothing here")
+
+
+@pytest.fixture
+def place(uid: int) -> Iterator[Place]:
+    """A furnished place in which nothing runs when the test has ended."""
+    with ExitStack() as stack:
+        place = place_for(uid, stack)
+        yield place
+        assert fakes.left(str(place.scratch)) == []
+
+
+@contextmanager
+def shared_place(
+    uid: int, *, confined: bool = True, furnished: bool = True
+) -> Iterator[tuple[Place, ExitStack]]:
+    """The same for a whole module's tests, which have one race between them."""
+    with ExitStack() as stack:
+        monkey = stack.enter_context(pytest.MonkeyPatch.context())
+        monkey.setenv("HOME", "/nonexistent")
+        place = place_for(uid, stack, confined=confined, furnished=furnished)
+        yield place, stack
+        assert fakes.left(str(place.scratch)) == []
 
 
 @cache
@@ -160,20 +180,19 @@ def python_for(uid: int) -> str:
 
 
 def _runs(program: str, uid: int) -> bool:
-    path = os.pathsep.join((str(PROJECT), *site.getsitepackages()))
+    environ = {**own_modules(), "HOME": "/nonexistent"}
     try:
-        done = subprocess.run(
-            [program, "-c", "import hydra.process, click"],
-            cwd="/",
-            env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/nonexistent"},
-            user=uid,
-            group=uid,
-            extra_groups=[],
-            capture_output=True,
-        )
+        line = [program, "-c", "import hydra.process, click"]
+        return completed(line, cwd="/", env=environ, uid=uid).returncode == 0
     except OSError:
         return False
-    return done.returncode == 0
+
+
+def own_modules() -> dict[str, str]:
+    """The variables by which another account's Python finds this project and what it needs, and
+    writes nothing beside it."""
+    path = os.pathsep.join((str(PROJECT), *site.getsitepackages()))
+    return {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def exactly(top: Path) -> Exact:
@@ -231,8 +250,4 @@ def confines(uid: int) -> bool:
     program = shutil.which("bwrap")
     if program is None:
         return False
-    account: dict[str, Any] = {}
-    if uid != os.geteuid():
-        account = {"user": uid, "group": uid, "extra_groups": []}
-    done = subprocess.run(trial_argv(program), capture_output=True, cwd="/", **account)
-    return done.returncode == 0
+    return completed(trial_argv(program), cwd="/", uid=uid).returncode == 0

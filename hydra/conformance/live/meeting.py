@@ -131,7 +131,7 @@ def _written_outside(place: Place, agent: str) -> list[str]:
     name = f"written-by-{agent}"
     folders = {"HOME": place.home, "repository": place.repo}
     return [
-        f"it wrote into the user's {word}" for word, at in folders.items() if (at / name).exists()
+        f"it wrote into the user's {label}" for label, at in folders.items() if (at / name).exists()
     ]
 
 

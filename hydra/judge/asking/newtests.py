@@ -16,6 +16,7 @@ KIB = 32
 """KiB of one of them at most."""
 
 _PATH = 200
+_EXAMPLES = 5
 _NAMED = re.compile(r"^[\s>*_`#/-]*(?:path|file)\s*[:=]\s*[*_`\"']*([^\s`\"'*]+)", re.I)
 _PYTHON = re.compile(r"test_.*\.py|.*_tests?\.py", re.I)
 _LETTERS = re.compile(r"[\w.@+-]+(/[\w.@+-]+)*", re.ASCII)
@@ -138,10 +139,10 @@ def _out_of_place(path: str, base: Collection[str]) -> str:
     return "it is beside no test of the repository's"
 
 
-def examples(base: Collection[str], most: int = 5) -> tuple[str, ...]:
+def examples(base: Collection[str]) -> tuple[str, ...]:
     """Some tests of the base, one of each folder: where a new one may stand."""
     found: dict[str, str] = {}
     for path in sorted(base):
         if is_tests(path) and "." in name_of(path) and name_of(path) != "__init__.py":
             found.setdefault(path.rpartition("/")[0], path)
-    return tuple(found.values())[:most]
+    return tuple(found.values())[:_EXAMPLES]

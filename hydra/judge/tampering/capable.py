@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hydra.judge.evidence import FileChange
 from hydra.judge.tampering import patching, scripts
-from hydra.judge.tampering.places import exists, is_support
+from hydra.judge.tampering.places import exists, is_configuration, is_support
 
 MOST_CHARACTERS = 12 * 1024 * 1024
 """Of all files of one patch together; those that come later are taken for capable."""
@@ -20,7 +20,8 @@ def capable(files: Sequence[FileChange]) -> tuple[str, ...]:
     languages: set[str] = set()
     spent = 0
     for file in files:
-        if exists(file) and file.new and not is_support(file.path):
+        code = not is_support(file.path) and not is_configuration(file.path)
+        if code and exists(file) and file.new:
             spent += len(file.new)
             languages |= {_language(file, read=spent <= MOST_CHARACTERS)} - {""}
     return tuple(sorted(languages, reverse=True))

@@ -56,6 +56,25 @@ def is_task_file(path: str) -> bool:
     return bool(_TASKS.fullmatch(name_of(path)))
 
 
+_CODE = (".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl")
+_OF_SCRIPTS = re.compile(r"(?:\.?(?:tools?|scripts?|bin|ci|dev|build|hack|etc)/)*[^/]+")
+_STARTS = re.compile(
+    r"\bsubprocess\b|\bchild_process\b|\bos\.(?:system|exec\w+)\b|\bsession\.run\b"
+)
+_TOOLS = re.compile(
+    r"[\"'\s](?:unittest|pytest|--test|jest|mocha|vitest|tox|nox|ava|nose2|npm|yarn|pnpm)[\"'\s]"
+)
+
+
+def drives_tests(path: str, text: str) -> bool:
+    """Whether a file of code is a script that starts a test tool: checks may run it by whatever
+    name. It lies at the top or in a folder of scripts: elsewhere code may name tools as its
+    work."""
+    if not path.endswith(_CODE) or not _OF_SCRIPTS.fullmatch(path):
+        return False
+    return bool(_STARTS.search(text) and _TOOLS.search(text))
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
     """What all checks together run.

@@ -8,7 +8,7 @@ from typing import Any
 
 from hydra.judge.evidence import FileChange
 from hydra.judge.tampering import manifests
-from hydra.judge.tampering.commands import Runs, is_task_file, runs
+from hydra.judge.tampering.commands import Runs, drives_tests, is_task_file, runs
 from hydra.judge.tampering.manifests import (
     UNREADABLE,
     Lines,
@@ -18,12 +18,21 @@ from hydra.judge.tampering.manifests import (
     parts_of,
 )
 from hydra.judge.tampering.patching import patchings, reaches
-from hydra.judge.tampering.places import existed, exists, is_configuration, is_support, is_tests
+from hydra.judge.tampering.places import (
+    existed,
+    exists,
+    is_configuration,
+    is_support,
+    is_tests,
+    name_of,
+)
 from hydra.judge.tampering.scripts import module_patched, writes_code
 from hydra.judge.tampering.shadowing import shadows
 from hydra.model import Check
 
-_ALWAYS = ("pytest", "tox", "coverage", "nose", "nox", "jest", "vitest", "mocha", "ava")
+_ALWAYS = (
+    *("pytest", "tox", "coverage", "nose", "nox", "jest", "vitest", "mocha", "ava", "babel"),
+)
 _ALWAYS_SECTIONS = ("tool:pytest", "pytest", "coverage:", "tox", "testenv")
 
 
@@ -73,16 +82,28 @@ def reaching(file: FileChange) -> str:
 def steers(file: FileChange, running: Runs) -> bool:
     """Whether one file of a patch is such a one."""
     if manifest_of(file.path) is not None:
-        return bool(changed_parts(file, running))
+        renames = renames_beside_tests(file.path, file.old, file.new)
+        return renames or bool(changed_parts(file, running))
     if is_configuration(file.path) or running.has(file.path):
         return True
+    if not is_support(file.path) and drives_tests(file.path, file.old or ""):
+        return True
     return is_task_file(file.path) and _runs_tests(file)
+
+
+def renames_beside_tests(path: str, old: str | None, new: str | None) -> bool:
+    """Whether a new package.json beside tests gives modules other names for them alone."""
+    beside = path.endswith("/package.json") and is_support(path)
+    return beside and old is None and '"imports"' in (new or "")
 
 
 _RUNNING = re.compile(
     r"test|check|spec|exit|\|\||\bset\s+[+-]|NODE_|PYTHON|PYTEST|jest|mocha|vitest|\bnox\b|\btox\b"
     r"|alias|passWithNoTests|setupFiles"
 )
+_OF_MAKE = re.compile(r"(?:gnu)?makefile|.*\.mk", re.I)
+_VARIABLE = re.compile(rf"{_RUNNING.pattern}|^[ \t]*(?:export[ \t]+)?\w+[ \t]*[:?+]?=")
+"""Of make, whose recipes may say by a variable where or by what they run."""
 
 
 _MAPPING = re.compile(r"\"\s*:\s*\[?\s*\"[^\"]*\b(?:tests?|__tests__|mocks?|fakes?|stubs?|spec)/")
@@ -92,6 +113,8 @@ _MAPPING = re.compile(r"\"\s*:\s*\[?\s*\"[^\"]*\b(?:tests?|__tests__|mocks?|fake
 def _runs_tests(file: FileChange) -> bool:
     """Whether lines that differ in a file of tasks have to do with running tests."""
     telling = _MAPPING if file.path.endswith(".json") else _RUNNING
+    if _OF_MAKE.fullmatch(name_of(file.path)):
+        telling = _VARIABLE
     old, new = ({*(text or "").split("\n")} for text in (file.old, file.new))
     return any(telling.search(line) for line in old ^ new)
 
@@ -139,6 +162,8 @@ def restored(path: str, old: str | None, new: str | None) -> str | None:
     manifest = manifest_of(path)
     if manifest is None or new is None or len(new) > manifests.MOST:
         return old
+    if renames_beside_tests(path, old, new):
+        return None
     parts = parts_of(path, old)
     if parts is None:
         return old

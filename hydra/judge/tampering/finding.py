@@ -9,6 +9,7 @@ from functools import partial
 from hydra.judge.evidence import FileChange
 from hydra.judge.finding import Finding
 from hydra.judge.tampering import languages
+from hydra.judge.tampering.examples import examples
 from hydra.judge.tampering.expected import Expected
 from hydra.judge.tampering.places import is_tests
 from hydra.judge.tampering.production import production
@@ -71,6 +72,7 @@ def _all(
     yield from tests(suite)
     yield from steering(files, checks, base)
     yield from production(files, Expected(partial(_asking, files, untouched)))
+    yield from examples(files)
     yield from rewriting(files)
     yield from _unread(suite)
 

@@ -82,6 +82,7 @@ _CONFIGURES = (
     "eslintConfig",
     "prettier",
     "wireit",
+    "babel",
 )
 _INSTALLS = frozenset(("preinstall", "install", "postinstall", "prepare", "prepublish"))
 

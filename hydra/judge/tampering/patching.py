@@ -28,7 +28,9 @@ _CAPABLE_NAMES = frozenset(
     (
         *("__import__", "exec", "eval", "compile", "globals", "vars", "setattr", "delattr"),
         *("__builtins__", "__setattr__", "__subclasses__", "__dict__", "__globals__", "__code__"),
-        *("_exit", "abort", "kill", "dup2", "execv", "execve", "execvp", "settrace", "setprofile"),
+        *("_exit", "abort", "kill", "killpg", "dup2", "settrace", "setprofile", "attrgetter"),
+        *("execl", "execle", "execlp", "execlpe", "execv", "execve", "execvp", "execvpe"),
+        *("posix_spawn", "__getattribute__"),
         *("meta_path", "path_hooks", "modules", "addaudithook", "excepthook", "f_locals"),
         *("testsfailed", "exitstatus"),
     )
@@ -46,7 +48,7 @@ _CAPABLE_TEXTS = (
 
 
 _CAPABLE = re.compile(
-    "|".join(sorted((*_CAPABLE_NAMES, *_CAPABLE_MODULES, *_CAPABLE_TEXTS, *PYTHON)))
+    "|".join(sorted((*_CAPABLE_NAMES, *_CAPABLE_MODULES, *_CAPABLE_TEXTS, *PYTHON, "getattr")))
 )
 
 
@@ -79,7 +81,11 @@ def patchings(old: str, new: str) -> tuple[Patching, ...]:
 def capable(old: str, new: str) -> bool:
     """Whether code has come by a means of changing what runs it that it had not. So has code that
     is too long to be read."""
-    return bool(too_much(new)) or bool(_capabilities(new) - _capabilities(old))
+    return (
+        bool(too_much(new))
+        or bool(_capabilities(new) - _capabilities(old))
+        or bool(patchings(old, new))
+    )
 
 
 def reaches(old: str, new: str) -> str:
@@ -109,11 +115,12 @@ _USUAL = frozenset(
 _WRITERS = frozenset(
     ("write_text", "write_bytes", "replace", "rename", "copyfile", "copy", "symlink_to", "write")
 )
+_NAMES_CODE = re.compile(r"\.(?:py|pth|so)\b|__file__")
 
 
 def _writes(text: str) -> bool:
     """Whether a file of tests writes files and names one of code, or itself."""
-    tree = _parsed(text)
+    tree = _parsed(text) if _NAMES_CODE.search(text) else None
     nodes = list(ast.walk(tree)) if tree is not None else []
     names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     texts = (node.value for node in nodes if isinstance(node, ast.Constant))
@@ -156,6 +163,16 @@ def _named(tree: ast.Module) -> Iterator[str]:
             yield from (item.name for item in node.names if item.name in _CAPABLE_NAMES)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from (part for part in _CAPABLE_TEXTS if part in node.value)
+        elif isinstance(node, ast.FunctionDef) and node.name.startswith("pytest_"):
+            yield node.name
+        elif isinstance(node, ast.Call) and _looks_up(node):
+            yield "getattr"
+
+
+def _looks_up(node: ast.Call) -> bool:
+    """Whether a call is `getattr` by a name that is put together."""
+    by_name = isinstance(node.func, ast.Name) and node.func.id == "getattr"
+    return by_name and len(node.args) > 1 and isinstance(node.args[1], ast.BinOp | ast.JoinedStr)
 
 
 def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:

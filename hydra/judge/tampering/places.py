@@ -8,6 +8,14 @@ from hydra.judge.evidence import FileChange
 from hydra.remarks.places import is_test
 
 _ALWAYS = frozenset(("tests", "__tests__", "spec", "specs", "__snapshots__", "testdata", "e2e"))
+_DATA = frozenset(
+    ("fixtures", "golden", "goldens", "expected", "snapshots", "cassettes", "test_data")
+)
+"""Folders whose files of data are what tests compare with, wherever they lie."""
+
+_OF_DATA = re.compile(
+    r".*\.(?:json5?|ya?ml|toml|txt|csv|tsv|xml|html|golden|out|expected|approved|sql|md)", re.I
+)
 _NAMED = re.compile(
     r"test_.*\.py|.*_tests?\.(py|go|rs|c|cc|cpp|exs)|tests?\.py|.*[.-](test|spec)\.[cm]?[jt]sx?"
     r"|.*_(spec|test)\.rb|.*tests?\.(java|kt|cs|scala|php|swift)|.*\.snap(shot)?",
@@ -16,7 +24,8 @@ _NAMED = re.compile(
 
 CONFIGURATION = re.compile(
     r"conftest\.py|pytest\.(ini|toml)|\.pytest\.(ini|toml)|tox\.ini|noxfile\.py"
-    r"|sitecustomize\.py|usercustomize\.py|[^/]*\.pth"
+    r"|sitecustomize\.py|usercustomize\.py|[^/]*\.pth|entry_points\.txt"
+    r"|babel\.config\.\w+|\.babelrc(\.\w+)?|\.swcrc|node\.config\.json|bunfig\.toml"
     r"|jest\.config\.\w+|jest\.setup\.\w+|jest\.preset\.\w+|setup-?tests?\.[cm]?[jt]sx?"
     r"|vitest\.(config|workspace|setup)\.\w+|\.mocharc(\.\w+)?|mocha\.opts|karma\.conf\.\w+"
     r"|playwright\.config\.\w+|cypress\.config\.\w+|\.nycrc(\.json)?|ava\.config\.\w+"
@@ -56,6 +65,8 @@ def _beside(path: str) -> bool:
     code that is delivered (django/test/client.py): they count at the top or under src alone."""
     *folders, _ = path.lower().split("/")
     if any(folder in _ALWAYS for folder in folders):
+        return True
+    if _OF_DATA.fullmatch(path) and not _DATA.isdisjoint(folders):
         return True
     code = path.endswith(".py")
     at = [place for place, folder in enumerate(folders) if folder == "test"]

@@ -57,7 +57,8 @@ def production(files: Sequence[FileChange], expected: Expected) -> Iterator[Find
 _TELLING = re.compile(
     r"return|except|suppress|catch|rescue|ignore|disable|noqa|nolint|NOLINT|nosec|nocheck|allow|fmt:"
     r"|Suppress|pragma|noinspection|expect-error|\|\||\bset\b|/dev/null|_ENV|PYTEST|pytest|unittest"
-    r"|WORKER_ID|VITEST|vitest|NODE_TEST|HYDRA_|_getframe|stack|argv|__eq__"
+    r"|WORKER_ID|VITEST|vitest|NODE_TEST|HYDRA|_getframe|stack|argv|__eq__|asymmetricMatch|\bANY\b"
+    r"|/proc/|sys\.modules|open\(|read_|readFile|f_back|f_code|frame"
     r"|module\.parent|require\.main|Testing\(\)|test\.|\(test\)|typeof|expect|chai|jest|unwrap_or"
     r"|let _|\.ok\(\)|err !="
 )

@@ -40,9 +40,9 @@ _DIRECT = (
     r"require\(\s*[\"'](?:node:)?(?:assert(?:/strict)?|test|chai|vitest|mocha|expect)[\"']\s*\)"
 )
 _CAPABLE = re.compile(
-    r"\bprocess\.(?:exit|exitCode|reallyExit|abort|kill|on|once|emit|stdout|stderr|binding|argv"
-    r"|execArgv)\b|\bglobalThis\b|\bglobal\b|\.prototype\b|\bReflect\b|\bProxy\b|\beval\b"
-    r"|\bnew\s+Function\b|\bObject\.(?:define\w+|assign|setPrototypeOf)\b|\bsetPrototypeOf\b"
+    r"\bprocess\b(?!\.(?:env|cwd|nextTick|platform|arch|versions?|hrtime|memoryUsage|uptime|pid)\b)"
+    r"|\.constructor\(|__define[GS]etter__|\bglobalThis\b|\bglobal\b|\.prototype\b|\bReflect\b|\bProxy\b|\beval\b"
+    r"|\bFunction\(|\bObject\.(?:define\w+|assign|setPrototypeOf)\b|\bsetPrototypeOf\b"
     r"|__proto__|\brequire\.(?:cache|main|extensions)\b|\b_load\b|\bchild_process\b"
     r"|\b(?:require|import)\s*\(\s*(?![\"'`][^\"'`$\n]*[\"'`]\s*\))"
     r"|\bwriteFile\w*\b|\bcopyFile\w*\b|\bcreateWriteStream\b"

@@ -11,7 +11,12 @@ from hydra.judge.evidence import FileChange
 from hydra.judge.finding import Finding, Weight
 from hydra.judge.tampering import words
 from hydra.judge.tampering.commands import Runs, runs
-from hydra.judge.tampering.configuration import changed_parts, intruders, steers
+from hydra.judge.tampering.configuration import (
+    changed_parts,
+    intruders,
+    renames_beside_tests,
+    steers,
+)
 from hydra.judge.tampering.manifests import MOST, Lines, manifest_of
 from hydra.judge.tampering.patching import reaches
 from hydra.judge.tampering.places import existed, exists, is_configuration, is_support, name_of
@@ -113,6 +118,8 @@ def _hooks(file: FileChange) -> str:
 
 
 def _manifest(file: FileChange, verb: str, running: Runs) -> tuple[str, str]:
+    if renames_beside_tests(file.path, file.old, file.new):
+        return "check_file", f"{verb} {file.path}, which gives modules other names for the tests"
     changed = changed_parts(file, running)
     if "" in changed:
         text = f"{verb} {file.path}, which cannot be read: what it says of tests is not known"

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 
 from hydra.model import Confidence, Tier
 from hydra.reporters import table as tables
+from hydra.reporters.agent_facts import TIERS
 from hydra.reporters.document import SCHEMA, Document
 from hydra.reporters.inert import code, inert, rows_table
-from hydra.reporters.listing import TIERS
 from hydra.reporters.table import Column, Styled
 
 GENERATE = "hydra conformance --matrix --markdown > docs/agents.md"

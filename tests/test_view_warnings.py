@@ -1,0 +1,104 @@
+"""What is said of a view: `hydra doctor --view`, a kernel without scopes, dropped variables."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hydra.probe.confinement import OPEN_SOCKETS
+from hydra.process import scopes_work
+from tests.conftest import git
+from tests.support import fakes, old_kernel
+from tests.support.command import Hydra
+from tests.support.processes import namespaces_work
+
+needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    yield Hydra(scratch, repo)
+    assert fakes.left(str(scratch)) == []
+
+
+def program(path: Path) -> Path:
+    """A script that may be run."""
+    path.parent.mkdir(parents=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_view_is_listed_for_a_person_with_what_was_not_followed(hydra: Hydra) -> None:
+    home = hydra.home
+    tool = program(home / "tools" / "tool")
+    tool.with_name("letter.txt").write_text("to nobody")
+    (home / ".npmrc").write_text("_auth=made-up\n")
+    (home / "lib").mkdir()
+    key = program(home / ".aws" / "bin" / "key")
+    hydra.path = [tool.parent, key.parent]
+    hydra.extra["HYDRA_SHOW"] = f"{home}:~/lib:~/gone"
+    lines = hydra.run("doctor", "--view").stdout.splitlines()
+    assert lines[0] == (
+        "Read-only, beyond the system's own folders; the rest of this machine is not there."
+    )
+    assert lines[-1] == "To show more: [confine] show in your own hydra.toml (1 now)."
+    titles = {line: lines[number + 1 :] for number, line in enumerate(lines) if line[:1] != " "}
+    assert titles["on PATH"][0] == "  ~/tools"
+    assert titles["[confine] show"][0] == "  ~/lib"
+    assert "  ~/.npmrc" in titles["made anew of harmless keys"]
+    assert titles["with lines left out"][0] == "  ~/.npmrc"
+    assert "  ~/tools/letter.txt" in titles["covered"]
+    assert titles["remarks"][:3] == [
+        f"  not shown: {key.parent} (on PATH)",
+        f"  [confine] show names your whole home folder, and is not followed: {home}",
+        "  [confine] show names what is not there: ~/gone",
+    ]
+
+
+def test_the_view_as_a_document_says_the_same(hydra: Hydra) -> None:
+    home = hydra.home
+    tool = program(home / "tools" / "tool")
+    hydra.path = [tool.parent]
+    hydra.extra["HYDRA_SHOW"] = str(home)
+    document = json.loads(hydra.run("doctor", "--view", "--json").stdout)
+    assert (document["schema"], document["kind"], document["home"]) == (1, "view", str(home))
+    assert {"path": str(tool.parent), "reason": "on PATH"} in document["shown"]
+    assert str(home) not in [row["path"] for row in document["shown"]]
+    assert document["show"] == []
+    (note,) = document["notes"]
+    assert note.endswith(f"names your whole home folder, and is not followed: {home}")
+
+
+@needs_bwrap
+def test_a_kernel_without_scopes_is_told_and_the_race_goes_on(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("new.txt", "x\n"), fakes.finish("done")])
+    assert (OPEN_SOCKETS in hydra.race("-a", "claude").document["warnings"]) is not scopes_work()
+    hydra.wrap = [sys.executable, old_kernel.__file__]
+    race = hydra.race("-a", "claude")
+    assert race.code == 0, race
+    assert race.document["warnings"].count(OPEN_SOCKETS) == 1
+    checked = json.loads(hydra.run("doctor", "--json").stdout)["confinement"]
+    assert (checked["kind"], checked["reason"]) == ("bwrap", OPEN_SOCKETS)
+
+
+@needs_bwrap
+def test_a_race_drops_variables_of_hidden_files_and_says_which(hydra: Hydra) -> None:
+    hook = hydra.home / "hook.js"
+    hook.write_text("")
+    command = 'echo "($NODE_OPTIONS)($REQUESTS_CA_BUNDLE)"'
+    hydra.extra |= {"NODE_OPTIONS": f"--require {hook}", "REQUESTS_CA_BUNDLE": "/etc/ssl/none.pem"}
+    hydra.agent("claude", [fakes.shell("sh", "-c", f"{command} > out"), fakes.finish("done")])
+    race = hydra.race("-a", "claude", "--check", f"t={command}")
+    lane = race.lane("claude")
+    assert [text for text in lane["warnings"] if "not passed on" in text] == [
+        f"NODE_OPTIONS is not passed on: it names {hook}, which is hidden; "
+        'to show it: [confine] show = ["~/hook.js"]'
+    ]
+    folder = Path(race.document["folder"])
+    assert git(folder / "patches.git", "show", "claude:out") == "()(/etc/ssl/none.pem)"
+    assert "()(/etc/ssl/none.pem)" in (folder / lane["checks"][0]["output"]).read_text()
