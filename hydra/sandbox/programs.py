@@ -206,8 +206,11 @@ def _shared_data(prefix: Path) -> Iterator[Path]:
     """What the programs of a prefix have in its `share`: it bears the name of one, or begins so."""
     programs = (path.name for part in ("bin", "sbin") for path in code_in(prefix / part))
     names = tuple(name for name in programs if len(name) > 1)
-    for path in (Path(entry.path) for entry in entries_of(prefix / "share") if entry.is_dir()):
-        if path.name.startswith(names) and not holds_documents(path):
+    for path in (Path(entry.path) for entry in entries_of(prefix / "share")):
+        if is_folder(path):
+            if path.name.startswith(names) and not holds_documents(path):
+                yield path
+        elif path.name.partition(".")[0] in names:
             yield path
 
 

@@ -142,11 +142,11 @@ def place(folder: Path, subject: Subject, part: Part) -> Path:
     }
     programs = folder / "bin"
     programs.mkdir(parents=True, exist_ok=True)
-    # Beside `bin`, where a program's own files belong: confined, an agent sees those of its prefix.
-    data = folder / "share" / f"{subject.key}.json"
+    program = programs / subject.adapter.descriptor.binaries[0]
+    # Beside `bin`, and by its name: confined, an agent sees what of its prefix is its own.
+    data = folder / "share" / f"{program.name}.json"
     data.parent.mkdir(exist_ok=True)
     data.write_text(json.dumps(script))
-    program = programs / subject.adapter.descriptor.binaries[0]
     # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
     words = [os.path.realpath(sys.executable), "-I", "-S", str(_DRIVER), str(data)]
     program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
