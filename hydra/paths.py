@@ -98,11 +98,6 @@ def ground_dir(state: Path, run: str, lane: str) -> Path:
     return state / "g" / short / lane
 
 
-def frozen_dir(state: Path, run: str) -> Path:
-    """Where the dependencies that a run's lanes share are linked: on the disk of their grounds."""
-    return state / "frozen" / ground_dir(state, run, "x").parent.name
-
-
 def make_private(folder: Path) -> None:
     """Makes `folder` and what is missing above it, each 0700. Raises `OSError`.
 

@@ -12,6 +12,7 @@ import trio
 
 from hydra.app import roster
 from hydra.app.checking import Surroundings, kit_of
+from hydra.app.dependencies import FROZEN, linked
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.kit import Kit
@@ -104,7 +105,10 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
         letter: _with(stage, commit, tests) for letter, commit in {BASE: base, **commits}.items()
     }
     bare = {} if _baseline_is_known(stage) else {f"{BASE}-bare": base}
-    return trio.run(_Running(stage, kit, {**bare, **brought}).run)
+    share = stage.config.race.share
+    with linked(stage.plan, stage.place.repository, kit.ground(FROZEN), share) as dependencies:
+        kit = replace(kit, dependencies=dependencies)
+        return trio.run(_Running(stage, kit, {**bare, **brought}).run)
 
 
 def _with(stage: Stage, commit: str, tests: Sequence[NewTest]) -> str:

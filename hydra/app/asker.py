@@ -97,6 +97,7 @@ async def _probe(
     place: Place, adapter: Adapter, config: Config, environ: Mapping[str, str]
 ) -> tuple[Confinement, DetectResult]:
     confinement = await probe.try_confinement(environ)
+    confinement = await probe.try_layers(confinement, environ, place.state)
     around = probe.Surroundings(
         environ=environ,
         home=paths.home_dir(environ),

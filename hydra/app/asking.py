@@ -17,6 +17,7 @@ from hydra import __version__, paths, plan
 from hydra.adapters import registry
 from hydra.app.asker import Ready
 from hydra.app.bench import Shop
+from hydra.app.dependencies import FROZEN, linked
 from hydra.app.readonly import Ground, answers
 from hydra.app.room import places
 from hydra.app.runs import Place
@@ -108,7 +109,10 @@ def asked(place: Place, run: RunRecord, who: Ready, prompt: str) -> Iterator[Ses
     of it at all. Raises `Refused` where the run's folder cannot be written.
     """
     with _recorded(place, run, who, prompt) as (store, planned):
-        answer = trio.run(_ask, place, run, who, store, planned)
+        frozen = paths.ground_dir(place.state, planned.run, FROZEN)
+        with linked(planned, place.repository, frozen, who.config.race.share) as dependencies:
+            shop = replace(_shop(place, run, who, store, planned), dependencies=dependencies)
+            answer = trio.run(_ask, place, run, who, store, planned, shop)
         session = Session(answer=answer, id=planned.run, folder=store.folder)
         session.kept = not answer.interrupted
         yield session
@@ -204,9 +208,8 @@ def _manifest(planned: RacePlan) -> dict[str, object]:
 
 
 async def _ask(
-    place: Place, run: RunRecord, who: Ready, store: RunStore, planned: RacePlan
+    place: Place, run: RunRecord, who: Ready, store: RunStore, planned: RacePlan, shop: Shop
 ) -> Answer:
-    shop = _shop(place, run, who, store, planned)
     benches: list[Bench] = []
     wrote: list[str] = []
 

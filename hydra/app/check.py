@@ -14,6 +14,7 @@ from hydra import executables, paths, probe
 from hydra.app import roster, runs, settings
 from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
+from hydra.app.dependencies import linked
 from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.runs import Place
 from hydra.app.views import view_source
@@ -116,6 +117,7 @@ def plan_here(
     config = settings.load(place.repository.root, request.environ, request.flags)
     plan = record.plan(found.folder)
     confinement = trio.run(probe.try_confinement, request.environ)
+    confinement = trio.run(probe.try_layers, confinement, request.environ, place.state)
     asked = config.sources.get("race.check") in ("--check", "HYDRA_CHECK")
     checks = config.checks.checks if asked or not plan.checks else plan.checks
     trusted = config.checks.trusted if asked or not plan.checks else _was_trusted(found)
@@ -212,6 +214,7 @@ async def _checked(
         kit = await trio.to_thread.run_sync(kit_of, plan, around)
     except OSError as error:
         raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
+    frozen = kit.ground(f"_{kit.folder.name}-frozen")
     hidden = HiddenPlaces(
         view=around.view,
         own=(place.repository.root, place.state),
@@ -226,9 +229,11 @@ async def _checked(
 
     with alone(kit.folder):  # for as long as its grounds are in use
         await trio.to_thread.run_sync(sweep, found, ground_dir(place.state, found.id, "x").parent)
-        checked = await run_round(
-            found, kit, plan.checks_parallel, subjects, plan.task.base, tell, cap
-        )
+        with linked(plan, place.repository, frozen, config.race.share) as dependencies:
+            kit = replace(kit, dependencies=dependencies)
+            checked = await run_round(
+                found, kit, plan.checks_parallel, subjects, plan.task.base, tell, cap
+            )
     checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
     with suppress(OSError):  # what is shown stands all the same
         write_json(kit.folder / "result.json", checked.document())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hydra.git.later import Later
 from hydra.git.repository import Repository
+from hydra.model import RacePlan
 from hydra.workspace import tree
 from hydra.workspace.dependencies import (
     Dependencies,
@@ -17,12 +18,20 @@ from hydra.workspace.dependencies import (
     freeze,
 )
 
+FROZEN = "_frozen"
+"""The tree of links, among a run's grounds: no lane's name begins so, and who sweeps takes it."""
+
 
 @contextmanager
 def linked(
-    repository: Repository, frozen: Path, share: Sequence[str], *, writable: bool
-) -> Iterator[DependencySource]:
-    """Links them to `frozen` in a thread; who needs them waits. They go at the end."""
+    plan: RacePlan, repository: Repository, frozen: Path, share: Sequence[str]
+) -> Iterator[DependencySource | None]:
+    """Links them to `frozen` in a thread, where something confines what needs them: that waits for
+    it. They go at the end."""
+    if not plan.confined:
+        yield None
+        return
+    writable = bool(plan.confinement.mounters)
     later = Later(partial(_link, repository, frozen, share, writable=writable))
     try:
         yield later.result
@@ -35,6 +44,6 @@ def linked(
 def _link(
     repository: Repository, frozen: Path, share: Sequence[str], *, writable: bool
 ) -> Dependencies:
-    with suppress(OSError):
-        tree.remove(frozen)  # what a killed Hydra has left
+    if frozen.exists():
+        tree.remove(frozen)  # a killed Hydra has left it
     return freeze(repository, dependency_folders(repository, share), frozen, writable=writable)

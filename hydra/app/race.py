@@ -6,7 +6,7 @@ import math
 import os
 import signal
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from hydra.adapters import registry
 from hydra.app import settings
 from hydra.app.bench import Shop
 from hydra.app.checks import Checks
-from hydra.app.dependencies import linked
+from hydra.app.dependencies import FROZEN, linked
 from hydra.app.elsewhere import Elsewhere, lanes_here, look_elsewhere
 from hydra.app.follow import Follower, Watcher
 from hydra.app.hidden_places import HiddenPlaces
@@ -95,7 +95,9 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     try:
         # What the race no longer answers waits until its record says that it has ended.
         with signals():
-            with _dependencies(scene, planned) as dependencies:
+            frozen = paths.ground_dir(scene.state, planned.run, FROZEN)
+            share = scene.config.race.share
+            with linked(planned, scene.repository, frozen, share) as dependencies:
                 sights = Sights(view, dependencies)
                 result, at_once = await _run(
                     scene, planned, store, follower, keeping, hooks, sights
@@ -288,19 +290,6 @@ def _view(scene: Scene, planned: RacePlan, masks: Masks) -> Callable[[], View]:
         masks=masks,
     )
     return Later(view).result if planned.confined else view
-
-
-def _dependencies(
-    scene: Scene, planned: RacePlan
-) -> AbstractContextManager[DependencySource | None]:
-    if not planned.confined:
-        return nullcontext()
-    return linked(
-        scene.repository,
-        paths.frozen_dir(scene.state, planned.run),
-        scene.config.race.share,
-        writable=bool(planned.confinement.mounters),
-    )
 
 
 def _shop(scene: Scene, planned: RacePlan, store: RunStore, sights: Sights) -> Shop:
