@@ -24,9 +24,14 @@ class Borrowed:
         if not self._placed:
             return objects
         if objects not in self.names:
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-            link = self._folder / str(len(self.names))
-            link.unlink(missing_ok=True)  # an earlier attempt's
-            link.symlink_to(objects)
-            self.names[objects] = link
+            place = self._folder / str(len(self.names))
+            self._link(objects, place / "objects")
+            if (objects.parent / "lfs").is_dir():  # git-lfs looks for its files beside them
+                self._link(objects.parent / "lfs", place / "lfs")
         return self.names[objects]
+
+    def _link(self, source: Path, link: Path) -> None:
+        link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)  # an earlier attempt's
+        link.symlink_to(source)
+        self.names[source] = link

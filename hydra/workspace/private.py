@@ -261,7 +261,7 @@ class PrivateGround:
         for folder in (self._home, self._temporary, self._home / ".cache"):
             folder.mkdir(mode=0o700, exist_ok=True)
         drivers = patch_git.drivers(self._patches) if self._of_a_lane else None
-        borrowed = Borrowed(self._ground / "objects", self._placement.path is not None)
+        borrowed = Borrowed(self._ground / "borrowed", self._placement.path is not None)
         lane_git.make(self._git_dir, self._repository, drivers=drivers, alias=borrowed.alias)
         lane_git.bring(self._git_dir, self._patches, self._base, self._repository.head)
         index = lane_git.checkout(
