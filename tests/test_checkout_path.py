@@ -108,9 +108,8 @@ def test_git_in_a_lane_knows_the_checkouts_path(project: Place) -> None:
         "claude",
         [
             sh("pwd; git rev-parse --show-toplevel; git status --short | grep -v said"),
-            sh(
-                "git worktree list; git worktree prune; cd packages/app; git rev-parse --show-prefix"
-            ),
+            sh("git worktree list; git worktree prune"),
+            sh("cd packages/app; git rev-parse --show-prefix"),
             FIX,
             sh("git stash -q; git stash pop -q; git log --oneline | wc -l; git fsck 2>&1"),
             sh("git -c user.name=a -c user.email=a@b commit -qam fix && git log -1 --format=%s"),

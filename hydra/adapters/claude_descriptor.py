@@ -9,6 +9,7 @@ from hydra.adapters.contract import (
     Descriptor,
     Extensions,
     Install,
+    PathTrust,
     Probe,
     Sessions,
     TokenFields,
@@ -112,6 +113,7 @@ DESCRIPTOR = Descriptor(
             "output-styles",
         ),
         beside=(".claude.json",),
+        trust=(PathTrust(".claude.json", "projects"),),
     ),
     probes=(
         Probe(name="version", args=("--version",)),

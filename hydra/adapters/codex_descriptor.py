@@ -9,6 +9,7 @@ from hydra.adapters.contract import (
     Descriptor,
     Extensions,
     Install,
+    PathTrust,
     Probe,
     Sessions,
     TokenFields,
@@ -90,6 +91,7 @@ DESCRIPTOR = Descriptor(
                 silent=True,
             ),
         ),
+        trust=(PathTrust("config.toml", "projects"),),
         copied=(
             "config.toml",
             "AGENTS.md",

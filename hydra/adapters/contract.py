@@ -80,6 +80,14 @@ class TokenFields:
     made it do so: then no clock tells a renewal from another's token."""
 
 
+class PathTrust(NamedTuple):
+    """Where an agent keeps what it may do in which folder: at `key` of `file`, by path (a table),
+    or as a list of paths."""
+
+    file: str
+    key: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigFolder:
     """An agent's own settings folder, and how a lane gets a copy of it (decision 5).
@@ -90,7 +98,8 @@ class ConfigFolder:
     that `renewals` names go back, and nothing of a file that it does not name;
     `copied` are the other names that come along (settings, skills, instructions), files or
     folders, "." for all of it; nothing else does. `beside` are files in HOME itself that belong to
-    it.
+    it. `trust` says where it keeps its trust in folders: a lane stands at the user's own path, and
+    gets none of what the user has granted to what is there.
     """
 
     variable: str
@@ -99,6 +108,7 @@ class ConfigFolder:
     renewals: tuple[TokenFields, ...] = ()
     copied: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    trust: tuple[PathTrust, ...] = ()
     parent: bool = False
     """Whether the variable names the folder that `default` lies in (GEMINI_CLI_HOME)."""
 

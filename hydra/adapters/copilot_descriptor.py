@@ -7,6 +7,7 @@ from hydra.adapters.contract import (
     Descriptor,
     Extensions,
     Install,
+    PathTrust,
     Probe,
     Sessions,
 )
@@ -72,6 +73,8 @@ DESCRIPTOR = Descriptor(
     config=ConfigFolder(
         variable="COPILOT_HOME",
         default=".copilot",
+        # From memory: no run has shown it.
+        trust=(PathTrust("config.json", "trusted_folders"),),
         # config.json holds the sign-in beside settings, so a lane's never goes back.
         copied=(
             "config.json",

@@ -35,6 +35,7 @@ def _further(place: str, known: Collection[ConfigFolder]) -> ConfigFolder:
         renewals=tuple(dict.fromkeys(item for folder in same for item in folder.renewals)),
         copied=(".",),
         beside=tuple(dict.fromkeys(name for folder in same for name in folder.beside)),
+        trust=tuple(dict.fromkeys(item for folder in same for item in folder.trust)),
     )
 
 

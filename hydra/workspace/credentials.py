@@ -48,6 +48,7 @@ class ConfigCopy:
         `root`, which is the lane's but no link of its making."""
         place = root / below
         self.variable = folder.variable
+        self.trust = folder.trust
         self.copy = place / Path(folder.default).name
         self.value = self.copy.parent if folder.parent else self.copy
         self.source = named_place(folder, named, home)

@@ -273,7 +273,7 @@ class PrivateGround:
             self._git_dir, self.worktree, index, self._repository, borrowed.alias
         )
         self._stand(borrowed)
-        self._settings.make()
+        self._settings.make(self._placement.path)
         self.notes += self._settings.notes
         if empty:
             self.notes += (f"submodules that are not initialised stay empty: {', '.join(empty)}",)

@@ -9,6 +9,7 @@ from hydra.adapters.contract import ConfigFolder
 from hydra.workspace import sidefile
 from hydra.workspace.contract import SignInNotice
 from hydra.workspace.credentials import ConfigCopy, give_back_left
+from hydra.workspace.trust import withdraw_trust
 
 Named = tuple[ConfigFolder, str | None]
 """A folder, and the value of its variable in the user's environment, if that is set."""
@@ -51,10 +52,12 @@ class Settings:
         """What was left out, in sentences."""
         return tuple(dict.fromkeys(note for copy in self.copies for note in copy.notes))
 
-    def make(self) -> None:
-        """Copies what is wanted of each."""
+    def make(self, place: Path | None) -> None:
+        """Copies what is wanted of each, but for the trust in `place`, at which its lane stands."""
         for copy in self.copies:
             copy.make()
+            if place is not None:
+                withdraw_trust((copy.copy, copy.copy.parent), copy.trust, place)
 
     def changed(self) -> bool:
         """Whether a credentials file is another than at the last look."""

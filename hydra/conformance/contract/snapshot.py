@@ -56,7 +56,7 @@ _LATER = (
     "sessions",
     "extensions",
 )
-_LATER_PARTS = ("parent", "stderr", "own_folder", "renewals")
+_LATER_PARTS = ("parent", "stderr", "own_folder", "renewals", "trust")
 _EMPTY = Descriptor(key="", label="", homepage="", tier=Tier.EXPERIMENTAL, binaries=())
 
 

@@ -1,0 +1,63 @@
+"""Trust that follows a path: what the user has granted to their checkout is not the lane's.
+
+A lane stands at the checkout's own path, and holds whatever the task's repository and agent put
+there. So in the lane's copy of the agent's settings the checkout is a folder that nobody has
+trusted yet, as a lane's own path was: its hooks and MCP servers do not start by themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from hydra.adapters.contract import PathTrust
+
+
+def withdraw_trust(folders: Iterable[Path], trust: Iterable[PathTrust], place: Path) -> None:
+    """Takes the entries of `place`, and of what holds it or lies in it, out of the lane's copies,
+    wherever one of these `folders` has such a file. Raises `OSError`."""
+    for entry in trust:
+        for file in (folder / entry.file for folder in folders):
+            if file.is_file():
+                _withdraw(file, entry.key, place)
+
+
+def _withdraw(file: Path, key: str, place: Path) -> None:
+    is_toml = file.suffix == ".toml"
+    with suppress(ValueError, RecursionError):  # what is none, its agent cannot read either
+        text = file.read_text()
+        document: dict[str, Any] = tomllib.loads(text) if is_toml else json.loads(text)
+        granted = document.get(key) if isinstance(document, dict) else None
+        kept = _without(granted, place)
+        if kept != granted:
+            document[key] = kept
+            file.write_text(tomli_w.dumps(document) if is_toml else json.dumps(document, indent=2))
+
+
+def _without(granted: object, place: Path) -> object:
+    if isinstance(granted, dict):
+        return {path: it for path, it in granted.items() if not _concerns(path, place)}
+    if isinstance(granted, list):
+        return [path for path in granted if not _concerns(path, place)]
+    return granted
+
+
+def _concerns(path: object, place: Path) -> bool:
+    folder = Path(path) if isinstance(path, str) else Path()
+    return folder.is_absolute() and (
+        place.is_relative_to(folder) or folder.is_relative_to(place) or _same(folder, place)
+    )
+
+
+def _same(folder: Path, place: Path) -> bool:
+    """Whether a link leads there: the user may have trusted the checkout by another name."""
+    try:
+        return place.is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):
+        return False
