@@ -52,6 +52,8 @@ class Known:
     """What was found on remotes, by agent and remote."""
     left_out: tuple[Failure, ...] = ()
     """Why agents that would race by themselves do not."""
+    dependencies: tuple[str, ...] = ()
+    """The checkout's, by `dependency_folders`."""
     warnings: tuple[str, ...] = ()
 
 
@@ -118,10 +120,19 @@ def _request(
         extra_args=known.config.agent(key).args,
         home=place / (LANE_HOME if here else HOME),
         effort=asked.effort,
-        preface=asked.preface,
+        preface=_preface(known, asked) if here else asked.preface,
         budget=asked.budget,
         service_tier=asked.service_tier,
     )
+
+
+def _preface(known: Known, asked: Wanted) -> str:
+    """With what an agent cannot find out but by failing: a mount's own folder stays."""
+    if not (known.dependencies and known.confinement.holds):
+        return asked.preface
+    folders = ", ".join(known.dependencies)
+    told = f"Do not remove or rename these folders themselves, only what is in them: {folders}"
+    return "\n\n".join(filter(None, (asked.preface.strip(), told)))
 
 
 def _worktree(known: Known, planned: LanePlan) -> Path:

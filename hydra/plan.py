@@ -47,6 +47,7 @@ def make(known: Known) -> RacePlan:
         max_parallel=race.max_parallel,
         network=race.network,
         copies=race.copies,
+        dependencies=known.dependencies if _confines(known) else (),
         setup=race.setup if _confines(known) or race.setup_trusted else (),
         checks=_checks(known),
         checks_parallel=known.config.checks.parallel,

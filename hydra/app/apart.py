@@ -105,8 +105,7 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
         letter: _with(stage, commit, tests) for letter, commit in {BASE: base, **commits}.items()
     }
     bare = {} if _baseline_is_known(stage) else {f"{BASE}-bare": base}
-    share = stage.config.race.share
-    with linked(stage.plan, stage.place.repository, kit.ground(FROZEN), share) as dependencies:
+    with linked(stage.plan, stage.place.repository, kit.ground(FROZEN)) as dependencies:
         kit = replace(kit, dependencies=dependencies)
         return trio.run(_Running(stage, kit, {**bare, **brought}).run)
 

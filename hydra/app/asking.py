@@ -47,6 +47,7 @@ from hydra.reporters.document import plan_document
 from hydra.space import under_floor
 from hydra.store import RunRecord, RunStore, write_json
 from hydra.workspace import PrivateGround, tree
+from hydra.workspace.dependencies import dependency_folders
 
 _ANSWERED = frozenset(("permission_denied", "failed_items"))
 """Failures of an attempt that changed nothing, which one that only reads may have had."""
@@ -110,7 +111,7 @@ def asked(place: Place, run: RunRecord, who: Ready, prompt: str) -> Iterator[Ses
     """
     with _recorded(place, run, who, prompt) as (store, planned):
         frozen = paths.ground_dir(place.state, planned.run, FROZEN)
-        with linked(planned, place.repository, frozen, who.config.race.share) as dependencies:
+        with linked(planned, place.repository, frozen) as dependencies:
             shop = replace(_shop(place, run, who, store, planned), dependencies=dependencies)
             answer = trio.run(_ask, place, run, who, store, planned, shop)
         session = Session(answer=answer, id=planned.run, folder=store.folder)
@@ -188,6 +189,7 @@ def _plan(place: Place, run: RunRecord, who: Ready, prompt: str, id: str) -> Rac
             environment_names=tuple(environ),
             instructions={descriptor.key: names},
             as_root=os.geteuid() == 0,
+            dependencies=dependency_folders(place.repository, config.race.share),
         )
     )
 

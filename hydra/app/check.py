@@ -31,6 +31,7 @@ from hydra.paths import ground_dir
 from hydra.plan import no_private_network
 from hydra.recover import record
 from hydra.store import RunRecord, alone, shared, write_json
+from hydra.workspace.dependencies import dependency_folders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +147,7 @@ def plan_here(
         trials=config.judge.trials,
         limits=config.limits,
         confinement=confinement,
+        dependencies=dependency_folders(place.repository, config.race.share),
         setup=plan.setup if confinement.holds or config.race.setup_trusted else (),
     )
     return plan, config, _warnings(confinement, config)
@@ -229,7 +231,7 @@ async def _checked(
 
     with alone(kit.folder):  # for as long as its grounds are in use
         await trio.to_thread.run_sync(sweep, found, ground_dir(place.state, found.id, "x").parent)
-        with linked(plan, place.repository, frozen, config.race.share) as dependencies:
+        with linked(plan, place.repository, frozen) as dependencies:
             kit = replace(kit, dependencies=dependencies)
             checked = await run_round(
                 found, kit, plan.checks_parallel, subjects, plan.task.base, tell, cap

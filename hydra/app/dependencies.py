@@ -14,7 +14,6 @@ from hydra.workspace import tree
 from hydra.workspace.dependencies import (
     Dependencies,
     DependencySource,
-    dependency_folders,
     freeze,
 )
 
@@ -24,7 +23,7 @@ FROZEN = "_frozen"
 
 @contextmanager
 def linked(
-    plan: RacePlan, repository: Repository, frozen: Path, share: Sequence[str]
+    plan: RacePlan, repository: Repository, frozen: Path
 ) -> Iterator[DependencySource | None]:
     """Links them to `frozen` in a thread, where something confines what needs them: that waits for
     it. They go at the end."""
@@ -32,7 +31,7 @@ def linked(
         yield None
         return
     writable = bool(plan.confinement.mounters)
-    later = Later(partial(_link, repository, frozen, share, writable=writable))
+    later = Later(partial(_link, repository, plan.dependencies, frozen, writable=writable))
     try:
         yield later.result
     finally:
@@ -42,8 +41,8 @@ def linked(
 
 
 def _link(
-    repository: Repository, frozen: Path, share: Sequence[str], *, writable: bool
+    repository: Repository, folders: Sequence[str], frozen: Path, *, writable: bool
 ) -> Dependencies:
     if frozen.exists():
         tree.remove(frozen)  # a killed Hydra has left it
-    return freeze(repository, dependency_folders(repository, share), frozen, writable=writable)
+    return freeze(repository, folders, frozen, writable=writable)

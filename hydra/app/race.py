@@ -96,8 +96,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
         # What the race no longer answers waits until its record says that it has ended.
         with signals():
             frozen = paths.ground_dir(scene.state, planned.run, FROZEN)
-            share = scene.config.race.share
-            with linked(planned, scene.repository, frozen, share) as dependencies:
+            with linked(planned, scene.repository, frozen) as dependencies:
                 sights = Sights(view, dependencies)
                 result, at_once = await _run(
                     scene, planned, store, follower, keeping, hooks, sights
@@ -176,6 +175,7 @@ def _plan(
             as_root=os.geteuid() == 0,
             elsewhere=elsewhere,
             left_out=() if scene.asked else left_out(found),
+            dependencies=scene.dependencies,
             warnings=scene.warnings,
         )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from hydra import executables, paths
@@ -17,6 +18,7 @@ from hydra.app.title import title
 from hydra.config import Config
 from hydra.errors import Refused, UsageError
 from hydra.git import repository
+from hydra.git.later import Later
 from hydra.git.repository import Repository
 from hydra.git.runner import require_git
 from hydra.git.tree import regular_files
@@ -24,6 +26,7 @@ from hydra.lanes import check_experimental
 from hydra.model import Lane, Task
 from hydra.reporters.text import plural
 from hydra.sandbox.places import show_problems
+from hydra.workspace.dependencies import check_shared, dependency_folders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,7 @@ class Scene:
     adapters: Mapping[str, Adapter]
     instructions: frozenset[str]
     """The files at the base that any of its agents reads as its instructions."""
+    dependencies: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
@@ -72,6 +76,8 @@ def look_around(request: RaceRequest) -> Scene:
     settings.check_folders(config, _racing(asked), home)
     check_experimental(asked, adapters, config.race.allow_experimental)
     base = repository.resolve(found, request.base)
+    check_shared(found, config.race.share)
+    dependencies = Later(partial(dependency_folders, found, config.race.share))
     repository.check_copies(found, config.race.copies, said=_said(config, "race.copy"))
     _refuse_filters(found, base, config.race.allow_filters)
     task = Task(
@@ -91,6 +97,7 @@ def look_around(request: RaceRequest) -> Scene:
         asked=asked,
         adapters=adapters,
         instructions=_instructions(found, base, (adapters[key] for key in _racing(asked))),
+        dependencies=dependencies.result(),
         warnings=(
             *_remarks(found, config),
             *show_problems(config.confine.show, home),

@@ -98,6 +98,8 @@ class RacePlan:
     max_parallel: int = 4
     network: bool | None = None
     copies: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    """Ignored folders of the checkout that each lane has copy-on-write, from its top."""
     setup: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     checks_parallel: int = 1

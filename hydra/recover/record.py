@@ -163,6 +163,7 @@ def plan(folder: Path) -> RacePlan:
             max_parallel=told["max_parallel"],
             network=told["network"],
             copies=tuple(told["copies"]),
+            dependencies=tuple(told.get("dependencies", ())),
             setup=tuple(told["setup"]),
             **_checks(told.get("checks")),
             keep=told["keep"],

@@ -87,6 +87,7 @@ def plan_document(plan: RacePlan, view: View | None = None) -> Document:
         "max_parallel": plan.max_parallel,
         "limits": asdict(plan.limits),
         "copies": list(plan.copies),
+        "dependencies": list(plan.dependencies),
         "setup": list(plan.setup),
         "checks": _checks(plan),
         "keep": plan.keep,

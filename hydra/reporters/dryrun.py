@@ -54,6 +54,7 @@ def _facts(plan: RacePlan, view: View | None, width: int | None) -> list[str]:
         ("set-up", "; ".join(plan.setup)),
         *_checks(plan),
         ("copies", ", ".join(plan.copies)),
+        ("shared", _dependencies(plan)),
         ("retry", _retry(plan.retry)),
         ("keep", f"worktrees: {plan.keep}; patches and records: always"),
         ("older races", _retention(plan.limits)),
@@ -69,6 +70,11 @@ def _seen(view: View | None) -> list[tuple[str, str]]:
     count = plural(len(view.shown), "place")
     listed = "beyond the system's own, read-only; `hydra doctor --view` lists them"
     return [("shown", f"{count} {listed}"), *(("", line) for line in by_user)]
+
+
+def _dependencies(plan: RacePlan) -> str:
+    how = "copy-on-write" if plan.confinement.mounters else "read-only: no overlays here"
+    return f"{', '.join(plan.dependencies)} ({how})" if plan.dependencies else ""
 
 
 def _checks(plan: RacePlan) -> list[tuple[str, str]]:

@@ -84,13 +84,11 @@ DependencySource = Callable[[], Dependencies]
 """Gives those of a race, waiting for them where they are still being linked."""
 
 
-def dependency_folders(
-    repository: Repository, share: Sequence[str] = ()
-) -> tuple[PurePosixPath, ...]:
+def dependency_folders(repository: Repository, share: Sequence[str] = ()) -> tuple[str, ...]:
     """Which there are, by name; none of them lies in another. `share` has passed `check_shared`."""
     names = [PurePosixPath(os.fsdecode(name)) for name in ignored(repository) if name[-1:] == b"/"]
     known = [name for name in names if _is_known(repository.root, name)]
-    return tuple(_outermost((*known, *map(PurePosixPath, share))))
+    return tuple(map(str, _outermost((*known, *map(PurePosixPath, share)))))
 
 
 def check_shared(repository: Repository, share: Iterable[str]) -> None:
@@ -131,12 +129,12 @@ def _outermost(names: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
 
 
 def freeze(
-    repository: Repository, folders: Sequence[PurePosixPath], frozen: Path, *, writable: bool
+    repository: Repository, folders: Sequence[str], frozen: Path, *, writable: bool
 ) -> Dependencies:
     """Links each of `folders` below `frozen`, which is not there yet. Raises `OSError`."""
     frozen.mkdir(mode=0o700, parents=True)
     linked, notes, left = [], [], MOST
-    for name in folders:
+    for name in map(PurePosixPath, folders):
         (frozen / name).parent.mkdir(parents=True, exist_ok=True)
         try:
             link_tree(repository.root / name, frozen / name, most=left)
