@@ -190,6 +190,7 @@ _ENVIRONMENT: dict[str, tuple[str, object]] = {
     "race.allow_experimental_adapters": ("1", True),
     "race.max_parallel": ("7", 7),
     "race.copy": (".env:conf/local.toml", (".env", "conf/local.toml")),
+    "race.share": ("models:data/big", ("models", "data/big")),
     "race.setup": ("npm ci\nmake deps", ("npm ci", "make deps")),
     "race.keep": ("all", "all"),
     "race.include_dirty": ("yes", True),

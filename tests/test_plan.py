@@ -131,6 +131,12 @@ def test_the_worktree_is_named_like_the_repository_and_lies_under_the_state() ->
     assert lane.worktree.name == "shop"
     assert lane.worktree.is_relative_to("/state/g")
     assert lane.command is not None
+    assert lane.command.cwd == Path("/home/ada/shop"), "where it is seen"
+
+
+def test_a_lane_that_nothing_confines_is_seen_where_it_lies() -> None:
+    lane = make(replace(known(Toy("toy")), confinement=Confinement(kind="none"))).lanes[0]
+    assert lane.command is not None
     assert lane.command.cwd == lane.worktree
 
 
