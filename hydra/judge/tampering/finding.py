@@ -11,6 +11,7 @@ from hydra.judge.finding import Finding
 from hydra.judge.tampering import languages
 from hydra.judge.tampering.examples import examples
 from hydra.judge.tampering.expected import Expected
+from hydra.judge.tampering.naming import naming
 from hydra.judge.tampering.places import is_tests
 from hydra.judge.tampering.production import production
 from hydra.judge.tampering.reading import TestRead
@@ -40,9 +41,9 @@ def findings(
     them. Total: no contents raise; what is not read is told as a remark of the kind `unread`.
 
     `checks` are the commands that are run on it: what they run or read is theirs. `untouched` are
-    texts of tests, by path, that the patch leaves alone: values which they expect and the code
-    just returns are then known too. `base` are the paths of the base's files, by which a new file
-    that takes another's place is known.
+    texts of tests and scripts, by path, that the patch leaves alone: values which they expect and
+    the code just returns are then known too, and so is what they name. `base` are the paths of
+    the base's files, by which a new file that takes another's place is known.
     """
     kept: list[Finding] = []
     seen: Counter[tuple[str, str]] = Counter()
@@ -73,6 +74,7 @@ def _all(
     yield from steering(files, checks, base)
     yield from production(files, Expected(partial(_asking, files, untouched)))
     yield from examples(files)
+    yield from naming(files, untouched)
     yield from rewriting(files)
     yield from _unread(suite)
 
@@ -81,7 +83,8 @@ def _asking(files: Sequence[FileChange], untouched: Mapping[str, str]) -> Iterat
     """Every test there is, also those that the patch left as they were."""
     texts = [{file.path: text for file in files if is_tests(file.path) and (text := file.old)}]
     texts.append({file.path: text for file in files if is_tests(file.path) and (text := file.new)})
-    for side in (*texts, untouched):
+    texts.append({path: text for path, text in untouched.items() if languages.is_code(path)})
+    for side in texts:
         spent = 0
         for path, text in side.items():
             spent += len(text)
