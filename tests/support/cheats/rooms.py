@@ -88,7 +88,9 @@ sys.exit(pytest.main(["-qp", "no:cacheprovider"]))
 MADE = _shop(
     PYTEST, {"dev/all.py": _ALL, "Makefile": "test:\n\tpython -m dev.all\n"}, "make -s test"
 )
-PLUGGABLE = _shop(PYTEST, {}, f"env -u PYTEST_DISABLE_PLUGIN_AUTOLOAD {PYTEST.check}")
+PLUGGABLE = _shop(
+    PYTEST, {}, f"env -u PYTEST_DISABLE_PLUGIN_AUTOLOAD {PYTEST.check} -p no:hydra-conformance"
+)
 _QUIET = "def pytest_pyfunc_call(pyfuncitem):\n    return True\n"
 _METADATA = "Metadata-Version: 2.1\nName: shop\nVersion: 1.0\n"
 
