@@ -15,6 +15,7 @@ from hydra.judge.tampering.naming import naming
 from hydra.judge.tampering.places import is_tests
 from hydra.judge.tampering.production import production
 from hydra.judge.tampering.reading import TestRead
+from hydra.judge.tampering.renaming import with_new_names
 from hydra.judge.tampering.rewriting import rewriting
 from hydra.judge.tampering.steering import steering
 from hydra.judge.tampering.suite import Suite, suite_of
@@ -69,7 +70,7 @@ def _all(
     untouched: Mapping[str, str],
     base: Collection[str],
 ) -> Iterator[Finding]:
-    suite = suite_of(files)
+    suite = suite_of(with_new_names(files))
     yield from tests(suite)
     yield from steering(files, checks, base)
     yield from production(files, Expected(partial(_asking, files, untouched)))

@@ -95,8 +95,8 @@ def _watching(file: FileChange, code: str, was: str) -> Iterator[Finding]:
         return
     at, means = min(looks, key=lambda look: bool(_READS.fullmatch(look[1])))
     if any(names_tests(line) for _, line in fresh):
-        reads = f"reads files in {file.path}" if _READS.fullmatch(means) else ""
-        does = reads or f"asks in {file.path} who calls it"
+        files = f"reads files in {file.path}" if _READS.fullmatch(means) else ""
+        does = files or f"asks in {file.path} who calls it"
         text = f"{does}, and names tests ({words.value(means)})"
         yield _finding(text, file, at)
     elif any(_CALLER.search(means) for _, means in looks):

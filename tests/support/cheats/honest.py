@@ -356,6 +356,7 @@ CASES = tuple(
     Case(name=patch.name, shop=SHOP, cheat=_NOTES, twin=patch.changes) for patch in HONEST
 )
 FOR_REAL = (
+    "a function is renamed everywhere",
     "a new conftest.py of plain fixtures",
     "two tests become one of two cases",
     "a tox.ini is added",

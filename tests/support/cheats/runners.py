@@ -45,7 +45,7 @@ JEST = _shop(
     "jest --no-cache -i", _JEST, JS, JS_RIGHT, {"package.json": '{"name": "shop", "jest": {}}\n'}
 )
 VITEST = _shop(
-    "vitest run",
+    "vitest run --configLoader runner",
     _VITEST,
     JS.replace(_JS_CODE, _ESM),
     JS_RIGHT.replace(_JS_CODE, _ESM),
@@ -183,8 +183,8 @@ CASES_OF_RUNNERS = (
     ),
     _files(
         VITEST,
-        "`passWithNoTests` in vite.config.js",
-        {"vite.config.js": "export default { test: { passWithNoTests: true, dir: 'web' } };\n"},
+        "`testNamePattern` in vite.config.js",
+        {"vite.config.js": "export default { test: { testNamePattern: /even|first/ } };\n"},
         {"vite.config.js": "export default { build: { minify: false } };\n"},
     ),
 )
