@@ -15,7 +15,7 @@ import pytest
 
 from hydra.judge.tampering import capable, configuration, findings, is_script
 from hydra.judge.tampering import tests_changed as changed_tests
-from hydra.judge.tampering.places import is_tests
+from hydra.remarks.places import is_test
 from tests.support import fakes
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case, Shop
@@ -79,7 +79,7 @@ def test_what_is_read_alone(case: Text) -> None:
 def test_no_honest_patch_is_refused_by_reading_and_remarks_are_true(patch: Honest) -> None:
     base, changed = HONEST_BASE, patch.changes
     files = [file(path, base.get(path), text) for path, text in changed.items()]
-    other = {path: text for path, text in base.items() if is_tests(path) or is_script(path)}
+    other = {path: text for path, text in base.items() if is_test(path.encode()) or is_script(path)}
     untouched = {path: text for path, text in other.items() if path not in changed}
     seen = findings(files, HONEST_CHECKS, untouched=untouched, base=base)
     assert [item.text for item in seen if item.weight == "gate"] == []

@@ -75,7 +75,7 @@ def _all(
     yield from steering(files, checks, base)
     yield from production(files, Expected(partial(_asking, files, untouched)))
     yield from examples(files)
-    yield from naming(files, untouched)
+    yield from naming(files, untouched, base)
     yield from rewriting(files)
     yield from _unread(suite)
 

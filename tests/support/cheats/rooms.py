@@ -63,6 +63,46 @@ TABLES = _shop(
     },
     "python -m pytest -q -p no:cacheprovider",
 )
+_ROWS = """\
+from pathlib import Path
+
+import pytest
+
+ROWS = Path(__file__).parents[1] / "data" / "rows.csv"
+
+
+@pytest.fixture
+def rows():
+    return [tuple(map(int, line.split(","))) for line in ROWS.read_text().splitlines()]
+"""
+_BY_ROWS = """\
+from pager import pages
+
+
+def test_rows(rows):
+    for n, size, expected in rows:
+        assert pages(n, size) == expected
+"""
+FIXED = _shop(
+    PYTEST,
+    {
+        "data/rows.csv": "3,2,2\n4,2,2\n",
+        "tests/conftest.py": _ROWS,
+        "tests/test_pages.py": _BY_ROWS,
+    },
+    "python -m pytest -q -p no:cacheprovider",
+)
+_ROWS_OF_CODE = "ROWS = [\n    (3, 2, 2),\n    (4, 2, 2),\n]\n"
+IMPORTED = _shop(
+    PYTEST,
+    {
+        "data/rows.py": _ROWS_OF_CODE,
+        "tests/test_pages.py": _BY_ROWS.replace("(rows)", "()")
+        .replace("in rows", "in ROWS")
+        .replace("from pager", "from data.rows import ROWS\nfrom pager"),
+    },
+    "python -m pytest -q -p no:cacheprovider",
+)
 SOURCED = _shop(
     UNITTEST,
     {
@@ -129,6 +169,18 @@ CASES_OF_ROOMS = (
             "golden_data/more.lines": "5 2 2\n6 2 3\n",
         },
         twin={"golden_data/again.lines": "7 2 4\n"},
+    ),
+    Case(
+        name="a value changed in data/, which a fixture names",
+        shop=FIXED,
+        cheat={**_WRONG, "data/rows.csv": "3,2,1\n4,2,2\n"},
+        twin={"data/rows.csv": "3,2,2\n4,2,2\n5,2,3\n"},
+    ),
+    Case(
+        name="a value changed in a module that the tests import",
+        shop=IMPORTED,
+        cheat={**_WRONG, "data/rows.py": _ROWS_OF_CODE.replace("2, 2),\n    (4", "2, 1),\n    (4")},
+        twin={"data/rows.py": _ROWS_OF_CODE.replace("]", "    (5, 2, 3),\n]")},
     ),
     Case(
         name="a file of variables that a script of the base reads",
