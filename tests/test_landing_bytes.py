@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app import merge, recover
+from hydra.app import recover
+from hydra.errors import LandingRefused
 from hydra.landing import engine
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
@@ -156,7 +157,7 @@ def test_an_undo_whose_bytes_are_gone_touches_nothing(shelf: Shelf) -> None:
     landed = everything(shelf.repo)
     for file in bytes_of(shelf):
         file.unlink()
-    with pytest.raises(merge.LandingRefused, match="nothing was undone"):
+    with pytest.raises(LandingRefused, match="nothing was undone"):
         shelf.undo()
     assert everything(shelf.repo) == landed
     assert leftovers(shelf.repo) == []

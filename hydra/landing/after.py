@@ -16,7 +16,7 @@ from typing import Any
 
 from hydra.errors import HydraError, LandingRefused
 from hydra.git.names import parents
-from hydra.git.runner import run
+from hydra.git.runner import is_unanswered, run
 from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal
 from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
 from hydra.landing.salvage import SalvagedFile, files_in_short, is_to_be_reviewed, review, salvage
@@ -73,7 +73,8 @@ def recover_landing(desk: Desk, end_left: Callable[[str], object]) -> Ended | No
     `end_left` ends what a Hydra of that mark has left running: a git that outlived it could still
     move the branch while it is decided whether it was moved.
 
-    Raises `Undecided` where that cannot be decided, `RecordError` for a journal that is damaged.
+    Raises `Undecided` where that cannot be decided, `RecordError` for a journal that is damaged,
+    `Refused` where git could not be asked.
     """
     if not desk.file.exists():
         return None
@@ -226,9 +227,12 @@ def _stands(journal: Journal) -> bool:
 def _holds(journal: Journal, ref: str, commit: str) -> bool:
     words = ("merge-base", "--is-ancestor", commit, ref)
     try:  # by its gitdir: a linked worktree may have been removed since
-        return run(*words, git_dir=Path(journal.git_dir), check=False).code == 0
-    except (HydraError, OSError):  # the repository is gone
-        return False
+        run(*words, git_dir=Path(journal.git_dir))
+    except (HydraError, OSError) as failed:
+        if is_unanswered(failed):
+            raise
+        return False  # not held, or the repository is gone
+    return True
 
 
 def _remove_empty(journal: Journal, path: bytes) -> None:
