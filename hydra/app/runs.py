@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hydra import executables, paths
+from hydra.app.moved import moved as moved
 from hydra.app.recover import recover
 from hydra.errors import RecordError, Refused, UsageError
 from hydra.git import patches, repository
@@ -44,7 +45,9 @@ def list_runs(place: Place) -> list[RunRecord]:
 
 
 def find(place: Place, name: str | None) -> RunRecord:
-    """The run that `-r/--run` names; the latest without one."""
+    """The run that `-r/--run` names; the latest without one. Raises `UsageError`."""
+    if not runs(place.folder) and (elsewhere := moved(place.state, place.repository.root)):
+        raise elsewhere
     return find_run(place.folder, name)
 
 
