@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hydra import executables, paths
-from hydra.app.moved import moved as moved
+from hydra.app.moved import moved
 from hydra.app.recover import recover
 from hydra.errors import RecordError, Refused, UsageError
 from hydra.git import patches, repository
