@@ -346,16 +346,19 @@ guard = int(open(f"/proc/{keeper}/stat").read().rsplit(")", 1)[1].split()[1])
 if os.fork() == 0:
     os.setsid()
     os.execvp("sleep", ["sleep", sys.argv[1]])
-os.kill(keeper, signal.SIGSTOP)  # which would end all of them, once the guard is gone
 os.kill(guard, signal.SIGKILL)
 os.kill(keeper, signal.SIGKILL)
 signal.pause()
 """
-    end = await Watched(python(code, mark)).run(QUICK)
-    assert end.exit.keeper_lost
+    for _ in range(10):
+        end = await Watched(python(code, mark)).run(QUICK)
+        assert end.exit.keeper_lost
+        assert running(mark) == []
+        # A keeper that lives an instant longer than its guard ends all of them itself.
+        if end.exit.survivors:
+            break
     # The agent and its child, under whatever name the sweep met them.
     assert len({name.split()[-1] for name in end.exit.survivors}) == 2
-    assert running(mark) == []
 
 
 async def test_as_pid_1_the_keeper_outlives_the_attempt() -> None:
