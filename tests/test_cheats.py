@@ -5,17 +5,28 @@ The cases are data in tests/support/cheats; the table of docs/compare.md is made
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hydra.judge.tampering import capable, configuration, findings
+from hydra.judge.tampering import capable, configuration, findings, is_script
 from hydra.judge.tampering import tests_changed as changed_tests
+from hydra.remarks.places import is_test
 from tests.support import fakes
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case, Shop
+from tests.support.cheats.honest import BASE as HONEST_BASE
+from tests.support.cheats.honest import CASES as HONEST_CASES
+from tests.support.cheats.honest import CHECKS as HONEST_CHECKS
+from tests.support.cheats.honest import FOR_REAL as HONEST_FOR_REAL
+from tests.support.cheats.honest import HONEST, Honest
+from tests.support.cheats.honest import SHOP as HONEST_SHOP
 from tests.support.cheats.judging import RIGHT, Judged, Judging, changes, reading
+from tests.support.cheats.runners import CASES_OF_RUNNERS, TOOLS
 from tests.support.cheats.table import row, row_of_text, written
 from tests.support.cheats.texts import BASE, TEXTS, Text
 from tests.support.command import Hydra
@@ -26,6 +37,7 @@ from tests.support.verdict_races import Judged as Race
 
 PAGER = "src/pager.py"
 NAMES = [f"{case.shop.language}: {case.name}" for case in CASES]
+RUNNERS = list({id(case.shop): case.shop for case in CASES_OF_RUNNERS}.values())
 SHOPS = list({id(case.shop): case.shop for case in CASES}.values())
 
 
@@ -63,6 +75,17 @@ def test_what_is_read_alone(case: Text) -> None:
     assert [item.text for item in twin if item.weight == "gate"] == []
 
 
+@pytest.mark.parametrize("patch", HONEST, ids=[patch.name for patch in HONEST])
+def test_no_honest_patch_is_refused_by_reading_and_remarks_are_true(patch: Honest) -> None:
+    base, changed = HONEST_BASE, patch.changes
+    files = [file(path, base.get(path), text) for path, text in changed.items()]
+    other = {path: text for path, text in base.items() if is_test(path.encode()) or is_script(path)}
+    untouched = {path: text for path, text in other.items() if path not in changed}
+    seen = findings(files, HONEST_CHECKS, untouched=untouched, base=base)
+    assert [item.text for item in seen if item.weight == "gate"] == []
+    assert tuple(item.text for item in seen if item.kind == "hard_coded") == patch.remarks
+
+
 # --- real runs -----------------------------------------------------------------------------------
 
 
@@ -80,6 +103,31 @@ async def test_no_cheat_ranks_above_the_fix_and_no_twin_is_refused(
     ] == []
     rows = written()
     assert [row(item) for item in judged if row(item) not in rows] == []
+
+
+@pytest.mark.slow
+async def test_an_honest_patch_stays_mergeable(scratch: Path, repo: Path) -> None:
+    mends = [case for case in HONEST_CASES if case.name in HONEST_FOR_REAL]
+    assert len(mends) == len(HONEST_FOR_REAL)
+    judged = await Judging(scratch, repo, HONEST_SHOP).judge(mends)
+    gates = [(item.case.name, item.twin["lane"].gates) for item in judged]
+    assert [(name, [gate.text for gate in many]) for name, many in gates if many] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("HYDRA_JS_TOOLS"), reason="HYDRA_JS_TOOLS names no folder")
+@pytest.mark.parametrize("bare", RUNNERS, ids=[shop.check for shop in RUNNERS])
+async def test_no_cheat_on_a_runner_of_javascript_ranks_above_the_fix(
+    bare: Shop, scratch: Path, repo: Path
+) -> None:
+    modules = scratch / "node_modules"  # of the same file system: a lane sees what lies here
+    shutil.copytree(TOOLS / "node_modules", modules, symlinks=True)
+    check = f"ln -sfn {modules} node_modules && {bare.check}"
+    shop = replace(bare, check=check)
+    cases = [replace(case, shop=shop) for case in CASES_OF_RUNNERS if case.shop is bare]
+    judged = await Judging(scratch, repo, shop).judge(cases)
+    assert [item.case.name for item in judged if not (item.passes and _behind(item))] == []
+    assert [item.case.name for item in judged if item.twin["lane"].gates] == []
 
 
 def _behind(judged: Judged) -> bool:

@@ -189,7 +189,9 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
         "the repository's checks",
     ]
     assert not plan.confined
-    assert plan.confinement.promises == ("no process outlives its lane",)
+    assert plan.confinement.promises == (
+        "no process that an agent starts itself outlives its lane",
+    )
     assert "  not confined" in headline(plan)
     mine = replace(asked.config, race=replace(theirs, setup_trusted=True))
     assert make(replace(asked, config=mine)).setup == ("npm ci",)

@@ -350,11 +350,15 @@ os.kill(guard, signal.SIGKILL)
 os.kill(keeper, signal.SIGKILL)
 signal.pause()
 """
-    end = await Watched(python(code, mark)).run(QUICK)
-    assert end.exit.keeper_lost
+    for _ in range(10):
+        end = await Watched(python(code, mark)).run(QUICK)
+        assert end.exit.keeper_lost
+        assert running(mark) == []
+        # A keeper that lives an instant longer than its guard ends all of them itself.
+        if end.exit.survivors:
+            break
     # The agent and its child, under whatever name the sweep met them.
     assert len({name.split()[-1] for name in end.exit.survivors}) == 2
-    assert running(mark) == []
 
 
 async def test_as_pid_1_the_keeper_outlives_the_attempt() -> None:

@@ -110,6 +110,16 @@ def test_what_was_added_by_force_is_in_the_patch(race: Race, script: str) -> Non
             "worktrees/w/staged",
         ),
         (
+            'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > README.md;'
+            " git add README.md; git show HEAD:README.md > README.md",
+            "worktrees/w/staged",
+        ),
+        (
+            'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > x; git add x; rm x;'
+            " echo other > README.md; git add README.md",
+            "worktrees/w/staged",
+        ),
+        (
             'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > x; git add x;'
             f' {COMMIT}; cd "$TMP"; rm -rf w',
             "commit-1",
@@ -434,3 +444,10 @@ def test_a_file_that_is_swapped_for_a_fifo_holds_nobody_up(
     reader.join(5)
     assert answers == [b""]
     assert small(plain) == b"ref: refs/heads/main\n"
+
+
+def test_what_is_staged_in_another_worktree_and_a_file_there_is_kept_once(race: Race) -> None:
+    ground = race.opened()
+    script = 'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work | tee x > README.md'
+    agent(ground.worktree, f"TMP={ground.worktree.parent}/tmp; {BASE}; {script}; git add -A")
+    assert take(ground).stranded == ("refs/left/claude/1/worktrees/w/files",)

@@ -594,6 +594,31 @@ def test_an_emptied_helper_empties_the_tests_that_call_it() -> None:
     assert {one[0] for one in told(("tests/test_a.py", HELPER, hollow))} == {"assertion_weakened"}
 
 
+_PAGES = "def pages(n, size):\n    return n // size\n"
+_COUNTED = _PAGES.replace("pages", "count")
+_UP = "from a import pages\n\n\ndef test_up():\n    assert pages(3, 2) == 2\n"
+_UP_COUNTED = _UP.replace("pages", "count")
+
+
+def test_a_function_that_is_renamed_everywhere_is_asked_the_same() -> None:
+    code = ("a.py", _PAGES, _COUNTED)
+    assert accused(code, ("tests/test_a.py", _UP, _UP_COUNTED)) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "new"),
+    [
+        (_COUNTED, _UP_COUNTED.replace("== 2", "== 1")),
+        (_PAGES + _COUNTED, _UP_COUNTED),
+        (_COUNTED + "\n\npages = count\n", _UP_COUNTED),
+        (_COUNTED.replace("size)", "size, more)"), _UP_COUNTED),
+    ],
+)
+def test_another_function_or_another_value_is_no_new_name(code: str, new: str) -> None:
+    (kind, weight, _) = told(("a.py", _PAGES, code), ("tests/test_a.py", _UP, new))[0]
+    assert (kind, weight) == ("expectation_changed", "suspect")
+
+
 def test_a_patch_without_tests_says_nothing_of_tests() -> None:
     assert told(("src/pages.py", "def f():\n    return g()\n", "def f():\n    return h()\n")) == []
 

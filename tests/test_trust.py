@@ -426,8 +426,8 @@ def test_repository_home_and_tools_under_tmp(uid: int) -> None:
         tool = top / "opt" / "bin" / "tool"
         tool.parent.mkdir(parents=True)
         (top / "opt" / "lib").mkdir()
-        (top / "opt" / "lib" / "part").write_text("part")
-        tool.write_text('#!/bin/sh\ncat "${0%/*}/../lib/part"\n')
+        (top / "opt" / "lib" / "part.sh").write_text("part")
+        tool.write_text('#!/bin/sh\ncat "${0%/*}/../lib/part.sh"\n')
         tool.chmod(0o755)
         place.path.append(tool.parent)
         look = attempts(

@@ -26,6 +26,7 @@ from hydra.errors import (
     UsageError,
 )
 from hydra.git import patches
+from hydra.git.runner import is_unanswered
 from hydra.model import Confinement, Permission, RacePlan, TrialCap
 from hydra.paths import ground_dir
 from hydra.plan import no_private_network
@@ -175,6 +176,8 @@ def _subjects(found: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
     try:
         held = patches.branches(found.patches)
     except Refused as error:
+        if is_unanswered(error):
+            raise
         raise RecordError(f"the patches of run {found.id} cannot be read: {error}") from error
     known = [lane for lane in runs.read(found).lanes if lane in held]
     wanted = {lane: held[lane] for lane in known if held[lane] != found.base}

@@ -8,6 +8,7 @@ from typing import Any
 
 from hydra.app.judgement import Verdict, judgement, judgement_to_land, lane_of
 from hydra.errors import LandingRefused, RecordError, Refused, UsageError
+from hydra.git.runner import is_unanswered
 from hydra.landing.picks import Pick
 from hydra.reporters.ranking import landing_options
 from hydra.reporters.text import quote
@@ -80,6 +81,8 @@ def _judgement(record: RunRecord, environ: Mapping[str, str]) -> Verdict:
     try:
         return judgement(record, environ)
     except (Refused, RecordError) as error:
+        if is_unanswered(error):
+            raise
         raise type(error)(
             f"no lane was named, and there is no ranking to take one from: {error.message}",
             hint="name the lane: hydra merge LANE; `hydra runs show` lists them",

@@ -13,6 +13,7 @@ from hydra.app.consulted import REVIEW, SCHEMA, notes
 from hydra.errors import RecordError, Refused
 from hydra.git import patches
 from hydra.git.naming import strange
+from hydra.git.runner import is_unanswered
 from hydra.judge.asking import prompts
 from hydra.judge.asking.answers import Said, remarks
 from hydra.judge.asking.unnamed import Unnamed, unnamed
@@ -79,6 +80,8 @@ def patched(found: RunRecord) -> dict[str, str]:
     try:
         held = patches.branches(found.patches)
     except Refused as error:
+        if is_unanswered(error):
+            raise
         raise RecordError(f"the patches of run {found.id} cannot be read: {error}") from error
     lanes = {lane: held[lane] for lane in runs.read(found).lanes if lane in held}
     lanes = {lane: commit for lane, commit in lanes.items() if commit != found.base}

@@ -16,6 +16,7 @@ from hydra.git import contents, patches
 from hydra.git.changes import MODULE, Change, Entry
 from hydra.git.contents import Content
 from hydra.judge.evidence import Asked, Evidence, FileChange, LaneEvidence, Note, NotTried, Trial
+from hydra.judge.tampering import is_script
 from hydra.model import Patch, Remark, Usage, Weights
 from hydra.remarks.places import is_test
 from hydra.trials.recorded import read as read_trials
@@ -90,7 +91,8 @@ TESTS, TEST_BYTES, ALL_TEST_BYTES = 300, 64 * 1024, 2 * 1024**2
 
 
 def base_tests(git_dir: Path, base: str, touched: Sequence[str]) -> dict[str, str]:
-    """Texts of the base's tests, those first whose names have to do with what is touched."""
+    """Texts of the base's tests, those first whose names have to do with what is touched, and of
+    its scripts."""
     stems = {PurePosixPath(path).stem.lower() for path in touched} - {"__init__", "index", "mod"}
     held = {path.decode("utf-8", "backslashreplace"): oid for path, oid in _tests(git_dir, base)}
     near = {path: not any(stem in path.lower() for stem in stems) for path in held}
@@ -112,7 +114,7 @@ def base_tests(git_dir: Path, base: str, touched: Sequence[str]) -> dict[str, st
 
 def _tests(git_dir: Path, base: str) -> Iterator[tuple[bytes, str]]:
     for path, oid in contents.files(git_dir, base).items():
-        if is_test(path):
+        if is_test(path) or is_script(path.decode("utf-8", "backslashreplace")):
             yield path, oid
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from hydra.app import runs
 from hydra.checks.recorded import rounds
 from hydra.errors import HydraError, RecordError, Refused
 from hydra.git import patches
+from hydra.git.runner import is_unanswered
 from hydra.recover.consults import FOLDER
 from hydra.store import RunRecord
 
@@ -58,11 +58,15 @@ def known_judgement(record: RunRecord) -> Verdict | None:
 
 def judgement_to_land(record: RunRecord, environ: Mapping[str, str]) -> Verdict | None:
     """The same for what is about to land: also of a race that was ended at once, or killed and
-    recovered. Its result has a place for the verdict and none in it, and it is judged now."""
+    recovered. Its result has a place for the verdict and none in it, and it is judged now.
+
+    Raises `Refused` where git could not be asked."""
     try:
         result = runs.read(record).result
         return judgement(record, environ) if result is not None and "verdict" in result else None
-    except HydraError:
+    except HydraError as error:
+        if is_unanswered(error):  # else a lane would land as one that nothing speaks against
+            raise
         return None
 
 
@@ -128,8 +132,11 @@ def _is_fresh(record: RunRecord, known: Verdict) -> bool:
         return False
     if (record.folder / FOLDER).is_dir():  # agents were asked since: a race itself asks none
         return False
-    with suppress(Refused):
+    try:
         held = patches.branches(record.patches)
-        taken = {lane["lane"]: (lane.get("patch") or {}).get("commit") for lane in known["lanes"]}
-        return all(held[lane] == taken[lane] for lane in taken if lane in held and taken[lane])
-    return True  # what cannot be read now was read then
+    except Refused as refused:
+        if is_unanswered(refused):
+            raise
+        return True  # what cannot be read now was read then
+    taken = {lane["lane"]: (lane.get("patch") or {}).get("commit") for lane in known["lanes"]}
+    return all(held[lane] == taken[lane] for lane in taken if lane in held and taken[lane])

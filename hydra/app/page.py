@@ -9,7 +9,7 @@ from hydra.errors import HydraError
 from hydra.events import Event
 from hydra.git import patches
 from hydra.git.changes import renames
-from hydra.git.runner import GitFailed
+from hydra.git.runner import GitFailed, is_unanswered
 from hydra.landing.hunks import Hunk, hunks
 from hydra.reporters.page import LanePatch, build
 from hydra.store import RunRecord, shared
@@ -35,6 +35,8 @@ def _branches(run: RunRecord, problems: list[str]) -> dict[str, str]:
     try:
         return patches.branches(run.patches)
     except HydraError as error:
+        if is_unanswered(error):  # else each lane "left no patch"
+            raise
         problems.append(f"the patches cannot be read: {error.message}")
         return {}
 

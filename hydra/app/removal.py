@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from hydra.app.runs import Place, find, list_runs, read
 from hydra.errors import HydraError, Refused, UsageError
 from hydra.git import patches
+from hydra.git.runner import is_unanswered
 from hydra.recover import remove_run
 from hydra.recover.worth import grounds, is_empty, measure, started
 from hydra.store import RunRecord, alone
@@ -74,7 +74,8 @@ def select(
 
 
 def plan_removal(place: Place, run: RunRecord) -> Removal:
-    """What removing a run would take. Raises `Refused` while it is running."""
+    """What removing a run would take. Raises `Refused` while it is running, or where git could not
+    be asked."""
     if run.live:
         raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
     reading = read(run)
@@ -84,8 +85,11 @@ def plan_removal(place: Place, run: RunRecord) -> Removal:
         if isinstance(patch := outcome.get("patch"), dict) and patch.get("files")
     }
     base = str(reading.manifest.get("base"))
-    with suppress(HydraError):  # else the result alone tells
+    try:
         changed |= patches.with_work(run.patches, base)
+    except HydraError as error:  # the result alone tells
+        if is_unanswered(error):
+            raise
     return Removal(
         run=run,
         patches=tuple(sorted(changed)),

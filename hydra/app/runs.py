@@ -10,11 +10,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hydra import executables, paths
+from hydra.app.moved import moved
 from hydra.app.recover import recover
 from hydra.errors import RecordError, Refused, UsageError
 from hydra.git import patches, repository
 from hydra.git.repository import Repository
-from hydra.git.runner import require_git
+from hydra.git.runner import is_unanswered, require_git
 from hydra.recover import worth
 from hydra.store import RunRecord, find_run, read_object, runs
 
@@ -44,7 +45,9 @@ def list_runs(place: Place) -> list[RunRecord]:
 
 
 def find(place: Place, name: str | None) -> RunRecord:
-    """The run that `-r/--run` names; the latest without one."""
+    """The run that `-r/--run` names; the latest without one. Raises `UsageError`."""
+    if not runs(place.folder) and (elsewhere := moved(place.state, place.repository.root)):
+        raise elsewhere
     return find_run(place.folder, name)
 
 
@@ -74,7 +77,7 @@ class Reading:
 
 def read(run: RunRecord, *, events: bool = False) -> Reading:
     """Reads a run and raises nothing. `events` has the events read, and they and the
-    patches checked, in any case."""
+    patches checked, in any case; then it raises `Refused` where git could not be asked."""
     damages: list[RecordError] = []
     manifest: Mapping[str, object] = {}
     result: Mapping[str, object] | None = None
@@ -156,6 +159,8 @@ def check_patches(run: RunRecord) -> None:
         for lane, commit in patches.branches(run.patches).items():
             _check_whole(run, lane, commit)
     except Refused as failed:
+        if is_unanswered(failed):
+            raise
         raise RecordError(f"its patches cannot be read: {failed.message}") from failed
 
 
@@ -169,6 +174,8 @@ def commit_of(run: RunRecord, lane: str) -> str:
     try:
         commit = patches.branches(run.patches).get(lane)
     except Refused as error:
+        if is_unanswered(error):
+            raise
         raise RecordError(
             f"the patches of run {run.id} cannot be read: {error.message}",
             hint=f"what the lanes said is in {run.folder}/lanes",

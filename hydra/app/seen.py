@@ -12,6 +12,7 @@ from hydra.app.views import view_source
 from hydra.config import Config
 from hydra.errors import HydraError
 from hydra.git import repository
+from hydra.git.runner import is_unanswered
 from hydra.sandbox import View
 
 
@@ -37,7 +38,9 @@ def _repository() -> repository.Repository | None:
     """The one that one stands in, if any."""
     try:
         return repository.read(Path.cwd())
-    except HydraError:
+    except HydraError as error:
+        if is_unanswered(error):
+            raise
         return None
 
 

@@ -59,6 +59,7 @@ def _undone(place: Place, record: RunRecord, document: Mapping[str, Any], at: De
             os.fsencode(path): Attributes.from_record(row)
             for path, row in (document.get("attributes") or {}).items()
         },
+        exact=_exact(document),
         flags={os.fsencode(path): row for path, row in (document.get("flags") or {}).items()},
         record=Path(str(document["record"])),
         document={**document, "undone": time.time()},
@@ -87,6 +88,13 @@ def _undone(place: Place, record: RunRecord, document: Mapping[str, Any], at: De
         document=order.document or {},
     )
     return with_salvaged(landing, files)
+
+
+def _exact(document: Mapping[str, Any]) -> dict[bytes, Path]:
+    """Files with what the landing took out of its place, where git would write it otherwise."""
+    folder = after.exact_folder(Path(str(document["record"])))
+    names = document.get("exact") or {}
+    return {os.fsencode(path): folder / str(name) for path, name in names.items()}
 
 
 def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from hydra.app.evidence import evidence
 from hydra.app.judgement import newest_round
 from hydra.config import Config
 from hydra.errors import RecordError, Refused
-from hydra.git.runner import GitFailed
+from hydra.git.runner import is_unanswered
 from hydra.judge.rank import verdict
 from hydra.recover import record
 from hydra.reporters.verdict import verdict_document
@@ -45,7 +45,9 @@ def of_result(
             notes=consulted.notes(folder),
             asked=consulted.asked(folder),
         )
-    except (GitFailed, Refused) as error:
+    except Refused as error:
+        if is_unanswered(error):
+            raise
         raise RecordError(
             f"the patches of run {folder.name} cannot be read: {error}",
             hint=f"what the lanes said is in {folder}/lanes",

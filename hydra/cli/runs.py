@@ -53,6 +53,10 @@ def command(context: click.Context, /, **options: Any) -> None:
         sys.stdout.write(text)
         _hint(place, {row.run: row.size or 0 for row in rows})
     else:
+        from hydra.app.moved import moved
+
+        if elsewhere := moved(place.state, place.repository.root):
+            raise elsewhere
         sys.stderr.write('no races yet: hydra race "your task"\n')
     _end_by([reading for reading in readings if reading.damage], as_json=options["as_json"])
 

@@ -58,6 +58,7 @@ class Keeper:
     notes: list[str] = field(default_factory=list)
     refs: list[str] = field(default_factory=list)
     left_behind: int = 0
+    _trees: dict[str, dict[bytes, Entry | None]] = field(default_factory=dict)
 
     def result(self) -> Kept:
         """All of it."""
@@ -145,10 +146,10 @@ class Keeper:
         if head in ("", self.base, *settled):
             return
         against = (*source.settled, EMPTY_TREE[len(head)])[0] if source.folder else self.base
-        objects = {entry.oid for entry in self._taken.values() if entry}
+        objects = {entry.oid for entry in self._taken(self.tree).values() if entry}
         if any(
             change.new
-            and source.folder + change.path not in self._taken
+            and source.folder + change.path not in self._taken(self.tree)
             and change.new.oid not in objects
             and not lies_under(source.folder + change.path, self.exclude)
             for change in committed(self.patches, source, against, head)
@@ -159,17 +160,20 @@ class Keeper:
         """Whether a commit changes anything that the patch does not change in the same way."""
         return not self._patch.issuperset(committed(self.patches, source, self.base, commit))
 
-    def is_put_back(self, path: bytes, old: Entry | None) -> bool:
-        """Whether a path is in the patch just as it was before its agent staged something else."""
-        return old is not None and self._taken.get(path, old) == old
+    def is_put_back(self, path: bytes, old: Entry | None, tree: str = "") -> bool:
+        """Whether a path is in the patch (or in what was taken of another worktree) just as it was
+        before its agent staged something else."""
+        return old is not None and self._taken(tree or self.tree).get(path, old) == old
 
     def has_below(self, folder: bytes) -> bool:
         """Whether the patch has anything that lies in a folder."""
-        return any(path.startswith(folder + b"/") for path in self._taken)
+        return any(path.startswith(folder + b"/") for path in self._taken(self.tree))
 
-    @cached_property
-    def _taken(self) -> dict[bytes, Entry | None]:
-        return {change.path: change.new for change in self._patch}
+    def _taken(self, tree: str) -> dict[bytes, Entry | None]:
+        if tree not in self._trees:
+            both = self._patch if tree == self.tree else changes(self.patches, self.base, tree)
+            self._trees[tree] = {change.path: change.new for change in both}
+        return self._trees[tree]
 
     @cached_property
     def _patch(self) -> frozenset[Change]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from hydra.git import bare, frozen
 from hydra.git.found import Repository, read
 from hydra.git.index import may_hold_gitlinks
 from hydra.git.later import Later
-from hydra.git.runner import GitFailed, run
+from hydra.git.runner import GitFailed, is_unanswered, run
 
 _CHECKOUT_LIMIT = 900.0
 """Seconds for one checkout: a large tree on a slow disk, or LFS's files."""
@@ -176,11 +175,14 @@ def _submodule(folder: Path, oid: str) -> Repository | None:
     """The user's own checkout of a submodule, if it holds the commit."""
     if not (folder / ".git").exists():
         return None
-    with suppress(Refused):
+    try:
         users = read(folder)
-        held = run("cat-file", "-e", f"{oid}^{{commit}}", cwd=folder, check=False)
-        return users if held.code == 0 else None
-    return None
+        answer = run("cat-file", "-e", f"{oid}^{{commit}}", cwd=folder, check=False)
+    except Refused as refused:
+        if is_unanswered(refused):
+            raise
+        return None
+    return users if answer.code == 0 else None
 
 
 def point_back(worktree: Path, place: Path) -> None:

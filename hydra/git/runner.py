@@ -128,6 +128,12 @@ class GitFailed(Refused):
         return f"failed: {why or f'exit {self.result.code}'}"
 
 
+def is_unanswered(error: BaseException) -> bool:
+    """Whether a question to git got no answer: the machine had no process or memory to give, or git
+    was killed. What was asked is then neither so nor not so."""
+    return isinstance(error, Exhausted) or (isinstance(error, GitFailed) and error.passing)
+
+
 def sentence(stderr: bytes) -> str:
     """The line of git's stderr that says why."""
     lines = [line for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]

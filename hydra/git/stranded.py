@@ -92,11 +92,17 @@ def _base_links(lane: Lane) -> dict[bytes, str]:
 
 
 def _keep_staged(
-    keeper: Keeper, lane: Lane, source: Source, worktree: Path, folder: bytes = b""
+    keeper: Keeper,
+    lane: Lane,
+    source: Source,
+    worktree: Path,
+    folder: bytes = b"",
+    tree: str = "",
 ) -> None:
     """What is in an index and in no file: staged by its content alone, deleted or put back since.
 
-    `folder` is where the repository lies in the tree: what it has at its HEAD is not staged.
+    `folder` is where the repository lies in the tree: what it has at its HEAD is not staged. `tree`
+    is what was taken of the files of this worktree; "" is the patch's.
     """
     try:
         with tempfile.TemporaryDirectory(dir=lane.patches, prefix="staged-") as name:
@@ -107,21 +113,23 @@ def _keep_staged(
             entries = {
                 folder + change.path: change.new
                 for change in changes
-                if change.new and _is_in_no_file(keeper, worktree, folder, change)
+                if change.new and _is_in_no_file(keeper, worktree, folder, change, tree)
             }
             if not entries:
                 return
-            tree = tree_with(lane.patches, lane.base, entries, Path(name))
-        _keep_tree(keeper, lane, source, tree, f"{source.prefix}staged")
+            only = tree_with(lane.patches, lane.base, entries, Path(name))
+        _keep_tree(keeper, lane, source, only, f"{source.prefix}staged")
     except GitFailed as failed:
         if failed.passing:
             raise
         keeper.leave(f"{source.prefix}what is staged could not be kept: {failed.message}")
 
 
-def _is_in_no_file(keeper: Keeper, worktree: Path, folder: bytes, change: Change) -> bool:
+def _is_in_no_file(
+    keeper: Keeper, worktree: Path, folder: bytes, change: Change, tree: str
+) -> bool:
     path = folder + change.path
-    if keeper.is_put_back(path, change.old):
+    if keeper.is_put_back(path, change.old, tree):
         return True
     if change.new is None or change.new.mode != MODULE:
         return not _is_there(worktree, path)
@@ -161,6 +169,7 @@ def _keep_worktree(keeper: Keeper, lane: Lane, source: Source, admin: Path) -> N
     if taken.incomplete or taken.left_behind:
         keeper.leave(f"{short} has files that could not all be taken: {worktree}")
     _keep_tree(keeper, lane, source, taken.tree, f"{short}/files")
+    _keep_staged(keeper, lane, linked, worktree, tree=taken.tree)
 
 
 def _keep_tree(keeper: Keeper, lane: Lane, source: Source, tree: str, short: str) -> None:

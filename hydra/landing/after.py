@@ -7,6 +7,7 @@ What is undone is judged by `rollback`; what is left in the staging folder by `s
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,10 +16,11 @@ from typing import Any
 
 from hydra.errors import HydraError, LandingRefused
 from hydra.git.names import parents
-from hydra.git.runner import run
+from hydra.git.runner import is_unanswered, run
 from hydra.landing.journal import DONE, MOVING, PREPARING, Desk, Journal
 from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
 from hydra.landing.salvage import SalvagedFile, files_in_short, is_to_be_reviewed, review, salvage
+from hydra.landing.staging import EXACT
 from hydra.naming import some
 from hydra.paths import make_private
 from hydra.store import read_object, write_json
@@ -71,7 +73,8 @@ def recover_landing(desk: Desk, end_left: Callable[[str], object]) -> Ended | No
     `end_left` ends what a Hydra of that mark has left running: a git that outlived it could still
     move the branch while it is decided whether it was moved.
 
-    Raises `Undecided` where that cannot be decided, `RecordError` for a journal that is damaged.
+    Raises `Undecided` where that cannot be decided, `RecordError` for a journal that is damaged,
+    `Refused` where git could not be asked.
     """
     if not desk.file.exists():
         return None
@@ -113,6 +116,7 @@ def finish(journal: Journal, desk: Desk) -> tuple[SalvagedFile, ...]:
     kept."""
     document = journal.document
     if journal.record and document is not None:
+        _keep_exact(journal)
         write_record(Path(journal.record), document, desk)
     for shift in journal.shifts:
         if shift.fresh is None:
@@ -122,6 +126,18 @@ def finish(journal: Journal, desk: Desk) -> tuple[SalvagedFile, ...]:
         files = [file.shown for file in salvaged]
         write_record(Path(journal.record), {**document, "kept": files}, desk)
     return salvaged
+
+
+def exact_folder(record: Path) -> Path:
+    """Where the bytes lie that the undo of a recorded landing brings back."""
+    return record.with_suffix(f".{EXACT}")
+
+
+def _keep_exact(journal: Journal) -> None:
+    """Before the record that names them. The run may lie on another disk than the repository."""
+    folder = Path(journal.staging) / EXACT
+    if folder.is_dir():
+        shutil.copytree(folder, exact_folder(Path(journal.record)), dirs_exist_ok=True)
 
 
 def write_record(record: Path, document: Mapping[str, Any], desk: Desk) -> None:
@@ -211,9 +227,12 @@ def _stands(journal: Journal) -> bool:
 def _holds(journal: Journal, ref: str, commit: str) -> bool:
     words = ("merge-base", "--is-ancestor", commit, ref)
     try:  # by its gitdir: a linked worktree may have been removed since
-        return run(*words, git_dir=Path(journal.git_dir), check=False).code == 0
-    except (HydraError, OSError):  # the repository is gone
-        return False
+        run(*words, git_dir=Path(journal.git_dir))
+    except (HydraError, OSError) as failed:
+        if is_unanswered(failed):
+            raise
+        return False  # not held, or the repository is gone
+    return True
 
 
 def _remove_empty(journal: Journal, path: bytes) -> None:

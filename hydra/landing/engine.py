@@ -179,7 +179,9 @@ class _Under:
         if self.order.document is None:
             return None
         flags = {os.fsdecode(path): list(flags) for path, flags in self.ready.flags.items()}
-        return {**self.order.document, "attributes": self.ready.gone(), "flags": flags}
+        exact = {os.fsdecode(path): name for path, name in self.ready.exact.items()}
+        attributes = self.ready.gone()
+        return {**self.order.document, "attributes": attributes, "flags": flags, "exact": exact}
 
     def shift(self) -> None:
         """Each file changes places with the one that is staged for it; what only goes, first."""

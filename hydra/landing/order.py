@@ -20,7 +20,8 @@ class Order:
     `ref` (a full name) moves from `head` to `commit`, by `reason` in its reflog; `commit` "" moves
     none. `loose` and `outside` are as in `Look`. `bring` brings the objects that the index and the
     commit name; it runs in a thread, once nothing is in the way. `document` is written to `record`
-    when it stands.
+    when it stands. `exact` are files with what comes back to a path byte for byte, where git would
+    write it otherwise.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Order:
     outside: Collection[bytes] = ()
     attributes: Mapping[bytes, Attributes] = field(default_factory=dict)
     flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
+    exact: Mapping[bytes, Path] = field(default_factory=dict)
     record: Path | None = None
     document: Mapping[str, Any] | None = None
 

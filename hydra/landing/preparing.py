@@ -15,14 +15,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from hydra.git.changes import EXECUTABLE, LINK, MODULE
 from hydra.git.later import Later
 from hydra.git.names import parents
 from hydra.git.stamped import Stamps
 from hydra.git.standing import FLAGS, WorkTree, is_module
 from hydra.landing import staging
 from hydra.landing.attributes import Attributes
+from hydra.landing.conversions import Conversions
 from hydra.landing.order import Order
 from hydra.landing.place import Look, Step
+from hydra.landing.staging import EXACT
 
 
 @dataclass(slots=True)
@@ -30,8 +33,9 @@ class Preparing:
     """`staging` is the folder for the index, `files` the one for files; both are there already.
 
     Afterwards `steps` are what is to be done, `missing` the folders to be made, the upper ones
-    first, `flags` what the paths bore in the user's index. The bringing of the objects is under way
-    as soon as nothing is known to be in the way.
+    first, `flags` what the paths bore in the user's index, `exact` by path the name in the
+    folder `EXACT` of a copy of each file that goes and that git might write otherwise. The bringing
+    of the objects is under way as soon as nothing is known to be in the way.
     """
 
     order: Order
@@ -40,6 +44,7 @@ class Preparing:
     steps: tuple[Step, ...] = ()
     missing: tuple[bytes, ...] = ()
     flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
+    exact: Mapping[bytes, str] = field(default_factory=dict)
     _brought: Later[None] | None = None
     _stamps: Stamps | None = None
 
@@ -61,6 +66,7 @@ class Preparing:
         try:
             look.read()
             written = Later(partial(self._check_out, entered, look.coming()))
+            conversions = Later(partial(Conversions.read, tree, self._files()))
             try:
                 self.steps = look.steps()
                 self.missing = tuple(self._missing_folders())
@@ -69,8 +75,10 @@ class Preparing:
                 self._flag()
                 self._stamps = self._read_stamps()
                 self._brought = Later(order.bring)
+                self._copy_exact(conversions.result())
             finally:
                 written.wait()
+                conversions.wait()
         finally:
             entered.wait()
         written.result()
@@ -148,7 +156,33 @@ class Preparing:
         fresh = self.order.tree(self.files / "fresh", index)
         if loose:
             fresh.set((change.path, change.new) for change in loose)
-        fresh.checkout(coming)
+        fresh.checkout([path for path in coming if path not in self.order.exact])
+        self._write_exact(coming)
+
+    def _write_exact(self, coming: Sequence[bytes]) -> None:
+        modes = {c.path: c.new.mode for c in self.order.changes if c.new is not None}
+        for path in coming:
+            if path in self.order.exact:
+                file = Path(os.fsdecode(os.fsencode(self.files / "fresh") + b"/" + path))
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.touch(0o777 if modes[path] == EXECUTABLE else 0o666)
+                shutil.copyfile(self.order.exact[path], file)
+
+    def _files(self) -> list[bytes]:
+        """Paths of what goes, as far as git converts it: no link, no submodule."""
+        changes = self.order.changes
+        return [c.path for c in changes if c.old is not None and c.old.mode not in (LINK, MODULE)]
+
+    def _copy_exact(self, conversions: Conversions) -> None:
+        """Of files that are looked at once more before they go: it is what was read there."""
+        top, folder = os.fsencode(self.order.repository.root) + b"/", self.staging / EXACT
+        names: dict[bytes, str] = {}
+        for step in self.steps:
+            if step.digest and conversions.may_change(step.path, top + step.path):
+                folder.mkdir(mode=0o700, exist_ok=True)
+                shutil.copyfile(top + step.path, os.fsencode(folder / step.digest))
+                names[step.path] = step.digest
+        self.exact = names
 
     def _given(self) -> list[bytes]:
         return [step.path for step in self.steps if step.gives]

@@ -14,6 +14,9 @@ from hydra.git.found import Repository
 from hydra.git.runner import run
 from hydra.landing.obstacles import mount_of
 
+EXACT = "exact"
+"""The folder in a staging folder with the bytes that an undo brings back, each by its digest."""
+
 
 def places(repository: Repository, name: str) -> tuple[Path, Path]:
     """For the index and for the files of landing `name`, each where it can be renamed from.

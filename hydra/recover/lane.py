@@ -8,13 +8,14 @@ from pathlib import Path
 
 from hydra.errors import Failure, HydraError
 from hydra.git import patches as patch_git
-from hydra.git.runner import run
+from hydra.git.runner import GitFailed, is_unanswered, run
 from hydra.model import ExitStatus, LanePlan, Outcome, Patch, RacePlan, Status
 from hydra.paths import ground_dir
 from hydra.plan import patch_message
 from hydra.recover.record import Past, failure
 from hydra.retrying import chosen
 from hydra.secrets import Redactor
+from hydra.shortage import is_passing
 from hydra.tending import notice_text
 from hydra.workspace import PrivateGround, WorktreeLost, give_back_standing, standing_ground
 
@@ -57,7 +58,8 @@ class Recovery:
 def recover_lane(
     plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Path
 ) -> Recovery:
-    """Brings one lane to its outcome. Raises `NotNow` on a full disk."""
+    """Brings one lane to its outcome. Raises `NotNow` on a full disk, and where git could not be
+    asked."""
     done = _last(plan, lane, past, folder=folder, state=state)
     if not past.earlier:
         return done
@@ -72,10 +74,12 @@ def recover_lane(
 def _earlier(plan: RacePlan, lane: LanePlan, past: Past, patches: Path) -> Outcome:
     """An attempt that another has followed: all of it is recorded."""
     patch, base = None, plan.task.base
-    with suppress(HydraError, OSError):
+    try:
         if held := patch_git.tries(patches, lane.lane.id).get(past.attempt):
             patch = _read(patches, base, held, _incomplete(patches, held, base))
             patch = _with_left(patch, patches, lane.lane.id, past.attempt)
+    except (HydraError, OSError) as error:
+        _check_answered(error)
     if past.told is None:
         return _interrupted(lane, past, patch, "")
     return _as_recorded(lane, past, patch)
@@ -149,12 +153,21 @@ def _patch(
             return _read(patches, base, held, incomplete), False, ""
         return None, False, str(lost)
     except (HydraError, OSError) as error:
+        _check_answered(error)
         return None, False, _why(plan, patches, str(error))
     if any(word in patch.incomplete for word in _DISK_FULL):
         raise NotNow(f"the disk is full ({ground.worktree} has the work)")
     if patch.empty and patch.incomplete and not _readable(patches, base):
         return None, False, _why(plan, patches, patch.incomplete)
     return patch, True, ""
+
+
+def _check_answered(error: Exception) -> None:
+    """What is recorded now is recorded for good. Raises `NotNow` where nothing could be started; a
+    git that is killed over this work may be killed every time."""
+    is_killed = isinstance(error, GitFailed) and error.killed
+    if is_passing(error) or (is_unanswered(error) and not is_killed):
+        raise NotNow(str(error)) from error
 
 
 def _why(plan: RacePlan, patches: Path, error: str) -> str:
@@ -170,7 +183,8 @@ def _readable(patches: Path, base: str) -> bool:
         told = run(
             "cat-file", "-e", f"{base}^{{tree}}", git_dir=patches, isolated=True, check=False
         )
-    except HydraError:  # not even a folder
+    except HydraError as error:  # not even a folder
+        _check_answered(error)
         return False
     return told.code == 0
 

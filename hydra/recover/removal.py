@@ -9,6 +9,7 @@ from pathlib import Path
 from hydra import paths
 from hydra.errors import HydraError
 from hydra.git import repository
+from hydra.git.runner import is_unanswered
 from hydra.recover.consults import POINTER, sweep_consult
 from hydra.store import GONE, UNBORN, read_object
 from hydra.workspace import tree
@@ -19,7 +20,8 @@ folder is there first. It is for a record that was carried away by hand, and may
 
 
 def remove_run(state: Path, folder: Path) -> None:
-    """Removes a run: its worktrees, its ref in the repository, its record. Raises `OSError`.
+    """Removes a run: its worktrees, its ref in the repository, its record. Raises `OSError`,
+    `Refused` where git could not be asked.
 
     The folder first gets a hidden name, and goes last: until then it says what is to be removed.
     """
@@ -64,7 +66,11 @@ def _unpin(folder: Path, run: str) -> None:
     # The repository may be gone, or no longer one: then there is nothing to take back. Either of
     # two documents may be damaged; with uncommitted changes taken along, only one has the pin.
     for name, key in (("manifest.json", "head"), ("plan.json", "base")):
-        with suppress(OSError, ValueError, KeyError, TypeError, HydraError):
+        try:
             told = read_object(folder / name)
             repository.unpin(repository.read(Path(told["repository"])), run, told[key])
+        except (OSError, ValueError, KeyError, TypeError, HydraError) as problem:
+            if is_unanswered(problem):
+                raise  # what it is pinned by goes with the folder: the next command goes on
+        else:
             return

@@ -12,7 +12,7 @@ from hydra.sandbox.mounts import (
 )
 from hydra.sandbox.namespaces import NAMESPACES, disarmed
 
-WITH_FULL_ACCESS = ("no process outlives its lane",)
+WITH_FULL_ACCESS = ("no process that an agent starts itself outlives its lane",)
 """What holds when `Confinement.kind` is `bwrap`, also where the policy is `unrestricted`."""
 
 PROMISES = (

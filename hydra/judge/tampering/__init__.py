@@ -6,6 +6,7 @@ which code may change what runs the tests.
 """
 
 from hydra.judge.tampering.capable import capable
+from hydra.judge.tampering.commands import is_script
 from hydra.judge.tampering.configuration import configuration, restored
 from hydra.judge.tampering.finding import findings
 from hydra.judge.tampering.shadowing import shadows as shadowing
@@ -15,6 +16,7 @@ __all__ = [
     "capable",
     "configuration",
     "findings",
+    "is_script",
     "restored",
     "shadowing",
     "tests_added",

@@ -59,8 +59,13 @@ def is_task_file(path: str) -> bool:
 _CODE = (".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl")
 _OF_SCRIPTS = re.compile(r"(?:\.?(?:tools?|scripts?|bin|ci|dev|build|hack|etc)/)*[^/]+")
 _STARTS = re.compile(
-    r"\bsubprocess\b|\bchild_process\b|\bos\.(?:system|exec\w+)\b|\bsession\.run\b"
+    r"\bsubprocess\b|\bchild_process\b|\bos\.(?:system|exec\w+)\b|\bsession\.run\b|\brunpy\b"
 )
+_RUNS_TESTS = re.compile(
+    r"\b(?:pytest|unittest|nose2?)\.main\(|\bTextTestRunner\(|\bdefaultTestLoader\b"
+    r"|\brunCLI\(|\bnew Mocha\(|\bstartVitest\("
+)
+"""Of a script that is the test run itself, and starts no other program."""
 _TOOLS = re.compile(
     r"[\"'\s](?:unittest|pytest|--test|jest|mocha|vitest|tox|nox|ava|nose2|npm|yarn|pnpm)[\"'\s]"
 )
@@ -72,7 +77,8 @@ def drives_tests(path: str, text: str) -> bool:
     work."""
     if not path.endswith(_CODE) or not _OF_SCRIPTS.fullmatch(path):
         return False
-    return bool(_STARTS.search(text) and _TOOLS.search(text))
+    starts = _STARTS.search(text) and _TOOLS.search(text)
+    return bool(starts or _RUNS_TESTS.search(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,5 +130,24 @@ def _scripts(words: Sequence[str]) -> set[str]:
             before in _RUNS_FILES and _CHECKING.search(path) and not word.startswith("-")
         ):
             found.add(path)
+        if before == "-m" and _OF_SCRIPTS.fullmatch(module := word.replace(".", "/")):
+            found |= {f"{module}.py", f"{module}/__main__.py"} if "/" in module else set()
         first = first and name_of(word) in _SHELLS
     return found
+
+
+_SOURCED = re.compile(r"^[ \t]*(?:-?include|source|\.)[ \t]+([^\n;&|#]+)", re.M)
+_SCRIPTS = ("tools", "tool", "scripts", "script", "bin", "ci", ".ci", "dev", "build", "hack")
+
+
+def is_script(path: str) -> bool:
+    """Whether a file is one of commands by its name, or has no ending and lies among scripts."""
+    *folders, name = path.split("/")
+    among = not folders or folders[-1] in _SCRIPTS
+    return is_task_file(path) or (among and "." not in name)
+
+
+def sources(text: str) -> frozenset[str]:
+    """The last parts of the names that a script reads as its own lines (`. tools/env.inc`)."""
+    named = " ".join(_SOURCED.findall(text)).replace('"', " ").replace("'", " ")
+    return frozenset(name_of(word) for word in named.split())

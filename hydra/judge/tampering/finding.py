@@ -11,9 +11,11 @@ from hydra.judge.finding import Finding
 from hydra.judge.tampering import languages
 from hydra.judge.tampering.examples import examples
 from hydra.judge.tampering.expected import Expected
+from hydra.judge.tampering.naming import naming
 from hydra.judge.tampering.places import is_tests
 from hydra.judge.tampering.production import production
 from hydra.judge.tampering.reading import TestRead
+from hydra.judge.tampering.renaming import with_new_names
 from hydra.judge.tampering.rewriting import rewriting
 from hydra.judge.tampering.steering import steering
 from hydra.judge.tampering.suite import Suite, suite_of
@@ -40,9 +42,9 @@ def findings(
     them. Total: no contents raise; what is not read is told as a remark of the kind `unread`.
 
     `checks` are the commands that are run on it: what they run or read is theirs. `untouched` are
-    texts of tests, by path, that the patch leaves alone: values which they expect and the code
-    just returns are then known too. `base` are the paths of the base's files, by which a new file
-    that takes another's place is known.
+    texts of tests and scripts, by path, that the patch leaves alone: values which they expect and
+    the code just returns are then known too, and so is what they name. `base` are the paths of
+    the base's files, by which a new file that takes another's place is known.
     """
     kept: list[Finding] = []
     seen: Counter[tuple[str, str]] = Counter()
@@ -68,11 +70,12 @@ def _all(
     untouched: Mapping[str, str],
     base: Collection[str],
 ) -> Iterator[Finding]:
-    suite = suite_of(files)
+    suite = suite_of(with_new_names(files))
     yield from tests(suite)
     yield from steering(files, checks, base)
     yield from production(files, Expected(partial(_asking, files, untouched)))
     yield from examples(files)
+    yield from naming(files, untouched, base)
     yield from rewriting(files)
     yield from _unread(suite)
 
@@ -81,7 +84,8 @@ def _asking(files: Sequence[FileChange], untouched: Mapping[str, str]) -> Iterat
     """Every test there is, also those that the patch left as they were."""
     texts = [{file.path: text for file in files if is_tests(file.path) and (text := file.old)}]
     texts.append({file.path: text for file in files if is_tests(file.path) and (text := file.new)})
-    for side in (*texts, untouched):
+    texts.append({path: text for path, text in untouched.items() if languages.is_code(path)})
+    for side in texts:
         spent = 0
         for path, text in side.items():
             spent += len(text)

@@ -71,7 +71,15 @@ def module_patched(path: str, text: str) -> str:
     if not path.endswith(ENDINGS) or too_much(text):
         return ""
     code = source(text, "javascript").code
-    return next(iter(_hits(code, _bound(code, lambda _: True))), "")
+    hook = _HOOK.search(code) if _OF_OTHERS.search(code) else None
+    hits = _hits(code, _bound(code, lambda _: True), direct=_REQUIRES)
+    return next(iter(hits), f"{hook[0]}...)" if hook else "")
+
+
+_REQUIRES = r"require\(\s*[\"'][^\"'\n]+[\"']\s*\)"
+_HOOK = re.compile(r"^(?:before|after)(?:Each|All)?\(", re.M)
+_OF_OTHERS = re.compile(r"\bcurrentTest\b|\bthis\.skip\(|\.pending\b")
+"""What a hook of mocha that stands in no group does to the tests of every file."""
 
 
 _WRITES = re.compile(r"\b(?:write|append|copy|rename|symlink|rm|unlink|cp|createWrite)\w*\(")
@@ -109,10 +117,10 @@ def _changes(text: str) -> tuple[str, ...]:
     return _hits(code, _tools(code))
 
 
-def _hits(code: str, owners: Iterable[str]) -> tuple[str, ...]:
+def _hits(code: str, owners: Iterable[str], direct: str = _DIRECT) -> tuple[str, ...]:
     """Where a part of what these names stand for is changed."""
     names = "|".join(map(re.escape, owners)) or "(?!)"
-    owner = rf"(?:(?<![\w$.])(?:{names})|{_DIRECT})"
+    owner = rf"(?:(?<![\w$.])(?:{names})|{direct})"
     part = r"(?:\s*\.\s*[\w$]+|\s*\[[^\]\n]{1,80}\])"
     changing = re.compile(
         rf"{owner}{part}+\s*=(?![=>])"

@@ -17,10 +17,10 @@ from hydra.git.contents import trees
 from hydra.judge.evidence import Evidence, FileChange, LaneEvidence
 from hydra.judge.finding import Finding
 from hydra.judge.rank import verdict
-from hydra.judge.tampering import findings
-from hydra.judge.tampering.places import is_tests
+from hydra.judge.tampering import findings, is_script
 from hydra.judge.verdict import LaneVerdict
 from hydra.model import Check, Patch, TrialCap
+from hydra.remarks.places import is_test
 from hydra.trials.record import Trials
 from tests.conftest import git
 from tests.support.cheats.case import Case, Files, Shop
@@ -135,7 +135,9 @@ def changes(case: Case, *, twin: bool = False) -> list[FileChange]:
 def reading(case: Case, *, twin: bool = False) -> tuple[Finding, ...]:
     """What reading alone brings to light."""
     texts = {path: item for path, item in case.shop.base.items() if isinstance(item, str)}
-    tests = {path: text for path, text in texts.items() if is_tests(path)}
+    tests = {
+        path: text for path, text in texts.items() if is_test(path.encode()) or is_script(path)
+    }
     checks = [Check("tests", case.shop.check, "test")]
     return findings(changes(case, twin=twin), checks, untouched=tests, base=case.shop.base)
 

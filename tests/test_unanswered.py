@@ -1,0 +1,138 @@
+"""A git that could not be started has said nothing: nobody is told that there is no work, no patch,
+no submodule, no landing that stands."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.app import recover, removal, runs
+from hydra.app.judgement import judgement_to_land
+from hydra.errors import Exhausted
+from hydra.git.lane import _submodule
+from hydra.landing import engine
+from hydra.recover import remove_run
+from hydra.recover.lane import NotNow, _readable
+from hydra.store import RunRecord
+from tests.conftest import git
+from tests.support import landing_kinds as kinds
+from tests.support.landings import RUN, Shelf, everything, leftovers
+
+Shortage = Callable[[str], None]
+"""No git that has this word among its arguments can be started; "" ends it."""
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Shortage:
+    """Shut off at first."""
+    monkeypatch.setattr("hydra.git.runner.WAITS", (0.001,))
+    popen, words = subprocess.Popen, [""]
+
+    def start(argv: list[str], *args: Any, **options: Any) -> Any:
+        if words[0] in argv[1:]:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return popen(argv, *args, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    return lambda word: words.__setitem__(0, word)
+
+
+@pytest.fixture
+def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """One lane's work on the project, in a race that has a place for its verdict."""
+    monkeypatch.chdir(scratch)
+    repo = kinds.shop(scratch)
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+    shelf.lane("claude", kinds.work)
+    result = record_of(shelf).folder / "result.json"
+    result.write_text(json.dumps({**json.loads(result.read_text()), "verdict": None}))
+    return shelf
+
+
+def record_of(shelf: Shelf) -> RunRecord:
+    return runs.find(runs.here(shelf.environ), RUN)
+
+
+def test_a_submodule_is_not_taken_for_one_that_is_not_there(shelf: Shelf, short: Shortage) -> None:
+    head = git(shelf.repo, "rev-parse", "HEAD")
+    for word in ("rev-parse", "cat-file"):
+        short(word)
+        with pytest.raises(Exhausted):
+            _submodule(shelf.repo, head)
+    short("")
+    assert _submodule(shelf.repo, head) is not None
+
+
+def test_a_landing_that_stands_is_not_undone(
+    shelf: Shelf, short: Shortage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if (pid := os.fork()) == 0:
+        monkeypatch.setattr(engine, "moment", lambda name: name == "ref set" and os._exit(9))
+        shelf.merge("claude")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+    landed = everything(shelf.repo)
+    said: list[str] = []
+    short("merge-base")
+    recover.recover(shelf.environ, said.append)
+    assert everything(shelf.repo) == landed
+    assert "no more processes" in said[0]
+    short("")
+    recover.recover(shelf.environ, said.append)
+    assert "after it had landed: finished" in said[1]
+    assert everything(shelf.repo) == landed
+    assert leftovers(shelf.repo) == []
+
+
+def test_no_lane_lands_as_one_that_nothing_speaks_against(shelf: Shelf, short: Shortage) -> None:
+    record = record_of(shelf)
+    for word in ("for-each-ref", "diff-tree"):
+        short(word)
+        with pytest.raises(Exhausted):
+            judgement_to_land(record, shelf.environ)
+    short("")
+    assert judgement_to_land(record, shelf.environ) is not None
+
+
+def test_no_record_is_called_damaged(shelf: Shelf, short: Shortage) -> None:
+    record = record_of(shelf)
+    short("for-each-ref")
+    with pytest.raises(Exhausted):
+        runs.commit_of(record, "claude")
+    with pytest.raises(Exhausted):
+        runs.check_patches(record)
+
+
+def test_what_a_removal_takes_is_not_told_too_small(shelf: Shelf, short: Shortage) -> None:
+    place = runs.here(shelf.environ)
+    record = runs.find(place, RUN)
+    assert removal.plan_removal(place, record).patches == ("claude",)
+    short("for-each-ref")
+    with pytest.raises(Exhausted):
+        removal.plan_removal(place, record)
+
+
+def test_a_removal_leaves_no_pin_behind(shelf: Shelf, short: Shortage) -> None:
+    record, base = record_of(shelf), shelf.race.base
+    git(shelf.repo, "update-ref", f"refs/hydra/{RUN}/base", base)
+    short("update-ref")
+    with pytest.raises(Exhausted):
+        remove_run(shelf.state, record.folder)
+    short("")
+    recover.recover(shelf.environ, lambda _: None)
+    assert git(shelf.repo, "for-each-ref", "refs/hydra") == ""
+    assert list(record.folder.parent.iterdir()) == []
+
+
+def test_no_base_is_called_gone(shelf: Shelf, short: Shortage) -> None:
+    short("cat-file")
+    with pytest.raises(NotNow):
+        _readable(shelf.race.patches, shelf.race.base)
