@@ -32,8 +32,8 @@ async def take_patch(bench: Bench, handle: Handle, emit: Emit) -> Taken:
             return Taken(None, lost.reason, str(lost))
         except Exception as error:
             # Whatever it is, a fault of Hydra's own too: the rest of the outcome still stands.
-            known = shortage(error) or error
-            reason = str(known) if isinstance(known, HydraError | OSError) else repr(known)
+            cause = shortage(error) or error
+            reason = str(cause) if isinstance(cause, HydraError | OSError) else repr(cause)
             return _lost(f"{reason} (the worktree is kept: {bench.ground.worktree})")
         emit("patch_taken", data=patch.as_event())
         return Taken(patch)

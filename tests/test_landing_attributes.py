@@ -9,19 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import git
-from tests.support import landing_kinds as kinds
 from tests.support.landings import Shelf
+from tests.support.shelf import shelf
 
-
-@pytest.fixture
-def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """One lane's work on the project; the test stands in it."""
-    monkeypatch.chdir(scratch)
-    repo = kinds.shop(scratch)
-    monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch)
-    shelf.lane("claude", kinds.work)
-    return shelf
+__all__ = ["shelf"]
 
 
 def mode(path: Path) -> int:

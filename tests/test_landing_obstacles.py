@@ -15,20 +15,12 @@ from hydra.landing import engine
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
 from tests.support.landings import Shelf
+from tests.support.shelf import shelf
+
+__all__ = ["shelf"]
 from tests.support.surroundings import mounts
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may do that to a file")
-
-
-@pytest.fixture
-def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """One lane's work on the project; the test stands in it."""
-    monkeypatch.chdir(scratch)
-    repo = kinds.shop(scratch)
-    monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch)
-    shelf.lane("claude", kinds.work)
-    return shelf
 
 
 def refused(shelf: Shelf, match: str, **options: object) -> LandingRefused:

@@ -19,6 +19,9 @@ from hydra.landing import engine, rollback, swap
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landings import Shelf, everything, leftovers
+from tests.support.shelf import shelf
+
+__all__ = ["shelf"]
 
 ROOT = Path(__file__).parents[1]
 SAVED = b"saved just now\n"
@@ -53,17 +56,6 @@ def same_size_and_time(path: Path) -> None:
 
 
 SAVES = [in_place, by_rename, append, private, same_size_and_time]
-
-
-@pytest.fixture
-def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """One lane's work on the project; the test stands in it."""
-    monkeypatch.chdir(scratch)
-    repo = kinds.shop(scratch)
-    monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch)
-    shelf.lane("claude", kinds.work)
-    return shelf
 
 
 @pytest.fixture(params=["exchange", "two names"])

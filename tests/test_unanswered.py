@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +21,10 @@ from hydra.recover import remove_run
 from hydra.recover.lane import NotNow, _readable
 from hydra.store import RunRecord
 from tests.conftest import git
-from tests.support import landing_kinds as kinds
 from tests.support.landings import RUN, Shelf, everything, leftovers
+from tests.support.shelf import shelf as plain_shelf
+
+__all__ = ["plain_shelf"]
 
 Shortage = Callable[[str], None]
 """No git that has this word among its arguments can be started; "" ends it."""
@@ -45,16 +46,11 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Shortage:
 
 
 @pytest.fixture
-def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """One lane's work on the project, in a race that has a place for its verdict."""
-    monkeypatch.chdir(scratch)
-    repo = kinds.shop(scratch)
-    monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch)
-    shelf.lane("claude", kinds.work)
-    result = record_of(shelf).folder / "result.json"
+def shelf(plain_shelf: Shelf) -> Shelf:
+    """In a race that has a place for its verdict."""
+    result = record_of(plain_shelf).folder / "result.json"
     result.write_text(json.dumps({**json.loads(result.read_text()), "verdict": None}))
-    return shelf
+    return plain_shelf
 
 
 def record_of(shelf: Shelf) -> RunRecord:

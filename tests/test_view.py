@@ -116,6 +116,20 @@ def test_a_root_is_shown_in_its_parts_and_what_lies_beside_them_is_not(
     assert not view.is_visible(machine.file("notes"))
 
 
+def test_a_link_beside_a_program_may_lead_in_a_circle_or_where_nobody_may_look(
+    machine: Machine,
+) -> None:
+    tool = machine.program("tools/bin/tool")
+    closed = machine.file("closed/python").parent
+    for name, target in (("circle", "circle"), ("python", closed / "python"), ("gone", "nothing")):
+        (tool.parent / name).symlink_to(target)
+    closed.chmod(0)  # an ordinary user may not enter it; root may, and sees the circle alone
+    try:
+        assert machine.view(tool.parent).is_visible(tool)
+    finally:
+        closed.chmod(0o700)
+
+
 def test_what_a_program_stands_on_is_shown_by_every_name_on_the_way(machine: Machine) -> None:
     machine.program(".nvm/versions/node/v22/bin/node")
     cli = machine.program(

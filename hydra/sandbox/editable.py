@@ -56,7 +56,9 @@ def _modules_of(project: Path, name: str) -> Iterator[EditableModule]:
 
 
 def _editable_projects(view: View) -> Iterator[Path]:
-    for packages in (found for it in view.shown for at in _PACKAGES for found in it.path.glob(at)):
+    for packages in (
+        top for shown in view.shown for at in _PACKAGES for top in shown.path.glob(at)
+    ):
         for record in packages.glob("*.dist-info/direct_url.json"):
             yield from _project_of(record)
         for link in packages.glob("*.egg-link"):

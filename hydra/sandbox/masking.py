@@ -139,7 +139,9 @@ def _may_be_installed(folder: _Folder) -> bool:
 
 def _leads_on(folder: _Folder, entry: os.DirEntry[str]) -> bool:
     # A link is followed only where an installation may be: what it leads to is shown for itself.
-    return entry.is_dir(follow_symlinks=folder.level < _INSTALLED)
+    if entry.is_symlink():  # into a folder that this account may not enter, or in a circle
+        return folder.level < _INSTALLED and is_folder(Path(entry.path))
+    return entry.is_dir(follow_symlinks=False)
 
 
 def _below(folder: _Folder, entry: os.DirEntry[str]) -> _Folder:

@@ -40,11 +40,11 @@ def _read(text: str) -> Counter[_Example]:
     """Each example without spaces around: its source, its directive, and what it gives."""
     return Counter(
         (
-            _DIRECTIVE.sub("", found["source"]).strip(),
-            " ".join(_DIRECTIVE.findall(found["source"])),
-            " ".join(found["gives"].split()),
+            _DIRECTIVE.sub("", example["source"]).strip(),
+            " ".join(_DIRECTIVE.findall(example["source"])),
+            " ".join(example["gives"].split()),
         )
-        for found in _EXAMPLE.finditer(text)
+        for example in _EXAMPLE.finditer(text)
     )
 
 

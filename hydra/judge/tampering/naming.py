@@ -91,6 +91,6 @@ def _code_beside(file: FileChange, base: Collection[str]) -> bool:
 
 def _names(text: str) -> frozenset[str]:
     """Every part of a path that stands in quotes, and every module that is imported."""
-    quoted = (part for found in _QUOTED.findall(text) for part in found.split("/"))
+    quoted = (part for path in _QUOTED.findall(text) for part in path.split("/"))
     words = (word for line in _IMPORTED.findall(text) for word in re.findall(r"\w+", line))
     return frozenset((*quoted, *(f"{word}.py" for word in words)))

@@ -56,9 +56,9 @@ def _renamed(file: FileChange) -> Iterator[tuple[str, str]]:
 def _with(path: str, text: str, name: re.Pattern[str], names: Mapping[str, str]) -> str:
     """A text with the new names, but for what its strings say."""
     at, parts = 0, []
-    for found in name.finditer(_bare(path, text)):
-        parts += [text[at : found.start()], names[found[0]]]
-        at = found.end()
+    for match in name.finditer(_bare(path, text)):
+        parts += [text[at : match.start()], names[match[0]]]
+        at = match.end()
     return "".join((*parts, text[at:]))
 
 
