@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.app.judgement import Verdict, judgement, judgement_to_land, lane_of, lands
+from hydra.app.judgement import Verdict, judgement, judgement_to_land, lands, lane_of
 from hydra.errors import LandingRefused, RecordError, Refused, UsageError
 from hydra.git.runner import is_unanswered
 from hydra.landing.picks import Pick

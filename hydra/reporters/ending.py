@@ -5,6 +5,7 @@ All else is behind `hydra compare` and `hydra runs show`: four lanes have twelve
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from hydra.reporters import ranking
@@ -89,7 +90,7 @@ def _why(lane: Data, top: Data, verdict: Data) -> str:
     patched = number(lane, "rank") is not None
     if patched and verdict.get("checked") is False and text(lane, "state") == "untested":
         return ""
-    if not top or text(lane, "reason") != text(top, "reason") or not patched:
+    if not top or not patched or _proof(lane) != _proof(top):
         return gist(text(lane, "reason"))
     if lane is top:
         return ""
@@ -100,6 +101,11 @@ def _why(lane: Data, top: Data, verdict: Data) -> str:
         }:
             return "the very same patch"
     return "the same, larger" if _size(lane) > _size(top) else "the same"
+
+
+def _proof(lane: Data) -> str:
+    """Its reason without how many tests pass: a lane may bring some."""
+    return re.sub(r" \([\d,]+ passed\)", "", text(lane, "reason"))
 
 
 def _size(lane: Data) -> float:
@@ -131,9 +137,9 @@ def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
     if text(verdict, "top"):
         parts = [f"hydra merge {first}{how}", f"look first: hydra diff {first}"]
         return [*parts, "why: hydra compare"]
-    untested = bool(lanes) and text(lanes[0], "state") == "untested"
-    lands = [f"land it all the same: hydra merge {first}{how}"] if untested else []
-    return [f"look: hydra diff {first}", *lands, "why: hydra compare"]
+    untested = text(lanes[0], "state") == "untested"
+    merge = f"land it all the same: hydra merge {first}{how}"
+    return [f"look: hydra diff {first}", *([merge] if untested else []), "why: hydra compare"]
 
 
 def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:

@@ -102,7 +102,8 @@ def tied_for_first(verdict: Data) -> list[str]:
 
 def says(verdict: Data, width: int | None, color: bool = False) -> list[str]:
     """The verdict in one sentence, and how sure it is."""
-    lines = paragraph(gist(text(verdict, "says"), _SENTENCE), width)
+    answer = gist(text(verdict, "says"), _SENTENCE)
+    lines = paragraph(f"Land {answer}" if text(verdict, "top") else answer, width)
     style = "good" if text(verdict, "top") else "warn"
     return [*(paint(line, style, color) for line in lines), *paragraph(sure(verdict), width)]
 
