@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hydra.app.guesses import checks
+from hydra.app import guesses
 from hydra.config import template
 from hydra.errors import Refused, UsageError
 from hydra.git import runner
@@ -63,11 +63,12 @@ def propose(start: Path) -> Initial:
         names = frozenset(entry.name for entry in found if entry.is_file(follow_symlinks=False))
     copies = _ignored(top, sorted(name for name in names if _may_hold_settings(name)))
     setup = tuple(_setup(top, names))
-    commands = checks(top, names)
+    made = ".venv/bin/python" if any(it.startswith(".venv/") for it in setup) else "python3"
+    commands = (*guesses.checks(top, interpreter=made), *guesses.lints(top))
     text = template(
         "What a race of Hydra needs to know of this repository.",
         repository=True,
-        guesses=_guesses(copies, setup, commands),
+        guesses=_settings(copies, setup, commands),
     )
     return Initial(path=top / NAME, text=text, copies=copies, setup=setup, checks=commands)
 
@@ -136,15 +137,15 @@ def _is_yarn_1(top: Path) -> bool:
     return False
 
 
-def _guesses(
+def _settings(
     copies: tuple[str, ...], setup: tuple[str, ...], commands: tuple[str, ...]
 ) -> dict[str, tuple[object, str]]:
-    guesses: dict[str, tuple[object, str]] = {}
+    found: dict[str, tuple[object, str]] = {}
     if copies:
         note = "Found here, and ignored by git; whoever may read a lane reads its copy"
-        guesses["race.copy"] = (copies, note)
+        found["race.copy"] = (copies, note)
     if setup:
-        guesses["race.setup"] = (setup, "Guessed from the files at the top")
+        found["race.setup"] = (setup, "Guessed from the files at the top")
     if commands:
-        guesses["race.check"] = (commands, "Guessed from the files at the top")
-    return guesses
+        found["race.check"] = (commands, "Guessed from the files at the top")
+    return found
