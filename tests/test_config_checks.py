@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hydra.config import dumps, load
-from hydra.config.checks import kind_of, name_of
+from hydra.config.check_names import in_folder, kind_of, name_of
 from hydra.config.records import CheckSettings
 from hydra.errors import ConfigError
 from hydra.model import Check
@@ -28,7 +28,17 @@ def own(text: str) -> CheckSettings:
         ("ruff check .", "ruff", "lint"),
         ("make -j4 build", "make-build", "build"),
         ("./run_tests.sh", "run-tests", "test"),
-        ("(cd a && make)", "cd", "test"),
+        ("(cd a && make)", "a: make", "test"),
+        ("cd packages/api && python -m unittest", "packages/api: unittest", "test"),
+        ("cd 'my app' && { npm run lint; true\n}", "my-app: npm-lint", "lint"),
+        ("uv run --frozen pytest -q", "pytest", "test"),
+        ("npx vitest run", "vitest", "test"),
+        ("node --test", "node-test", "test"),
+        ("node test/all.mjs", "all", "test"),
+        ("python3 run_tests.py", "run-tests", "test"),
+        ("env A=1 ../../.venv/bin/python -m pytest -q", "pytest", "test"),
+        ("sh -c 'make check'", "make-check", "test"),
+        ("./gradlew test", "gradlew", "test"),
         ("$X", "x", "test"),
         ("123", "check", "test"),
     ],
@@ -36,6 +46,13 @@ def own(text: str) -> CheckSettings:
 def test_a_command_gets_a_name_and_a_kind(command: str, name: str, kind: str) -> None:
     assert name_of(command) == name
     assert kind_of(name, command) == kind
+
+
+def test_a_command_in_a_folder_is_one_command() -> None:
+    assert in_folder("a", "") == "a"
+    assert in_folder("a -q", "b c") == "cd 'b c' && a -q"
+    assert in_folder("a; b", "c") == "cd c && { a; b\n}"
+    assert Check("packages/api: pytest", "x").file == "packages-api-pytest"
 
 
 def test_flags_name_checks_in_short() -> None:

@@ -55,6 +55,6 @@ def ask(check: Check, ground: PrivateGround) -> Asked:
     place = Path(ground.environment["TMPDIR"])
     place.mkdir(mode=0o700, exist_ok=True)  # or taken it away
     folder = Path(tempfile.mkdtemp(prefix="hydra-results-", dir=place))
-    file = folder / f"{check.name}.xml"
+    file = folder / f"{check.file}.xml"
     before = reports.seen(ground.worktree, check.junit) if check.junit else {}
     return Asked(file=file, worktree=ground.worktree, pattern=check.junit, before=before)

@@ -51,12 +51,12 @@ def rounds(run_folder: Path) -> list[Path]:
 
 
 def _result(folder: Path, check: Check) -> CheckResult | None:
-    first = _read(folder / f"{check.name}.json")
+    first = _read(folder / f"{check.file}.json")
     if first is None or first.check.command != check.command:
         return None
     if first.status not in (Status.PASSED, Status.FAILED, Status.NO_TESTS):
         return None
-    return replace(first, check=check, again=_read(folder / f"{check.name}.again.json"))
+    return replace(first, check=check, again=_read(folder / f"{check.file}.again.json"))
 
 
 def _read(path: Path) -> CheckResult | None:

@@ -107,7 +107,7 @@ class Suite:
                 kit=self.kit,
                 check=check,
                 ground=ground,
-                name=f"{self.files}/{check.name}{suffix}",
+                name=f"{self.files}/{check.file}{suffix}",
                 tree=self.tree,
             )
             got: list[CheckResult] = []

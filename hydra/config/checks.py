@@ -6,26 +6,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hydra.config.check_names import NAME, kind_of, name_of
 from hydra.errors import ConfigError
 from hydra.model import Check
 
 KINDS = ("test", "build", "lint")
-_NAME = r"[a-z][a-z0-9-]{0,39}"
-_NAMED = rf"(?s:({_NAME})=(?=\S)(.+))"
+_NAMED = rf"(?s:({NAME})=(?=\S)(.+))"
 _ASSIGNMENT = r"[A-Za-z_]\w*=\S*"
-
-_WITH_VERB = frozenset(
-    ("npm", "pnpm", "yarn", "bun", "deno", "cargo", "go", "make", "mix", "dotnet", "gradle")
-) | {"mvn", "just", "task", "bundle", "rake", "composer", "swift", "bazel", "uv", "poetry", "npx"}
-_LINTERS = frozenset(
-    ("ruff", "flake8", "pylint", "mypy", "pyright", "black", "eslint", "prettier", "tsc")
-) | {"clippy", "fmt", "vet", "golangci-lint", "shellcheck", "rubocop", "biome", "lint"}
-_BUILDERS = frozenset(("build", "compile", "cmake", "ninja"))
 
 
 def check_name(name: str) -> str:
     """`name` where it can be a check's, else `ConfigError`."""
-    if not re.fullmatch(_NAME, name):
+    if not re.fullmatch(NAME, name):
         raise ConfigError(
             f'"{name}" is not the name of a check: lower-case letters, digits and dashes'
         )
@@ -77,31 +69,6 @@ def named(specs: Iterable[str], taken: Iterable[str] = ()) -> list[Check]:
     return checks
 
 
-def name_of(command: str) -> str:
-    """A name for a command: `pytest`, `npm-test`, `cargo-clippy`."""
-    words = _words(command)
-    if not words:
-        return "check"
-    first = words[0].rpartition("/")[2].lower()
-    rest = [word for word in words[1:] if not word.startswith("-")]
-    if first.startswith("python") and "-m" in words:
-        rest = words[words.index("-m") + 1 :]
-        first, rest = (rest[0] if rest else first), []
-    if first in _WITH_VERB:
-        verbs = [word for word in rest[:2] if word not in ("run", "exec")]
-        first = "-".join((first, *verbs[:1]))
-    name = re.sub(r"[^a-z0-9]+", "-", first.lower().removesuffix(".sh")).strip("-")[:32]
-    return name if re.fullmatch(_NAME, name) else "check"
-
-
-def kind_of(name: str, command: str) -> str:
-    """test, build or lint, by the words in it; whatever is not known is a test."""
-    words = {*name.split("-"), *(word.rpartition("/")[2] for word in _words(command)[:3])}
-    if words & _LINTERS:
-        return "lint"
-    return "build" if words & _BUILDERS else "test"
-
-
 def from_tables(tables: Mapping[str, Mapping[str, Any]]) -> list[Check]:
     """The `[checks.<name>]` tables, in their order. Raises `ConfigError` without a command."""
     checks = []
@@ -113,13 +80,6 @@ def from_tables(tables: Mapping[str, Mapping[str, Any]]) -> list[Check]:
         required = table.get("required", True)
         checks.append(Check(name, command, kind, required, table.get("junit", "")))
     return checks
-
-
-def _words(command: str) -> list[str]:
-    words = command.split()
-    while words and re.fullmatch(_ASSIGNMENT, words[0]):
-        words.pop(0)
-    return words
 
 
 def _free(name: str, used: set[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -42,14 +43,20 @@ class Task:
 
 
 class Check(NamedTuple):
-    """A command that is run on each patch. `name` is safe as a file name; `kind` is test, build or
-    lint; `junit` names the results it writes, as a path or a glob from the worktree's top."""
+    """A command that is run on each patch. `kind` is test, build or lint; `junit` names the results
+    it writes, as a path or a glob from the worktree's top; `guessed`: nobody has named it."""
 
     name: str
     command: str
     kind: str = "test"
     required: bool = True
     junit: str = ""
+    guessed: bool = False
+
+    @property
+    def file(self) -> str:
+        """Its name as a file's: `packages/api: pytest` has a folder in it."""
+        return re.sub(r"[^a-z0-9-]+", "-", self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

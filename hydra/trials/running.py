@@ -185,7 +185,7 @@ class Runner:
         result = made.result
         if not result.details and made.suite is not None:  # its ground did not stand
             folder = self._kit.folder / made.suite.files
-            place = (folder / f"{result.check.name}.json").relative_to(self._kit.run_folder)
+            place = (folder / f"{result.check.file}.json").relative_to(self._kit.run_folder)
             made.result = result = replace(result, details=str(place))
             with suppress(OSError):
                 folder.mkdir(parents=True, mode=0o700, exist_ok=True)

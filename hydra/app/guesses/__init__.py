@@ -1,0 +1,101 @@
+"""Which checks a repository is likely to have, by the files that lie in it; nothing is run.
+
+A folder is tested as its own files say; where they say nothing, as those of the folder above do.
+Where the top says nothing either, it is the packages below it that are tested, if they are few.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from hydra.app.guesses import node, python
+from hydra.app.guesses.project import Project
+from hydra.app.guesses.setups import setup
+from hydra.config.check_names import in_folder
+
+__all__ = ["checks", "lints", "setup"]
+
+_OTHERS = (
+    (("Cargo.toml", "cargo test"),),
+    (("go.mod", "go test ./..."),),
+    (
+        ("gradlew", "./gradlew test"),
+        ("build.gradle", "gradle test"),
+        ("build.gradle.kts", "gradle test"),
+    ),
+    (("mvnw", "./mvnw -q test"), ("pom.xml", "mvn -q test")),
+    (("mix.exs", "mix test"),),
+    ((".rspec", "bundle exec rspec"),),
+)
+"""Of each the first whose file is there."""
+_RECIPES = (
+    ("justfile", "just"),
+    ("Justfile", "just"),
+    ("Makefile", "make"),
+    ("makefile", "make"),
+    ("GNUmakefile", "make"),
+)
+_PACKAGES = 3
+"""More of them are not tested one by one."""
+_DEEP = 2
+_PASSED_BY = frozenset(("node_modules", "vendor", "target", "build", "dist", "docs", "examples"))
+
+
+def checks(top: Path, folder: str = "", *, interpreter: str = "python3") -> tuple[str, ...]:
+    """As `check` in `[race]` has them, for who stands in `folder` of the repository at `top`.
+
+    `interpreter` runs Python's tests where the project has no environment.
+    """
+    place = top / folder
+    for above in (place, *(it for it in place.parents if it.is_relative_to(top))):
+        if found := _of(Project(above, top), interpreter):
+            return _in(top, above, found)
+    packages = [(below, _of(Project(below, top), interpreter)) for below in _below(top, _DEEP)]
+    tested = [(below, found) for below, found in packages if found]
+    if len(tested) > _PACKAGES:
+        return ()
+    return tuple(command for below, found in tested for command in _in(top, below, found))
+
+
+def lints(top: Path) -> tuple[str, ...]:
+    """The same for what looks at the code alone."""
+    project = Project(top, top)
+    return (*node.lints(project), *python.lints(project))
+
+
+def _in(top: Path, folder: Path, commands: list[str]) -> tuple[str, ...]:
+    name = "" if folder == top else str(folder.relative_to(top))
+    return tuple(in_folder(command, name) for command in commands)
+
+
+def _of(project: Project, interpreter: str) -> list[str]:
+    found = [*node.commands(project), *python.commands(project, interpreter)]
+    for family in _OTHERS:
+        found += [command for name, command in family if name in project.names][:1]
+    return found or list(_recipes(project))
+
+
+def _recipes(project: Project) -> Iterator[str]:
+    for name, program in _RECIPES:
+        text = project.text(name) if name in project.names else ""
+        for target in ("test", "check"):
+            if re.search(rf"^{target}\b[^:=\n]*:(?!=)", text, re.MULTILINE):
+                yield f"{program} {target}"
+                return
+
+
+def _below(folder: Path, deep: int) -> Iterator[Path]:
+    """Folders of the repository's own, without links and hidden ones."""
+    entries: list[str] = []
+    with suppress(OSError), os.scandir(folder) as found:
+        entries = sorted(it.name for it in found if it.is_dir(follow_symlinks=False))
+    for name in entries:
+        if name.startswith(".") or name in _PASSED_BY or (folder / name / "pyvenv.cfg").exists():
+            continue
+        yield folder / name
+        if deep > 1:
+            yield from _below(folder / name, deep - 1)

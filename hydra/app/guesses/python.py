@@ -1,0 +1,101 @@
+"""How a Python project is tested: by its environment, its package manager, its test tool."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from hydra.app.guesses.project import Project, read
+
+ENVIRONMENTS = (".venv", "venv", "env", ".virtualenv")
+MANAGERS = (
+    ("uv.lock", "uv run"),
+    ("poetry.lock", "poetry run"),
+    ("pdm.lock", "pdm run"),
+    ("Pipfile.lock", "pipenv run"),
+)
+_MANIFESTS = frozenset(("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"))
+_TOOLS = frozenset(("tox.ini", "pytest.ini", "conftest.py", "noxfile.py"))
+_PROJECT = _MANIFESTS | _TOOLS | {"requirements-dev.txt", "dev-requirements.txt"}
+_TESTS = r"test_.*\.py|.*_test\.py|tests?\.py"
+_PYTEST, _UNITTEST = "pytest -q", "unittest -v"
+
+
+def commands(project: Project, interpreter: str) -> Iterator[str]:
+    """The one that tests it, if any; `interpreter` where it has no environment of its own."""
+    tests = _tests(project)
+    if not (project.names & _PROJECT or tests):
+        return
+    tool = _tool(project, tests)
+    environment = _environment(project, tool)
+    if tool and environment:
+        yield f"{environment} -m {tool}"
+    elif tool and (runner := _runner(project)):
+        yield f"{runner} python -m {tool}" if tool.startswith("unittest") else f"{runner} {_PYTEST}"
+    elif installer := _installer(project):
+        yield installer
+    elif tool:
+        yield f"{interpreter} -m {tool}"
+
+
+def lints(project: Project) -> Iterator[str]:
+    """As `check` of hydra.toml has it."""
+    if "ruff" in project.text("pyproject.toml") or {"ruff.toml", ".ruff.toml"} & project.names:
+        runner = _runner(project)
+        yield f"lint={runner} ruff check ." if runner else "lint=ruff check ."
+
+
+def _tests(project: Project) -> list[Path]:
+    places = ("tests", "test", "")
+    return [path for place in places for path in project.tests(place, _TESTS)]
+
+
+def _tool(project: Project, tests: list[Path]) -> str:
+    if {"pytest.ini", "conftest.py"} & project.names or project.mentions("pytest", _PROJECT):
+        return _PYTEST
+    texts = [read(path) for path in tests]
+    if any("import pytest" in text for text in texts):
+        return _PYTEST
+    plain = bool(texts) and not any(re.search(r"^def test_", it, re.MULTILINE) for it in texts)
+    if plain or any("unittest" in text for text in texts):
+        return _discovery(project, tests)
+    return _PYTEST if tests else ""
+
+
+def _discovery(project: Project, tests: list[Path]) -> str:
+    """It goes into packages only: a plain folder of tests has to be named."""
+    folder = tests[0].parent
+    if folder == project.folder or (folder / "__init__.py").is_file():
+        return _UNITTEST
+    return f"unittest discover -v -s {folder.name}"
+
+
+def _environment(project: Project, tool: str) -> str:
+    """The interpreter of the environment that it, or a folder above, holds, and that has the
+    tool."""
+    for folder in project.above:
+        for name in ENVIRONMENTS:
+            place = folder / name
+            if (place / "pyvenv.cfg").is_file() and (tool != _PYTEST or _has_pytest(place)):
+                return os.path.relpath(place / "bin" / "python", project.folder)
+    return ""
+
+
+def _has_pytest(environment: Path) -> bool:
+    return any(environment.glob("lib/python*/site-packages/pytest/__init__.py"))
+
+
+def _runner(project: Project) -> str:
+    found = next((runner for lock, runner in MANAGERS if project.has(lock)), "")
+    return found or ("hatch run" if "[tool.hatch.envs" in project.text("pyproject.toml") else "")
+
+
+def _installer(project: Project) -> str:
+    """What makes environments itself, where it is here: that takes its time, and the network."""
+    tox = "[testenv" in project.text("tox.ini") or "[tool.tox" in project.text("pyproject.toml")
+    if tox and shutil.which("tox"):
+        return "tox -q"
+    return "nox" if "noxfile.py" in project.names and shutil.which("nox") else ""

@@ -1,0 +1,99 @@
+"""The name and the kind of a check that only a command was given for."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+NAME = r"[a-z][a-z0-9-]{0,39}"
+_ASSIGNMENT = r"[A-Za-z_]\w*=\S*"
+_IN_FOLDER = re.compile(
+    r"\(?\s*cd\s+(?:--\s+)?('[^']+'|\"[^\"]+\"|[^\s;&|]+)\s*(?:&&|;)\s*(?s:(.+))"
+)
+_LONGEST_FOLDER = 60
+
+_WITH_VERB = frozenset(
+    ("npm", "pnpm", "yarn", "bun", "deno", "cargo", "go", "make", "mix", "dotnet", "gradle")
+) | {"mvn", "just", "task", "bundle", "rake", "composer", "swift", "bazel", "uv", "poetry", "npx"}
+_RUNNERS = frozenset(("uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "bundle"))
+"""Of `uv run pytest` it is pytest that has the name."""
+_BEFORE = frozenset(("env", "exec", "command", "time", "nice", "npx", "bunx"))
+_SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
+_INTERPRETERS = _SHELLS | {"node", "ruby", "perl"}
+
+_LINTERS = frozenset(
+    ("ruff", "flake8", "pylint", "mypy", "pyright", "black", "eslint", "prettier", "tsc")
+) | {"clippy", "fmt", "vet", "golangci-lint", "shellcheck", "rubocop", "biome", "lint"}
+_BUILDERS = frozenset(("build", "compile", "cmake", "ninja"))
+
+
+def name_of(command: str) -> str:
+    """A name for a command: `pytest`, `npm-test`, `packages/api: unittest`."""
+    inner = _IN_FOLDER.match(command)
+    if inner is None:
+        return _name(words_of(command))
+    folder = re.sub(r"[^\w./-]+", "-", inner[1].strip("'\"")).rstrip("/")[-_LONGEST_FOLDER:]
+    name = name_of(inner[2].strip(" {();}"))
+    return f"{folder}: {name}" if folder not in ("", ".") else name
+
+
+def split_folder(command: str) -> tuple[str, str]:
+    """What `in_folder` has put together, or who wrote `cd FOLDER && COMMAND`."""
+    inner = _IN_FOLDER.match(command)
+    if inner is None:
+        return "", command
+    return inner[1].strip("'\""), inner[2].removeprefix("{").removesuffix("}").strip(" \n;)")
+
+
+def in_folder(command: str, folder: str) -> str:
+    """The command as the shell runs it from the top, in `folder` ("" for the top itself)."""
+    if not folder:
+        return command
+    whole = command if re.fullmatch(r"[^;&|\n]+", command) else f"{{ {command}\n}}"
+    return f"cd {shlex.quote(folder)} && {whole}"
+
+
+def kind_of(name: str, command: str) -> str:
+    """test, build or lint, by the words in it; whatever is not known is a test."""
+    inner = _IN_FOLDER.match(command)
+    words = words_of(inner[2] if inner else command)[:3]
+    parts = {*name.rpartition(": ")[2].split("-"), *(word.rpartition("/")[2] for word in words)}
+    if parts & _LINTERS:
+        return "lint"
+    return "build" if parts & _BUILDERS else "test"
+
+
+def words_of(command: str) -> list[str]:
+    """Its words without the variables that it sets."""
+    words = command.split()
+    while words and re.fullmatch(_ASSIGNMENT, words[0]):
+        words.pop(0)
+    return words
+
+
+def _name(words: list[str]) -> str:
+    if not words:
+        return "check"
+    first = words[0].rpartition("/")[2].lower()
+    rest = [word for word in words[1:] if not word.startswith("-")]
+    if rest and first in _RUNNERS and rest[0] in ("run", "exec"):
+        return _name(rest[1:])
+    if rest and first in _BEFORE:
+        return _name(words_of(" ".join(rest)))
+    if first.startswith("python") and "-m" in words:
+        return _name(words[words.index("-m") + 1 :][:1])
+    if first in _SHELLS and "-c" in words:
+        return name_of(" ".join(words[words.index("-c") + 1 :]).strip("'\""))
+    if first.startswith("python") or first in _INTERPRETERS:
+        options = [word for word in words[1:] if word.startswith("--")]
+        script = rest[0].rpartition("/")[2] if rest else "-".join((first, *options[:1]))
+        return _safe(re.sub(r"\.\w+$", "", script))
+    if first in _WITH_VERB:
+        verbs = [word for word in rest[:2] if word not in ("run", "exec")]
+        first = "-".join((first, *verbs[:1]))
+    return _safe(first)
+
+
+def _safe(name: str) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", name.lower().removesuffix(".sh")).strip("-")[:32]
+    return name if re.fullmatch(NAME, name) else "check"
