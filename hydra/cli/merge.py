@@ -25,6 +25,10 @@ _HINT = """
 
 @click.command(
     cls=Command,
+    common=(
+        *("--branch", "--message", "--no-commit", "--pick", "--hunk", "--no-check"),
+        *("--override", "--dry-run", "--undo", "--run"),
+    ),
     examples=(
         "hydra merge                          # the top of the ranking",
         "hydra merge claude",
@@ -39,13 +43,17 @@ _HINT = """
     "--pick", "picks", multiple=True, metavar="LANE:PATH", help="Only this file or folder of LANE."
 )
 @click.option(
-    "--hunk", "hunks", multiple=True, metavar="LANE:ID", help="Only this hunk (diff --hunks)."
+    "--hunk",
+    "hunks",
+    multiple=True,
+    metavar="LANE:ID",
+    help="Only this part of a file (hydra diff LANE --hunks).",
 )
 @click.option("--branch", metavar="NAME", help="Land on a new branch of this name.")
-@click.option("--no-commit", is_flag=True, help="Change the tree and the index, commit nothing.")
+@click.option("--no-commit", is_flag=True, help="Change and stage your files, commit nothing.")
 @click.option("-m", "--message", metavar="TEXT", help="The commit's message.")
 @click.option("--edit", is_flag=True, help="Edit the message first.")
-@click.option("--no-check", is_flag=True, help="Do not run the checks on what is landed.")
+@click.option("--no-check", is_flag=True, help="Do not run the checks on the result first.")
 @click.option(
     "--override", metavar="REASON", help="Land what is not mergeable; the reason is kept."
 )
