@@ -1,4 +1,4 @@
-"""`hydra agents --models`: the models that Hydra knows, those that an agent takes, those on this machine."""
+"""`hydra agents --models`: the models that Hydra knows, an agent takes, this machine serves."""
 
 from __future__ import annotations
 

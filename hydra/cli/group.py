@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SECTIONS = {
     "Begin": {
         "demo": "Race scripted agents on a small repository",
-        "doctor": "Check git, the confinement, the state folder and every agent",
+        "doctor": "Check what a race needs (git, confinement, agents), and say what to do",
         "init": "Write a commented hydra.toml at the repository's top",
         "completion": "Print the completion script of SHELL",
     },

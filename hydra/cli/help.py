@@ -14,8 +14,8 @@ _EVERYWHERE = ("-h", _HELP_ALL)
 class ShortHelp(click.Command):
     """A command with `-v`, whose `--help` leaves `-v` and what is not `common` to `--help-all`.
 
-    `common` names options as one writes them ("--agent"), in the order to show; () means all. Parsing and completion
-    know every option either way.
+    `common` names options as one writes them ("--agent"), in the order to show; () means all.
+    Parsing and completion know every option either way.
     """
 
     def __init__(self, *args: Any, common: Sequence[str] = (), **settings: Any) -> None:
