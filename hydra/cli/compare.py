@@ -48,8 +48,8 @@ _HERE = "\0"
 def command(lanes: tuple[str, ...], **options: Any) -> None:
     """Rank the lanes of a race: which patch, why, and how sure.
 
-    Exit 0: a lane is mergeable; 1: none is. With LANE, only these are told of in full, and the
-    exit code is theirs; ranks are those of all.
+    Exit 0: there is a patch to land; 1: there is none. With LANE, only these are told of in full,
+    and the exit code is theirs; ranks are those of all.
     """
     from hydra.app.compare import CompareRequest, compare
 

@@ -30,6 +30,7 @@ def command(quiet: bool, **options: Any) -> None:
     from hydra.demo.race import TEACHES, Demo
     from hydra.reporters.demo import introduction, what_next
     from hydra.reporters.document import dump, result_document
+    from hydra.reporters.fields import records
     from hydra.reporters.summary import summary
 
     def announce(prepared: Demo) -> None:
@@ -48,21 +49,22 @@ def command(quiet: bool, **options: Any) -> None:
         sys.stdout.write(dump({**document, "page": page, "landing": _landing(done.landing)}))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
+        # What is not sure of the real CLI is nothing that its script would do.
+        document["lanes"] = [{**lane, "warnings": []} for lane in records(document, "lanes")]
         sys.stdout.write(summary(document, width=columns, color=color, steps=False))
         if done.landing is not None:
             sys.stdout.write("\n" + _landed(done.landing, color=color))
         program = invoked_as()
         lines = {
-            "look at the patch that passes its tests by changing one": done.demo.command(
-                "diff", "cursor-agent", program=program
+            "see the patch that passes its tests by changing one": done.demo.command(
+                "diff", "cursor-agent"
             ),
-            "all that the verdict stands on": done.demo.command("compare", program=program),
+            "see why claude's is first": done.demo.command("compare"),
         }
         if done.page is not None:
             lines["the same as a page for your browser"] = str(done.page)
         if done.landing is not None:
-            undo = done.demo.command("merge", "--undo", program=program)
-            lines["take the landing back"] = undo
+            lines["take the landing back"] = done.demo.command("merge", "--undo")
         removal = done.demo.removal
         sys.stdout.write(what_next(TEACHES, lines, removal, program=program, width=columns))
     sys.stdout.flush()

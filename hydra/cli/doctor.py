@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--view", is_flag=True, help="List what agents see of this machine, and why.")
 @json_option
 def command(experimental: bool, fresh: bool, view: bool, **options: Any) -> None:
-    """Check what a race needs (git, confinement, agents), and say what to do.
+    """Check what a race needs, and say what to do.
 
     Exit 4 where neither claude nor codex is ready, 3 without git or a folder for races.
     """

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 SECTIONS = {
     "Begin": {
         "demo": "Race scripted agents on a small repository",
-        "doctor": "Check what a race needs (git, confinement, agents), and say what to do",
+        "doctor": "Check what a race needs, and say what to do",
         "init": "Write a commented hydra.toml at the repository's top",
         "completion": "Print the completion script of SHELL",
     },
     "Every day": {
-        "race": "Give one TASK to several agents, each on its own copy of your checkout",
+        "race": "Give one TASK to several agents, each on a copy of its own",
         "compare": "Rank the lanes of a race: which patch, why, and how sure",
         "diff": "Show LANE's patch against its base, or against LANE2's patch",
         "merge": "Land LANE's patch, or picks of several, on your branch",

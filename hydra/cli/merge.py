@@ -55,7 +55,7 @@ _HINT = """
 @click.option("--edit", is_flag=True, help="Edit the message first.")
 @click.option("--no-check", is_flag=True, help="Do not run the checks on the result first.")
 @click.option(
-    "--override", metavar="REASON", help="Land what is not mergeable; the reason is kept."
+    "--override", metavar="REASON", help="Land it whatever is against it; the reason is kept."
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be landed, or what is in the way.")
 @click.option("--undo", is_flag=True, help="Take the last landing back, if nothing has moved.")
@@ -67,8 +67,8 @@ _HINT = """
 def command(lane: str | None, **options: Any) -> None:
     """Land LANE's patch, or picks of several, on your branch.
 
-    Without LANE and picks: the top of the ranking (`hydra compare`), refused on a tie and where it
-    is not mergeable.
+    Without LANE and picks: the first of the ranking (`hydra compare`), refused on a tie and where
+    there is something against it.
 
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.

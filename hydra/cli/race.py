@@ -155,7 +155,7 @@ class Race(Command):
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
 @json_option
 def command(**options: Any) -> None:
-    """Give one TASK to several agents, each on its own copy of your checkout.
+    """Give one TASK to several agents, each on a copy of its own.
 
     TASK is a sentence, "-" for standard input, or left out for your $EDITOR. Each agent has a
     lane: a copy of the checkout with its dependencies. What it changes there becomes a patch;
