@@ -330,7 +330,7 @@ def _stranded(seen: Evidence, patch: Patch) -> Failure:
     if patch.stranded:
         sentence += some(patch.stranded)
         fetch = f'git fetch "$(hydra runs path)/patches.git" {shlex.quote(patch.stranded[0])}'
-        hint = f"`{fetch}` brings it (of an older run: `hydra runs path -r RUN`)"
+        hint = f"`{fetch}` brings it (of an older run: `hydra runs path RUN`)"
     else:
         sentence += "its worktree is kept"
         hint = "the warnings name what it is"

@@ -132,7 +132,11 @@ def test_every_document_has_the_fields_of_the_page_and_no_others(scratch: Path, 
     agents = printed(hydra, "agents")
     holds("agents", agents, {"schema", "agents", "problems"})
     holds("agents, an agent", agents["agents"][0], fields("hydra agents --json"))
-    holds("models", printed(hydra, "models", "opus"), fields("hydra models --json"))
+    holds(
+        "models",
+        printed(hydra, "agents", "--model", "opus"),
+        fields("hydra agents --models --json"),
+    )
     refused = printed(hydra, "race", "Do it", "-a", "nobody", code=2)
     holds("error", refused, {"schema", "kind", "error", "agents", "exit_code"})
     holds("error, the error", refused["error"], error)

@@ -17,6 +17,7 @@ from hydra.app.scene import RaceRequest
 from hydra.app.start import race
 from hydra.demo.race import Demo, new_folder, prepare
 from hydra.errors import LandingRefused
+from hydra.events import Event
 
 _WHO = {
     f"GIT_{role}_{word}": value
@@ -39,6 +40,19 @@ class DemoReport:
     landing: Landing | None
 
 
+class _Calm:
+    """Shows a race without what is not sure of the real CLIs: here they are scripts."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.tick, self.close = watcher.tick, watcher.close
+
+    def event(self, event: Event) -> None:
+        """All but a lane's warning."""
+        if event.kind != "lane_warning":
+            self._watcher.event(event)
+
+
 def demo(watcher: Watcher | None, announce: Callable[[Demo], None]) -> DemoReport:
     """Makes the small repository and races the scripted agents in it.
 
@@ -52,6 +66,7 @@ def demo(watcher: Watcher | None, announce: Callable[[Demo], None]) -> DemoRepor
         shutil.rmtree(folder, ignore_errors=True)
         raise
     announce(prepared)
+    watcher = None if watcher is None else _Calm(watcher)
     request = RaceRequest(
         prompt=prepared.task,
         directory=prepared.repository,
@@ -70,7 +85,8 @@ def demo(watcher: Watcher | None, announce: Callable[[Demo], None]) -> DemoRepor
 
 def _page(prepared: Demo) -> Path:
     environ = prepared.environment(os.environ)
-    return write_page(compare(CompareRequest(environ=environ, directory=prepared.repository)), None)
+    done = compare(CompareRequest(environ=environ, directory=prepared.repository))
+    return write_page(done, prepared.folder / "page.html")
 
 
 def _land(prepared: Demo) -> Landing | None:

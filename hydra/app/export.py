@@ -1,4 +1,4 @@
-"""`hydra export`: a lane's patch for somebody else's git."""
+"""`hydra diff --mbox` and `--bundle`: a lane's patch for somebody else's git."""
 
 from __future__ import annotations
 

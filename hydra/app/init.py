@@ -9,6 +9,7 @@ from hydra.app import guesses
 from hydra.config import template
 from hydra.errors import Refused, UsageError
 from hydra.git import runner
+from hydra.git.found import top as find_top
 
 NAME = "hydra.toml"
 
@@ -29,7 +30,7 @@ class Initial:
 
 def propose(start: Path) -> Initial:
     """The hydra.toml for the repository that `start` lies in. Raises `Refused` outside of one."""
-    top = _top(start)
+    top = find_top(start)
     with os.scandir(top) as found:
         names = frozenset(entry.name for entry in found if entry.is_file(follow_symlinks=False))
     copies = _ignored(top, sorted(name for name in names if _may_hold_settings(name)))
@@ -57,16 +58,6 @@ def write(initial: Initial) -> Initial:
     except OSError as error:
         raise Refused(f"{initial.path} cannot be written: {error.strerror}") from error
     return replace(initial, written=True)
-
-
-def _top(start: Path) -> Path:
-    result = runner.run("rev-parse", "--show-toplevel", cwd=start, check=False)
-    if result.code or not result.line:
-        raise Refused(
-            f"there is no git work tree at {start}: {result.reason.removeprefix('fatal: ')}",
-            hint="run this in a repository, or make one: git init",
-        )
-    return Path(result.line)
 
 
 def _may_hold_settings(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""`hydra models`: the models that Hydra knows, those that an agent takes, those on this machine."""
+"""`hydra agents --models`: the models that Hydra knows, an agent takes, this machine serves."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def models(name: str | None, agent: str | None, local: bool) -> Shelf:
         meant = f"; did you mean {near}?" if near else ""
         raise UsageError(
             f"Hydra knows no model {name!r}{meant}",
-            hint="`hydra models` lists them; a race takes any name all the same",
+            hint="`hydra agents --models` lists them; a race takes any name all the same",
         )
     one = () if choice.model is None else (choice.model,)
     return Shelf(

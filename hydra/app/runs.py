@@ -187,7 +187,7 @@ def commit_of(run: RunRecord, lane: str) -> str:
     if lane in reading.lanes:
         raise Refused(
             f"lane {lane} of run {run.id} has no patch ({reading.lanes[lane].get('status')})",
-            hint=f"`hydra runs show -r {run.id}` says how it ended",
+            hint=f"`hydra runs show {run.id}` says how it ended",
         )
     if reading.damage:
         raise reading.damage

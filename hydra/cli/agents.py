@@ -11,12 +11,32 @@ from hydra.cli.common import Command, json_option, use_color
 from hydra.cli.display import cells, experimental_option
 
 
-@click.command(cls=Command, examples=("hydra agents", "hydra agents codex", "hydra agents --json"))
+@click.command(
+    cls=Command,
+    examples=(
+        "hydra agents",
+        "hydra agents codex",
+        "hydra agents codex --models",
+        "hydra agents --model opus",
+        "hydra agents --local --json",
+    ),
+)
 @click.argument("name", required=False)
+@click.option("--models", is_flag=True, help="List models instead: all, or those of agent NAME.")
+@click.option("--model", metavar="MODEL", help="Show one model: window, prices, their source.")
+@click.option("--local", is_flag=True, help="Ask this machine's model servers what they have.")
 @experimental_option
 @json_option
 def command(name: str | None, experimental: bool, **options: Any) -> None:
-    """List the agents, or show one whole: every fact, and the exact line it would run."""
+    """List the agents, or show one whole; the models that they take.
+
+    A race takes any model's name: one that is unknown here goes to its agent with a warning.
+    """
+    if options["models"] or options["local"] or options["model"] is not None:
+        from hydra.cli.models import show
+
+        show(options["model"], name, local=options["local"], as_json=options["as_json"])
+        return
     from hydra.app.doctor import agents, example_line
     from hydra.app.proof import rows as rows_of
     from hydra.reporters.agents_document import agent_document

@@ -1,11 +1,14 @@
 """What the commands share: help with examples, options, colours, widths, the diagnosis log."""
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from hydra.cli.help import ShortHelp
 
 if TYPE_CHECKING:
     _SecondsType = click.ParamType[float]
@@ -18,7 +21,7 @@ NARROWEST = 20
 _RACE_PLATFORMS = ("linux",)
 
 
-class WithExamples(click.Command):
+class WithExamples(ShortHelp):
     """A command with `-v`, whose help ends in examples, each on a line that can be copied."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **settings: Any) -> None:
@@ -50,6 +53,11 @@ class Command(WithExamples):
 
 class Group(WithExamples, click.Group):
     """A command with commands of its own, such as `hydra runs`."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, then the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
 
 
 def require_race_platform(platform: str = sys.platform) -> None:
@@ -95,8 +103,24 @@ def json_option(function: F) -> F:
 
 def run_option(function: F) -> F:
     """`-r/--run`, as `run`: "" is the latest."""
-    words = "The run: a unique prefix of its id, or @-1 for the one before. Default: the latest."
-    return click.option("-r", "--run", default="", metavar="RUN", help=words)(function)
+    text = "The race: its id or how that begins, or @-1: the one before. Default: the latest."
+    return click.option("-r", "--run", default="", metavar="RUN", help=text)(function)
+
+
+def run_argument(function: F) -> F:
+    """RUN where it comes first, or `-r/--run`; both as `run`, "" is the latest."""
+
+    @click.argument("first", default="", metavar="[RUN]")
+    @run_option
+    @functools.wraps(function)
+    def wrapper(first: str, run: str, **options: Any) -> Any:
+        if first and run:
+            from hydra.errors import UsageError
+
+            raise UsageError("the race is named twice", hint="name it once: RUN, or -r RUN")
+        return function(run=first or run, **options)
+
+    return wrapper  # type: ignore[return-value]
 
 
 def verbose_option(command: click.Command) -> click.Command:
@@ -108,7 +132,7 @@ def verbose_option(command: click.Command) -> click.Command:
         expose_value=False,
         is_eager=True,
         callback=lambda ctx, param, count: None if ctx.resilient_parsing else diagnosis(count),
-        help="Log diagnosis to stderr: housekeeping, libraries' warnings (twice: debug).",
+        help="Say on stderr what Hydra does, to find a fault (twice: more).",
     )(command)
 
 

@@ -21,6 +21,7 @@ _HERE = "\0"
 
 @click.command(
     cls=Command,
+    common=("--html", "--open", "--markdown", "--review", "--separate", "--run", "--json"),
     examples=(
         "hydra compare",
         "hydra compare codex",
@@ -37,7 +38,7 @@ _HERE = "\0"
     is_flag=False,
     flag_value=_HERE,
     metavar="[FILE]",
-    help="Write one page (default: into the run's folder; - is stdout).",
+    help="Write one page (default: beside the race's records; - is stdout).",
 )
 @click.option("--open", "opens", is_flag=True, help="Show the page of --html in your browser.")
 @consulting.options

@@ -29,6 +29,10 @@ _OF_LIVE = {"situations": "--situation", "keep": "--keep", "jobs": "--jobs"}
 
 @click.command(
     cls=Command,
+    common=(
+        *("--live", "--situation", "--adapter", "--drift", "--record", "--list", "--matrix"),
+        *("--junit", "--markdown", "--json"),
+    ),
     examples=(
         "hydra conformance",
         "hydra conformance --live",

@@ -21,18 +21,20 @@ def options(function: F) -> F:
             "--allow-experimental-adapters",
             "experimental",
             is_flag=True,
-            help="Let adapters that are not Tier-1 be asked.",
+            help="Let an experimental agent be asked.",
         ),
-        click.option("--budget", type=DURATION, help="The longest each may take (5m)."),
+        click.option(
+            "--budget", type=DURATION, help="The longest that each of the two may take (5m)."
+        ),
         click.option(
             "--separate",
             metavar="AGENT",
-            help="Ask for tests that tell the leading patches apart, and try them.",
+            help="Ask this agent for tests that tell the first patches apart, and run them.",
         ),
         click.option(
             "--review",
             metavar="AGENT",
-            help="Ask for remarks on the patches (no rank).",
+            help="Ask this agent for remarks on the patches; they change no rank.",
         ),
     ):
         function = option(function)

@@ -53,16 +53,15 @@ def command(quiet: bool, **options: Any) -> None:
             sys.stdout.write("\n" + _landed(done.landing, color=color))
         program = invoked_as()
         lines = {
-            "look at the patch that passes its tests by changing one": done.demo.command(
-                "diff", "cursor-agent", program=program
+            "see the patch that passes its tests by changing one": done.demo.command(
+                "diff", "cursor-agent"
             ),
-            "all that the verdict stands on": done.demo.command("compare", program=program),
+            "see why claude's is first": done.demo.command("compare"),
         }
         if done.page is not None:
             lines["the same as a page for your browser"] = str(done.page)
         if done.landing is not None:
-            undo = done.demo.command("merge", "--undo", program=program)
-            lines["take the landing back"] = undo
+            lines["take the landing back"] = done.demo.command("merge", "--undo")
         removal = done.demo.removal
         sys.stdout.write(what_next(TEACHES, lines, removal, program=program, width=columns))
     sys.stdout.flush()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Command, json_option, run_option, use_color
+from hydra import executables
+from hydra.cli.common import Command, is_terminal, json_option, run_option, use_color
 
 if TYPE_CHECKING:
-    from hydra.errors import UsageError
+    from collections.abc import Mapping, Sequence
 
 
 class WithPaths(Command):
@@ -33,12 +35,17 @@ class WithPaths(Command):
         "hydra diff codex -- src/",
         "hydra diff codex --hunks",
         "hydra diff claude > claude.patch",
+        "hydra diff claude --mbox -o claude.mbox && git am claude.mbox",
+        "hydra diff codex --bundle -o codex.bundle && git fetch codex.bundle codex",
     ),
 )
 @click.argument("lane")
 @click.argument("other", required=False, metavar="[LANE2] [-- PATH...]")
 @click.option("--stat", is_flag=True, help="Only the files, and how much of each changed.")
 @click.option("--hunks", is_flag=True, help="With the id of each hunk, for `hydra merge --hunk`.")
+@click.option("--mbox", is_flag=True, help="As mail, which `git am` takes.")
+@click.option("--bundle", is_flag=True, help="As a git bundle: `git fetch FILE LANE` takes it.")
+@click.option("-o", "--output", metavar="FILE", help="Write into this new file, not to stdout.")
 @run_option
 @json_option
 @click.pass_obj
@@ -46,8 +53,13 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
     """Show LANE's patch against its base, or against LANE2's patch.
 
     On a terminal it goes through your pager, clean of control characters; into a pipe or a file
-    it is byte-exact.
+    it is byte-exact. --mbox and --bundle are for somebody else's git.
     """
+    _refuse_mixtures(paths, other, options)
+    if options["mbox"] or options["bundle"]:
+        handed = (lane, options["run"], options["output"])
+        hand_over(*handed, bundle=options["bundle"])
+        return
     from hydra.app import runs
     from hydra.git import patches
     from hydra.landing.hunks import hunks
@@ -57,8 +69,6 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
     place = runs.here()
     run = runs.find(place, options["run"])
     paths = runs.from_top(place, paths)
-    if options["hunks"] and (other or options["stat"]):
-        raise _no_hunks()
     with shared(run.folder):
         ends = runs.ends_of(run, lane, other)
         found = hunks(run.patches, *ends) if options["hunks"] else ()
@@ -74,6 +84,9 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
             text = hunks_text(picked, short_ids(found))
         else:
             text = patches.diff(run.patches, *ends, paths=paths, stat=options["stat"])
+    if options["output"] is not None:
+        _write(text, options["output"])
+        return
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(text)
         return
@@ -84,10 +97,45 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
     page(shown(text, color=color), pager_of(patches.users_own(run.patches)))
 
 
-def _no_hunks() -> UsageError:
+def hand_over(lane: str, run: str, output: str | None, *, bundle: bool) -> None:
+    """A lane's patch as mail or as a bundle, into the new file `output` or to stdout."""
+    from hydra.app import export
     from hydra.errors import UsageError
 
-    return UsageError("--hunks shows one lane's patch, whole", hint="hydra diff LANE --hunks")
+    if bundle and output is None and is_terminal(sys.stdout):
+        raise UsageError("a bundle is no text for a terminal", hint="-o FILE")
+    data = export.export(lane, run, bundle=bundle, environ=executables.users_environment())
+    if output is not None:
+        _write(data, output)
+        return
+    if is_terminal(sys.stdout):
+        from hydra.reporters.diff import shown
+
+        data = shown(data, color=False)
+    sys.stdout.buffer.write(data)
+
+
+def _write(data: bytes, output: str) -> None:
+    from hydra.app.export import write
+
+    write(data, Path(output))
+
+
+def _refuse_mixtures(paths: Sequence[str], other: str | None, options: Mapping[str, Any]) -> None:
+    from hydra.errors import UsageError
+
+    forms = [name for name in ("mbox", "bundle", "hunks", "stat") if options[name]]
+    forms += ["json"] if options["as_json"] and forms != ["hunks"] else []
+    if len(forms) > 1 and forms != ["stat", "json"]:
+        raise UsageError(f"--{forms[0]} and --{forms[1]} exclude each other", hint="give one")
+    if forms and forms[0] in ("mbox", "bundle", "hunks") and other:
+        raise UsageError(
+            f"--{forms[0]} shows one lane's patch, whole", hint=f"hydra diff LANE --{forms[0]}"
+        )
+    if forms and forms[0] in ("mbox", "bundle") and paths:
+        raise UsageError(f"--{forms[0]} is of a whole patch", hint="leave the paths out")
+    if options["output"] is not None and options["as_json"]:
+        raise UsageError("--json goes to standard output", hint="leave -o out")
 
 
 def _document(

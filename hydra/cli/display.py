@@ -25,7 +25,7 @@ def experimental_option(function: F) -> F:
         "--allow-experimental-adapters",
         "experimental",
         is_flag=True,
-        help="Let adapters that are not Tier-1 run.",
+        help="Look for experimental agents too, which runs their programs.",
     )(function)
 
 

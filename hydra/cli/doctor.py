@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     ),
 )
 @experimental_option
-@click.option("--fresh", is_flag=True, help="Ask every agent again, whatever is remembered.")
-@click.option("--view", is_flag=True, help="List what the lanes see of this machine, and why.")
+@click.option("--fresh", is_flag=True, help="Ask every agent again, not only those that changed.")
+@click.option("--view", is_flag=True, help="List what agents see of this machine, and why.")
 @json_option
 def command(experimental: bool, fresh: bool, view: bool, **options: Any) -> None:
-    """Check git, the confinement, the state folder and every agent, and say what to do.
+    """Check what a race needs, and say what to do.
 
-    Ends with 4 where no Tier-1 agent is ready, with 3 without git or a state folder.
+    Exit 4 where neither claude nor codex is ready, 3 without git or a folder for races.
     """
     if view:
         _show_view(as_json=options["as_json"])
@@ -84,13 +84,13 @@ def _checks(checkup: Checkup) -> list[Check]:
         Check(
             name="confinement",
             ok=True if held.holds else None,
-            text=f"{held.program} works" if held.holds else f"none: {held.reason}",
-            hint="" if held.holds else "without it agents may only edit; docs/configuration.md",
+            text=f"agents are confined by {held.program}" if held.holds else f"none: {held.reason}",
+            hint="" if held.holds else "without it agents may edit files and run no commands",
         ),
         Check(
-            name="state",
+            name="folder",
             ok=not checkup.state_problem,
-            text=checkup.state_problem or str(checkup.state),
+            text=checkup.state_problem or f"races are kept in {checkup.state}",
         ),
         Check(
             name="repository",
@@ -113,9 +113,8 @@ def _path(checkup: Checkup) -> list[Check]:
     if not checkup.distrusted_path:
         return []
     entries = ", ".join(f"`{entry}`" for entry in checkup.distrusted_path)
-    text = f"PATH names {entries}: Hydra looks for no program of its own there (git, bwrap, ssh)"
-    hint = "a repository can lay its own git in such a folder; your shell would run it"
-    return [Check(name="PATH", ok=None, text=text, hint=hint)]
+    text = f"{entries}: in the repository, so Hydra takes git, bwrap and ssh from elsewhere"
+    return [Check(name="PATH", ok=None, text=text)]
 
 
 def _about(checkup: Checkup) -> str:

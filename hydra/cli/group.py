@@ -11,23 +11,35 @@ from hydra.cli.common import Group
 if TYPE_CHECKING:
     from hydra.errors import UsageError
 
-COMMANDS = {
-    "race": "Give one TASK to several agents, each in its own worktree",
-    "demo": "Race scripted agents on a small repository",
-    "doctor": "Check git, the confinement, the state folder and every agent",
-    "agents": "List the agents, or show one whole",
-    "models": "List the models that Hydra knows, or show one whole",
-    "init": "Write a commented hydra.toml at the repository's top",
-    "runs": "List this repository's races, newest first",
-    "diff": "Show LANE's patch against its base, or against LANE2's patch",
-    "compare": "Rank the lanes of a race: which patch, why, and how sure",
-    "merge": "Land LANE's patch, or picks of several, on your branch",
-    "export": "Print LANE's patch as mail for `git am`, or as a bundle",
-    "check": "Run the checks of a race on its patches: again, or others",
-    "conformance": "Prove each agent's adapter, offline or against the real CLI",
-    "completion": "Print the completion script of SHELL",
+SECTIONS = {
+    "Begin": {
+        "demo": "Race scripted agents on a small repository",
+        "doctor": "Check what a race needs, and say what to do",
+        "init": "Write a commented hydra.toml at the repository's top",
+        "completion": "Print the completion script of SHELL",
+    },
+    "Every day": {
+        "race": "Give one TASK to several agents, each on a copy of its own",
+        "compare": "Rank the lanes of a race: which patch, why, and how sure",
+        "diff": "Show LANE's patch against its base, or against LANE2's patch",
+        "merge": "Land LANE's patch, or picks of several, on your branch",
+    },
+    "Look, check again, clean up": {
+        "runs": "List this repository's races, newest first",
+        "check": "Run the checks of a race on its patches: again, or others",
+        "agents": "List the agents, or show one whole; the models that they take",
+    },
+    "For authors of adapters": {
+        "conformance": "Prove each agent's adapter, offline or against the real CLI",
+    },
 }
+"""What `hydra --help` shows, in the order in which a person needs it."""
+
+COMMANDS = {name: words for section in SECTIONS.values() for name, words in section.items()}
 """Every command with how its own help begins, so that `hydra --help` imports none of them."""
+
+RENAMED = {"export": "hydra diff LANE --mbox", "models": "hydra agents --models"}
+"""Commands that are part of another now: they work until the next version, and name it."""
 
 
 class LazyGroup(Group):
@@ -39,7 +51,7 @@ class LazyGroup(Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Imports the one command that is used."""
-        if name not in COMMANDS:
+        if name not in COMMANDS and name not in RENAMED:
             return None
         command: click.Command = import_module(f"hydra.cli.{name}").command
         return command
@@ -54,14 +66,18 @@ class LazyGroup(Group):
         if name == "help":
             click.echo(ctx.get_help())
             ctx.exit()
-        if name not in COMMANDS and name[:1] != "-":
+        if name in RENAMED:
+            click.echo(f"hydra: `hydra {name}` is now `{RENAMED[name]}`", err=True)
+        elif name not in COMMANDS and name not in RENAMED and name[:1] != "-":
             raise _unknown(name, args[1:])
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table of commands, from the table above."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """The commands, a section for each kind of use."""
+        widest = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{widest}}", text) for name, text in commands.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Names from the table: completing a command's name imports no command."""
@@ -125,6 +141,6 @@ def _print_version(ctx: click.Context, _: click.Parameter, given: bool) -> None:
 )
 @click.pass_context
 def hydra(ctx: click.Context) -> None:
-    """Race coding agents on one task, each in its own git worktree, and keep every patch."""
+    """Race coding agents on one task, each on its own copy of your checkout; keep every patch."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

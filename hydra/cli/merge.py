@@ -25,6 +25,10 @@ _HINT = """
 
 @click.command(
     cls=Command,
+    common=(
+        *("--branch", "--message", "--no-commit", "--pick", "--hunk", "--no-check"),
+        *("--override", "--dry-run", "--undo", "--run"),
+    ),
     examples=(
         "hydra merge                          # the top of the ranking",
         "hydra merge claude",
@@ -39,15 +43,19 @@ _HINT = """
     "--pick", "picks", multiple=True, metavar="LANE:PATH", help="Only this file or folder of LANE."
 )
 @click.option(
-    "--hunk", "hunks", multiple=True, metavar="LANE:ID", help="Only this hunk (diff --hunks)."
+    "--hunk",
+    "hunks",
+    multiple=True,
+    metavar="LANE:ID",
+    help="Only this part of a file (hydra diff LANE --hunks).",
 )
 @click.option("--branch", metavar="NAME", help="Land on a new branch of this name.")
-@click.option("--no-commit", is_flag=True, help="Change the tree and the index, commit nothing.")
+@click.option("--no-commit", is_flag=True, help="Change and stage your files, commit nothing.")
 @click.option("-m", "--message", metavar="TEXT", help="The commit's message.")
 @click.option("--edit", is_flag=True, help="Edit the message first.")
-@click.option("--no-check", is_flag=True, help="Do not run the checks on what is landed.")
+@click.option("--no-check", is_flag=True, help="Do not run the checks on the result first.")
 @click.option(
-    "--override", metavar="REASON", help="Land what is not mergeable; the reason is kept."
+    "--override", metavar="REASON", help="Land it whatever is against it; the reason is kept."
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be landed, or what is in the way.")
 @click.option("--undo", is_flag=True, help="Take the last landing back, if nothing has moved.")
@@ -59,8 +67,8 @@ _HINT = """
 def command(lane: str | None, **options: Any) -> None:
     """Land LANE's patch, or picks of several, on your branch.
 
-    Without LANE and picks: the top of the ranking (`hydra compare`), refused on a tie and where it
-    is not mergeable.
+    Without LANE and picks: the first of the ranking (`hydra compare`), refused on a tie and where
+    there is something against it.
 
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.

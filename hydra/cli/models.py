@@ -1,4 +1,4 @@
-"""`hydra models`: what Hydra knows of models."""
+"""What Hydra knows of models: of `hydra agents`, and `hydra models` as it was called before."""
 
 from __future__ import annotations
 
@@ -14,29 +14,23 @@ if TYPE_CHECKING:
     from hydra.app.models import Shelf
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        "hydra models",
-        "hydra models opus",
-        "hydra models opus --agent claude",
-        "hydra models --agent codex --json",
-        "hydra models --local",
-    ),
-)
+@click.command(cls=Command, examples=("hydra agents --models", "hydra agents --model opus"))
 @click.argument("name", required=False)
 @click.option("--agent", metavar="AGENT", help="Those that this agent takes.")
 @click.option("--local", is_flag=True, help="Ask the model servers on this machine's loopback.")
 @json_option
 def command(name: str | None, agent: str | None, local: bool, **options: Any) -> None:
-    """List the models that Hydra knows, or show one whole: window, prices, and their source.
+    """Is `hydra agents [NAME] --models` (--model MODEL, --local) now, and goes with the next
+    version."""
+    show(name, agent, local=local, as_json=options["as_json"])
 
-    A race takes any name: one that is unknown here is passed to its agent with a warning.
-    """
+
+def show(name: str | None, agent: str | None, *, local: bool, as_json: bool) -> None:
+    """Lists the models, or shows the one called `name`; those that `agent` takes."""
     from hydra.app.models import models
 
     shelf = models(name, agent, local)
-    sys.stdout.write(_document(shelf) if options["as_json"] else _text(shelf, bool(name)))
+    sys.stdout.write(_document(shelf) if as_json else _text(shelf, bool(name)))
 
 
 def _text(shelf: Shelf, one: bool) -> str:

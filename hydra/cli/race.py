@@ -48,6 +48,10 @@ class Race(Command):
 @click.command(
     cls=Race,
     races=True,
+    common=(
+        *("--agent", "--check", "--setup", "--copy", "--share", "--include-dirty", "--file"),
+        *("--permission", "--timeout", "--dry-run"),
+    ),
     examples=(
         'hydra race "Fix the off-by-one in pager.py"',
         'hydra race "Fix the off-by-one in pager.py" --check "pytest -q"',
@@ -64,53 +68,99 @@ class Race(Command):
     "agents",
     multiple=True,
     metavar="AGENT",
-    help="claude, codex:MODEL@high, 2xclaude, a profile ... (repeatable). Default: every ready"
-    " Tier-1 agent.",
+    help="Who races: claude, codex:MODEL, 2xclaude ... (repeatable). Default: claude and codex,"
+    " where they are ready.",
 )
 @click.option("--base", default="HEAD", metavar="REF", help="Race from this commit, not HEAD.")
 @click.option("--include-dirty", is_flag=True, default=None, help="Take uncommitted changes along.")
-@click.option("--copy", "copies", multiple=True, metavar="PATH", help="Copy an ignored file in.")
-@click.option("--share", multiple=True, metavar="FOLDER", help="Show an ignored folder.")
 @click.option(
-    "--check", "checks", multiple=True, metavar="CMD", help="Run on each patch; NAME=CMD."
+    "--copy", "copies", multiple=True, metavar="PATH", help="Copy this ignored file, such as .env."
+)
+@click.option(
+    "--share",
+    multiple=True,
+    metavar="FOLDER",
+    help="Show this ignored folder, copy-on-write, as .venv and node_modules are.",
+)
+@click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    metavar="CMD",
+    help="Run this on each patch (repeatable; NAME=CMD names it).",
 )
 @click.option("--no-check", is_flag=True, help="Run no checks, not even guessed ones.")
-@click.option("--trial-runs", type=click.IntRange(0, 10_000), help="Runs for trials (40).")
-@click.option("--setup", "setup", multiple=True, metavar="CMD", help="Run in each lane first.")
-@click.option("--timeout", "total", type=DURATION, help="Total limit of a lane (60m).")
-@click.option("--idle-timeout", "idle", type=DURATION, help="Limit without any progress (10m).")
-@click.option("--retry", type=click.IntRange(0, 10), help="Tries more, after [retry] failures (0).")
-@click.option("--max-parallel", type=click.IntRange(1, 64), help="Lanes at once (4).")
+@click.option(
+    "--trial-runs",
+    type=click.IntRange(0, 10_000),
+    metavar="N",
+    help="Run each other's new tests at most so often (40).",
+)
+@click.option(
+    "--setup", "setup", multiple=True, metavar="CMD", help='Run this first, such as "npm ci".'
+)
+@click.option(
+    "--timeout", "total", type=DURATION, metavar="TIME", help="Stop an agent after so long (60m)."
+)
+@click.option(
+    "--idle-timeout",
+    "idle",
+    type=DURATION,
+    metavar="TIME",
+    help="Stop an agent that makes no progress for so long (10m).",
+)
+@click.option(
+    "--retry",
+    type=click.IntRange(0, 10),
+    metavar="N",
+    help="Try again after a failure of the agent's service (0).",
+)
+@click.option("--max-parallel", type=click.IntRange(1, 64), metavar="N", help="Agents at once (4).")
 @click.option(
     "--permission",
     type=click.Choice(["plan", "edit", "full-auto", "default", "config"]),
-    help="What agents may do without asking (full-auto inside the confinement).",
+    metavar="LEVEL",
+    help="What agents may do unasked: plan, edit, full-auto; default and config: as the agent has"
+    " it. Default: full-auto where they are confined.",
 )
 @click.option(
     "--effort",
     type=click.Choice(["low", "medium", "high", "max"]),
-    help="How hard the models are to think; for one lane: AGENT@high.",
+    metavar="LEVEL",
+    help="How hard the models think: low, medium, high, max; of one agent: AGENT@high.",
 )
-@click.option("--unsafe-full-access", is_flag=True, help="No confinement: the whole machine.")
-@click.option("--network/--no-network", default=None, help="For the agents' tools.")
-@click.option("--allow-filter", "filters", multiple=True, metavar="NAME", help="A content filter.")
+@click.option("--unsafe-full-access", is_flag=True, help="Confine nothing: the whole machine.")
+@click.option(
+    "--network/--no-network", default=None, help="Whether the agents' commands have a network."
+)
+@click.option(
+    "--allow-filter",
+    "filters",
+    multiple=True,
+    metavar="NAME",
+    help="Race although git would run this filter (.gitattributes).",
+)
 @click.option(
     "--allow-experimental-adapters",
     "experimental",
     is_flag=True,
-    help="Let adapters that are not Tier-1 run.",
+    help="Let experimental agents run (`hydra agents` lists them).",
 )
 @click.option(
-    "--keep", type=click.Choice(["all", "failed", "none"]), help="Worktrees to keep (failed)."
+    "--keep",
+    type=click.Choice(["all", "failed", "none"]),
+    help="Whose folders to keep as they are (failed). Patches are always kept.",
 )
-@click.option("--dry-run", is_flag=True, help="Show the exact lines; start nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would run; start nothing.")
 @click.option("--events", is_flag=True, help="Print each event as a line of JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
 @json_option
 def command(**options: Any) -> None:
-    """Give one TASK to several agents, each in its own worktree, and keep every patch.
+    """Give one TASK to several agents, each on a copy of its own.
 
-    TASK is a sentence, "-" for standard input, or left out for your $EDITOR.
+    TASK is a sentence, "-" for standard input, or left out for your $EDITOR. Each agent has a
+    lane: a copy of the checkout with its dependencies. What it changes there becomes a patch;
+    your checkout, branches and dependencies stay as they are.
     """
     from hydra.app.scene import RaceRequest
     from hydra.app.start import race

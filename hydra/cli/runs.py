@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import DURATION, Command, Group, json_option, run_option, use_color
+from hydra.cli.common import DURATION, Command, Group, json_option, run_argument, use_color
 from hydra.cli.display import cells
 
 if TYPE_CHECKING:
     from hydra.app.removal import Removal
     from hydra.app.runs import Place, Reading
-    from hydra.reporters.listing import RunRow
+    from hydra.reporters.history import RunRow
     from hydra.reporters.removal import Loss
 
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     cls=Group,
     examples=(
         "hydra runs",
-        "hydra runs show -r @-1",
+        "hydra runs show @-1",
         'git fetch "$(hydra runs path)/patches.git" claude',
         "hydra runs rm 20261121t203415-hk3f",
     ),
@@ -33,12 +33,15 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def command(context: click.Context, /, **options: Any) -> None:
-    """List this repository's races, newest first; show, name or remove one."""
+    """List this repository's races, newest first; show or remove one, or print its folder.
+
+    A race is named by its id, by how that begins, or by @-1 (the one before), @-2 ...
+    """
     if context.invoked_subcommand is not None:
         return
     from hydra.app import runs
     from hydra.reporters.document import dump
-    from hydra.reporters.listing import runs_table
+    from hydra.reporters.history import runs_table
 
     place = runs.here()
     found = [runs.read(run) for run in runs.list_runs(place)]
@@ -61,16 +64,20 @@ def command(context: click.Context, /, **options: Any) -> None:
     _end_by([reading for reading in readings if reading.damage], as_json=options["as_json"])
 
 
-@command.command("show", cls=Command, examples=("hydra runs show", "hydra runs show -r @-1 --json"))
-@run_option
+@command.command("show", cls=Command, examples=("hydra runs show", "hydra runs show @-1 --json"))
+@run_argument
 @json_option
 def show(**options: Any) -> None:
-    """Show how a race ended: every lane's rank, its patch, and why, and what was landed."""
+    """Show how a race ended.
+
+    Every lane's rank, its patch, and why; what was landed. RUN is an id or how it begins, or @-1:
+    the one before. Default: the latest.
+    """
     from hydra.app import runs
     from hydra.app.judgement import known_judgement
     from hydra.app.offers import offered
     from hydra.reporters.document import dump
-    from hydra.reporters.listing import run_text
+    from hydra.reporters.history import run_text
     from hydra.reporters.summary import summary
     from hydra.store import shared
 
@@ -108,9 +115,9 @@ def _end_by(damaged: Sequence[Reading], *, as_json: bool) -> None:
 @command.command(
     "path", cls=Command, examples=('git fetch "$(hydra runs path)/patches.git" claude',)
 )
-@run_option
+@run_argument
 def path(**options: Any) -> None:
-    """Print a race's folder."""
+    """Print a race's folder. RUN as in `hydra runs show`."""
     from hydra.app import runs
 
     click.echo(str(runs.find(runs.here(), options["run"]).folder))
@@ -126,16 +133,20 @@ def path(**options: Any) -> None:
     ),
 )
 @click.argument("names", nargs=-1, metavar="[RUN]...")
-@click.option("--older-than", type=DURATION, metavar="AGE", help="Runs that began before (30d).")
-@click.option("--empty", is_flag=True, help="Runs with which nothing would be lost.")
-@click.option("--all", "everything", is_flag=True, help="Every run of this repository.")
+@click.option("-r", "--run", "more", multiple=True, metavar="RUN", help="As RUN (repeatable).")
+@click.option(
+    "--older-than", type=DURATION, metavar="AGE", help="Races that began longer ago, such as 30d."
+)
+@click.option("--empty", is_flag=True, help="Races with which nothing would be lost.")
+@click.option("--all", "everything", is_flag=True, help="Every race of this repository.")
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would go; remove nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @json_option
 def rm(names: tuple[str, ...], **options: Any) -> None:
-    """Remove races for good: their patches, worktrees and records. Says first what goes.
+    """Remove races for good.
 
-    A race that is still running is left alone.
+    Their patches, worktrees and records go; it says which, and asks. A race that is still running
+    is left alone.
     """
     from hydra.app import removal, runs
     from hydra.reporters.removal import gone_text, losses_text
@@ -143,7 +154,7 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
     place = runs.here()
     chosen = removal.select(
         place,
-        names,
+        (*names, *options["more"]),
         older_than=options["older_than"],
         empty=options["empty"],
         everything=options["everything"],
@@ -219,7 +230,7 @@ def _hint(place: Place, sizes: Mapping[str, int]) -> None:
 
 def _row(place: Place, reading: Reading) -> RunRow:
     from hydra.app import runs
-    from hydra.reporters.listing import RunRow
+    from hydra.reporters.history import RunRow
 
     run, manifest = reading.run, reading.manifest
     started = manifest.get("started")
@@ -232,7 +243,30 @@ def _row(place: Place, reading: Reading) -> RunRow:
         size=runs.size(place, run),
         state=reading.state,
         folder=str(run.folder),
+        **_ending(reading),
     )
+
+
+def _ending(reading: Reading) -> dict[str, Any]:
+    """Who won, who was landed, and what it cost."""
+    from hydra.app import runs
+    from hydra.reporters.fields import record, strings, text
+    from hydra.reporters.history import Spending, spending
+
+    landings = runs.landings(reading.run)
+    lanes = [
+        lane
+        for landing in landings
+        if not landing.get("undone")
+        for lane in strings(landing, "lanes")
+    ]
+    result = reading.result
+    return {
+        "winner": "" if result is None else text(record(result, "verdict"), "top"),
+        "landed": tuple(dict.fromkeys(lanes)),
+        "undone": bool(landings) and not lanes,
+        "spending": Spending() if result is None else spending(result),
+    }
 
 
 def _document(row: RunRow, reading: Reading) -> dict[str, object]:
@@ -243,6 +277,9 @@ def _document(row: RunRow, reading: Reading) -> dict[str, object]:
         "lanes": [{"lane": lane, "status": status} for lane, status in row.lanes],
         "size": row.size,
         "state": row.state,
+        "winner": row.winner or None,
+        "landed": list(row.landed),
+        "cost_usd": row.spending.dollars,
         "folder": row.folder,
         "problem": reading.damage.message if reading.damage else None,
     }

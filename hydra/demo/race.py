@@ -55,11 +55,14 @@ class Demo:
         kept = {name: value for name, value in environ.items() if not _foreign(name)}
         return {**kept, **mine}
 
-    def command(self, *words: str, program: str = "hydra") -> str:
-        """A line for the user's shell that runs `PROGRAM WORDS` on this demo's race."""
-        state = shlex.quote(str(self.state))
-        where = shlex.quote(str(self.repository))
-        return f"cd {where} && HYDRA_STATE_DIR={state} {program} {shlex.join(words)}"
+    @property
+    def program(self) -> Path:
+        """Runs hydra on this demo's repository and races, from wherever it is called."""
+        return self.folder / "hydra"
+
+    def command(self, *arguments: str) -> str:
+        """A line for the user's shell that runs `hydra ARGUMENTS` on this demo's race."""
+        return shlex.join([str(self.program), *arguments])
 
     @property
     def removal(self) -> str:
@@ -90,7 +93,7 @@ def prepare(folder: Path) -> Demo:
     pager.make(project)
     for agent, steps in _scripts().items():
         place(folder / "agents", agent, steps, usage=USAGE[agent])
-    return Demo(
+    demo = Demo(
         folder=folder,
         repository=project,
         bin_folder=folder / "agents" / "bin",
@@ -98,6 +101,19 @@ def prepare(folder: Path) -> Demo:
         home=home,
         check=_check(),
     )
+    demo.program.write_text(_program(demo))
+    demo.program.chmod(0o755)
+    return demo
+
+
+def _program(demo: Demo) -> str:
+    repository, state, python = map(
+        shlex.quote, (str(demo.repository), str(demo.state), sys.executable)
+    )
+    return f"""#!/bin/sh
+# hydra, on this demo's repository and races
+cd {repository} && HYDRA_STATE_DIR={state} exec {python} -m hydra "$@"
+"""
 
 
 def _check() -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from hydra.errors import Refused
 from hydra.git.later import Later
 from hydra.git.runner import Result, run, split
+from hydra.git.windows import refuse_windows_disk
 
 _ALTERNATES_DEPTH = 5
 """git itself follows alternates of alternates this far (object-file.c)."""
@@ -84,6 +85,7 @@ def read(start: Path, *, home: Path | None = None, state: Path | None = None) ->
     config = Later(partial(_config, start))
     common_dir, root = Path(common.result()), Path(top.result())
     _refuse_places(root, home, state)
+    refuse_windows_disk(root)
     return Repository(
         root=root,
         git_dir=git_dir,
@@ -98,6 +100,15 @@ def read(start: Path, *, home: Path | None = None, state: Path | None = None) ->
         partial=any((common_dir / "objects" / "pack").glob("*.promisor")),
         config=config.result(),
     )
+
+
+def top(start: Path) -> Path:
+    """The top of the work tree that `start` lies in, also without a commit. Raises `Refused`."""
+    questions = ("--is-inside-work-tree", "--is-bare-repository", "--is-inside-git-dir")
+    inside, bare, in_git_dir = _ask(start, *questions).split("\n")
+    if inside != "true":
+        raise _no_work_tree(bare == "true", in_git_dir == "true")
+    return Path(_ask(start, "--show-toplevel"))
 
 
 def _ask(start: Path, *questions: str) -> str:

@@ -14,7 +14,7 @@ def introduction(folder: Path, task: str, agents: Sequence[str], *, width: int |
         f"demo: {len(agents)} scripted agents ({', '.join(agents)}), one real race",
         f"folder: {clean(str(folder))}",
         f"task: {clean(task)}",
-        "cursor-agent is experimental: at home it runs only with --allow-experimental-adapters",
+        "they are scripts: nothing is asked of a service, nothing costs",
     )
     return "".join(f"{line}\n" for text in said for line in _hung(text, "", width)) + "\n"
 
@@ -39,7 +39,7 @@ def what_next(
     for purpose, line in look.items():
         lines += [*_hung(f"{purpose}:", "", width), f"  {line}"]
     lines += [
-        *_hung("at home, in your own repository, with Claude Code or Codex installed:", "", width),
+        *_hung("in your own repository, with Claude Code or Codex installed:", "", width),
         f"  {program} doctor",
         f'  {program} race "what is to be done" --check "pytest -q"',
         f"  {program} compare --html --open",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hydra.health import Health, State, race_line
 from hydra.lanes import EXPERIMENTAL_FLAG
-from hydra.model import CapabilitySet, SignIn, Tier
-from hydra.reporters.listing import AgentRow, fact_lines, tier_words
+from hydra.model import SignIn, Tier
+from hydra.reporters.listing import AgentRow, tier_words
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean
 from hydra.reporters.wrapping import bullets, wrapped
@@ -32,38 +31,34 @@ class Check:
 def doctor_text(
     checks: Sequence[Check], agents: Sequence[AgentRow], *, width: int | None, color: bool = False
 ) -> str:
-    """This machine's checks, Tier 1, what is found of the others, and the names of the rest."""
+    """This machine's checks, the agents, what is there of the experimental ones, who is ready."""
     screen = _Screen(width, color)
     for check in checks:
         screen.check(check)
-    told = [(row, row.health) for row in agents]
-    first = [one for one in told if one[0].descriptor.tier is Tier.TIER1]
-    other = [one for one in told if one[0].descriptor.tier is not Tier.TIER1]
-    screen.group("Tier 1", first, whole=True)
-    here = [one for one in other if one[1].state not in _ASIDE]
-    screen.group("Experimental, found here", here)
-    ready = next((row for row, health in here if health.state is State.READY), None)
-    if ready is not None:
-        screen.aside(f"-> to race one: {race_line(ready.descriptor)}")
-    names = [_name(row) for row, health in other if health.state is State.NOT_FOUND]
-    screen.names("Experimental, not found", names, "`hydra agents NAME` says how to install one")
-    names = [_name(row) for row, health in other if health.state is State.NOT_PROBED]
-    step = f"`hydra doctor {EXPERIMENTAL_FLAG}` looks for them"
-    screen.names("Experimental, not probed", names, step)
-    names = [_name(row) for row, health in other if health.state is State.NOT_RUN]
-    step = "`hydra agents NAME` says why; race another agent"
-    screen.names("Known, and not run by Hydra", names, step)
-    screen.lines += ["", _sum([health for _, health in told])]
+    rows = [(row, row.health) for row in agents]
+    first = [pair for pair in rows if pair[0].descriptor.tier is Tier.TIER1]
+    other = [pair for pair in rows if pair[0].descriptor.tier is not Tier.TIER1]
+    screen.group("Agents", first, whole=True)
+    screen.group("Experimental agents", [pair for pair in other if pair[1].state not in _ASIDE])
+    absent = [_name(row) for row, health in other if health.state is State.NOT_FOUND]
+    step = "`hydra agents NAME` says how to install one"
+    screen.names("Experimental, not installed", absent, step)
+    unseen = sum(health.state is State.NOT_PROBED for _, health in other)
+    if unseen:
+        look = f"`hydra doctor {EXPERIMENTAL_FLAG}` looks for them"
+        screen.lines += ["", *screen.folded(f"{unseen} more are experimental: {look}", 0)]
+    screen.lines += ["", *screen.folded(_sum(rows), 0)]
     return "\n".join(screen.lines) + "\n"
 
 
-def _sum(told: Sequence[Health]) -> str:
-    """`2 of 3 agents ready, 1 limited`: what cannot be run at all is not counted."""
-    count = Counter(health.state for health in told)
-    known = sum(count.values()) - count[State.NOT_RUN]
-    others = (State.LIMITED, State.UNREACHABLE, State.SIGN_IN, State.TOO_OLD, State.BROKEN)
-    more = "".join(f", {count[state]} {state}" for state in others if count[state])
-    return f"{count[State.READY]} of {known} agents ready{more}"
+def _sum(rows: Sequence[tuple[AgentRow, Health]]) -> str:
+    """`ready: claude, codex`, and how to race one."""
+    ready = [row.descriptor for row, health in rows if health.state is State.READY]
+    if not ready:
+        return "no agent is ready"
+    tier1 = any(descriptor.tier is Tier.TIER1 for descriptor in ready)
+    line = 'hydra race "your task"' if tier1 else race_line(ready[0])
+    return f"ready: {', '.join(descriptor.key for descriptor in ready)}; to race: {line}"
 
 
 class _Screen:
@@ -78,7 +73,7 @@ class _Screen:
         """One line with its sign, and the next step below it."""
         signs = {True: ("ok", "good"), None: ("note", "warn"), False: ("FAIL", "bad")}
         word, style = signs[check.ok]
-        first, *more = self._folded(check.text)
+        first, *more = self.folded(check.text)
         name = clean(check.name)
         sign = f"{paint(word, style, self._color)}{'':{6 - len(word)}}"
         self.lines.append(f"{sign}{name:13}  {first}".rstrip())
@@ -88,7 +83,7 @@ class _Screen:
 
     def step(self, text: str) -> None:
         """What to do next."""
-        self.lines += [f"{'':{_INDENT}}{part}" for part in self._folded(f"-> {text}")]
+        self.lines += [f"{'':{_INDENT}}{part}" for part in self.folded(f"-> {text}")]
 
     def group(
         self, title: str, told: Sequence[tuple[AgentRow, Health]], *, whole: bool = False
@@ -110,35 +105,18 @@ class _Screen:
 
     def aside(self, text: str) -> None:
         """What is of a whole paragraph."""
-        self.lines += [f"{'':6}{part}" for part in self._folded(text, 6)]
+        self.lines += [f"{'':6}{part}" for part in self.folded(text, 6)]
 
     def _agent(self, row: AgentRow, health: Health, whole: bool) -> None:
-        ready = health.state is State.READY
-        # What may run later, and what runs only on demand, is no failure of this machine.
-        mild = health.state in (State.LIMITED, State.UNREACHABLE) or not whole
-        ok = True if ready else None if mild else False
-        hint = health.next if health.why or not ready else ""
-        self.check(Check(name=row.descriptor.key, ok=ok, text=_said(row, health), hint=hint))
-        if whole:
-            self._facts(row)
+        broken = whole and health.state in (State.BROKEN, State.TOO_OLD)
+        ok = True if health.state is State.READY else False if broken else None
+        hint = "" if health.state in (State.READY, State.NOT_FOUND) else health.next
+        self.check(Check(name=row.descriptor.key, ok=ok, text=_about(row, health), hint=hint))
         warnings = [clean(text) for text in row.found.warnings] if row.found else []
-        self.lines += [f"    {one}" for one in bullets(warnings, self._width and self._width - 4)]
+        self.lines += [f"    {line}" for line in bullets(warnings, self._width and self._width - 4)]
 
-    def _facts(self, row: AgentRow) -> None:
-        found = row.found
-        if found is None or found.binary is None:
-            return
-        detail = f" ({found.sign_in_detail})" if found.sign_in_detail else ""
-        signed_out = found.sign_in is SignIn.MISSING  # said already
-        facts = [
-            ("found", str(found.binary)),
-            ("signed in", "" if signed_out else f"{found.sign_in.value}{detail}"),
-            *_abilities(found.capabilities),
-        ]
-        lines = fact_lines(facts, self._width and self._width - 4)
-        self.lines += [f"      {line[2:]}" for line in lines]
-
-    def _folded(self, text: str, indent: int = _INDENT) -> list[str]:
+    def folded(self, text: str, indent: int = _INDENT) -> list[str]:
+        """`text` in lines that leave `indent` cells free."""
         return wrapped(clean(text), self._width, indent, least=20)
 
 
@@ -148,26 +126,18 @@ def _name(row: AgentRow) -> str:
     return f"{row.descriptor.key}{mark}"
 
 
-def _said(row: AgentRow, health: Health) -> str:
-    """`ready: Claude Code 2.1.330, hard sandbox, signed in`, or why not."""
-    one, found = row.descriptor, row.found
-    what = [f"{one.label} {found.version if found else ''}".strip()]
-    if one.third_party:
-        what.append(tier_words(one))
-    if health.state is State.READY:
-        what.append(f"{one.sandbox} sandbox")
-        if found is not None and found.sign_in in (SignIn.CONFIRMED, SignIn.SEEMS_SO):
-            what.append("signed in" if found.sign_in is SignIn.CONFIRMED else "seems signed in")
+def _about(row: AgentRow, health: Health) -> str:
+    """`ready: Claude Code 2.1.330, signed in`, or why not."""
+    descriptor, found = row.descriptor, row.found
+    if health.state is State.NOT_FOUND:
+        return f"not installed: {health.next}"
+    parts = [f"{descriptor.label} {found.version if found else ''}".strip()]
+    if descriptor.third_party:
+        parts.append(tier_words(descriptor))
+    if health.state is State.READY and found is not None:
+        parts += [_SIGNED_IN[found.sign_in]] if found.sign_in in _SIGNED_IN else []
     why = f"; {health.why}" if health.why else ""
-    return f"{health.state}: {', '.join(what)}{why}"
+    return f"{health.state}: {', '.join(parts)}{why}"
 
 
-def _abilities(held: CapabilitySet) -> list[tuple[str, str]]:
-    """`a, b (verified); c (observed)`, and what it cannot do."""
-    able: dict[str, list[str]] = {}
-    for name, one in held.items():
-        if one.present:
-            able.setdefault(one.confidence.value, []).append(name)
-    said = "; ".join(f"{', '.join(names)} ({how})" for how, names in able.items())
-    unable = [name for name, one in held.items() if not one.present]
-    return [("can", said), ("cannot", ", ".join(unable))]
+_SIGNED_IN = {SignIn.CONFIRMED: "signed in", SignIn.SEEMS_SO: "seems signed in"}

@@ -1,4 +1,4 @@
-"""Tables of what there is: adapters, and runs of the past."""
+"""`hydra agents`: the adapters as a table, or one whole."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import CapabilitySet, DetectResult, SignIn
 from hydra.reporters import agent_facts
 from hydra.reporters.agent_facts import TIERS
-from hydra.reporters.board import STATUS_WORDS
-from hydra.reporters.fields import Data, strings, text
+from hydra.reporters.fields import Data, text
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, command_line, gist, size
+from hydra.reporters.text import clean, command_line, gist
 from hydra.reporters.wrapping import bullets, wrapped
 
 WIDE = 96
@@ -41,22 +40,6 @@ class AgentRow:
     def health(self) -> Health:
         """How it is, in one word with one next step."""
         return judge(self.descriptor, self.found, self.trouble, self.at)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
-    """One run: `age` in seconds (None: unknown), lanes as (id, status), `size` in bytes.
-
-    `state` is `running`, `ended`, `broken off` or `unreadable` (a damaged record, or a newer one).
-    """
-
-    run: str
-    age: float | None
-    title: str
-    lanes: tuple[tuple[str, str], ...] = ()
-    size: int | None = None
-    state: str = "ended"
-    folder: str = ""
 
 
 def tier_words(descriptor: Descriptor) -> str:
@@ -216,74 +199,3 @@ def _capabilities(held: CapabilitySet, width: int | None, color: bool) -> list[s
         for name, one in held.items()
     ]
     return table(rows, columns, width, color, header=False)
-
-
-def age(seconds: float | None) -> str:
-    """How long ago, in one rough figure: `now`, `5 min`, `3 h`, `12 d`; `?` if unknown."""
-    if seconds is None:
-        return "?"
-    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= unit:
-            return f"{int(seconds // unit)} {name}"
-    return "now"
-
-
-def runs_table(rows: Sequence[RunRow], *, width: int | None, color: bool = False) -> str:
-    """`hydra runs`: one line a run."""
-    columns = (
-        Column("run"),
-        Column("age", right=True),
-        Column("size", right=True, optional=1),
-        Column("lanes", wraps=True, least=18),
-        Column("task", least=10),
-    )
-    lines = table([_run_cells(row) for row in rows], columns, width, color)
-    return "\n".join(lines) + "\n"
-
-
-def _run_cells(row: RunRow) -> list[Cell]:
-    state = "" if row.state == "ended" else f"[{row.state}] "
-    lanes = f"{state}{_lane_words(row)}".strip()
-    return [row.run, age(row.age), size(row.size), lanes, gist(row.title, 120)]
-
-
-def _lane_words(row: RunRow) -> str:
-    return ", ".join(f"{lane} {STATUS_WORDS.get(status, status)}" for lane, status in row.lanes)
-
-
-def run_text(
-    row: RunRow,
-    ending: str,
-    *,
-    landed: Sequence[Data] = (),
-    width: int | None,
-    color: bool = False,
-) -> str:
-    """`hydra runs show`: the run's facts, and `ending` (its `summary`, "" where it has none).
-
-    `landed` are the records of its landings.
-    """
-    facts = [
-        ("task", row.title),
-        ("state", row.state),
-        ("age", age(row.age)),
-        ("size", size(row.size)),
-        ("folder", row.folder),
-        ("lanes", "" if ending else _lane_words(row)),
-        *(("landed", _landing(one)) for one in landed),
-    ]
-    lines = [paint(f"run {clean(row.run)}", "bold", color), *fact_lines(facts, width)]
-    return "\n".join(lines) + "\n" + (f"\n{ending}" if ending else "")
-
-
-def _landing(told: Data) -> str:
-    """One landing: what, where, and with which words where the verdict was against it."""
-    where = text(told, "ref").removeprefix("refs/heads/")
-    commit = text(told, "commit")[:10]
-    what = f"{', '.join(strings(told, 'lanes'))} on {where}"
-    parts = [
-        f"{what} as {commit}" if commit else f"{what}, not committed",
-        f"overriding the verdict: {gist(why)}" if (why := text(told, "override")) else "",
-        "taken back" if told.get("undone") else "",
-    ]
-    return "; ".join(part for part in parts if part)

@@ -26,7 +26,7 @@ _COLUMNS = (
 
 
 def models_table(models: Sequence[Model], *, width: int | None, color: bool = False) -> str:
-    """`hydra models`: one line a model."""
+    """`hydra agents --models`: one line a model."""
     lines = table([_cells(model) for model in models], _COLUMNS, width, color)
     days = sorted({it.rates.read for it in models if it.rates and it.rates.read})
     said = f"prices: dollars for a million tokens, as read on {' and '.join(days)}" if days else ""
@@ -52,7 +52,7 @@ def _dollars(value: float | None) -> str:
 
 
 def model_text(model: Model, *, width: int | None, color: bool = False) -> str:
-    """`hydra models NAME`: all that is known of one."""
+    """`hydra agents --model NAME`: all that is known of one."""
     rates = model.rates
     facts = [
         ("name", model.name),
@@ -108,7 +108,7 @@ def choice_text(choice: Choice, agent: str, width: int | None) -> str:
 
 
 def local_text(servers: Sequence[Server], *, width: int | None, color: bool = False) -> str:
-    """`hydra models --local`: each server of this machine, and what it has."""
+    """`hydra agents --local`: each server of this machine, and what it has."""
     lines: list[str] = []
     for server in servers:
         lines += _wrapped(f"{server.name}: {server_words(server)}", width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hydra.reporters.listing import age
+from hydra.reporters.history import age
 from hydra.reporters.text import clean, plural, size
 
 

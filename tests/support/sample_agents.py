@@ -8,7 +8,8 @@ from hydra.adapters.contract import Descriptor
 from hydra.errors import Failure
 from hydra.model import Capability, CapabilitySet, Confidence, DetectResult, SignIn, Tier
 from hydra.reporters.doctor import Check
-from hydra.reporters.listing import AgentRow, RunRow
+from hydra.reporters.history import RunRow, Spending
+from hydra.reporters.listing import AgentRow
 
 CAPABLE = CapabilitySet(
     json_stream=Capability(True, Confidence.VERIFIED, "2.1.330"),
@@ -93,6 +94,9 @@ RUNS = [
         title="Fix the off-by-one in pager.py",
         lanes=(("claude", "completed"), ("codex", "timed_out")),
         size=3_400_000,
+        winner="claude",
+        landed=("claude",),
+        spending=Spending(0.14),
         folder="/home/ada/.local/state/hydra/shop-00/runs/20261121t203415-k3f",
     ),
     RunRow(run="20261121t101500-abc", age=30, title="Add a test", state="broken off"),
