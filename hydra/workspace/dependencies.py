@@ -8,6 +8,7 @@ sees, and what the user installs meanwhile breaks no lane.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,7 @@ from hydra.errors import UsageError
 from hydra.git.repository import Repository, ignored, ignored_names
 from hydra.sandbox.layers import Layer
 from hydra.workspace import tree
-from hydra.workspace.hardlinks import TooManyFiles, link_tree
+from hydra.workspace.hardlinks import Linked, TooManyFiles, link_tree
 
 FOLDERS = frozenset(
     (
@@ -44,6 +45,9 @@ ENDINGS = (".egg-info", ".dist-info")
 
 MOST = 400_000
 """Entries of all of them: some 6 s of links. What is over is left out, and said."""
+
+_WAITS = (0.2, 0.5, 1.0, 2.0)
+"""Seconds for the user's own package manager to come to an end; a race waits no longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +119,15 @@ def _problem(root: Path, name: str) -> str:
 
 
 def _is_known(root: Path, name: PurePosixPath) -> bool:
-    if name.name in FOLDERS or name.name.endswith(ENDINGS):
+    """Also a part of such a folder of which git holds the rest (a patched package)."""
+    if FOLDERS.intersection(name.parts) or name.name.endswith(ENDINGS):
         return True
-    return (root / name / "pyvenv.cfg").is_file()
+    return (root / name / "pyvenv.cfg").is_file() or _is_strict_install(root / name)
+
+
+def _is_strict_install(folder: Path) -> bool:
+    """Where setuptools puts the links of an editable install (editable_mode=strict)."""
+    return folder.name == "build" and any(folder.glob("__editable__.*"))
 
 
 def _outermost(names: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
@@ -133,14 +143,34 @@ def freeze(
 ) -> Dependencies:
     """Links each of `folders` below `frozen`, which is not there yet. Raises `OSError`."""
     frozen.mkdir(mode=0o700, parents=True)
-    linked, notes, left = [], [], MOST
+    linked, notes, room = [], [], MOST
     for name in map(PurePosixPath, folders):
         (frozen / name).parent.mkdir(parents=True, exist_ok=True)
         try:
-            link_tree(repository.root / name, frozen / name, most=left)
+            result = _link_steadily(repository.root / name, frozen / name, room)
         except TooManyFiles:
             tree.remove(frozen / name)
-            notes.append(f"{name} is not shown: it holds over {left} files")
-        else:
-            linked.append(name)
+            notes.append(f"{name} is not shown: with it there would be over {MOST} files")
+            continue
+        linked.append(name)
+        notes += _notes(name, result)
+        room -= result.entries
     return Dependencies(frozen=frozen, folders=tuple(linked), notes=tuple(notes), writable=writable)
+
+
+def _link_steadily(source: Path, target: Path, most: int) -> Linked:
+    """Half of an installation is no environment: again, for a while, where one is under way."""
+    for wait in (*_WAITS, None):
+        result = link_tree(source, target, most=most)
+        if not result.moving or wait is None:
+            return result
+        time.sleep(wait)
+        tree.remove(target)
+    raise AssertionError("the last one is given")
+
+
+def _notes(name: PurePosixPath, result: Linked) -> Iterator[str]:
+    if result.moving:
+        yield f"{name} was changed all the time while it was linked: it may be half of what it is"
+    if result.missing:
+        yield f"{result.missing} entries of {name} are not shown: they cannot be read"
