@@ -68,6 +68,12 @@ def link_tree(source: Path, target: Path, *, most: int) -> Linked:
     return linked
 
 
+def link_file(source: Path, target: Path) -> bool:
+    """The same for a single file; whether it is there. Raises `OSError`."""
+    _link(os.fspath(source), os.fspath(target), Linked())
+    return os.path.lexists(target)
+
+
 def _link(source: str, target: str, linked: Linked) -> None:
     try:
         os.link(source, target, follow_symlinks=False)
