@@ -53,8 +53,14 @@ class Known:
     left_out: tuple[Failure, ...] = ()
     """Why agents that would race by themselves do not."""
     dependencies: tuple[str, ...] = ()
-    """The checkout's, by `dependency_folders`."""
+    """The checkout's, by `dependency_names`."""
     warnings: tuple[str, ...] = ()
+
+
+MOUNTS_STAY = (
+    "These folders are mounts and cannot be removed or renamed themselves (rm: Device or resource "
+    "busy); remove what is in them instead, as `npm ci` does:"
+)
 
 
 def plan_lane(known: Known, lane: Lane) -> LanePlan:
@@ -128,11 +134,12 @@ def _request(
 
 def _preface(known: Known, asked: Wanted) -> str:
     """With what an agent cannot find out but by failing: a mount's own folder stays."""
-    if not (known.dependencies and known.confinement.holds):
+    top = known.task.repository
+    folders = [name for name in known.dependencies if (top / name).is_dir()]
+    if not (folders and known.confinement.holds):
         return asked.preface
-    folders = ", ".join(known.dependencies)
-    told = f"Do not remove or rename these folders themselves, only what is in them: {folders}"
-    return "\n\n".join(filter(None, (asked.preface.strip(), told)))
+    text = f"{MOUNTS_STAY} {', '.join(folders)}"
+    return "\n\n".join(filter(None, (asked.preface.strip(), text)))
 
 
 def _worktree(known: Known, planned: LanePlan) -> Path:

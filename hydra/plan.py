@@ -127,6 +127,12 @@ def _what_next(lanes: tuple[LanePlan, ...]) -> str:
     )
 
 
+READ_ONLY = (
+    "this machine refuses overlays: lanes have the checkout's dependencies read-only, and can "
+    "install nothing into them"
+)
+
+
 def _warnings(known: Known, plan: RacePlan) -> list[str]:
     warnings = []
     if plan.permission is Permission.UNRESTRICTED:
@@ -145,6 +151,8 @@ def _warnings(known: Known, plan: RacePlan) -> list[str]:
         warnings.append(f"not confined ({known.confinement.reason}){edit_only}")
     elif known.confinement.reason:
         warnings.append(known.confinement.reason)
+    if plan.dependencies and not plan.confinement.mounters:
+        warnings.append(READ_ONLY)
     if known.config.race.setup and not plan.setup:
         warnings.append(
             "the repository's set-up commands are skipped: nothing confines them here "

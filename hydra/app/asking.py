@@ -47,7 +47,7 @@ from hydra.reporters.document import plan_document
 from hydra.space import under_floor
 from hydra.store import RunRecord, RunStore, write_json
 from hydra.workspace import PrivateGround, tree
-from hydra.workspace.dependencies import dependency_folders
+from hydra.workspace.dependencies import dependency_names
 
 _ANSWERED = frozenset(("permission_denied", "failed_items"))
 """Failures of an attempt that changed nothing, which one that only reads may have had."""
@@ -189,7 +189,7 @@ def _plan(place: Place, run: RunRecord, who: Ready, prompt: str, id: str) -> Rac
             environment_names=tuple(environ),
             instructions={descriptor.key: names},
             as_root=os.geteuid() == 0,
-            dependencies=dependency_folders(place.repository, config.race.share),
+            dependencies=dependency_names(place.repository, config.race.share),
         )
     )
 

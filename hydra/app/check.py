@@ -32,7 +32,7 @@ from hydra.paths import ground_dir
 from hydra.plan import no_private_network
 from hydra.recover import record
 from hydra.store import RunRecord, alone, shared, write_json
-from hydra.workspace.dependencies import dependency_folders
+from hydra.workspace.dependencies import dependency_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ def plan_here(
         trials=config.judge.trials,
         limits=config.limits,
         confinement=confinement,
-        dependencies=dependency_folders(place.repository, config.race.share),
+        dependencies=dependency_names(place.repository, config.race.share),
         setup=plan.setup if confinement.holds or config.race.setup_trusted else (),
     )
     return plan, config, _warnings(confinement, config)
@@ -225,6 +225,7 @@ async def _checked(
         own=(place.repository.root, place.state),
         settings_file=paths.user_config_file(request.environ),
         run_folder=found.folder,
+        mounts=plan.dependencies,
     )
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:

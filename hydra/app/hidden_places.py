@@ -22,6 +22,8 @@ _REFUSED_SIGN_IN = re.compile(
     r"\bE?40[13]\b|\bE404\b|ENEEDAUTH|unauthori[sz]ed|forbidden|authentication|no matching dist",
     re.I,
 )
+_BUSY = re.compile(r"(Device or )?resource busy|EBUSY", re.I)
+
 _TOOLS = {
     "npmrc": r"\b(p?npm|yarn|bun)\b",
     ".yarnrc": r"\byarn\b",
@@ -41,13 +43,15 @@ class HiddenPlaces:
     """What of the events of one run is told of its `view`.
 
     `own` are folders of which nothing counts: the checkout, Hydra's state. `settings_file` is the
-    user's own hydra.toml, `run_folder` where the paths in events begin.
+    user's own hydra.toml, `run_folder` where the paths in events begin, `mounts` the dependency
+    folders of the lanes.
     """
 
     view: Callable[[], View]
     own: tuple[Path, ...]
     settings_file: Path
     run_folder: Path
+    mounts: tuple[str, ...] = ()
     sentences: list[str] = field(default_factory=list)
     _places: set[Path] = field(default_factory=set)
 
@@ -63,6 +67,7 @@ class HiddenPlaces:
             *self._missing(text, kind),
             *self._uninstalled(text, kind),
             *self._stripped(text, kind),
+            *self._busy(text, kind),
         ]
         fresh = fresh[: _MOST - len(self.sentences)]
         self.sentences += fresh
@@ -126,6 +131,17 @@ class HiddenPlaces:
                 name = self._name(place)
                 what = f"the keys in {name} ({_WHO[kind]} speaks of a refused sign-in)"
                 yield f"hidden from the agents: {what}; {self._way(name)}"
+
+    def _busy(self, text: str, kind: str) -> Iterator[str]:
+        """Of mounts that somebody tried to remove: `rm -rf node_modules && npm ci` stops there."""
+        for line in filter(_BUSY.search, text.splitlines()):
+            named = (it for it in self.mounts if Path(it).name in line)
+            name = max(named, key=lambda it: (it in line, len(it)), default="")
+            if name and self._is_new(Path(name)):
+                yield (
+                    f"{_WHO[kind]} could not remove {name} itself: it is a mount in a lane (busy); "
+                    "removing what is in it works, as `npm ci` does"
+                )
 
     def _is_new(self, place: Path) -> bool:
         fresh = place not in self._places

@@ -258,6 +258,7 @@ async def _run(
         own=(scene.repository.root, scene.state),
         settings_file=paths.user_config_file(scene.request.environ),
         run_folder=store.folder,
+        mounts=planned.dependencies,
     )
     checks = Checks(scene, planned, store, *sights)
     lanes = Lanes(_shop(scene, planned, store, sights), checks)

@@ -27,7 +27,7 @@ from hydra.lanes import check_experimental
 from hydra.model import Lane, Task
 from hydra.reporters.text import plural
 from hydra.sandbox.places import show_problems
-from hydra.workspace.dependencies import check_shared, dependency_folders
+from hydra.workspace.dependencies import check_shared, dependency_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def look_around(request: RaceRequest) -> Scene:
     config = with_checks(config, found.root, folder, none=request.no_check)
     base = repository.resolve(found, request.base)
     check_shared(found, config.race.share)
-    dependencies = Later(partial(dependency_folders, found, config.race.share))
+    dependencies = Later(partial(dependency_names, found, config.race.share))
     repository.check_copies(found, config.race.copies, said=_said(config, "race.copy"))
     _refuse_filters(found, base, config.race.allow_filters)
     task = Task(

@@ -164,7 +164,7 @@ def ignored_names(worktree: Path, names: Sequence[PurePosixPath]) -> list[PurePo
     """Those of `names`, folders that need not be there, that git ignores in a lane's worktree."""
     if not names:
         return []
-    stdin = join([os.fsencode(f"{name}/") for name in names])
+    stdin = join([os.fsencode(f"./{name}/") for name in names])  # a name may begin with `:`
     told = run("check-ignore", "-z", "--stdin", cwd=worktree, stdin=stdin, check=False)
     return [PurePosixPath(os.fsdecode(path)) for path in split(told.stdout)]
 

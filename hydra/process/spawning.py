@@ -167,12 +167,13 @@ def keeper_line() -> tuple[str, ...]:
     """The command line of a keeper, up to its arguments.
 
     Python compiles a script anew each time, which doubles the keeper's own 4 ms: where the import
-    above has left the compiled file, that runs instead.
+    above has left the compiled file, that runs instead. By its real name: it needs nothing of an
+    environment, which may lie in the user's checkout.
     """
     source = Path(keeper.__file__)
     compiled = Path(cache_from_source(keeper.__file__))
     program = compiled if _is_compiled_from(compiled, source) else source
-    return (sys.executable, "-I", "-S", "-E", str(program))
+    return (os.path.realpath(sys.executable), "-I", "-S", "-E", str(program))
 
 
 def _is_compiled_from(compiled: Path, source: Path) -> bool:

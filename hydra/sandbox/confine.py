@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from hydra.model import Confinement
+from hydra.sandbox.keeper_place import by_place, keeper_mounts
 from hydra.sandbox.lane_home import furnish, is_plain
 from hydra.sandbox.layers import mounting, users_own
 from hydra.sandbox.mounts import Mount, arguments, mounts_of, read_only_at_last, real
@@ -23,10 +25,18 @@ def confine(
         return tuple(argv)
     inside = _unrestricted(policy) if policy.unrestricted else _restricted(policy)
     network = ("--unshare-net",) if policy.private_network else ()
-    place = ("--chdir", str(policy.placement.path or policy.cwd))
-    walls = (confinement.program, *inside, *network, *NAMESPACES, *place, "--", *argv)
+    place = ("--chdir", str(_folder(policy)))  # bwrap sets PWD to that, too
+    command = by_place(policy, argv)
+    walls = (confinement.program, *inside, *network, *NAMESPACES, *place, "--", *command)
     layer = policy.placement.overlaid
     return walls if layer is None else (*mounting(layer, confinement.mounters), *walls)
+
+
+def _folder(policy: SandboxPolicy) -> Path:
+    """Where the command starts: at the checkout's path by the name that its user has for it."""
+    if policy.placement.path is None:
+        return policy.cwd
+    return policy.view.checkout_name or policy.placement.path
 
 
 def _unrestricted(policy: SandboxPolicy) -> list[str]:
@@ -37,7 +47,7 @@ def _unrestricted(policy: SandboxPolicy) -> list[str]:
 
 
 def _restricted(policy: SandboxPolicy) -> list[str]:
-    mounts = list(_safe(policy, mounts_of(policy)))
+    mounts = [*_safe(policy, mounts_of(policy)), *keeper_mounts(policy)]
     with suppress(OSError):  # bwrap then says itself what is not there
         furnish(policy, mounts)
     covered = (mount.target for mount in mounts if mount.option.endswith("0555 --tmpfs"))

@@ -26,7 +26,7 @@ from hydra.sandbox.tables import (
     ROOT_VARIABLES,
 )
 from hydra.sandbox.user_settings import remake_settings
-from hydra.sandbox.view import View, is_system
+from hydra.sandbox.view import Shown, View, is_system
 
 _PACKAGE = Path(__file__).parents[1]
 """Hydra itself, and no more of what it is installed in: the keeper runs in the lane."""
@@ -173,17 +173,29 @@ class _Discovery:
             if not self._places.is_shown_itself(file)
         ]
         remade = remake_settings(self._home, self._environ, repository)
+        name = self._checkout_name()
         return View(
             home=self._home,
             shown=shown,
-            links=self._places.links_outside(shown),
+            links=self._places.links_outside((*shown, *(Shown(it, "") for it in sealed if name))),
             sealed=sealed,
             masked=tuple(dict.fromkeys((*masks, *covered))),
             settings={at: text for at, text in remade.files.items() if at not in asked_for},
             stripped=tuple(at for at in remade.stripped if at not in asked_for),
             show=tuple(self._show),
             notes=tuple(self._places.notes),
+            checkout_name=name,
         )
+
+    def _checkout_name(self) -> Path | None:
+        """By PWD, as shells have it; the links on the way to it are then made anew."""
+        named = self._named("PWD")
+        real = self._links.resolve(named) if named else None
+        if not (named and real and self._checkout in (real, *real.parents)) or named == real:
+            return None
+        below = real.relative_to(self._checkout).parts
+        top = Path(*named.parts[: len(named.parts) - len(below)])
+        return top if top != self._checkout and self._links.resolve(top) == self._checkout else None
 
 
 def _programs_in(folder: Path) -> list[Path]:

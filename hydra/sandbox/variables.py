@@ -37,5 +37,8 @@ def _paths(value: str, home: Path) -> Iterator[Path]:
 def is_seen(path: Path, policy: SandboxPolicy) -> bool:
     """Whether a command under `policy` finds something at `path`."""
     real = Path(os.path.realpath(path))
+    place = policy.placement.path
+    if place is not None and real.is_relative_to(place):
+        return True  # or its lane's own has not got it: VIRTUAL_ENV, PYTHONPATH=$PWD/src
     own = (*policy.writable, *(target for _, target in policy.binds), *policy.readonly)
     return policy.view.is_visible(path) or any(map(real.is_relative_to, own))

@@ -46,6 +46,8 @@ class View:
     """What `[confine] show` names and is there."""
     notes: tuple[str, ...] = ()
     """What PATH or a variable names and is not shown as a whole, in sentences."""
+    checkout_name: Path | None = None
+    """The checkout's top as its user calls it, who came there through a link; None: as it is."""
 
     def reason(self, path: Path) -> str:
         """Why `path` (absolute) can be seen in a lane, in a few words; "" where it is hidden.

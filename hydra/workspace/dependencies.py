@@ -8,6 +8,8 @@ sees, and what the user installs meanwhile breaks no lane.
 from __future__ import annotations
 
 import os
+import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,7 +19,8 @@ from hydra.errors import UsageError
 from hydra.git.repository import Repository, ignored, ignored_names
 from hydra.sandbox.layers import Layer
 from hydra.workspace import tree
-from hydra.workspace.hardlinks import TooManyFiles, link_tree
+from hydra.workspace.copying import copy_exact
+from hydra.workspace.hardlinks import Linked, TooManyFiles, link_file, link_tree
 
 FOLDERS = frozenset(
     (
@@ -42,19 +45,29 @@ FOLDERS = frozenset(
 ENDINGS = (".egg-info", ".dist-info")
 """Of an editable install's folder beside its packages."""
 
+BUILT = re.compile(r"(^|_)version(__)?\.py$|\.(so|pyd|dylib)$")
+"""Ignored files that a build lays among the code which imports them; only beside a module."""
+
 MOST = 400_000
 """Entries of all of them: some 6 s of links. What is over is left out, and said."""
+
+_MOUNTS = 200
+"""Folders of one lane: bwrap reads the whole table of mounts for each."""
+
+_WAITS = (0.2, 0.5, 1.0, 2.0)
+"""Seconds for the user's own package manager to come to an end; a race waits no longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
     """The folders of one race, from the checkout's top, and the frozen tree that holds them.
 
-    `notes` say what was left out.
+    `files` are single ones, which each lane gets as copies. `notes` say what was left out.
     """
 
     frozen: Path
     folders: tuple[PurePosixPath, ...] = ()
+    files: tuple[PurePosixPath, ...] = ()
     notes: tuple[str, ...] = ()
     writable: bool = True
     """Whether this machine shows them copy-on-write; else read-only."""
@@ -63,8 +76,7 @@ class Dependencies:
         """For a lane whose `worktree` is seen at `place`, with a mount point in it for each folder
         that its base has not and that git ignores there; None where there is none. `folder` is
         what it may change them in. Raises `OSError`."""
-        names = [name for name in self.folders if not os.path.lexists(worktree / name)]
-        names = ignored_names(worktree, names)
+        names = _absent(worktree, self.folders)
         if not names:
             return None
         for name in names:
@@ -75,20 +87,36 @@ class Dependencies:
         layer.make()
         return layer
 
-    def remove(self) -> None:
-        """Removes the frozen tree; the user's files lose a name each. Raises `OSError`."""
-        tree.remove(self.frozen)
+    def copy_files(self, worktree: Path) -> None:
+        """Into a lane whose base has none of that name. Raises `Refused`, `OSError`."""
+        copy_exact(self.frozen, worktree, list(map(str, _absent(worktree, self.files))))
+
+
+def _absent(worktree: Path, names: Iterable[PurePosixPath]) -> list[PurePosixPath]:
+    """Those that its base has not, and that git ignores there."""
+    return ignored_names(worktree, [it for it in names if not os.path.lexists(worktree / it)])
 
 
 DependencySource = Callable[[], Dependencies]
 """Gives those of a race, waiting for them where they are still being linked."""
 
 
-def dependency_folders(repository: Repository, share: Sequence[str] = ()) -> tuple[str, ...]:
-    """Which there are, by name; none of them lies in another. `share` has passed `check_shared`."""
-    names = [PurePosixPath(os.fsdecode(name)) for name in ignored(repository) if name[-1:] == b"/"]
-    known = [name for name in names if _is_known(repository.root, name)]
-    return tuple(map(str, _outermost((*known, *map(PurePosixPath, share)))))
+def dependency_names(repository: Repository, share: Sequence[str] = ()) -> tuple[str, ...]:
+    """Which there are: folders of which none lies in another, then the files that code imports.
+
+    `share` has passed `check_shared`.
+    """
+    names = [os.fsdecode(name) for name in ignored(repository)]
+    folders = (PurePosixPath(name) for name in names if name.endswith("/"))
+    known = [name for name in folders if _is_known(repository.root, name)]
+    files = [name for name in names if BUILT.search(name) and _is_module(repository.root / name)]
+    return (*map(str, _outermost((*known, *map(PurePosixPath, share)))), *sorted(files))
+
+
+def _is_module(path: Path) -> bool:
+    """Whether it lies among the modules that would import it."""
+    others = (other for other in path.parent.glob("*.py") if other != path)
+    return not path.is_dir() and any(others)
 
 
 def check_shared(repository: Repository, share: Iterable[str]) -> None:
@@ -115,9 +143,15 @@ def _problem(root: Path, name: str) -> str:
 
 
 def _is_known(root: Path, name: PurePosixPath) -> bool:
-    if name.name in FOLDERS or name.name.endswith(ENDINGS):
+    """Also a part of such a folder of which git holds the rest (a patched package)."""
+    if FOLDERS.intersection(name.parts) or name.name.endswith(ENDINGS):
         return True
-    return (root / name / "pyvenv.cfg").is_file()
+    return (root / name / "pyvenv.cfg").is_file() or _is_strict_install(root / name)
+
+
+def _is_strict_install(folder: Path) -> bool:
+    """Where setuptools puts the links of an editable install (editable_mode=strict)."""
+    return folder.name == "build" and any(folder.glob("__editable__.*"))
 
 
 def _outermost(names: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
@@ -129,18 +163,52 @@ def _outermost(names: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
 
 
 def freeze(
-    repository: Repository, folders: Sequence[str], frozen: Path, *, writable: bool
+    repository: Repository, names: Sequence[str], frozen: Path, *, writable: bool
 ) -> Dependencies:
-    """Links each of `folders` below `frozen`, which is not there yet. Raises `OSError`."""
+    """Links each of `names` below `frozen`, which is not there yet. Raises `OSError`."""
     frozen.mkdir(mode=0o700, parents=True)
-    linked, notes, left = [], [], MOST
-    for name in map(PurePosixPath, folders):
+    linked: list[PurePosixPath] = []
+    files: list[PurePosixPath] = []
+    notes, room = list[str](), MOST
+    for name in map(PurePosixPath, names):
         (frozen / name).parent.mkdir(parents=True, exist_ok=True)
+        if not (repository.root / name).is_dir():
+            files += [name] if link_file(repository.root / name, frozen / name) else []
+            continue
+        if len(linked) == _MOUNTS:
+            notes.append(f"of over {_MOUNTS} folders of dependencies the last are not shown")
+            continue
         try:
-            link_tree(repository.root / name, frozen / name, most=left)
+            result = _link_steadily(repository.root / name, frozen / name, room)
         except TooManyFiles:
             tree.remove(frozen / name)
-            notes.append(f"{name} is not shown: it holds over {left} files")
-        else:
-            linked.append(name)
-    return Dependencies(frozen=frozen, folders=tuple(linked), notes=tuple(notes), writable=writable)
+            notes.append(f"{name} is not shown: with it there would be over {MOST} files")
+            continue
+        linked.append(name)
+        notes += _notes(name, result)
+        room -= result.entries
+    return Dependencies(
+        frozen=frozen,
+        folders=tuple(linked),
+        files=tuple(files),
+        notes=tuple(dict.fromkeys(notes)),
+        writable=writable,
+    )
+
+
+def _link_steadily(source: Path, target: Path, most: int) -> Linked:
+    """Half of an installation is no environment: again, for a while, where one is under way."""
+    for wait in (*_WAITS, None):
+        result = link_tree(source, target, most=most)
+        if not result.moving or wait is None:
+            return result
+        time.sleep(wait)
+        tree.remove(target)
+    raise AssertionError("the last one is given")
+
+
+def _notes(name: PurePosixPath, result: Linked) -> Iterator[str]:
+    if result.moving:
+        yield f"{name} was changed all the time while it was linked: it may be half of what it is"
+    if result.missing:
+        yield f"{result.missing} entries of {name} are not shown: they cannot be read"

@@ -10,12 +10,15 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import stat
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 _COPIED = (errno.EXDEV, errno.EPERM, errno.EMLINK)
 """Another disk; a file of another user's (fs.protected_hardlinks); a file with too many names."""
+
+_FATAL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ENOMEM)
+"""These are the disk's; anything else is about that one entry, which is left out."""
 
 _OPEN = 0o700
 
@@ -24,47 +27,87 @@ class TooManyFiles(OSError):
     """A folder holds more entries than are worth a tree of links."""
 
 
-def link_tree(source: Path, target: Path, *, most: int) -> None:
+@dataclass(slots=True)
+class Linked:
+    """What came of it: `entries` in all, `missing` that could not be had (closed to this account),
+    `moving`: whether folders of the original changed while they were read."""
+
+    entries: int = 0
+    missing: int = 0
+    moving: bool = False
+
+
+def link_tree(source: Path, target: Path, *, most: int) -> Linked:
     """Makes `target`, which is not there yet, the same tree as `source`, of hard links.
 
-    A file that cannot be linked is copied. What goes meanwhile is left out; devices and what may
-    not be read are, too. Raises `TooManyFiles` over `most` entries, and `OSError`.
+    A file that cannot be linked is copied. What goes meanwhile is left out, and so are sockets,
+    pipes and devices: by another name they would still lead to who listens there. Raises
+    `TooManyFiles` over `most` entries, and `OSError`.
     """
+    linked, stamps = Linked(), dict[str, int]()
     waiting = [(os.fspath(source), os.fspath(target))]
     while waiting:
         folder, copy = waiting.pop()
-        os.mkdir(copy, _OPEN)  # noqa: PTH102  strings: half the time of paths
         try:
+            os.mkdir(copy, _OPEN)  # noqa: PTH102  strings: half the time of paths
+            stamps[copy] = os.lstat(folder).st_mtime_ns
             entries = list(os.scandir(folder))
-        except OSError:
+        except OSError as problem:
+            _leave_out(linked, problem)
             continue
-        most -= len(entries)
-        if most < 0:
+        linked.entries += len(entries)
+        if linked.entries > most:
             raise TooManyFiles(errno.EFBIG, os.strerror(errno.EFBIG), os.fspath(source))
         for entry in entries:
+            place = f"{copy}/{entry.name}"
             if entry.is_dir(follow_symlinks=False):
-                waiting.append((entry.path, f"{copy}/{entry.name}"))
-            else:
-                _link(entry.path, f"{copy}/{entry.name}")
-    _repeat_modes(source, target)
+                waiting.append((entry.path, place))
+            elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                _link(entry.path, place, linked)
+    linked.moving = not _repeat_modes(source, target, stamps)
+    return linked
 
 
-def _link(source: str, target: str) -> None:
+def link_file(source: Path, target: Path) -> bool:
+    """The same for a single file; whether it is there. Raises `OSError`."""
+    _link(os.fspath(source), os.fspath(target), Linked())
+    return os.path.lexists(target)
+
+
+def _link(source: str, target: str, linked: Linked) -> None:
     try:
         os.link(source, target, follow_symlinks=False)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        if error.errno not in _COPIED:
-            raise
-        with suppress(OSError):  # it went, or may not be read
-            if stat.S_IFMT(os.lstat(source).st_mode) in (stat.S_IFREG, stat.S_IFLNK):
-                shutil.copy2(source, target, follow_symlinks=False)
+    except OSError as problem:
+        if problem.errno in _COPIED:
+            _copy(source, target, linked)
+        else:
+            _leave_out(linked, problem)
 
 
-def _repeat_modes(source: Path, target: Path) -> None:
-    """Folders' modes and times, from the deepest up: they are the tree's own."""
+def _copy(source: str, target: str, linked: Linked) -> None:
+    try:
+        shutil.copy2(source, target, follow_symlinks=False)
+    except OSError as problem:
+        with suppress(FileNotFoundError):
+            os.unlink(target)  # noqa: PTH108
+        _leave_out(linked, problem)
+
+
+def _leave_out(linked: Linked, problem: OSError) -> None:
+    if problem.errno in _FATAL:
+        raise problem
+    linked.missing += problem.errno != errno.ENOENT
+
+
+def _repeat_modes(source: Path, target: Path, stamps: dict[str, int]) -> bool:
+    """Folders' modes and times, from the deepest up: they are the tree's own. Whether each folder
+    is as it was when it was read."""
+    steady = True
     for folder, _, _ in os.walk(target, topdown=False):
         original = source / os.path.relpath(folder, target)
-        with suppress(OSError):
+        try:
+            steady = steady and original.lstat().st_mtime_ns == stamps.get(folder)
             shutil.copystat(original, folder, follow_symlinks=False)
+        except OSError:
+            steady = steady and original.exists()
+    return steady

@@ -290,6 +290,7 @@ class PrivateGround:
         if self._dependencies is not None:
             dependencies = self._dependencies()
             layer = dependencies.layer(self._ground / "layer", self.worktree, place)
+            dependencies.copy_files(self.worktree)
             self.notes += dependencies.notes
         self._placement = Placement(path=place, layer=layer, borrowed=borrowed.names)
 
