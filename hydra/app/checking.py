@@ -73,6 +73,7 @@ def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> 
         limits=plan.limits,
         view=around.view,
         dependencies=around.dependencies if plan.confined else None,
+        python_path=plan.python_path,
         unrestricted=plan.permission is Permission.UNRESTRICTED,
         network=plan.checks_network,
     )

@@ -46,6 +46,8 @@ class Kit:
     """What a check sees of HOME and the machine; asked where something confines it."""
     dependencies: DependencySource | None = None
     """What it has of the checkout beside its tree."""
+    python_path: tuple[str, ...] = ()
+    """Folders of its tree that PYTHONPATH names."""
     unrestricted: bool = False
     network: str = "host"
 
@@ -63,6 +65,7 @@ class Kit:
             confined=self.confinement.holds,
             copies=self.copies,
             dependencies=self.dependencies,
+            python_path=self.python_path,
             limits=self.limits,
             of_a_lane=True,
         )
