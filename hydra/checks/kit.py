@@ -14,6 +14,7 @@ from hydra.sandbox.variables import hidden_variables
 from hydra.secrets import Redactor
 from hydra.workspace import Ground, PrivateGround, private_ground
 from hydra.workspace.dependencies import DependencySource
+from hydra.workspace.installs import Install
 
 Tell = Callable[[str, Mapping[str, object]], None]
 """Puts one event into the race's one order: its kind and its data."""
@@ -48,6 +49,8 @@ class Kit:
     """What it has of the checkout beside its tree."""
     python_path: tuple[str, ...] = ()
     """Folders of its tree that PYTHONPATH names."""
+    copies_installed: tuple[Install, ...] = ()
+    """Packages of the checkout that its environments hold as a copy."""
     unrestricted: bool = False
     network: str = "host"
 

@@ -23,9 +23,7 @@ class Shape(NamedTuple):
         package.mkdir(parents=True)
         (package / "__init__.py").write_text("def load():\n    return 1\n")
         (top / "README.md").write_text("Shelves\n")
-        built = (
-            f'[build-system]\nrequires = ["{self.requires}"]\nbuild-backend = "{self.backend}"\n'
-        )
+        built = f'requires = ["{self.requires}"]\nbuild-backend = "{self.backend}"\n'
         (top / "pyproject.toml").write_text(f"{_PROJECT}\n[build-system]\n{built}\n{self.more}")
 
 
