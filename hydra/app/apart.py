@@ -13,6 +13,7 @@ import trio
 from hydra.app import roster
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.dependencies import FROZEN, linked
+from hydra.app.installs import prove
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.kit import Kit
@@ -107,6 +108,7 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
     bare = {} if _baseline_is_known(stage) else {f"{BASE}-bare": base}
     with linked(stage.plan, stage.place.repository, kit.ground(FROZEN)) as dependencies:
         kit = replace(kit, dependencies=dependencies)
+        trio.run(prove, kit, base)
         return trio.run(_Running(stage, kit, {**bare, **brought}).run)
 
 

@@ -28,6 +28,7 @@ from hydra.secrets import Redactor, looks_secret
 from hydra.store import RawSink, RunStore
 from hydra.workspace import LANE_HOME, Ground, private_ground
 from hydra.workspace.dependencies import DependencySource
+from hydra.workspace.interpreters import script_interpreter
 
 __all__ = ["Bench", "Shop"]
 
@@ -82,7 +83,7 @@ class Shop:
             confinement=_NOWHERE if lane.remote else self.plan.confinement,
             walls=policy,
             limits=limits,
-            environment=environment,
+            environment=_of_agent(command, environment),
             setup_environment={
                 name: value for name, value in environment.items() if value not in secrets
             },
@@ -147,6 +148,7 @@ class Shop:
             copies=self.plan.copies,
             litter=descriptor.litter,
             dependencies=self.dependencies if self._confines(lane) else None,
+            python_path=() if lane.remote else self.plan.python_path,
             limits=self.plan.limits,
         )
 
@@ -249,6 +251,14 @@ class Shop:
             # The last lane's ground takes the race's own folder along.
             ground_dir(self.state, self.plan.run, bench.plan.lane.id).parent.rmdir()
         return ""
+
+
+def _of_agent(command: BuiltCommand, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Without PYTHONPATH for an agent that is itself a script of Python's: it would import the
+    lane's modules in place of its own."""
+    if "PYTHONPATH" not in environment or not script_interpreter(command.program):
+        return environment
+    return {name: value for name, value in environment.items() if name != "PYTHONPATH"}
 
 
 def _with_budget(limits: Limits, budget: Budget) -> Limits:

@@ -16,6 +16,7 @@ from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.dependencies import linked
 from hydra.app.hidden_places import HiddenPlaces
+from hydra.app.installs import find_installs, prove, python_path
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.record import document
@@ -151,6 +152,8 @@ def plan_here(
         dependencies=dependency_names(place.repository, config.race.share),
         setup=plan.setup if confinement.holds or config.race.setup_trusted else (),
     )
+    installed = trio.run(find_installs, plan, place.repository.root, request.environ)
+    plan = replace(plan, python_path=python_path(installed))
     return plan, config, _warnings(confinement, config)
 
 
@@ -237,6 +240,7 @@ async def _checked(
         await trio.to_thread.run_sync(sweep, found, ground_dir(place.state, found.id, "x").parent)
         with linked(plan, place.repository, frozen) as dependencies:
             kit = replace(kit, dependencies=dependencies)
+            await prove(kit, plan.task.base)
             checked = await run_round(
                 found, kit, plan.checks_parallel, subjects, plan.task.base, tell, cap
             )

@@ -22,6 +22,7 @@ from hydra.paths import ground_dir
 from hydra.sandbox import View
 from hydra.secrets import Redactor, looks_secret
 from hydra.workspace.dependencies import DependencySource
+from hydra.workspace.installs import Install, installs, package_folders
 
 if TYPE_CHECKING:
     from hydra.bench import Bench
@@ -73,9 +74,18 @@ def kit_of(plan: RacePlan, around: Surroundings, folder: Path | None = None) -> 
         limits=plan.limits,
         view=around.view,
         dependencies=around.dependencies if plan.confined else None,
+        python_path=plan.python_path,
+        copies_installed=_copies(plan, around) if plan.confined else (),
         unrestricted=plan.permission is Permission.UNRESTRICTED,
         network=plan.checks_network,
     )
+
+
+def _copies(plan: RacePlan, around: Surroundings) -> tuple[Install, ...]:
+    """Of the environments in the checkout that its commands are shown."""
+    top = around.repository.root
+    packages = [path for name in plan.dependencies for path in package_folders(top / name)]
+    return tuple(install for install in installs(packages, top) if install.copy)
 
 
 class Checking:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +25,7 @@ from hydra.app.follow import Follower, Watcher
 from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
+from hydra.app.installs import find_installs, python_path
 from hydra.app.lanes import Lanes
 from hydra.app.record import close_record, discard_record, left_standing, open_record
 from hydra.app.room import places
@@ -84,12 +85,14 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     found = await _probe(scene, confinement, elsewhere, masks)
     planned = _plan(scene, confinement, found, elsewhere)
     await _check_network(planned, scene.request.environ)
+    installed = await find_installs(planned, scene.repository.root, scene.request.environ)
+    planned = replace(planned, python_path=python_path(installed))
     view = _view(scene, planned, masks)
     if scene.request.dry_run:
         seen = await trio.to_thread.run_sync(view) if planned.confined else None
         return RaceReport(plan=planned, view=seen)
     hooks = Hooks(scene, confinement)
-    await _before(hooks, planned)
+    await _unless_refused(partial(hooks.before, plan_document(planned)))
     store, planned = await trio.to_thread.run_sync(open_record, scene, planned)
     follower = Follower(store.events_file, watcher) if watcher else None
     keeping = Housekeeping(scene.state, store.folder.parent, planned.limits)
@@ -197,8 +200,8 @@ async def _check_network(planned: RacePlan, environ: Mapping[str, str]) -> None:
         raise no_private_network(reason)
 
 
-async def _before(hooks: Hooks, planned: RacePlan) -> None:
-    """A signal ends the hook that runs, with all it has started; then it means what it always
+async def _unless_refused(work: Callable[[], Awaitable[None]]) -> None:
+    """A signal ends what runs before a race, with all it has started; then it means what it always
     means."""
     refused: list[Refused] = []
     received: list[int] = []
@@ -206,7 +209,7 @@ async def _before(hooks: Hooks, planned: RacePlan) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(cancelled_by_signal, stopped, received.append)
             try:
-                await hooks.before(plan_document(planned))
+                await work()
             except Refused as error:
                 refused.append(error)  # raised below: a nursery would wrap it
             nursery.cancel_scope.cancel()

@@ -32,25 +32,35 @@ class NeverBegun(Exception):
 async def startable(planned: RacePlan, around: Surroundings) -> RacePlan:
     """The plan with the checks that start on its base: a guess that does not is left out, and
     said. Raises `NeverBegun` for one that was named, and at a signal."""
-    if not planned.checks or planned.setup:
-        return planned  # what a set-up installs is not there yet
+    if not planned.checks:
+        return planned
     received: list[int] = []
+    refused: list[Refused] = []
     problems: Mapping[str, str] = {}
     async with trio.open_nursery() as nursery:
         nursery.start_soon(cancelled_by_signal, nursery.cancel_scope, received.append)
-        problems = await _look(planned, around)
+        try:
+            problems = await _look(planned, around)
+        except Refused as error:
+            refused.append(error)  # raised below: a nursery would wrap it
         nursery.cancel_scope.cancel()
     if received:
         raise NeverBegun(received[0])
+    if refused:
+        raise NeverBegun(refused=refused[0])
     return _without(planned, problems)
 
 
 async def _look(planned: RacePlan, around: Surroundings) -> Mapping[str, str]:
     await trio.to_thread.run_sync(import_module, "hydra.checks.start")
     from hydra.app.checking import kit_of
+    from hydra.app.installs import prove
     from hydra.checks.start import look
 
     kit = await trio.to_thread.run_sync(kit_of, planned, around, around.run_folder / "look")
+    await prove(kit, planned.task.base)
+    if planned.setup:
+        return {}  # what it installs is not there yet
     return await look(kit, planned.task.base)
 
 

@@ -9,6 +9,9 @@ from hydra.checks.record import CheckResult, Status
 from hydra.checks.results import Comparison, Tests
 from hydra.naming import some
 
+_OF_THE_CODE = (Status.FAILED, Status.NO_TESTS, Status.TIMED_OUT, Status.PROGRAM_MISSING)
+"""What a missing package may end a check in."""
+
 NAMED = 3
 """Tests that a sentence names."""
 
@@ -30,8 +33,12 @@ def base_worth_again(base: CheckResult) -> bool:
     return base.check.kind == "test" and base.status is Status.FAILED
 
 
-def judge(now: CheckResult, base: CheckResult | None) -> CheckResult:
-    """`now` with its comparison, what is to be remarked, and whether it holds its patch back."""
+def judge(now: CheckResult, base: CheckResult | None, changed: str = "") -> CheckResult:
+    """`now` with its comparison, what is to be remarked, and whether it holds its patch back.
+
+    `changed` says that the patch asks for packages that are not installed: what fails for that is
+    untested, and so is all that the base's own result says nothing of its code by.
+    """
     held = base.tests if base else None
     comparison = None
     if _ran(now) and base is not None and _ran(base):
@@ -48,7 +55,13 @@ def judge(now: CheckResult, base: CheckResult | None) -> CheckResult:
     if comparison is not None and comparison.flaky:
         remarks.append(f"flaky, on the same code: {some(comparison.flaky, NAMED)}")
     judged = replace(now, comparison=comparison, remarks=tuple(dict.fromkeys(remarks)))
-    return replace(judged, held_back=_held_back(judged, base) if now.check.required else "")
+    held_back = _held_back(judged, base)
+    untested = (base.untested if base is not None else "") or (
+        changed if held_back and now.status in _OF_THE_CODE else ""
+    )
+    if untested:
+        held_back = f"{now.check.name}: {untested}"
+    return replace(judged, untested=untested, held_back=held_back if now.check.required else "")
 
 
 def _ran(result: CheckResult) -> bool:

@@ -14,6 +14,7 @@ from hydra.sandbox.variables import hidden_variables
 from hydra.secrets import Redactor
 from hydra.workspace import Ground, PrivateGround, private_ground
 from hydra.workspace.dependencies import DependencySource
+from hydra.workspace.installs import Install
 
 Tell = Callable[[str, Mapping[str, object]], None]
 """Puts one event into the race's one order: its kind and its data."""
@@ -46,6 +47,10 @@ class Kit:
     """What a check sees of HOME and the machine; asked where something confines it."""
     dependencies: DependencySource | None = None
     """What it has of the checkout beside its tree."""
+    python_path: tuple[str, ...] = ()
+    """Folders of its tree that PYTHONPATH names."""
+    copies_installed: tuple[Install, ...] = ()
+    """Packages of the checkout that its environments hold as a copy."""
     unrestricted: bool = False
     network: str = "host"
 
@@ -63,6 +68,7 @@ class Kit:
             confined=self.confinement.holds,
             copies=self.copies,
             dependencies=self.dependencies,
+            python_path=self.python_path,
             limits=self.limits,
             of_a_lane=True,
         )

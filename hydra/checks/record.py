@@ -55,6 +55,8 @@ class CheckResult:
     again: CheckResult | None = None
     comparison: Comparison | None = None
     held_back: str = ""
+    untested: str = ""
+    """Why what it came to says nothing of the patch, as a sentence; "" where it does."""
 
     @property
     def passed(self) -> bool:
@@ -107,6 +109,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "survivors": list(result.survivors),
         "remarks": list(result.remarks),
         "held_back": result.held_back,
+        "untested": result.untested,
         "again": None if result.again is None else document(result.again),
     }
 
@@ -160,6 +163,7 @@ def read(told: Mapping[str, Any]) -> CheckResult:
         tests=None if told["tests"] is None else _read_tests(told),
         survivors=tuple(map(str, told["survivors"])),
         remarks=tuple(map(str, told["remarks"])),
+        untested=str(told.get("untested", "")),
     )
 
 

@@ -16,7 +16,7 @@ def base_of(run_folder: Path, checks: Sequence[Check]) -> Mapping[str, CheckResu
     """The newest results on the base of every one of `checks`; None unless all of them are there.
 
     Only results that say something of the base count: not one that was interrupted, or whose
-    program was missing.
+    program was missing, or that was of an installed copy.
     """
     found: dict[str, CheckResult] = {}
     for round in rounds(run_folder):
@@ -54,7 +54,7 @@ def _result(folder: Path, check: Check) -> CheckResult | None:
     first = _read(folder / f"{check.file}.json")
     if first is None or first.check.command != check.command:
         return None
-    if first.status not in (Status.PASSED, Status.FAILED, Status.NO_TESTS):
+    if first.untested or first.status not in (Status.PASSED, Status.FAILED, Status.NO_TESTS):
         return None
     return replace(first, check=check, again=_read(folder / f"{check.file}.again.json"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import trio
@@ -11,6 +12,7 @@ import trio
 from hydra.checks.judging import base_worth_again, judge, worth_again
 from hydra.checks.kit import Kit, Tell
 from hydra.checks.record import CheckResult, Status, details
+from hydra.checks.requirements import changed_requirements
 from hydra.checks.suite import Suite
 from hydra.store import write_json
 from hydra.workspace import PrivateGround
@@ -44,10 +46,22 @@ class Round:
             await suite.run()
             again = [held.check for held in suite.results.values() if base_worth_again(held)]
             await suite.run_again(again)
+            await self._find_stale(commit, suite, tell)
         finally:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(_rewrite, self.kit, suite.results.values())
             self.known(suite.results)
+
+    async def _find_stale(self, commit: str, suite: Suite, tell: Tell) -> None:
+        """Marks what says nothing of any patch, and says so once."""
+        if not self.kit.copies_installed:
+            return
+        from hydra.checks.stale import stale_checks  # few environments have such a copy
+
+        stale = await stale_checks(self.kit, commit, [*suite.results.values()])
+        for name, text in stale.items():
+            suite.results[name] = replace(suite.results[name], untested=text)
+            tell("run_warning", {"text": f"{name}: {text}"})
 
     async def lane(
         self,
@@ -62,7 +76,10 @@ class Round:
         suite = Suite(self.kit, label(self.kit, f"_{name}"), commit, name, tell, standing)
         with stop:
             await self._run(suite, tell)
-        results = tuple(judge(held, self._base_of(held)) for held in suite.results.values())
+        changed = await self._changed(commit)
+        results = tuple(
+            judge(held, self._base_of(held), changed) for held in suite.results.values()
+        )
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(_rewrite, self.kit, results)
         return results
@@ -81,6 +98,12 @@ class Round:
         if again:
             async with self._places:
                 await suite.run_again(again)
+
+    async def _changed(self, commit: str) -> str:
+        """What a set-up would have installed, where there is none."""
+        if self.kit.setup:
+            return ""
+        return await trio.to_thread.run_sync(changed_requirements, self.kit.patches, commit)
 
     def _base_of(self, held: CheckResult) -> CheckResult | None:
         return self.base.get(held.check.name)

@@ -68,7 +68,7 @@ class Suite:
     async def run(self) -> None:
         """Runs each check once. What keeps all of them from running is said in each result."""
         try:
-            async with self._ground("") as ground:
+            async with self.ground("") as ground:
                 await self._checks(ground, self.kit.checks, "", self._keep)
         except NoGround as problem:
             self.fill(problem.status, problem.reason)
@@ -79,7 +79,7 @@ class Suite:
             before = self.kit.checks[: self.kit.checks.index(check)]
             builds = tuple(one for one in before if one.kind == "build")
             try:
-                async with self._ground(".again") as ground:
+                async with self.ground(".again") as ground:
                     await self._checks(ground, builds, ".build", lambda result: None)
                     await self._checks(ground, (check,), ".again", self._keep_again)
             except NoGround as problem:
@@ -122,9 +122,9 @@ class Suite:
             known = now
 
     @asynccontextmanager
-    async def _ground(self, suffix: str) -> AsyncIterator[PrivateGround]:
-        """A clean ground with its set-up done, gone afterwards; or the lane's own. Raises
-        `NoGround`."""
+    async def ground(self, suffix: str) -> AsyncIterator[PrivateGround]:
+        """A clean ground with its set-up done, gone afterwards; or the lane's own. `suffix` goes
+        into its files' names. Raises `NoGround`."""
         if self.standing is not None:
             yield self.standing
             return

@@ -100,6 +100,9 @@ class RacePlan:
     copies: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
     """Ignored folders of the checkout that each lane has copy-on-write, from its top."""
+    python_path: tuple[str, ...] = ()
+    """Folders of the checkout from which Python packages are installed, from its top: where nothing
+    mounts a lane at its path, PYTHONPATH names each lane's own."""
     setup: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     checks_parallel: int = 1

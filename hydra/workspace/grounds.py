@@ -33,6 +33,7 @@ def private_ground(
     litter: Sequence[str] = (),
     folders: Sequence[Named] = (),
     dependencies: DependencySource | None = None,
+    python_path: Sequence[str] = (),
 ) -> PrivateGround:
     """A lane's ground, not yet opened. `folders` are the agent's own, each with the value of its
     variable.
@@ -41,7 +42,7 @@ def private_ground(
     user's .worktreeinclude names comes along. `of_a_lane`: `base` is what an agent made, so that
     only those content filters run which patches.git holds. `litter` are names at the worktree's
     top that the agent makes for itself. With `dependencies`, its commands see the worktree at the
-    checkout's path, and these there.
+    checkout's path, and these there. `python_path` are its folders that PYTHONPATH names.
     """
     return PrivateGround(
         repository=repository,
@@ -59,6 +60,7 @@ def private_ground(
         of_a_lane=of_a_lane,
         place=repository.root if dependencies is not None else None,
         dependencies=dependencies,
+        python_path=python_path,
     )
 
 

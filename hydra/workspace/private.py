@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -63,6 +64,7 @@ class PrivateGround:
         litter: Sequence[str] = (),
         place: Path | None = None,
         dependencies: DependencySource | None = None,
+        python_path: Sequence[str] = (),
     ) -> None:
         """Without a `repository` it cannot be opened: it stands already (`standing_ground`)."""
         self.worktree = worktree
@@ -86,6 +88,7 @@ class PrivateGround:
         self._of_a_lane = of_a_lane
         self._dependencies = dependencies
         self._placement = Placement(path=place)
+        self._python_path = tuple(python_path)
         self._noted = ""
         self.owes = False
         """Whether `give_back` failed at last, or refused what may be renewed: it is here alone."""
@@ -133,6 +136,9 @@ class PrivateGround:
             held["CARGO_HOME"] = str(cache / "cargo")
             held["GOMODCACHE"] = str(cache / "go-mod")
             held["GOFLAGS"] = "-modcacherw"
+        if self._python_path:
+            folders = (str(self.worktree / name) for name in self._python_path)
+            held["PYTHONPATH"] = os.pathsep.join(folders)
         # Nothing can be laid over a folder that is not there, or where nothing confines.
         held |= self._settings.missing() if self._confined else self._settings.variables
         return held

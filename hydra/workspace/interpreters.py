@@ -1,0 +1,109 @@
+"""Which Python a shell command runs its tests by, as far as its words say."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+Interpreter = tuple[str, ...]
+"""A Python by its path, with the options that it is started with."""
+
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+_ASSIGNED = re.compile(r"\w+=")
+_BETWEEN = frozenset(";&|()\n")
+_WRAPPERS = frozenset(("env", "exec", "time", "command", "nohup", "nice", "xvfb-run"))
+_HEAD = 4096
+
+
+def interpreters(command: str, folder: Path, search: str) -> tuple[Interpreter, ...]:
+    """Of each program that `command` starts in `folder`, where that is Python or a script of it;
+    for one that is neither (make, tox), those that `search`, a PATH, has. Nothing is run."""
+    programs = list(_programs(command))
+    each = (_of_program(words, folder, search) for words in programs)
+    return tuple(dict.fromkeys(chain.from_iterable(each)))
+
+
+def on_path(search: str) -> tuple[Interpreter, ...]:
+    """What `python` and `python3` are there."""
+    names = (shutil.which(name, path=search) for name in ("python", "python3"))
+    return tuple(dict.fromkeys((name,) for name in names if name))
+
+
+def script_interpreter(program: str) -> Interpreter:
+    """Of a script of Python's, by its first lines; () where it is none."""
+    try:
+        with Path(program).open("rb") as file:
+            head = os.fsdecode(file.read(_HEAD))
+    except OSError:
+        return ()
+    if not head.startswith("#!"):
+        return ()
+    first, _, rest = head[2:].partition("\n")
+    words = _started(first.split())
+    # pip's own, where the interpreter's path is too long for the kernel or has blanks.
+    long = re.match(r"'''exec' (\"[^\"]+\"|\S+)", rest)
+    if long and words and Path(words[0]).name == "sh":
+        words = [long[1].strip('"')]
+    return tuple(words) if words and _is_python(words[0]) else ()
+
+
+def _programs(command: str) -> Iterator[list[str]]:
+    """The words of each simple command, from its program on."""
+    lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words: list[str] = []
+    try:
+        parts = [*lexer, ";"]
+    except ValueError:  # a quote that is not closed: the shell will say so
+        return
+    for part in parts:
+        if set(part) <= _BETWEEN:
+            if started := _started(words):
+                yield started
+            words = []
+        else:
+            words.append(part)
+
+
+def _started(words: list[str]) -> list[str]:
+    """Behind assignments, and programs that start others."""
+    rest = list(words)
+    while rest and (_ASSIGNED.match(rest[0]) or Path(rest[0]).name in _WRAPPERS):
+        rest.pop(0)
+        while rest and rest[0].startswith("-"):
+            rest.pop(0)
+    return rest
+
+
+def _of_program(words: list[str], folder: Path, search: str) -> Iterator[Interpreter]:
+    program, *options = words
+    if program == "cd":
+        return
+    path = str(folder / program) if "/" in program else shutil.which(program, path=search)
+    if not path or not Path(path).exists():
+        return  # it will not run at all, or is a word of the shell
+    if _is_python(path):
+        yield (path, *_options(options))
+    elif script := script_interpreter(path):
+        program = shutil.which(script[0], path=search) or script[0]
+        yield (program, *script[1:])
+    else:
+        yield from on_path(search)
+
+
+def _options(words: list[str]) -> Iterator[str]:
+    """Those that decide where Python looks for modules."""
+    for word in words:
+        if not word.startswith("-") or word in ("-m", "-c", "-"):
+            return
+        if set(word[1:]) & set("IEsSP"):
+            yield word
+
+
+def _is_python(path: str) -> bool:
+    return _PYTHON.fullmatch(Path(path).name) is not None

@@ -1,0 +1,249 @@
+"""Where nothing confines, no check runs the checkout's code in a patch's place."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hydra.workspace.installs import installs
+from hydra.workspace.interpreters import interpreters
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+
+DONE = fakes.finish("done")
+FIX = fakes.edit("src/shelf/__init__.py", "def load():\n    return 2\n")
+BREAK = fakes.edit("src/shelf/__init__.py", "raise SystemExit(1)\n")
+TEST = "import shelf\nprint('shelf of', shelf.__file__)\nassert shelf.load() in (1, 2)\n"
+
+FINDER = """from __future__ import annotations
+MAPPING: dict[str, str] = {{'shelf': '{place}'}}
+NAMESPACES: dict[str, list[str]] = {{}}
+def install():
+    import importlib.util, sys
+    class Finder:
+        def find_spec(self, name, path=None, target=None):
+            place = MAPPING.get(name)
+            if place:
+                return importlib.util.spec_from_file_location(name, place + "/__init__.py")
+    sys.meta_path.insert({position}, Finder())
+"""
+
+
+@pytest.fixture
+def project(hydra: Hydra) -> Hydra:
+    """A project in a checkout with an environment of its own, active; nothing confines it."""
+    hydra.refused_bwrap("setting up uid map: Permission denied")
+    package = hydra.repo / "src" / "shelf"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("def load():\n    return 1\n")
+    (hydra.repo / "check.py").write_text(TEST)
+    (hydra.repo / ".gitignore").write_text(".venv/\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Shelf")
+    environment(hydra.repo / ".venv")
+    hydra.extra["VIRTUAL_ENV"] = str(hydra.repo / ".venv")
+    hydra.path.insert(0, hydra.repo / ".venv" / "bin")
+    return hydra
+
+
+def environment(place: Path) -> Path:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
+    return place
+
+
+def packages(top: Path) -> Path:
+    return next(top.glob(".venv/lib/python*/site-packages"))
+
+
+def path_file(project: Hydra, text: str, name: str = "shelf.pth") -> None:
+    (packages(project.repo) / name).write_text(text)
+
+
+def by_finder(project: Hydra, position: str) -> None:
+    path_file(project, "import _finder; _finder.install()\n")
+    text = FINDER.format(place=project.repo / "src" / "shelf", position=position)
+    path_file(project, text, "_finder.py")
+
+
+def statuses(project: Hydra, check: str, *words: str) -> list[str]:
+    project.agent("claude", [FIX, DONE])
+    project.agent("codex", [BREAK, DONE])
+    race = project.race("-a", "claude", "-a", "codex", "--check", check, *words)
+    return [race.lane(lane)["checks"][0]["status"] for lane in ("claude", "codex")]
+
+
+@pytest.mark.parametrize(
+    ("how", "check"), [("path", "{python} check.py"), ("finder", "python check.py")]
+)
+def test_a_check_runs_the_patch(project: Hydra, how: str, check: str) -> None:
+    if how == "path":
+        path_file(project, f"{project.repo}/src\n")
+    else:
+        by_finder(project, "99")
+    line = check.format(python=project.repo / ".venv" / "bin" / "python")
+    assert statuses(project, line) == ["passed", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("check", "problem"),
+    [
+        ("python -I check.py", ".venv/bin/python takes pager from /"),
+        (".venv/bin/python check.py", ".venv/bin/python is in your checkout alone"),
+    ],
+)
+def test_unproved_a_race_is_refused_before_an_agent_starts(
+    project: Hydra, check: str, problem: str
+) -> None:
+    path_file(project, f"{project.repo}/src\n")
+    calls = fakes.Calls(project.scratch)
+    project.agent("claude", [FIX, DONE], record=calls.path)
+    done = project.run("race", "x", "-a", "claude", "--check", check)
+    assert done.returncode == 3, done
+    assert problem in done.stderr
+    assert "--setup" in done.stderr
+    assert [call for call in calls.so_far() if call["stdin"] is not None] == []
+    calls.close()
+    assert list(project.state.glob("*/runs/*")) == []
+    assert list(project.state.glob("g/*")) == []
+
+
+def test_a_finder_that_comes_first_is_refused(project: Hydra) -> None:
+    by_finder(project, "0")
+    project.agent("claude", [FIX, DONE])
+    done = project.run("race", "x", "-a", "claude", "--check", "python check.py")
+    assert done.returncode == 3, done
+    assert f"takes shelf from {project.repo}/src/shelf" in done.stderr
+    assert project.race("-a", "claude").code == 0
+
+
+def test_a_set_up_proves_it(project: Hydra) -> None:
+    by_finder(project, "0")
+    set_up = (
+        f"{sys.executable} -m venv --without-pip .venv && "
+        "echo $PWD/src > $(echo .venv/lib/python*/site-packages)/shelf.pth"
+    )
+    check = ".venv/bin/python check.py"
+    assert statuses(project, check, "--setup", set_up) == ["passed", "failed"]
+
+
+def test_set_up_has_the_lanes_path_and_an_agent_of_pythons_own_has_not(project: Hydra) -> None:
+    path_file(project, f"{project.repo}/src\n")
+    seen = project.scratch / "seen"
+    step = fakes.shell("sh", "-c", f'echo "agent $PYTHONPATH" >> {seen}')
+    project.agent("codex", [step, DONE])
+    program = project.agent("claude", [step, FIX, DONE])
+    behind = program.rename(program.with_name("behind"))
+    start = f"import os, sys; os.execv('{behind}', ['claude', *sys.argv[1:]])"
+    program.write_text(f"#!{sys.executable}\n{start}\n")
+    program.chmod(0o755)
+    line = f'echo "set-up $PYTHONPATH" >> {seen}'
+    words = ("--setup", line, "--unsafe-full-access", "--json")
+    for lane in ("claude", "codex"):
+        project.run("race", "x", "-a", lane, *words)
+    roots = [line.partition("/")[0] for line in seen.read_text().splitlines()]
+    assert roots == ["set-up ", "agent ", "set-up ", "agent "]
+    ends = [line.endswith("/src") for line in seen.read_text().splitlines()]
+    assert ends == [True, False, True, True]
+
+
+def test_nothing_is_turned_where_nothing_leads_into_the_checkout(project: Hydra) -> None:
+    path_file(project, "/usr/share\n./inner\n# a comment\n\n")
+    seen = project.scratch / "seen"
+    project.agent("claude", [FIX, DONE])
+    check = f'echo "check $PYTHONPATH" >> {seen}'
+    assert project.race("-a", "claude", "--check", check).code == 0
+    assert set(seen.read_text().splitlines()) == {"check "}
+
+
+def test_checks_run_again_are_proved_too(project: Hydra) -> None:
+    path_file(project, f"{project.repo}/src\n")
+    statuses(project, "python check.py")
+    again = project.run("check", "codex", "--check", "python check.py")
+    assert again.returncode == 1, again
+    (packages(project.repo) / "shelf.pth").unlink()
+    by_finder(project, "0")
+    refused = project.run("check", "codex", "--check", "python check.py")
+    assert refused.returncode == 3, refused
+    assert "takes shelf from" in refused.stderr
+
+
+def test_the_interpreter_of_a_command(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    heads = {
+        "python3": "#!/bin/false\n",
+        "pytest": f"#!{tools}/python3\nimport x\n",
+        "long": f"#!/bin/sh\n'''exec' \"{tmp_path}/a b/python\" \"$0\" \"$@\"\n' '''\n",
+        "by-env": "#!/usr/bin/env -S python3 -E\n",
+        "make": "#!/bin/sh\n",
+    }
+    for name, head in heads.items():
+        (tools / name).write_text(head)
+        (tools / name).chmod(0o755)
+    python = f"{tools}/python3"
+    expected = {
+        "pytest -q": [(python,)],
+        "X=1 env A=b pytest | tee out": [(python,)],
+        "cd src && python3 -I -m pytest -x": [(python, "-I")],
+        "long": [(f"{tmp_path}/a b/python",)],
+        "by-env": [(python, "-E")],
+        "make test; nothing": [(python,)],
+        "bin/pytest": [(python,)],
+        "'unclosed": [],
+    }
+    search = os.pathsep.join((str(tools), "/nonexistent"))
+    assert {line: [*interpreters(line, tmp_path, search)] for line in expected} == expected
+
+
+def test_what_build_backends_leave_behind(tmp_path: Path) -> None:
+    top = tmp_path / "project"
+    folder = top / ".venv" / "lib" / "python3" / "site-packages"
+    folder.mkdir(parents=True)
+    (top / ".venv" / "pyvenv.cfg").touch()
+    for name in ("a", "b", "c", "d/pkg", "e", "f/copied", "g/one"):
+        (top / name).mkdir(parents=True)
+    strict = top / "build" / "__editable__.x"
+    (strict / "one").mkdir(parents=True)
+    (top / "g/one/mod.py").touch()
+    (strict / "one" / "mod.py").symlink_to(top / "g/one/mod.py")
+    files = {
+        "a.pth": f"{top}/a\n",
+        "b.pth": f"import sys; sys.path.insert(0, '{top}/b')\n",
+        "c.egg-link": f"{top}/c\n.\n",
+        "d.pth": "import finder_of_d; finder_of_d.install()\n",
+        "finder_of_d.py": f"MAPPING = {{'pkg': '{top}/d/pkg'}}\nOTHER = 1\n",
+        "strict.pth": f"{strict}\n",
+        "own.pth": f"{folder}/vendored\n/usr/lib\n",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    record = folder / "copied-1.dist-info"
+    record.mkdir()
+    (record / "direct_url.json").write_text(f'{{"url": "file://{top}/f", "dir_info": {{}}}}')
+    (record / "RECORD").write_text("copied/__init__.py,sha256=x,1\n../../bin/copied,,\n")
+    editable = folder / "e-1.dist-info"
+    editable.mkdir()
+    text = f'{{"url": "file://{top}/e", "dir_info": {{"editable": true}}}}'
+    (editable / "direct_url.json").write_text(text)
+    answer = installs([folder], top)
+    assert {(each.record.name, each.folder, each.copy) for each in answer} == {
+        ("a.pth", "a", False),
+        ("b.pth", "b", False),
+        ("c.egg-link", "c", False),
+        ("d.pth", "d", False),
+        ("strict.pth", "g", False),
+        ("copied-1.dist-info", "f", True),
+    }
+    assert [each.modules for each in answer if each.copy] == [("copied",)]
+
+
+@pytest.mark.parametrize("text", ["", "MAPPING = {", "MAPPING = {'a': f()}", "\0", "[" * 9000])
+def test_a_finder_that_cannot_be_read_is_of_the_whole_checkout(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.pth").write_text("import x_finder\n")
+    (tmp_path / "x_finder.py").write_text(f"# {tmp_path}\n{text}")
+    assert [each.folder for each in installs([tmp_path], tmp_path)] == [""]
