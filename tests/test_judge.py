@@ -378,7 +378,7 @@ def test_what_was_not_tried_is_said() -> None:
     lanes = [lane("a", result(GOOD), base=[BASE])]
     found = verdict(evidence(lanes, [BASE], not_tried=(cut,)))
     assert found.not_tried == (
-        "not tried: the base's own tests on 1 patch (the limit of 40 runs was reached)",
+        "not tried: the base's tests on 1 patch (the limit of 40 runs was reached)",
     )
     assert "the base's tests were not run with it" in texts(found.lanes[0])
 

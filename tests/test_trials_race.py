@@ -78,7 +78,7 @@ def test_a_race_tries_what_its_lanes_left(hydra: Hydra) -> None:
     for run in document["runs"]:
         assert json.loads((folder / run["details"]).read_text())["status"] == run["status"]
     assert "trying claude's tests on codex's patch" in done.stderr
-    assert "trying the base's own tests on codex's patch" in done.stderr
+    assert "trying the base's tests on codex's patch" in done.stderr
     assert "claude's tests on the base: 0 of 1 passed" in done.stderr
     events = hydra.events()
     kinds = [event["kind"] for event in events]
@@ -249,7 +249,7 @@ def test_what_is_tried_is_shown_and_is_harmless() -> None:
     assert plain[1:] == [
         " 0:02 trials     trying cl<OSC 52>aude's tests on codex's patch\n",
         " 0:03 trials     cl<OSC 52>aude's tests on codex's patch: 1 of 1 passed, 0:02\n",
-        " 0:04 trials     trying the base's own tests on the base, once more\n",
+        " 0:04 trials     trying the base's tests on the base, once more\n",
         " 0:05 hydra      the race ended in 0:04 (0:02 of it trials): no lane is usable\n",
     ]
     assert "trying cl<OSC 52>aude's tests on codex's patch" in painted[1]
