@@ -125,7 +125,7 @@ def test_a_lane_alone(now: CheckResult, base: CheckResult, state: str, reason: s
 def test_a_test_that_a_patch_to_tests_takes_away_holds_it_back() -> None:
     base = result({UP: True, DOWN: True})
     now = replace(result({DOWN: True}), status=Status.FAILED, exit_code=1)
-    changed = file("t.py", "def test_up():\n    f()\n", "def test_down():\n    f()\n")
+    changed = file("tests/test_a.py", "def test_up():\n    f()\n", "def test_down():\n    f()\n")
     found = verdict(evidence([lane("a", now, base=[base], files=[changed])], [base]))
     assert of(found).state == "held_back"
     assert "test_up" in of(found).reason

@@ -92,10 +92,7 @@ def _of_check(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> 
 def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> Ruling:
     name, changed = now.check.name, now.comparison
     if changed is not None and not changed.breaks_nothing:
-        if lost := (*changed.vanished, *changed.skipped):
-            if not changed.broken and not by_tests:  # its code keeps them from running
-                return Ruling("broken", f"keeps {_named(lost)} of the base from running")
-        return _of_tests(name, changed)
+        return _of_tests(name, changed, by_tests=by_tests)
     if base is None or base.status not in _RAN:
         return Ruling("broken", f"{name} fails")
     if base.passed:
@@ -103,9 +100,12 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
     return Ruling("broken", f"{name} still fails, as on the base")
 
 
-def _of_tests(name: str, changed: Comparison) -> Ruling:
+def _of_tests(name: str, changed: Comparison, *, by_tests: bool) -> Ruling:
     if ids := changed.broken:
         return Ruling("broken", f"breaks {_which(ids, 'passed on the base')}")
+    lost = (*changed.vanished, *changed.skipped)
+    if lost and not by_tests:
+        return Ruling("broken", f"keeps {_named(lost)} of the base from running")
     if ids := changed.vanished:
         return Ruling(
             "held_back", f"{_named(ids)} of the base no longer run{'s' * (len(ids) == 1)}"
