@@ -288,7 +288,7 @@ def sleeper(*, environ: dict[str, str], cwd: Path, name: str) -> subprocess.Pope
 
 def test_only_what_carries_the_mark_is_ended(scratch: Path) -> None:
     mine, other = token(), token()
-    ours = sleeper(environ={"HYDRA_OWNER": "f00d", "HYDRA_LANE": "1"}, cwd=scratch, name=mine)
+    ours = sleeper(environ={"HYDRA_OWNER": "f00d", "HYDRA_MARK": "1"}, cwd=scratch, name=mine)
     theirs = sleeper(environ={"HYDRA_OWNER": "cafe"}, cwd=scratch, name=other)
     try:
         assert processes.end_left("f00d", []) == [f"sleep ({ours.pid})"]

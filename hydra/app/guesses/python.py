@@ -49,7 +49,9 @@ def lints(project: Project) -> Iterator[str]:
 
 
 def _tests(project: Project) -> list[Path]:
-    places = ("tests", "test", "")
+    places = ["tests", "test", ""]
+    if project.names & _MANIFESTS:  # a package may bring its own
+        places += [f"{name}/{tests}" for name in project.folders for tests in places[:2]]
     return [path for place in places for path in project.tests(place, _TESTS)]
 
 
