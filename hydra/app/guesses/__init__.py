@@ -15,7 +15,7 @@ from hydra.app.guesses.project import Project, folders_in
 from hydra.app.guesses.setups import setup
 from hydra.config.check_names import in_folder
 
-__all__ = ["checks", "lints", "setup"]
+__all__ = ["checks", "setup"]
 
 _OTHERS = (
     (("Cargo.toml", "cargo test"),),
@@ -58,12 +58,6 @@ def checks(top: Path, folder: str = "", *, interpreter: str = "python3") -> tupl
     if len(tested) > _PACKAGES:
         return ()
     return tuple(command for below, found in tested for command in _in(top, below, found))
-
-
-def lints(top: Path) -> tuple[str, ...]:
-    """The same for what looks at the code alone."""
-    project = Project(top, top)
-    return (*node.lints(project), *python.lints(project))
 
 
 def _in(top: Path, folder: Path, commands: list[str]) -> tuple[str, ...]:

@@ -41,13 +41,6 @@ def commands(project: Project, interpreter: str) -> Iterator[str]:
         yield f"{interpreter} -m {tool}"
 
 
-def lints(project: Project) -> Iterator[str]:
-    """As `check` of hydra.toml has it."""
-    if "ruff" in project.text("pyproject.toml") or {"ruff.toml", ".ruff.toml"} & project.names:
-        runner = _runner(project)
-        yield f"lint={runner} ruff check ." if runner else "lint=ruff check ."
-
-
 def _tests(project: Project) -> list[Path]:
     places = ["tests", "test", ""]
     if project.names & _MANIFESTS:  # a package may bring its own
