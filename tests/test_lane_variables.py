@@ -16,7 +16,10 @@ def test_an_agent_and_its_set_up_know_their_run_and_lane(scratch: Path, repo: Pa
     hydra.agent("claude", [agents, fakes.finish("done")])
     race = hydra.race(
         *("-a", "2xclaude", "--setup", f"{SHOWN} > set-up.txt"),
-        *("--check", f"a={SHOWN}; echo none"),
+        *(
+            "--check",
+            f"a={SHOWN}; env | grep -E 'claude|base|HYDRA_LANE' | grep -v PATH=; echo none",
+        ),
     )
     for lane in ("claude", "claude-2"):
         expected = f"HYDRA_LANE={lane}\nHYDRA_RUN={race.document['run']}\n"
@@ -26,3 +29,5 @@ def test_an_agent_and_its_set_up_know_their_run_and_lane(scratch: Path, repo: Pa
             assert shown.stdout == expected
         (check,) = race.lane(lane)["checks"]
         assert Path(race.document["folder"], check["output"]).read_text() == "none\n"
+    (base,) = race.document["baseline"]
+    assert Path(race.document["folder"], base["output"]).read_text() == "none\n"
