@@ -247,3 +247,20 @@ def test_a_finder_that_cannot_be_read_is_of_the_whole_checkout(tmp_path: Path, t
     (tmp_path / "x.pth").write_text("import x_finder\n")
     (tmp_path / "x_finder.py").write_text(f"# {tmp_path}\n{text}")
     assert [each.folder for each in installs([tmp_path], tmp_path)] == [""]
+
+
+def test_a_check_that_names_a_file_of_the_checkout_is_untested(project: Hydra) -> None:
+    project.agent("claude", [FIX, DONE])
+    top = project.repo
+    (top / ".venv" / "own.py").touch()
+    lines = {
+        "reads": f"cat {top}/src/shelf/__init__.py; echo File {top}/src/shelf/__init__.py, line 1",
+        "environment": f"echo {top}/.venv/own.py {top} {top}/src {top}/../gone",
+        "tree": "echo $PWD/src/shelf/__init__.py",
+    }
+    words = [word for name, line in lines.items() for word in ("--check", f"{name}={line}")]
+    race = project.race("-a", "claude", *words)
+    answer = {check["check"]: check["untested"] for check in race.lane("claude")["checks"]}
+    says = "tests read your checkout (src/shelf/__init__.py), not the patch"
+    assert answer == {"reads": says, "environment": "", "tree": ""}
+    assert race.lane("claude")["held_back"] == [f"reads: {says}"]
