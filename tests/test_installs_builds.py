@@ -47,7 +47,9 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
     tools = Tools(bin_folder, environ)
     tools.run(sys.executable, "-m", "venv", top / "env")
     tools.run(bin_folder / "pip", "install", "-q", "uv")
-    done = tools.run(bin_folder / "uv", "pip", "install", "-q", "-p", bin_folder, *BACKENDS)
+    done = tools.run(
+        bin_folder / "uv", "pip", "install", "-q", "-p", bin_folder / "python", *BACKENDS
+    )
     if done.returncode:
         pytest.skip(f"no packages can be had here: {done.stderr[-200:]}")
     environ["PYTHONPATH"] = str(next(top.glob("env/lib/python*/site-packages")))

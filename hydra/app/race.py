@@ -92,7 +92,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
     hooks = Hooks(scene, confinement)
     await _unless_refused(partial(hooks.before, plan_document(planned)))
     store, planned = await trio.to_thread.run_sync(open_record, scene, planned)
-    if planned.python_path and planned.checks:
+    if planned.checks and not planned.confined and (planned.python_path or planned.copies):
         await _prove(scene, planned, store, view)
     follower = Follower(store.events_file, watcher) if watcher else None
     keeping = Housekeeping(scene.state, store.folder.parent, planned.limits)
