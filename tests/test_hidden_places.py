@@ -167,7 +167,7 @@ def installed_editable(home: Path, project: Path, name: str = "shelf") -> Path:
 @pytest.mark.parametrize(
     ("project", "layout"), [("", "src"), ("", ""), ("packages/shelf of pages", "src")]
 )
-def test_a_module_that_is_installed_from_the_hidden_checkout_is_told(
+def test_a_module_of_the_checkout_that_a_lane_misses_is_told(
     hydra: Hydra, project: str, layout: str
 ) -> None:
     (hydra.repo / project / layout / "shelf").mkdir(parents=True)
@@ -175,10 +175,10 @@ def test_a_module_that_is_installed_from_the_hidden_checkout_is_told(
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
     fails = "echo \"ModuleNotFoundError: No module named 'shelf.pages'\"; exit 1"
     race = hydra.race("-a", "claude", "--check", f"a={fails}", "--check", f"b={fails}")
-    way = Path("$PWD", project, layout)
+    way = Path(project, layout, "shelf")
     assert [line for line in race.document["warnings"] if "shelf" in line] == [
-        "shelf is installed from your checkout (pip install -e), which is hidden from the agents; "
-        f"to import a lane's own: begin the check with PYTHONPATH={way}"
+        f"a check misses the module shelf, which your checkout has in {way}: "
+        "what git ignores there, or you have not committed, comes by --copy"
     ]
 
 

@@ -6,9 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from hydra.app.installs import find_installs, python_path
+from hydra.model import RacePlan
 from hydra.workspace.installs import installs
 from hydra.workspace.interpreters import interpreters
 from tests.conftest import git
@@ -160,6 +164,18 @@ def test_nothing_is_turned_where_nothing_leads_into_the_checkout(project: Hydra)
     assert set(seen.read_text().splitlines()) == {"check "}
 
 
+async def test_no_module_of_the_repositorys_runs_for_the_look(
+    project: Hydra, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path_file(project, f"{project.repo}/src\n")
+    for name in ("json", "site"):
+        (project.repo / f"{name}.py").write_text("raise SystemExit('run')\n")
+    monkeypatch.chdir(project.repo)
+    plan = cast(RacePlan, SimpleNamespace(confined=False, checks=()))
+    answer = await find_installs(plan, project.repo, project.environ)
+    assert python_path(answer) == ("src",)
+
+
 def test_checks_run_again_are_proved_too(project: Hydra) -> None:
     path_file(project, f"{project.repo}/src\n")
     statuses(project, "python check.py")
@@ -247,3 +263,35 @@ def test_a_finder_that_cannot_be_read_is_of_the_whole_checkout(tmp_path: Path, t
     (tmp_path / "x.pth").write_text("import x_finder\n")
     (tmp_path / "x_finder.py").write_text(f"# {tmp_path}\n{text}")
     assert [each.folder for each in installs([tmp_path], tmp_path)] == [""]
+
+
+def test_a_check_that_names_a_file_of_the_checkout_is_untested(project: Hydra) -> None:
+    project.agent("claude", [FIX, DONE])
+    top = project.repo
+    (top / ".venv" / "own.py").touch()
+    lines = {
+        "reads": f"cat {top}/src/shelf/__init__.py; echo File {top}/src/shelf/__init__.py, line 1",
+        "environment": f"echo {top}/.venv/own.py {top} {top}/src {top}/../gone",
+        "tree": "echo $PWD/src/shelf/__init__.py",
+    }
+    words = [word for name, line in lines.items() for word in ("--check", f"{name}={line}")]
+    race = project.race("-a", "claude", *words)
+    answer = {check["check"]: check["untested"] for check in race.lane("claude")["checks"]}
+    says = "tests read your checkout (src/shelf/__init__.py), not the patch"
+    assert answer == {"reads": says, "environment": "", "tree": ""}
+    assert race.lane("claude")["held_back"] == [f"reads: {says}"]
+
+
+def test_a_copied_link_into_the_checkout_is_refused(project: Hydra) -> None:
+    (project.repo / ".git" / "info" / "exclude").write_text("node_modules/\n")
+    scope = project.repo / "node_modules" / "@shop"
+    scope.mkdir(parents=True)
+    (scope / "near").symlink_to("../../src")
+    (scope / "tool").symlink_to(scope / "near")
+    project.agent("claude", [FIX, DONE])
+    words = ("-a", "claude", "--check", "true", "--copy", "node_modules")
+    assert project.race(*words).code == 0
+    (scope / "far").symlink_to(project.repo / "src")
+    done = project.run("race", "x", *words)
+    assert done.returncode == 3, done
+    assert "node_modules/@shop/far, copied into each lane, leads to your checkout" in done.stderr

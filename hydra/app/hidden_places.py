@@ -116,7 +116,7 @@ class HiddenPlaces:
             if not self._is_new(module.place):
                 continue
             if own := next((at for at in self.own if module.folder.is_relative_to(at)), None):
-                yield _of_the_checkout(module, own)
+                yield _of_the_checkout(module, own, _WHO[kind])
             else:
                 name = self._name(module.place)
                 what = f"{name} ({_WHO[kind]} misses the module {module.name})"
@@ -157,11 +157,12 @@ class HiddenPlaces:
         return f"~/{place.relative_to(home)}" if home in place.parents else str(place)
 
 
-def _of_the_checkout(module: EditableModule, checkout: Path) -> str:
-    way = Path("$PWD", module.folder.relative_to(checkout))
+def _of_the_checkout(module: EditableModule, checkout: Path, who: str) -> str:
+    """A lane has its base's own there: what is missing is ignored, or was not committed."""
     return (
-        f"{module.name} is installed from your checkout (pip install -e), which is hidden from the "
-        f"agents; to import a lane's own: begin the check with PYTHONPATH={way}"
+        f"{who} misses the module {module.name}, which your checkout has in "
+        f"{module.place.relative_to(checkout)}: what git ignores there, or you have not committed, "
+        "comes by --copy"
     )
 
 

@@ -22,7 +22,7 @@ from hydra.model import RacePlan
 from hydra.process import CannotStart, Wrap, plain, run
 from hydra.sandbox import confine
 from hydra.workspace import PrivateGround
-from hydra.workspace.installs import Install, installs
+from hydra.workspace.installs import Install, installs, link_into
 from hydra.workspace.interpreters import Interpreter, interpreters, on_path
 
 LIMIT = 20.0
@@ -35,9 +35,10 @@ print(json.dumps([*site.getsitepackages(), *users]))
 """
 
 _ORIGINS = """
-import json, os, sys
-if sys.path and sys.path[0] in ("", os.getcwd()):
+import sys
+if sys.path and not sys.path[0]:
     del sys.path[0]  # a program's script has its own folder there, and not this one
+import json
 from importlib.util import find_spec
 def places(name):
     try:
@@ -74,7 +75,8 @@ async def find_installs(
     passed = {name: value for name, value in environ.items() if matches(name, SHARED)}
     packages: list[Path] = []
     for program in dict.fromkeys(words[0] for words in (*named, *on_path(search))):
-        folders = await _answer((program,), _PACKAGES, (), root, passed)
+        # Not in the checkout, whose own json.py it would import.
+        folders = await _answer((program,), _PACKAGES, (), Path("/"), passed)
         packages += map(Path, folders if isinstance(folders, list) else ())
     return await trio.to_thread.run_sync(installs, packages, root)
 
@@ -87,6 +89,15 @@ def python_path(some: Iterable[Install]) -> tuple[str, ...]:
 async def prove(kit: Kit, commit: str) -> None:
     """Raises `Refused` unless the Pythons of its checks take each module from a lane's own tree;
     where they do not by PYTHONPATH, once the set-up has run there."""
+    if kit.confinement.holds and not kit.unrestricted:
+        return
+    if kit.checks and (link := await trio.to_thread.run_sync(_linked_copy, kit)):
+        raise Refused(
+            f"the tests would not run on a patch here: {link}, copied into each lane, leads to "
+            "your checkout",
+            hint='install bubblewrap; or make it anew in each lane (--setup "npm ci") in place of '
+            "--copy; or race without checks: --no-check",
+        )
     if not (kit.python_path and kit.checks):
         return
     problem = await _look(replace(kit, setup=()), commit)
@@ -99,6 +110,12 @@ async def prove(kit: Kit, commit: str) -> None:
             '(--setup "python3 -m venv .venv && .venv/bin/pip install -e ." '
             '--check ".venv/bin/pytest"); or race without checks: --no-check',
         )
+
+
+def _linked_copy(kit: Kit) -> str:
+    root = kit.repository.root
+    links = (link_into(root / name, root) for name in kit.copies)
+    return next((str(link.relative_to(root)) for link in links if link is not None), "")
 
 
 async def _look(kit: Kit, commit: str) -> str:

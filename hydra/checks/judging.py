@@ -56,9 +56,8 @@ def judge(now: CheckResult, base: CheckResult | None, changed: str = "") -> Chec
         remarks.append(f"flaky, on the same code: {some(comparison.flaky, NAMED)}")
     judged = replace(now, comparison=comparison, remarks=tuple(dict.fromkeys(remarks)))
     held_back = _held_back(judged, base)
-    untested = (base.untested if base is not None else "") or (
-        changed if held_back and now.status in _OF_THE_CODE else ""
-    )
+    lacks = changed if held_back and now.status in _OF_THE_CODE else ""
+    untested = now.untested or (base.untested if base is not None else "") or lacks
     if untested:
         held_back = f"{now.check.name}: {untested}"
     return replace(judged, untested=untested, held_back=held_back if now.check.required else "")

@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import trio
 
 from hydra.checks import asking, reading
+from hydra.checks.elsewhere import checkout_file
 from hydra.checks.kit import Kit, Tell
 from hydra.checks.output import Output
 from hydra.checks.record import CheckResult, Status, details
@@ -80,11 +82,22 @@ async def _run(job: Job, result: CheckResult) -> CheckResult:
     finally:
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(output.close)
-    return await trio.to_thread.run_sync(
+    result = await trio.to_thread.run_sync(
         partial(
             reading.result_of, result, ran, output, asked, limits=kit.limits, network=kit.network
         )
     )
+    if job.ground.placement.path is not None:
+        return result
+    return await trio.to_thread.run_sync(_of_the_checkout, job, result, path)
+
+
+def _of_the_checkout(job: Job, result: CheckResult, output: Path) -> CheckResult:
+    """`untested` where it names what it has read of the checkout."""
+    name = checkout_file(output, job.kit.repository.root, job.ground.worktree)
+    if not name:
+        return result
+    return replace(result, untested=f"tests read your checkout ({name}), not the patch")
 
 
 async def _process(job: Job, asked: asking.Asked, output: Output) -> Ran:
