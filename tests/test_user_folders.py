@@ -281,6 +281,21 @@ def test_a_killed_race_leaves_the_users_folders_and_the_next_command_the_disk(ui
         assert _exact(place.repo) == before
 
 
+@pytest.mark.slow
+def test_what_an_agent_makes_part_of_the_project_is_not_lost_with_its_layer() -> None:
+    with shared_place(os.geteuid(), furnished=False) as (place, _):
+        _furnish(place)
+        ignore = "printf '.venv/\\nnode_modules/\\n' > .gitignore"
+        vendoring = f"{ignore}; echo own > vendor/part/y.js; rm .venv/bin/tool"
+        place.agent("claude", [fakes.shell("sh", "-c", vendoring), fakes.finish("done")])
+        lane = place.race("-a", "claude").lane("claude")
+        notes = " ".join(lane["patch"]["notes"])
+        assert "vendor/part is no longer ignored, and not in the patch" in notes
+        assert ".venv" not in notes
+        kept = Path(lane["worktree"]).parent / "layer/upper/vendor/part/y.js"
+        assert kept.read_text() == "own\n"
+
+
 def test_a_copy_stands_in_for_a_file_of_another_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

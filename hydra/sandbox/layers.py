@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +45,10 @@ class Layer:
         """What its commands have written."""
         return self.folder / UPPER
 
+    def written(self) -> list[str]:
+        """The entries in which they have written."""
+        return [name for name in self.places if _is_filled(self.upper / name)]
+
     def source(self, name: str) -> Path:
         """Where an entry of `lower` is to be found, once it is mounted."""
         return (self.folder / MOUNT if self.writable else self.lower) / name
@@ -56,6 +61,12 @@ class Layer:
             (self.folder / name).mkdir(parents=True, exist_ok=True, mode=0o700)
         if not os.path.lexists(self.folder / "lower"):
             (self.folder / "lower").symlink_to(self.lower)
+
+
+def _is_filled(folder: Path) -> bool:
+    with suppress(OSError):
+        return any(folder.iterdir())
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

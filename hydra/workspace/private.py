@@ -323,7 +323,8 @@ class PrivateGround:
             counted = beside.submit(touched, self._patches, self._base, taken.tree)
             # Before any ref says to a recovery that all of this attempt is taken.
             work = self._stranded(attempt, taken, last=last)
-            behind = taken.left_behind + work.left_behind
+            exposed = self._exposed()
+            behind = taken.left_behind + work.left_behind + len(exposed)
             oid = patch_git.commit(
                 self._patches,
                 tree=taken.tree,
@@ -346,6 +347,7 @@ class PrivateGround:
             notes=(
                 *taken.notes,
                 *work.notes,
+                *exposed,
                 *noted(self._patches, self._base, oid, secrets_in),
                 *((self._kept_here,) if taken.incomplete or behind else ()),
             ),
@@ -353,6 +355,16 @@ class PrivateGround:
             stranded=work.refs,
             remarks=remarks(files, config.get("core.hookspath", "")),
         )
+
+    def _exposed(self) -> tuple[str, ...]:
+        """A sentence for each dependency folder in which its agent has made work of the project:
+        it wrote there, and git no longer ignores it. That lies in the layer alone."""
+        from hydra.git.written import exposed
+
+        layer = self._placement.overlaid
+        folders = [] if layer is None else layer.written()
+        names = exposed(patches=self._patches, worktree=self.worktree, folders=folders)
+        return tuple(f"{name} is no longer ignored, and not in the patch" for name in names)
 
     def _stranded(self, attempt: int, taken: Collected, *, last: bool) -> Kept:
         from hydra.git import hidden, stranded

@@ -122,17 +122,18 @@ def _race(
         raw_stderr=_there(run, "stderr.txt"),
         places=_places(place, program, server, lane.get("worktree", "")),
         sides=_sides(place, told),
-        wrong=_written_outside(place, agent),
+        wrong=_written_outside(place, agent, situation.files),
     )
 
 
-def _written_outside(place: Place, agent: str) -> list[str]:
-    """What the situation `outside` tries to leave: the lane's own HOME lies at the user's path."""
+def _written_outside(place: Place, agent: str, files: Mapping[str, str]) -> list[str]:
+    """What the situation `outside` tries, as it is out here: in a lane these paths are its own."""
     name = f"written-by-{agent}"
     folders = {"HOME": place.home, "repository": place.repo}
-    return [
-        f"it wrote into the user's {label}" for label, at in folders.items() if (at / name).exists()
-    ]
+    written = [label for label, at in folders.items() if (at / name).exists()]
+    is_same = all((place.repo / at).read_bytes() == text.encode() for at, text in files.items())
+    labels = dict.fromkeys((*written, *([] if is_same else ["repository"])))
+    return [f"it wrote into the user's {label}" for label in labels]
 
 
 def _kept(told: Descriptor) -> tuple[str, ...]:
