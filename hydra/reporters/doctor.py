@@ -46,7 +46,7 @@ def doctor_text(
     unseen = sum(health.state is State.NOT_PROBED for _, health in other)
     if unseen:
         look = f"`hydra doctor {EXPERIMENTAL_FLAG}` looks for them"
-        screen.lines += ["", *screen.folded(f"{unseen} more are experimental: {look}", 0)]
+        screen.lines += ["", *screen.folded(f"Experimental agents: {unseen}; {look}", 0)]
     screen.lines += ["", *screen.folded(_sum(rows), 0)]
     return "\n".join(screen.lines) + "\n"
 

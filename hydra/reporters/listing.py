@@ -64,6 +64,9 @@ def agents_table(rows: Sequence[AgentRow], *, width: int | None, color: bool = F
         Column("health", wraps=True, least=20),
     )
     lines = table([_agent_cells(row, wide) for row in rows], columns, width, color)
+    if any(row.health.state is State.NOT_PROBED for row in rows):
+        look = f"not probed: `hydra agents {EXPERIMENTAL_FLAG}` looks for these"
+        lines += ["", *wrapped(look, width, 0, least=20)]
     return "\n".join(lines) + "\n"
 
 
@@ -97,9 +100,9 @@ _STYLES = {
 def _readiness(row: AgentRow) -> Cell:
     health = row.health
     why = health.why
-    if health.state is State.NOT_PROBED:
-        why = EXPERIMENTAL_FLAG
-    elif health.state is State.READY and row.found is not None and not why:
+    if health.state is State.NOT_FOUND:
+        return Styled("not installed", "bad")
+    if health.state is State.READY and row.found is not None and not why:
         why = _SIGNED.get(row.found.sign_in, "")
     said = f"{health.state}: {gist(why)}" if why else str(health.state)
     return Styled(said, _STYLES.get(health.state, "bad"))
