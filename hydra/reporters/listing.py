@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hydra.adapters.contract import Descriptor
+from hydra.errors import NOT_INSTALLED
 from hydra.health import Health, State, Trouble, judge
 from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import CapabilitySet, DetectResult, SignIn
@@ -35,6 +36,12 @@ class AgentRow:
     proof: Data | None = None
     trouble: Trouble | None = None
     at: float = 0.0
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether nothing of its name is here; what is no program of it says so itself."""
+        error = self.found.error if self.found else None
+        return error is not None and error.reason == NOT_INSTALLED
 
     @property
     def health(self) -> Health:
@@ -100,7 +107,7 @@ _STYLES = {
 def _readiness(row: AgentRow) -> Cell:
     health = row.health
     why = health.why
-    if health.state is State.NOT_FOUND:
+    if row.is_absent:
         return Styled("not installed", "bad")
     if health.state is State.READY and row.found is not None and not why:
         why = _SIGNED.get(row.found.sign_in, "")
