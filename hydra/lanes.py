@@ -64,6 +64,6 @@ def check_experimental(
             )
         if told.tier is Tier.EXPERIMENTAL and not allowed:
             raise UsageError(
-                f"{lane.adapter} is an experimental adapter",
+                f"{lane.adapter} is experimental",
                 hint=f"add {EXPERIMENTAL_FLAG} to {to} it all the same",
             )

@@ -168,4 +168,19 @@ def _warnings(known: Known, plan: RacePlan) -> list[str]:
             f"the repository's checks are skipped ({names}): nothing confines them here "
             "(--check, or your own hydra.toml, runs them all the same)"
         )
-    return warnings
+    return [*warnings, *_replaced(known, plan)]
+
+
+def _replaced(known: Known, plan: RacePlan) -> list[str]:
+    """The user's variables that an adapter sets otherwise, once each; a switch is not told of."""
+    agents = {
+        name: lane.label
+        for lane in plan.lanes
+        for name, value in (lane.command.env if lane.command else ())
+        if name in known.environment_names and _holds_settings(name, value)
+    }
+    return [f"your {name} is not used: Hydra sets it for {label}" for name, label in agents.items()]
+
+
+def _holds_settings(name: str, value: str) -> bool:
+    return value.startswith("{") or name.endswith("_SETTINGS_PATH")

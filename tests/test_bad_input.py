@@ -48,7 +48,7 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "an experimental agent": (
         ("race", "x", "-a", "cursor-agent"),
-        "error: cursor-agent is an experimental adapter\n"
+        "error: cursor-agent is experimental\n"
         "hint: add --allow-experimental-adapters to race it all the same\n",
     ),
     "a duration without a unit": (

@@ -247,7 +247,7 @@ def test_what_an_agent_lacks(hydra: Hydra) -> None:
         (["--junit", "no/such.xml"], 2, "there is no folder no", "mkdir -p no"),
         (["nobody"], 2, "no agent is called 'nobody'", "known: claude"),
         (["--adapter", "nobody"], 2, "'nobody' names no adapter", "my_pkg:ADAPTER"),
-        (["--live"], 4, "Claude Code was not found on PATH", "npm install"),
+        (["--live"], 4, "Claude Code is not installed (no claude on PATH)", "npm install"),
         (["--live", "codex"], 4, "Codex", "npm install"),
         (["--live", "cursor-agent"], 4, "how its CLI finds the model server", "claude, cline"),
     ],

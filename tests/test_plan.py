@@ -243,3 +243,17 @@ def test_a_patchs_message_has_the_task_as_subject_and_whole_below(
     assert message == f"{subject}\n\n{f'{body}{chr(10)}{chr(10)}' if body else ''}" + (
         "Hydra-Agent: one 1.2.3\nHydra-Run: 20260101t000000-abc\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "warned"), [('{"share": "disabled"}', True), ("1", False), ("/some/place", False)]
+)
+def test_a_variable_of_the_user_that_is_replaced_is_named_once(value: str, warned: bool) -> None:
+    class Setting(Toy):
+        def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+            return replace(super().build_command(request, found), env=(("TOY_X_Y", value),))
+
+    inputs = known(Setting("toy"))
+    lanes = (*inputs.lanes, Lane(id="toy-2", adapter="toy"))
+    warnings = make(replace(inputs, lanes=lanes)).warnings
+    assert warnings == (("your TOY_X_Y is not used: Hydra sets it for Toy",) if warned else ())

@@ -15,7 +15,7 @@ from hydra.errors import KINDS as ERROR_KINDS
 from hydra.errors import AgentError, Failure
 from hydra.events import KINDS, Event
 from hydra.model import ExitStatus, Outcome, Patch, Status, Usage
-from hydra.reporters import doctor, listing
+from hydra.reporters import doctor, history, listing
 from hydra.reporters.diff import shown as shown_diff
 from hydra.reporters.document import dump, error_document, plan_document, result_document
 from hydra.reporters.dryrun import plan_text
@@ -177,8 +177,8 @@ def test_lists(word: str, broken: Failure, width: int, color: bool) -> None:
         doctor.doctor_text(
             [replace(check, text=word, hint=word)], [agent], width=width, color=color
         ),
-        listing.runs_table([replace(run, title=word, lanes=((word, word),))], width=width),
-        listing.run_text(replace(run, title=word, folder=word), "", width=width, color=color),
+        history.runs_table([replace(run, title=word, lanes=((word, word),))], width=width),
+        history.run_text(replace(run, title=word, folder=word), "", width=width, color=color),
     )
     for one in shown:
         assert_harmless(one, color=color)

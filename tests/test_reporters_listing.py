@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from hydra.reporters import doctor, listing, text
+from hydra.reporters import doctor, history, listing, text
 from hydra.reporters.table import Column, Styled, table
 from tests.support.sample_agents import AGENTS, CHECKS, RUNS
 
 AGENTS_AT_80 = """\
   agent         tier          sandbox  version  health
   claude        tier 1        ! soft   2.1.330  ready: seems signed in
-  codex         tier 1        hard     -        not found: no program called
-                                                codex was found on PATH
-  cursor-agent  experimental  ! soft   -        not probed:
-                                                --allow-experimental-adapters
+  codex         tier 1        hard     -        not installed
+  cursor-agent  experimental  ! soft   -        not probed
+
+not probed: `hydra agents --allow-experimental-adapters` looks for these
 """
 
 DOCTOR_AT_80 = """\
@@ -26,36 +26,28 @@ note  confinement    none: bwrap was refused (Creating new namespace failed:
 FAIL  state folder   /nowhere cannot be written
                      -> set HYDRA_STATE_DIR
 
-Tier 1
-ok    claude         ready: Claude Code 2.1.330, soft sandbox, seems signed in
-      found        /usr/bin/claude
-      signed in    seems so (ANTHROPIC_API_KEY is set)
-      can          json_stream (verified); plain_text (observed)
-      cannot       force_edit_mode, sandbox_controls, approval_controls,
-                   session_resume, emits_usage
+Agents
+ok    claude         ready: Claude Code 2.1.330, seems signed in
       - --sandbox is gone: sandbox controls are off
-FAIL  codex          not found: Codex; no program called codex was found on PATH
-                     -> npm install -g codex
+note  codex          not installed: npm install -g codex
 
-Experimental, not probed (1)
-      cursor-agent
-      -> `hydra doctor --allow-experimental-adapters` looks for them
+Experimental agents: 1; `hydra doctor --allow-experimental-adapters` looks for
+them
 
-1 of 3 agents ready
+ready: claude; to race: hydra race "your task"
 """
 
 RUNS_AT_80 = """\
-  run                  age    size  lanes                  task
-  20261121t203415-k3f  2 h  3.4 MB  claude completed,      Fix the off-by-one i\u2026
-                                    codex timed out
-  20261121t101500-abc  now       ?  [broken off]           Add a test
+  run                     when  task                winner        landed    cost
+  20261121t203415-k3f  2 h ago  Fix the off-by-on\u2026  claude        yes     $0.14+
+  20261121t101500-abc      now  Add a test          [broken off]  no           ?
 """
 
 
 def test_agents_doctor_and_runs_at_80_columns() -> None:
     assert listing.agents_table(AGENTS, width=80) == AGENTS_AT_80
     assert doctor.doctor_text(CHECKS, AGENTS, width=80) == DOCTOR_AT_80
-    assert listing.runs_table(RUNS, width=80) == RUNS_AT_80
+    assert history.runs_table(RUNS, width=80) == RUNS_AT_80
 
 
 def test_one_agent_in_full() -> None:
@@ -75,17 +67,17 @@ def test_one_agent_in_full() -> None:
 
 
 def test_a_run_is_shown_with_how_it_ended() -> None:
-    shown = listing.run_text(RUNS[0], "ENDING\n", width=80)
+    shown = history.run_text(RUNS[0], "ENDING\n", width=80)
     assert shown.startswith("run 20261121t203415-k3f\n  task         Fix the off-by-one")
     assert shown.endswith("runs/20261121t203415-k3f\n\nENDING\n")
-    assert "  state        broken off\n" in listing.run_text(RUNS[1], "", width=80)
+    assert "  state        broken off\n" in history.run_text(RUNS[1], "", width=80)
 
 
 @pytest.mark.parametrize(
     ("seconds", "said"), [(-5, "now"), (59, "now"), (60, "1 min"), (7300, "2 h"), (9e5, "10 d")]
 )
 def test_ages(seconds: float, said: str) -> None:
-    assert listing.age(seconds) == said
+    assert history.age(seconds) == said
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
@@ -93,7 +85,7 @@ def test_lists_keep_to_the_width(width: int) -> None:
     long = replace(RUNS[0], title="\u65e5\u672c\u8a9e " * 40, lanes=(("a" * 40, "completed"),) * 5)
     for shown in (
         listing.agents_table(AGENTS, width=width),
-        listing.runs_table([long], width=width),
+        history.runs_table([long], width=width),
     ):
         assert max(map(text.width, shown.split("\n"))) <= width
 

@@ -60,7 +60,7 @@ def select(
         return list(found.values())
     if not (everything or conditions):
         raise UsageError(
-            "which runs?",
+            "which races?",
             hint="name them as `hydra runs` lists them, or say --older-than 30d, --empty or --all",
         )
     now = time.time()

@@ -20,9 +20,26 @@ if TYPE_CHECKING:
     from hydra.reporters.removal import Loss
 
 
+class Runs(Group):
+    """Knows a race's id where a command is due."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it; what is no command is asked back as a race."""
+        if args[0] in self.commands or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        from shlex import quote
+
+        from hydra.errors import UsageError
+
+        hint = f"to see a race: hydra runs show {quote(args[0])}"
+        raise UsageError(f"there is no command `hydra runs {args[0]}`", hint=hint)
+
+
 @click.group(
     invoke_without_command=True,
-    cls=Group,
+    cls=Runs,
     examples=(
         "hydra runs",
         "hydra runs show @-1",

@@ -205,7 +205,10 @@ def abort(
     with desk.alone() as mine:
         journal = desk.read() if mine else None
         if journal is None:
-            raise LandingRefused("there is no landing to abort", hint="`git status` shows all")
+            raise LandingRefused(
+                "there is no landing to abort",
+                hint="`hydra merge --undo` takes back what was landed",
+            )
         end_left(journal.owner)
         acts, unsure = way_back(journal)
         files = _carry_out(journal, desk, acts, unsure)

@@ -163,9 +163,9 @@ def _missing(descriptor: Descriptor, around: Surroundings) -> Failure:
             hint=_named_hint(descriptor),
         ).failure
     tried = configured or ", ".join((*descriptor.binaries, *descriptor.generic_binaries))
-    where = "" if configured else " on PATH"
+    where = f"{configured} is not there" if configured else f"no {tried} on PATH"
     return BinaryMissing(
-        f"{descriptor.label} was not found{where} (looked for {tried})",
+        f"{descriptor.label} is not installed ({where})",
         adapter=descriptor.key,
         command=(tried.split(", ")[0],),
         hint=_named_hint(descriptor) if configured else descriptor.install_hint,

@@ -46,7 +46,7 @@ def doctor_text(
     unseen = sum(health.state is State.NOT_PROBED for _, health in other)
     if unseen:
         look = f"`hydra doctor {EXPERIMENTAL_FLAG}` looks for them"
-        screen.lines += ["", *screen.folded(f"{unseen} more are experimental: {look}", 0)]
+        screen.lines += ["", *screen.folded(f"Experimental agents: {unseen}; {look}", 0)]
     screen.lines += ["", *screen.folded(_sum(rows), 0)]
     return "\n".join(screen.lines) + "\n"
 
@@ -110,7 +110,7 @@ class _Screen:
     def _agent(self, row: AgentRow, health: Health, whole: bool) -> None:
         broken = whole and health.state in (State.BROKEN, State.TOO_OLD)
         ok = True if health.state is State.READY else False if broken else None
-        hint = "" if health.state in (State.READY, State.NOT_FOUND) else health.next
+        hint = "" if health.state is State.READY or row.is_absent else health.next
         self.check(Check(name=row.descriptor.key, ok=ok, text=_about(row, health), hint=hint))
         warnings = [clean(text) for text in row.found.warnings] if row.found else []
         self.lines += [f"    {line}" for line in bullets(warnings, self._width and self._width - 4)]
@@ -129,7 +129,7 @@ def _name(row: AgentRow) -> str:
 def _about(row: AgentRow, health: Health) -> str:
     """`ready: Claude Code 2.1.330, signed in`, or why not."""
     descriptor, found = row.descriptor, row.found
-    if health.state is State.NOT_FOUND:
+    if row.is_absent:
         return f"not installed: {health.next}"
     parts = [f"{descriptor.label} {found.version if found else ''}".strip()]
     if descriptor.third_party:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydra.errors import AgentError, HydraError
+from hydra.errors import NOT_INSTALLED, AgentError, HydraError
 from hydra.reporters.fields import Data, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean, command_line, cut
@@ -19,7 +19,11 @@ def error_text(error: HydraError, *, color: bool = False) -> str:
         lines += failure_details(error.failure.as_dict(), None, hint=False)
     several = len(error.failures) > 1
     for failure in error.failures:
-        lines += failure_details(failure.as_dict(), None, hint=several)
+        absent = several and failure.reason == NOT_INSTALLED
+        if absent:  # the message has all but what to do
+            lines.append(line(clean(failure.adapter), clean(failure.hint)))
+        else:
+            lines += failure_details(failure.as_dict(), None, hint=several)
     if error.hint:
         lines.append(f"{paint('hint:', 'busy', color)} {clean(error.hint, multiline=True)}")
     return "\n".join(lines) + "\n"

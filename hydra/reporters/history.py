@@ -86,7 +86,7 @@ def runs_table(rows: Sequence[RunRow], *, width: int | None, color: bool = False
         Column("run"),
         Column("when", right=True),
         Column("task", least=14),
-        Column("winner", least=8),
+        Column("winner", least=12),
         Column("landed", least=6),
         Column("cost", right=True),
         Column("size", right=True, optional=1),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hydra.adapters.contract import Descriptor
+from hydra.errors import NOT_INSTALLED
 from hydra.health import Health, State, Trouble, judge
 from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import CapabilitySet, DetectResult, SignIn
@@ -37,6 +38,12 @@ class AgentRow:
     at: float = 0.0
 
     @property
+    def is_absent(self) -> bool:
+        """Whether nothing of its name is here; what is no program of it says so itself."""
+        error = self.found.error if self.found else None
+        return error is not None and error.reason == NOT_INSTALLED
+
+    @property
     def health(self) -> Health:
         """How it is, in one word with one next step."""
         return judge(self.descriptor, self.found, self.trouble, self.at)
@@ -64,6 +71,9 @@ def agents_table(rows: Sequence[AgentRow], *, width: int | None, color: bool = F
         Column("health", wraps=True, least=20),
     )
     lines = table([_agent_cells(row, wide) for row in rows], columns, width, color)
+    if any(row.health.state is State.NOT_PROBED for row in rows):
+        look = f"not probed: `hydra agents {EXPERIMENTAL_FLAG}` looks for these"
+        lines += ["", *wrapped(look, width, 0, least=20)]
     return "\n".join(lines) + "\n"
 
 
@@ -97,9 +107,9 @@ _STYLES = {
 def _readiness(row: AgentRow) -> Cell:
     health = row.health
     why = health.why
-    if health.state is State.NOT_PROBED:
-        why = EXPERIMENTAL_FLAG
-    elif health.state is State.READY and row.found is not None and not why:
+    if row.is_absent:
+        return Styled("not installed", "bad")
+    if health.state is State.READY and row.found is not None and not why:
         why = _SIGNED.get(row.found.sign_in, "")
     said = f"{health.state}: {gist(why)}" if why else str(health.state)
     return Styled(said, _STYLES.get(health.state, "bad"))

@@ -70,6 +70,7 @@ AGENTS = [
                 kind="BinaryMissing",
                 message="no program called codex was found on PATH",
                 hint="npm install -g codex",
+                reason="not_installed",
             ),
         ),
     ),

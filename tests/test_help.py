@@ -1,0 +1,155 @@
+"""What `--help` shows, what `--help-all` adds, and commands that are part of another now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from hydra.cli import main
+from hydra.cli.group import COMMANDS, RENAMED, SECTIONS, hydra
+from hydra.cli.help import ShortHelp
+from tests.support.landings import Shelf
+from tests.support.shelf import shelf
+
+__all__ = ["shelf"]
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(
+    shelf: Shelf, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> Run:
+    """A command's exit code and what it prints, in this process."""
+    monkeypatch.setenv("HYDRA_STATE_DIR", str(shelf.state))
+
+    def command(*words: str) -> tuple[int, str, str]:
+        code = main(list(words))
+        out, err = capfdbinary.readouterr()
+        return code, out.decode("latin-1"), err.decode()
+
+    return command
+
+
+def _command(name: str) -> ShortHelp:
+    command = hydra.get_command(click.Context(hydra), name)
+    assert isinstance(command, ShortHelp)
+    return command
+
+
+def _context(name: str) -> click.Context:
+    top = click.Context(hydra, info_name="hydra")
+    return click.Context(_command(name), info_name=name, parent=top)
+
+
+def _shown(text: str) -> list[str]:
+    return [line.split()[0].rstrip(",") for line in text.splitlines() if line.startswith("  -")]
+
+
+def _help_all(name: str, capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(click.exceptions.Exit):
+        _command(name).make_context(name, ["--help-all"], parent=click.Context(hydra))
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_at_most_ten_options_and_help_all_every_one(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, context = _command(name), _context(name)
+    short = _shown(command.get_help(context))
+    assert len({*short} - {"-h", "--help-all"}) <= 10
+    options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
+    assert len(_shown(_help_all(name, capsys))) == len(options)
+    assert ("--help-all" in short) == bool(command.common)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_named_as_common_is_an_option(name: str) -> None:
+    command = _command(name)
+    flags = {flag for option in command.params for flag in option.opts}
+    assert set(command.common) <= flags
+
+
+def test_an_option_that_help_leaves_out_is_taken_and_completed() -> None:
+    assert "--retry" not in _command("race").get_help(_context("race"))
+    context = _command("race").make_context("race", ["x", "--retry", "2"])
+    assert context.params["retry"] == 2
+    completion = ShellComplete(hydra, {}, "hydra", "_HYDRA_COMPLETE")
+    offered = [item.value for item in completion.get_completions(["race"], "--re")]
+    assert offered == ["--retry"]
+
+
+def test_every_command_stands_in_one_section_and_old_names_in_none() -> None:
+    text = hydra.get_help(click.Context(hydra, info_name="hydra"))
+    assert all(f"\n{title}:\n" in text for title in SECTIONS)
+    assert sum(map(len, SECTIONS.values())) == len(COMMANDS)
+    assert not any(f"\n  {name} " in text for name in RENAMED)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (("export", "claude"), ("diff", "claude", "--mbox")),
+        (("export", "claude", "--bundle"), ("diff", "claude", "--bundle")),
+        (("models", "opus", "--agent", "claude"), ("agents", "claude", "--model", "opus")),
+        (("models", "--json"), ("agents", "--models", "--json")),
+    ],
+)
+def test_an_old_name_does_the_same_and_names_the_new(
+    run: Run, old: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    (code, before, note), after = run(*old), run(*new)
+    assert (code, _undated(before)) == (0, _undated(after[1]))
+    assert before
+    assert note == f"hydra: `hydra {old[0]}` is now `{RENAMED[old[0]]}`\n"
+    assert (after[0], after[2]) == (0, "")
+
+
+def _undated(text: str) -> list[str]:
+    """Mail has the moment in which it was made, and the commit that hangs on it."""
+    return [line for line in text.splitlines() if not line.startswith(("From ", "Date:"))]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("claude", "--mbox", "--stat"), ("claude", "--bundle", "--json"), ("a", "b", "--mbox")],
+)
+def test_forms_of_a_diff_exclude_each_other(run: Run, shelf: Shelf, words: tuple[str, ...]) -> None:
+    assert run("diff", *words, "-o", "out")[0] == 2
+    assert not (shelf.repo / "out").exists()
+
+
+def test_a_diff_goes_into_a_new_file_only(run: Run, shelf: Shelf) -> None:
+    assert run("diff", "claude", "-o", "out")[0] == 0
+    assert (shelf.repo / "out").read_text() == run("diff", "claude")[1]
+    code, _, error = run("diff", "claude", "-o", "out")
+    assert (code, "is there already" in error) == (3, True)
+
+
+def test_a_race_is_named_by_its_place_or_by_the_option(run: Run, shelf: Shelf) -> None:
+    folder = shelf.race.patches.parent
+    for words in ((folder.name,), (folder.name[:9],), ("-r", folder.name), ()):
+        assert run("runs", "path", *words)[1] == f"{folder}\n"
+        assert folder.name in run("runs", "show", *words)[1]
+    for words in (("-r", folder.name), (folder.name,)):
+        assert folder.name in run("runs", "rm", "-n", *words)[1]
+    code, _, error = run("runs", "show", folder.name, "-r", folder.name)
+    assert (code, error.startswith("error: the race is named twice")) == (2, True)
+
+
+def test_runs_say_who_was_landed_and_what_was_taken_back(run: Run, shelf: Shelf) -> None:
+    def listed() -> tuple[str, list[str]]:
+        (entry,) = json.loads(run("runs", "--json")[1])["runs"]
+        *_, landed, _, _, _ = run("runs")[1].splitlines()[1].split()  # cost, size and its unit
+        return landed, entry["landed"]
+
+    assert listed() == ("no", [])
+    shelf.merge("claude")
+    assert listed() == ("claude", ["claude"])  # no verdict named it
+    shelf.undo()
+    assert listed() == ("undone", [])
