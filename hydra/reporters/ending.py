@@ -49,10 +49,11 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
 def _head(document: Data, verdict: Data, lanes: Sequence[Data]) -> str:
     signal = text(document, "interrupted")
     ended = f"Interrupted after {duration(number(document, 'seconds'))}. " if signal else ""
-    return ended + _answer(verdict, lanes)
+    return ended + answer(verdict, lanes)
 
 
-def _answer(verdict: Data, lanes: Sequence[Data]) -> str:
+def answer(verdict: Data, lanes: Sequence[Data]) -> str:
+    """Which patch to land, or that none is to be; up to the first colon without its reason."""
     top = text(verdict, "top")
     if not any(number(record(lane, "patch"), "files") for lane in lanes):
         return "No lane left a patch."
@@ -77,13 +78,13 @@ def _rows(verdict: Data, lanes: Sequence[Data], width: int | None) -> list[list[
             plus_minus(patch) if number(patch := record(lane, "patch"), "files") else "-",
             spent(lane),
             duration(number(lane, "seconds")),
-            _cut(_why(lane, top, verdict), width),
+            _cut(lane_why(lane, top, verdict), width),
         ]
         for lane in lanes
     ]
 
 
-def _why(lane: Data, top: Data, verdict: Data) -> str:
+def lane_why(lane: Data, top: Data, verdict: Data) -> str:
     """Nothing for the lane that the sentence above is about, nor where that says it of all."""
     if not verdict:
         return why(lane)
