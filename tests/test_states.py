@@ -112,14 +112,23 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
         (
             replace(result({DOWN: True}), status=Status.FAILED, exit_code=1),
             result({UP: True, DOWN: True}),
-            "held_back",
-            "test_up of the base no longer runs",
+            "broken",
+            "keeps test_up of the base from running",
         ),
     ],
 )
 def test_a_lane_alone(now: CheckResult, base: CheckResult, state: str, reason: str) -> None:
     lane_alone = judged(now, base)
     assert (lane_alone.state, lane_alone.reason) == (state, reason)
+
+
+def test_a_test_that_a_patch_to_tests_takes_away_holds_it_back() -> None:
+    base = result({UP: True, DOWN: True})
+    now = replace(result({DOWN: True}), status=Status.FAILED, exit_code=1)
+    changed = file("t.py", "def test_up():\n    f()\n", "def test_down():\n    f()\n")
+    found = verdict(evidence([lane("a", now, base=[base], files=[changed])], [base]))
+    assert of(found).state == "held_back"
+    assert "test_up" in of(found).reason
 
 
 def new_test(ends: Mapping[str, bool], base: CheckResult) -> LaneVerdict:

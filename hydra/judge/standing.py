@@ -75,12 +75,12 @@ class Standing:
         tried = self.whole.trial is not None and self.whole.known
         if self.fixed is None:
             return len(self.whole.mends) if tried else None
-        if self.gone and not tried and self._touches_tests():
+        if self.gone and not tried and self.touches_tests():
             return None
         fixed = [name for name in self.fixed if name not in self.hidden]
         return len(fixed) + sum(name not in self.fixed for name in self.whole.mends)
 
-    def _touches_tests(self) -> bool:
+    def touches_tests(self) -> bool:
         """Whether a test that is gone may go by another name now."""
         paths = (file.path for file in self.lane.files)
         return any(is_support(path) or is_configuration(path) for path in paths)

@@ -62,12 +62,12 @@ def _against(
     before = {result.check.name: result for result in baseline}
     for result in mine.lane.checks:
         if result.held_back:
-            yield _of_check(result, before.get(result.check.name))
+            yield _of_check(result, before.get(result.check.name), by_tests=mine.touches_tests())
 
 
 def _briefly(text: str) -> str:
     """A gate without what shows it, which stands among the gates in full."""
-    text = text.partition("; ")[0]
+    text = re.sub(r"\b[A-Z]\w*\.(?=test)", "", text.partition("; ")[0])  # the class of a test
     return text if len(text) <= _LONG else text.partition(": ")[0]
 
 
@@ -75,12 +75,12 @@ _LONG = 72
 """Characters from which a sentence goes without its details."""
 
 
-def _of_check(now: CheckResult, base: CheckResult | None) -> Ruling:
-    """What a required check that holds a patch back makes of it."""
+def _of_check(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> Ruling:
+    """What a required check that holds a patch back makes of it; `by_tests`: it changes tests."""
     name = now.check.name
     ran = base is not None and base.status in _RAN
     if now.status is Status.FAILED:
-        return _of_failure(now, base)
+        return _of_failure(now, base, by_tests=by_tests)
     if now.status is Status.NO_TESTS and base is not None and base.tests and base.tests.passed:
         return Ruling("broken", f"{name} finds no tests with it; on the base {base.says}")
     if now.status is Status.TIMED_OUT and ran:
@@ -89,9 +89,12 @@ def _of_check(now: CheckResult, base: CheckResult | None) -> Ruling:
     return Ruling("untested", f"{name} could not run on it{also}: {now.reason or now.says}")
 
 
-def _of_failure(now: CheckResult, base: CheckResult | None) -> Ruling:
+def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> Ruling:
     name, changed = now.check.name, now.comparison
     if changed is not None and not changed.breaks_nothing:
+        if lost := (*changed.vanished, *changed.skipped):
+            if not changed.broken and not by_tests:  # its code keeps them from running
+                return Ruling("broken", f"keeps {_named(lost)} of the base from running")
         return _of_tests(name, changed)
     if base is None or base.status not in _RAN:
         return Ruling("broken", f"{name} fails")

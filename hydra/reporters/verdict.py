@@ -87,7 +87,7 @@ def _lane(
         "gates": [_reason(reason) for reason in one.gates],
         "reasons": [_reason(reason) for reason in one.reasons],
         "chance": None if one.chance is None else round(one.chance, 6),
-        "score": _score(one.score),
+        "score": _score(one.score if one.state == "proved" else None),
         "checks": [check_document(result) for result in lane.checks],
         "protected": [
             {
