@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hydra.errors import HydraError
@@ -11,6 +12,7 @@ from hydra.git import patches
 from hydra.git.changes import renames
 from hydra.git.runner import GitFailed, is_unanswered
 from hydra.landing.hunks import Hunk, hunks
+from hydra.reporters.fields import records, text
 from hydra.reporters.page import LanePatch, build
 from hydra.store import RunRecord, shared
 
@@ -28,7 +30,16 @@ def page(run: RunRecord, document: Mapping[str, Any]) -> bytes:
         names = [str(lane["lane"]) for lane in document["lanes"]]
         found = [_patch(run, base, lane, branches.get(lane)) for lane in names]
         events = list(_events(run, problems))
-    return build(document, found, events, problems=problems)
+        plans = dict(_plans(run))
+    return build(document, found, events, problems=problems, plans=plans)
+
+
+def _plans(run: RunRecord) -> Iterator[tuple[str, str]]:
+    """What lanes planned, where the race asked for that; what cannot be read is not there."""
+    with suppress(HydraError, OSError):
+        for lane in records(run.result or {}, "lanes"):
+            if place := text(lane, "plan"):
+                yield text(lane, "lane"), (run.folder / place).read_text("utf-8", "replace")
 
 
 def _branches(run: RunRecord, problems: list[str]) -> dict[str, str]:

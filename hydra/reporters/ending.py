@@ -53,10 +53,11 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
 def _head(document: Data, verdict: Data, lanes: Sequence[Data]) -> str:
     signal = text(document, "interrupted")
     ended = f"Interrupted after {duration(number(document, 'seconds'))}. " if signal else ""
-    return ended + _answer(verdict, lanes)
+    return ended + answer(verdict, lanes)
 
 
-def _answer(verdict: Data, lanes: Sequence[Data]) -> str:
+def answer(verdict: Data, lanes: Sequence[Data]) -> str:
+    """Which patch to land, or that none is to be; up to the first colon without its reason."""
     top = text(verdict, "top")
     if not any(number(record(lane, "patch"), "files") for lane in lanes):
         return "No lane left a patch."
@@ -76,7 +77,7 @@ def _table(verdict: Data, lanes: Sequence[Data], width: int | None, color: bool)
     rows = [_row(lane, verdict)[:shown] for lane in lanes]
     used = sum(max((cells(_plain(row[at])) for row in rows), default=0) + 2 for at in range(shown))
     top = next((lane for lane in lanes if text(lane, "lane") == text(verdict, "top")), {})
-    whys = [clean(_why(lane, top, verdict)) for lane in lanes]
+    whys = [clean(lane_why(lane, top, verdict)) for lane in lanes]
     if width is not None:
         whys = [" ".join(_short(why, max(width - used - 2, _WHY.least))) for why in whys]
     whole = [[*row, why] for row, why in zip(rows, whys, strict=True)]
@@ -99,7 +100,7 @@ def _row(lane: Data, verdict: Data) -> list[Cell]:
     ]
 
 
-def _why(lane: Data, top: Data, verdict: Data) -> str:
+def lane_why(lane: Data, top: Data, verdict: Data) -> str:
     """Nothing for the lane that the sentence above is about, nor where that says it of all."""
     if not verdict:
         return why(lane)

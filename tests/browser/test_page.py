@@ -33,30 +33,62 @@ def file_name(page: Page) -> str:
     return told
 
 
-def test_the_verdict_is_what_one_sees_first(show: Open) -> None:
+def test_the_page_opens_on_the_answer_and_folds_all_else(show: Open) -> None:
     seen = show("small")
     page = seen.page
-    assert page.locator("h1").inner_text().startswith("codex: fixes all three failures")
-    assert "87%" in page.locator(".confidence").inner_text()
+    assert page.locator("h1").inner_text() == "Land codex"
+    assert page.locator(".hero .why").inner_text().startswith("Fixes all three failures; smallest")
     assert page.locator(".hero code.line").inner_text().startswith("hydra merge codex -r ")
-    lanes = page.locator("li.lane")
-    assert [lanes.nth(n).locator("h3").inner_text() for n in range(4)] == [
+    assert page.locator("#patch h3 button").all_inner_texts() == [
+        "src/pager.py",
+        "tests/test_pager.py",
+    ]
+    lanes = page.locator(".lane")
+    assert lanes.locator("strong").all_inner_texts() == [
         "codex",
         "claude",
         "codex-2",
         "cursor-agent",
     ]
-    assert "not mergeable" in lanes.nth(3).inner_text()
-    evidence = lanes.nth(0).locator("a.evidence").first.get_attribute("href") or ""
+    assert "held back" in lanes.nth(3).inner_text()
+    seen_text = page.locator("#view-verdict").inner_text()
+    for hidden in (".json", "87%", "tokens", " x 100", "of 100"):
+        assert hidden not in seen_text, hidden
+    lanes.nth(3).click()
+    assert page.locator("#patch h2").inner_text() == "What cursor-agent changes"
+    assert "assertEqual" in page.locator("#patch .row.add").first.inner_text()
+    page.locator("details.fold").first.locator("summary").click()
+    evidence = page.locator("a.evidence:visible").first.get_attribute("href") or ""
     assert evidence.startswith("file:///")
     assert evidence.endswith("/checks/1/codex/pytest.json")
     assert seen.quiet
 
 
 def test_what_is_unknown_is_no_zero(show: Open) -> None:
-    facts = show("small").page.locator("li.lane").nth(2).locator("dl.facts").first.inner_text()
+    details = show("small").page.locator("details.fold").nth(2)
+    details.locator("summary").click()
+    facts = details.locator("dl.facts").first.inner_text()
     assert "tokens\n?" in facts
     assert "cost\n?" in facts
+
+
+def test_a_held_back_lane_is_green_nowhere(show: Open) -> None:
+    page = show("small", "tests").page
+    rows, tests = page.locator("table.matrix").all()[:2]
+    cells = rows.locator("tbody tr:last-child td").all()
+    cells += tests.locator("tbody td:last-child").all()
+    assert [cell for cell in cells if "good" in (cell.get_attribute("class") or "")] == []
+    assert page.locator("td.warn", has_text="fixed").count() == 4  # two lanes, two tests
+
+
+def test_a_wide_table_scrolls_in_its_box_and_shows_that_it_does(show: Open) -> None:
+    page = show("small", "tests", width=360).page
+    frame = page.locator(".frame").first
+    wait(page, "document.querySelector('.frame').classList.contains('after')")
+    assert not frame.evaluate("(node) => node.classList.contains('before')")
+    frame.locator(".scroll").evaluate("(node) => node.scrollTo(node.scrollWidth, 0)")
+    wait(page, "document.querySelector('.frame').classList.contains('before')")
+    assert not frame.evaluate("(node) => node.classList.contains('after')")
 
 
 def test_the_keyboard_does_it_all(show: Open) -> None:
@@ -81,7 +113,7 @@ def test_the_keyboard_does_it_all(show: Open) -> None:
     page.keyboard.press("o")
     assert page.locator(".both.names").inner_text().split() == ["codex", "claude"]
     page.keyboard.press("u")
-    assert page.locator(".rows.unified").count() == 1
+    assert page.locator("#file .rows.unified").count() == 1
     page.keyboard.press("/")
     page.keyboard.type("usage")
     assert page.locator(".entry").count() == 1
@@ -123,7 +155,13 @@ def test_everything_can_be_reached_by_tab_and_shows_it(show: Open) -> None:
         assert told[1] != "none", told
         assert told[2] > 0, told
         reached.add(told[0])
-    assert {"Skip to the content", "Verdict", "Changes", "Copy", "Reasons and evidence"} <= reached
+    assert {
+        "Skip to the content",
+        "Verdict",
+        "Changes",
+        "Copy",
+        "codex Codex \u00b7 gpt-5.5",
+    } <= reached
 
 
 def test_three_hundred_files_are_in_the_tree_and_none_is_drawn(show: Open) -> None:
@@ -191,7 +229,7 @@ def test_a_line_that_is_far_too_long_is_cut_and_counted(show: Open) -> None:
     assert seen.quiet
 
 
-@pytest.mark.parametrize("width", [390, 768, 1280, 1920])
+@pytest.mark.parametrize("width", [360, 768, 1280, 1920])
 @pytest.mark.parametrize("name", ["small", "hostile", "many"])
 def test_no_width_scrolls_sideways(show: Open, name: str, width: int) -> None:
     page = show(name, width=width).page
@@ -210,7 +248,7 @@ def test_no_width_scrolls_sideways(show: Open, name: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("name", ["small", "hostile"])
 def test_axe_finds_nothing(show: Open, name: str, scheme: Scheme, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

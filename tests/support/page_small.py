@@ -227,6 +227,7 @@ def _small_document(shelf: Shelf) -> Document:
             "codex-2",
             3,
             mergeable=False,
+            state="held_back",
             label="Codex",
             status="timed_out",
             why="idle for 10:00; its patch is kept and fixes 2 of 3 failures",
@@ -257,6 +258,7 @@ def _small_document(shelf: Shelf) -> Document:
             "cursor-agent",
             4,
             mergeable=False,
+            state="held_back",
             label="Cursor Agent",
             why="makes the tests pass by changing what they expect",
             gates=[

@@ -94,7 +94,9 @@ def comparison(**lists: Sequence[str]) -> Document:
 
 def lane(name: str, rank: int | None, *, mergeable: bool = True, **words: Any) -> Document:
     """One lane of a verdict document."""
+    state = "proved" if mergeable else "broken"
     told: Document = {
+        **{"state": state, "reason": words.get("why", "")},
         **{"lane": name, "adapter": name.split("-")[0], "model": None, "label": name.title()},
         **{"rank": rank, "tied": [], "mergeable": mergeable, "status": "completed", "why": ""},
         **{"gates": [], "reasons": [], "chance": None, "score": None, "checks": []},
@@ -123,6 +125,7 @@ def verdict(shelf: Shelf, lanes: list[Document], **words: Any) -> Document:
         **{"schema": 1, "kind": "verdict", "run": RUN, "base": shelf.race.base},
         **{"base_name": "main", "title": "Fix the pager", "repository": str(shelf.repo)},
         **{"top": lanes[0]["lane"] if lanes else None, "says": "one is ahead"},
+        "checked": True,
         "mergeable": sum(one["mergeable"] for one in lanes),
         "confidence": {"word": "unknown", "share": None, "why": ""},
         **{"lanes": lanes, "baseline": [], "cross": [], "groups": [], "shared": []},

@@ -19,7 +19,9 @@ from hydra.reporters.fields import records, text
 from hydra.reporters.page.carried import Json, LanePatch, carry
 from hydra.reporters.page.harmless import prose, whole
 from hydra.reporters.page.languages import languages_of
+from hydra.reporters.page.opening import lane_line, opening
 from hydra.reporters.page.timeline import timelines
+from hydra.reporters.ranking import landing_options
 from hydra.reporters.text import clean, quote
 
 _PARTS = (
@@ -39,17 +41,26 @@ def build(
     events: Iterable[Event],
     *,
     problems: Sequence[str] = (),
+    plans: Mapping[str, str] | None = None,
 ) -> bytes:
     """The whole page. `patches` are of the document's lanes, in its order; `problems` what could
-    not be read of the run, a sentence each."""
+    not be read of the run, a sentence each; `plans` what lanes planned, where that was asked."""
     lanes = records(document, "lanes")
     rows, hunks = carry(patches, lanes)
     times = timelines(events)
     head = {
         "verdict": whole(_without_files(document)),
-        "run": quote(text(document, "run")),
+        "opening": opening(document, plans or {}),
+        "run": quote(text(document, "run")) + landing_options(document),
         "link": _link(text(document, "folder")),
-        "lanes": [{"arg": quote(patch.lane), "problem": prose(patch.problem)} for patch in patches],
+        "lanes": [
+            {
+                **lane_line(lane, document, plans or {}),
+                "arg": quote(patch.lane),
+                "problem": prose(patch.problem),
+            }
+            for lane, patch in zip(lanes, patches, strict=True)
+        ],
         "files": rows,
         "times": [{k: v for k, v in one.items() if k not in ("first", "last")} for one in times],
         "problems": [prose(one) for one in problems],

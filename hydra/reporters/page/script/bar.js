@@ -25,8 +25,8 @@ const conflictList = (found) =>
     : null;
 
 const gated = () => {
-  const held = [...PICKS.keys()].map((lane) => LANES[lane]).filter((lane) => !lane.mergeable).map((lane) => lane.name);
-  return held.length ? el("p", { class: "muted" }, `Not mergeable by itself: ${held.join(", ")}. Look at what you take.`) : null;
+  const against = [...PICKS.keys()].map((lane) => LANES[lane]).filter((lane) => lane.style === "bad");
+  return against.length ? el("p", { class: "muted" }, `${against.map((lane) => `${lane.name}: ${lane.word}`).join("; ")}. Look at what you take.`) : null;
 };
 
 const picksChanged = () => {

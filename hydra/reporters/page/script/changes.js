@@ -83,6 +83,8 @@ const rowsOf = (file) => {
   return SHOWN.split ? splitRows(file, SHOWN.lane) : unifiedRows(file, SHOWN.lane);
 };
 
+const NOTHING = "There are no lines to show: it is empty, binary, or changed in its mode alone.";
+
 const drawFile = () => {
   const file = FILES[SHOWN.file];
   const beside = SHOWN.split || SHOWN.other >= 0;
@@ -95,13 +97,8 @@ const drawFile = () => {
   const against = SHOWN.other < 0 ? "the base" : LANES[SHOWN.other].name;
   const names = beside && el("div", { class: "both names", "aria-hidden": "true" }, SHOWN.other < 0 ? [el("div", {}, "base"), el("div", {}, LANES[SHOWN.lane].name)] : [SHOWN.lane, SHOWN.other].map((lane) => el("div", {}, LANES[lane].name)));
   const nothing = SHOWN.rows.every((row) => ["head", "heads"].includes(row.t));
-  const pane = el(
-    "div",
-    { class: "diff", tabindex: 0, role: "region", "aria-label": `${file.path}: ${LANES[SHOWN.lane].name} against ${against}` },
-    names,
-    rows,
-    nothing ? el("p", { class: "muted nothing" }, "There are no lines to show: it is empty, binary, or changed in its mode alone.") : null,
-  );
+  const label = `${file.path}: ${LANES[SHOWN.lane].name} against ${against}`;
+  const pane = scrollable(label, [names, rows, nothing ? el("p", { class: "muted nothing" }, NOTHING) : null], "diff");
   SHOWN.drawn = drawRows(rows, SHOWN.rows, file.language, digits);
   $("file").replaceChildren(fileHead(file), pane);
   refreshPicks($("file"));

@@ -10,14 +10,12 @@ const read = (id) => {
 
 const DATA = read("data");
 const VERDICT = DATA.verdict;
-// A commit would take along what the user had not committed.
-const ON_RUN = `-r ${DATA.run}${VERDICT.uncommitted ? " --no-commit" : ""}`;
+const ON_RUN = `-r ${DATA.run}`;
 const LANES = list(VERDICT.lanes).map((told, index) => ({
   ...told,
   index,
   name: String(told.lane),
-  arg: DATA.lanes[index].arg,
-  problem: DATA.lanes[index].problem,
+  ...DATA.lanes[index],
 }));
 const FILES = DATA.files.map((told, index) => ({
   ...told,

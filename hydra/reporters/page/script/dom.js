@@ -30,8 +30,18 @@ const say = (text) => {
   $("said").textContent = text;
 };
 
-const scrollable = (label, ...children) =>
-  el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, ...children);
+// A box in which wide things scroll, with a shadow at the edge where there is more.
+const scrollable = (label, child, style = "scroll") => {
+  const box = el("div", { class: style, tabindex: 0, role: "region", "aria-label": label }, child);
+  const frame = el("div", { class: "frame" }, box);
+  const look = () => {
+    frame.classList.toggle("before", box.scrollLeft > 1);
+    frame.classList.toggle("after", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  };
+  box.addEventListener("scroll", look, { passive: true });
+  new ResizeObserver(look).observe(box);
+  return frame;
+};
 
 const copyText = async (text, from) => {
   try {

@@ -102,7 +102,6 @@ let watching = null;
 let turn = 0;
 
 const drawRows = (holder, rows, language, wide) => {
-  digits = wide;
   if (watching) watching.disconnect();
   turn += 1;
   const mine = turn;
@@ -116,6 +115,7 @@ const drawRows = (holder, rows, language, wide) => {
   const fill = (chunk) => {
     if (chunk.drawn) return;
     chunk.drawn = true;
+    digits = wide;
     const some = rows.slice(chunk.from, chunk.to);
     colour(some, language);
     chunk.node.append(...some.map(rowNode));

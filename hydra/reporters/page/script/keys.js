@@ -49,7 +49,7 @@ const goLane = (by) => {
     if (names.length) showTimeline(nextOf(names, eventLane, by));
     return;
   }
-  const cards = [...document.querySelectorAll("li.lane")];
+  const cards = [...document.querySelectorAll(".lane")];
   const now = cards.findIndex((card) => card.contains(document.activeElement));
   const card = cards[Math.max(0, Math.min(cards.length - 1, now + by))];
   card.focus({ preventScroll: true });

@@ -19,8 +19,13 @@ const WORDS = {
 };
 const MOST = 300;
 
-const cell = (word, file, extra) => {
-  const [sign, style, said] = own(WORDS, word) || ["?", "none", word];
+// What a lane that is held back passes by its own tests speaks for nothing, and is not green.
+const signFor = (lane, sign, style) =>
+  lane && lane.state === "held_back" && style.startsWith("good") ? ["!", "warn"] : [sign, style];
+
+const cell = (word, file, extra, lane) => {
+  const [plainly, coloured, said] = own(WORDS, word) || ["?", "none", word];
+  const [sign, style] = signFor(lane, plainly, coloured);
   const shown = [el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "said" }, said, extra ? ` ${extra}` : "")];
   const href = file && DATA.link ? `${DATA.link}/${String(file).split("/").map(encodeURIComponent).join("/")}` : null;
   const inside = href ? el("a", { href, target: "_blank", rel: "noreferrer", title: file }, shown) : shown;
@@ -29,7 +34,7 @@ const cell = (word, file, extra) => {
 
 const laneHeads = (first) => [
   first.map((name) => el("th", { scope: "col" }, name)),
-  LANES.map((lane) => el("th", { scope: "col", class: "turned" }, lane.name)),
+  LANES.map((lane) => el("th", { scope: "col" }, lane.name, lane.state === "held_back" ? el("small", {}, lane.word) : null)),
 ];
 
 const table = (caption, head, rows) =>
@@ -43,14 +48,15 @@ const checkOf = (checks, name) => list(checks).find((one) => one.check === name)
 
 const COUNTED = ["fixed", "broken", "still_failing", "new", "new_failing", "vanished", "flaky"];
 
-const checkCell = (check) => {
+const checkCell = (check, lane) => {
   if (!check) return el("td", { class: "cell none" }, "not run");
   const counts = (check.comparison && check.comparison.counts) || {};
   const told = COUNTED.filter((name) => own(counts, name)).map((name) => `${count(counts[name])} ${name.replaceAll("_", " ")}`);
+  const [sign, style] = signFor(lane, ...own(WORDS, check.status === "passed" ? "passed" : "failed"));
   return el(
     "td",
-    { class: `cell says ${check.status === "passed" ? "good" : "bad"}` },
-    el("span", { class: "sign", "aria-hidden": "true" }, check.status === "passed" ? "\u2713" : "\u2715"),
+    { class: `cell says ${style}` },
+    el("span", { class: "sign", "aria-hidden": "true" }, sign),
     el("span", { class: "said" }, check.says),
     told.length ? el("small", {}, told.join(", ")) : null,
     el("small", {}, known(check.seconds) ? `${brief(check.seconds)} ` : null, evidence(check.details || check.output)),
@@ -68,13 +74,13 @@ const checksTable = () => {
   const names = checkNames();
   if (!names.length) return el("p", { class: "muted" }, "No checks were run: name one with --check.");
   const trials = [...new Set(LANES.flatMap((lane) => list(lane.protected).map((one) => one.check)))];
-  const row = (name, checks, put) =>
-    el("tr", {}, el("th", { scope: "row" }, name), names.map((one) => checkCell(checkOf(checks, one))), trials.map((one) => protectedCell(put, one)));
+  const row = (name, checks, put, lane) =>
+    el("tr", {}, el("th", { scope: "row" }, name, lane && lane.state === "held_back" ? el("small", {}, lane.word) : null), names.map((one) => checkCell(checkOf(checks, one), lane)), trials.map((one) => protectedCell(put, one)));
   const heads = [...names, ...trials.map((name) => `${name}, the base's tests put back`)];
   return table(
     "What each check said",
     ["on", ...heads].map((name) => el("th", { scope: "col" }, name)),
-    [row("the base", VERDICT.baseline, null), LANES.map((lane) => row(lane.name, lane.checks, lane.protected))],
+    [row("the base", VERDICT.baseline, null), LANES.map((lane) => row(lane.name, lane.checks, lane.protected, lane))],
   );
 };
 
@@ -122,7 +128,7 @@ const testsTables = () =>
   checkNames().flatMap((name) => {
     const rows = testRows(name);
     if (!rows.length) return [];
-    const draw = (row) => el("tr", {}, el("th", { scope: "row", class: "id" }, row.id), cell(row.base), row.lanes.map((word) => cell(word)));
+    const draw = (row) => el("tr", {}, el("th", { scope: "row", class: "id" }, row.id), cell(row.base), row.lanes.map((word, at) => cell(word, null, "", LANES[at])));
     const title = checkNames().length > 1 ? `Test by test: ${name}` : "Test by test";
     return [
       el("h3", {}, title),
@@ -146,7 +152,7 @@ const crossTable = () => {
 };
 
 const legend = () =>
-  el("p", { class: "legend muted" }, "Signs: ", Object.values(WORDS).filter(([sign]) => sign).map(([sign, style, said]) => [el("span", { class: style }, el("b", {}, sign), ` ${said}`), " "]));
+  el("p", { class: "legend muted" }, "Signs: ", Object.values(WORDS).filter(([sign]) => sign).map(([sign, style, said]) => [el("span", { class: style }, el("b", {}, sign), ` ${said}`), " "]), el("span", { class: "warn" }, el("b", {}, "!"), " passes, but the patch is held back"));
 
 const drawTests = () => {
   fill(

@@ -1,52 +1,82 @@
-// The verdict: one sentence, how sure, and the lanes in the order of their ranks.
-const confidenceBlock = (told) => {
-  const share = known(told.share)
-    ? [
-        el("meter", { min: 0, max: 1, value: told.share, "aria-label": "Confidence" }),
-        el("p", { class: "share" }, `A winner like this one was right in ${percent(told.share)} of the measured cases.`),
-      ]
-    : el("p", { class: "share" }, "Not measured for a case like this one.");
-  return el(
-    "div",
-    { class: "confidence" },
-    el("h2", {}, "Confidence"),
-    el("p", { class: "word" }, told.word || "unknown", known(told.share) ? el("span", {}, percent(told.share)) : null),
-    share,
-    told.why ? el("p", { class: "muted" }, told.why) : null,
-  );
-};
+// The verdict: the answer and why, the patch to land beneath it, the lanes beside that. All else is folded.
+const fold = (title, ...children) => el("details", { class: "fold" }, el("summary", {}, title), ...children);
 
-const landing = () => {
-  const top = laneNamed(VERDICT.top);
-  if (top) return copyable(`hydra merge ${top.arg} ${ON_RUN}`, "The line that lands it");
-  const some = LANES.some((lane) => lane.mergeable);
-  const why = some
-    ? "No lane is ahead of the others: choose one below, or pick files and hunks under Changes."
-    : "No lane is mergeable as it is. What is good in them can be picked under Changes.";
-  return el("p", { class: "muted" }, why);
-};
-
-const hero = () => {
-  const short = String(VERDICT.base || "").slice(0, 7);
-  const named = VERDICT.base_name ? ` (${VERDICT.base_name})` : "";
+const answer = () => {
+  const { says, why, help, lines } = DATA.opening;
   return el(
     "div",
     { class: "hero" },
-    el(
-      "div",
-      { class: "main" },
-      el("p", { class: "task" }, VERDICT.title),
-      el("h1", {}, VERDICT.says),
-      landing(),
-      el(
-        "p",
-        { class: "facts-line" },
-        [`base ${short}${named}`, plural(LANES.length, "lane"), `${count(VERDICT.mergeable)} mergeable`]
-          .map((text) => el("span", {}, text)),
-      ),
-    ),
-    confidenceBlock(VERDICT.confidence || {}),
+    el("p", { class: "task" }, VERDICT.title),
+    el("h1", {}, says),
+    why ? el("p", { class: "why" }, why) : null,
+    help ? el("p", { class: "muted" }, help) : null,
+    lines.map((line) => copyable(line, "The line that lands it")),
+    DATA.problems.map((text) => el("p", { class: "warn" }, text)),
   );
+};
+
+const laneButton = (lane) =>
+  el(
+    "li",
+    {},
+    button(
+      [
+        el("span", { class: "rank" }, unseen("rank "), known(lane.rank) ? lane.rank : "\u2013"),
+        el("strong", {}, lane.name),
+        el("span", { class: `pill ${lane.style}` }, lane.word),
+        lane.patch ? el("span", { class: "size" }, plusMinus(lane.patch.insertions, lane.patch.deletions)) : null,
+        lane.line ? el("span", { class: "why" }, lane.line) : null,
+      ],
+      () => showPatch(lane),
+      { class: "lane", id: `lane-${lane.index}`, "aria-pressed": "false" },
+    ),
+  );
+
+// Rows of a patch that are drawn here; Changes has all.
+const PATCH_ROWS = 400;
+
+const patchRows = (file, rows) => {
+  colour(rows, file.language);
+  digits = gutterDigits(rows);
+  const drawn = el("div", { class: "rows unified" }, rows.map((row) =>
+    row.t === "head" ? el("div", { class: "head" }, row.hunk.head) : rowNode(row)));
+  drawn.style.minWidth = `${widest(rows)}ch`;
+  return drawn;
+};
+
+const patchFiles = (lane) => {
+  let room = PATCH_ROWS;
+  return filesOf(lane.index).map((file) => {
+    const all = room > 0 ? unifiedRows(file.index, lane.index) : [];
+    const rows = all.slice(0, room);
+    room -= rows.length;
+    const more = all.length - rows.length;
+    return [
+      el("h3", {}, button(file.path, () => goTo(file.index, lane.index), { class: "link" }), " ", el("small", {}, plusMinus(...file.lanes[lane.index].slice(1)))),
+      rows.length > 1 ? scrollable(`${file.path}: ${lane.name} against the base`, patchRows(file, rows), "diff") : null,
+      more > 0 ? el("p", { class: "muted" }, `${plural(more, "more row")} under Changes`) : null,
+    ];
+  });
+};
+
+const showPatch = (lane) => {
+  for (const one of document.querySelectorAll(".lane")) one.setAttribute("aria-pressed", String(one.id === `lane-${lane.index}`));
+  const files = filesOf(lane.index);
+  const title = lane.plan ? `The plan of ${lane.name}` : files.length ? `What ${lane.name} changes` : lane.name;
+  const nothing = files.length || lane.plan ? "" : lane.problem || NOTHING;
+  $("patch").replaceChildren(...[
+    el("h2", {}, title),
+    lane.plan ? el("blockquote", { class: "plan", tabindex: 0 }, lane.plan) : null,
+    nothing ? el("p", { class: "muted" }, nothing) : null,
+    ...patchFiles(lane).flat(),
+  ].filter(Boolean));
+};
+
+const sure = () => {
+  const { word, share, why } = VERDICT.confidence || {};
+  if (!VERDICT.top) return null;
+  const often = known(share) ? `A winner like this was right in ${percent(share)} of the measured cases.` : "Not measured for a case like this.";
+  return fold(`How sure: ${word || "unknown"}`, el("p", {}, often), why ? el("p", { class: "muted" }, why) : null);
 };
 
 const fact = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value));
@@ -62,7 +92,7 @@ const laneFacts = (lane) => {
   const patch = lane.patch || {};
   const usage = lane.usage || {};
   const checks = list(lane.checks).slice(0, 4).map((check) =>
-    fact(check.check, el("span", { class: `says ${check.status === "passed" ? "good" : "bad"}` }, check.says)));
+    fact(check.check, el("span", { class: check.status === "passed" ? signFor(lane, "", "good")[1] : "bad" }, check.says)));
   const more = list(lane.checks).length - checks.length;
   return el(
     "dl",
@@ -98,30 +128,10 @@ const reasonList = (title, reasons, gate) =>
     ? [el("h4", {}, title), el("ul", { class: "reasons" }, reasons.map((one) => reasonItem(one, gate)))]
     : [];
 
-const scoreTable = (score) => {
-  if (!score || !list(score.dimensions).length) return null;
-  const rows = list(score.dimensions).map((one) =>
-    el(
-      "tr",
-      {},
-      el("th", { scope: "row" }, one.name),
-      el("td", { class: "number" }, count(one.weight)),
-      el("td", { class: "number" }, known(one.value) ? one.value.toFixed(1) : "?"),
-      el("td", { class: "formula" }, one.formula),
-    ));
-  const head = ["part", "weight", "value", "how"].map((name) => el("th", { scope: "col" }, name));
-  return el(
-    "div",
-    { class: "score" },
-    el("h4", {}, "Score ", el("span", { class: "total" }, known(score.total) ? score.total.toFixed(1) : "?"), el("span", { class: "muted" }, " of 100; shown beside the rank, which does not follow it")),
-    scrollable("Score", el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))),
-  );
-};
-
 const protectedList = (lane) =>
   list(lane.protected).map((one) =>
     el("li", { class: "reason" }, el("span", { class: "kind" }, "protected"), el("span", { class: "text" },
-      `${one.check}: ${one.says}, with the base's own ${list(one.paths).join(", ") || "tests"} put back`,
+      `${one.check}: ${one.says}, with the base's version of ${list(one.paths).join(", ") || "the tests"}`,
       " ", evidence(one.details))));
 
 const remarkList = (lane) => {
@@ -129,7 +139,7 @@ const remarkList = (lane) => {
   const notes = list(VERDICT.notes).filter((note) => note.lane === lane.name);
   const items = told.map((one) => ({ kind: one.kind, text: one.text, path: one.path }));
   const said = notes.map((one) => ({ kind: `remark by ${one.reviewer}`, text: one.text, path: one.path }));
-  return reasonList("Remarks, which weigh nothing", [...items, ...said], false);
+  return reasonList("To look at; it changes no rank", [...items, ...said], false);
 };
 
 const laneDetails = (lane) => {
@@ -142,8 +152,8 @@ const laneDetails = (lane) => {
       el(
         "div",
         {},
-        reasonList("Why it is not mergeable", list(lane.gates), true),
-        reasonList("Reasons, the weightiest first", list(lane.reasons), false),
+        reasonList("What speaks against it", list(lane.gates), true),
+        reasonList("Why, the weightiest first", list(lane.reasons), false),
         shown.length ? [el("h4", {}, "With the base's tests"), el("ul", { class: "reasons" }, shown)] : null,
         remarkList(lane),
         lane.message ? [el("h4", {}, "What it said last"), el("blockquote", {}, lane.message)] : null,
@@ -151,7 +161,7 @@ const laneDetails = (lane) => {
       el(
         "div",
         {},
-        scoreTable(lane.score),
+        laneFacts(lane),
         el("h4", {}, "Spent"),
         el(
           "dl",
@@ -161,7 +171,6 @@ const laneDetails = (lane) => {
           fact("tokens out", tokens(usage.output_tokens)),
           fact("cost", spent(lane)),
         ),
-        known(lane.chance) ? [el("h4", {}, "Chance by the tests of all lanes"), el("p", {}, `${chanceOf(lane.chance)}: what the tests say by themselves. How often such a winner was right is the confidence.`)] : null,
       ),
     ),
     el(
@@ -179,39 +188,17 @@ const laneDetails = (lane) => {
   ];
 };
 
-const laneCard = (lane, openAtFirst) => {
-  const details = el("details", {}, el("summary", {}, "Reasons and evidence"));
+const evidenceOf = (lane) => {
+  const model = [lane.label || lane.adapter, lane.model].filter(Boolean).join(" \u00b7 ");
+  const tied = list(lane.tied).length ? `tied with ${lane.tied.join(", ")}` : "";
+  const details = fold([el("strong", {}, lane.name), el("span", { class: "muted" }, [` ${model}`, tied].filter(Boolean).join(", "))]);
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) {
       fill(details, laneDetails(lane));
       refreshPicks();
     }
   });
-  details.open = openAtFirst;
-  const model = [lane.label || lane.adapter, lane.model].filter(Boolean).join(" \u00b7 ");
-  const tied = list(lane.tied).length ? `tied with ${lane.tied.join(", ")}` : "";
-  const status = lane.status && lane.status !== "completed" ? lane.status.replaceAll("_", " ") : "";
-  return el(
-    "li",
-    { class: `lane ${lane.mergeable ? "yes" : "no"}`, id: `lane-${lane.index}`, tabindex: -1 },
-    el("div", { class: "rank" }, el("span", { class: "unseen" }, "rank "), known(lane.rank) ? lane.rank : "\u2013"),
-    el(
-      "div",
-      { class: "body" },
-      el(
-        "div",
-        { class: "name" },
-        el("h3", {}, lane.name),
-        el("span", { class: "pill" }, lane.mergeable ? "\u2713 " : "\u2715 ", MERGEABLE(lane)),
-        tied ? el("span", { class: "pill tie" }, "= ", tied) : null,
-        status ? el("span", { class: "pill tie" }, status) : null,
-        el("span", { class: "muted" }, model),
-      ),
-      el("p", { class: "why" }, lane.why),
-      laneFacts(lane),
-      details,
-    ),
-  );
+  return details;
 };
 
 const GROUPS = {
@@ -234,14 +221,12 @@ const agreement = () => {
   const shown = shared.slice(0, 12).map(sharedItem);
   if (!groups.length && !shown.length) return null;
   const more = shared.slice(12);
-  const rest = more.length
-    ? el("details", {}, el("summary", {}, `${more.length} more`), el("ul", {}, more.slice(0, 500).map(sharedItem)))
-    : null;
-  return el("div", { class: "panel" }, el("h2", {}, "Where lanes agree"), el("ul", {}, groups, shown), rest);
+  const rest = more.length ? fold(`${more.length} more`, el("ul", {}, more.slice(0, 500).map(sharedItem))) : null;
+  return fold("Where lanes agree", el("ul", {}, groups, shown), rest);
 };
 
 const sentences = (title, texts) =>
-  texts.length ? el("div", { class: "panel" }, el("h2", {}, title), el("ul", {}, texts.map((text) => el("li", {}, text)))) : null;
+  texts.length ? fold(title, el("ul", {}, texts.map((text) => el("li", {}, text)))) : null;
 
 // Tests that an agent was asked for: the input that separates patches, and what each gives.
 const separatingTest = (one) => {
@@ -264,25 +249,33 @@ const separated = () => {
   const says = shown.length
     ? `${count(shown.length)} of ${plural(tests.length, "test")} that ${told.agent} wrote tell patches apart.`
     : `${plural(tests.length, "test")} of ${told.agent}'s: none tells the leading patches apart.`;
-  return el("div", { class: "panel wide separated" }, el("h2", {}, "What tells the leading lanes apart"), el("p", {}, says), el("ul", {}, shown.slice(0, 20).map(separatingTest)));
+  return fold("What tells the leading lanes apart", el("p", {}, says), el("ul", { class: "separated" }, shown.slice(0, 20).map(separatingTest)));
 };
 
 const drawVerdict = () => {
   const notes = list(VERDICT.notes).filter((note) => !laneNamed(note.lane)).map((note) => note.text);
+  const short = String(VERDICT.base || "").slice(0, 7);
+  const named = VERDICT.base_name ? ` (${VERDICT.base_name})` : "";
+  const warnings = list(VERDICT.warnings);
   fill(
     $("view-verdict"),
-    hero(),
-    el("h2", { class: "heading" }, "Lanes"),
-    el("ol", { class: "lanes" }, LANES.map((lane, at) => laneCard(lane, at === 0 && LANES.length < 9))),
+    answer(),
     el(
       "div",
-      { class: "panels" },
-      separated(),
-      agreement(),
-      sentences("What was not tried", list(VERDICT.not_tried)),
-      sentences("Remarks", notes),
-      sentences("Warnings", [...list(VERDICT.warnings), ...DATA.problems]),
+      { class: "first" },
+      el("div", { id: "patch" }),
+      el("div", { class: "beside-it" }, el("h2", {}, plural(LANES.length, "lane")), el("ol", { class: "lanes" }, LANES.map(laneButton))),
     ),
-    VERDICT.folder ? el("p", { class: "folder muted" }, "Every file named here lies in ", el("code", {}, VERDICT.folder), ".") : null,
+    el("h2", {}, "Evidence"),
+    LANES.map(evidenceOf),
+    sure(),
+    separated(),
+    agreement(),
+    sentences("What was not tried", list(VERDICT.not_tried)),
+    sentences("Remarks", notes),
+    sentences(plural(warnings.length, "warning"), warnings),
+    fold("Where it lies", el("p", {}, `base ${short}${named}; every file named here is in `, el("code", {}, VERDICT.folder), ".")),
   );
+  const first = laneNamed(VERDICT.top) || LANES.find((lane) => lane.plan || filesOf(lane.index).length) || LANES[0];
+  if (first) showPatch(first);
 };

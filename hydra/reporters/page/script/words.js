@@ -28,10 +28,7 @@ const bytes = (value) => {
   return `${value} B`;
 };
 const percent = (share) => (known(share) ? `${Math.round(share * 100)}%` : "?");
-// A chance is never certain.
-const chanceOf = (share) => (share > 0.99 ? "over 99%" : share < 0.01 ? "under 1%" : percent(share));
 const sum = (a, b) => (known(a) && known(b) ? a + b : null);
-const MERGEABLE = (lane) => (lane.mergeable ? "mergeable" : "not mergeable");
 
 const plusMinus = (added, deleted) => [
   el("span", { class: "plus" }, `+${count(added)}`),

@@ -1,0 +1,83 @@
+"""What the page opens on: the answer, why, the lines to type, and a line for each lane."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from hydra.reporters import ranking
+from hydra.reporters.ending import answer, lane_why
+from hydra.reporters.fields import Data, number, record, records, text
+from hydra.reporters.page.carried import Json
+from hydra.reporters.page.harmless import prose
+from hydra.reporters.text import clean, gist, plural, quote
+
+
+def opening(verdict: Data, plans: Mapping[str, str]) -> Json:
+    """`says` and `why` are one sentence in two parts; `help` is what is to be done where it names
+    no lane, `lines` are what lands. `plans` are texts by lane, of a race that asked for them."""
+    lanes = records(verdict, "lanes")
+    patched = any(number(record(lane, "patch"), "files") for lane in lanes)
+    if plans and not patched:
+        says, why, help = plural(len(plans), "plan"), _ASKED, "Read them below."
+    else:
+        says, _, why = clean(answer(verdict, lanes)).partition(": ")
+        why, help = why or _why(verdict, lanes), _help(verdict, lanes, patched)
+    lines = _lines(verdict, lanes) if patched else []
+    return {"says": says.rstrip("."), "why": _sentence(why), "help": help, "lines": lines}
+
+
+_ASKED = "this race asked for plans and not for patches, so there is nothing to land"
+
+
+def lane_line(lane: Data, verdict: Data, plans: Mapping[str, str]) -> Json:
+    """A lane's state in a word, how good that is, its reason, and its plan if it has one."""
+    plan = plans.get(text(lane, "lane"), "")
+    top = next((it for it in records(verdict, "lanes") if it["lane"] == verdict.get("top")), {})
+    why = lane_why(lane, top, verdict) or (gist(text(lane, "reason")) if lane is top else "")
+    return {
+        "word": "plan" if plan else clean(ranking.word(lane)),
+        "style": "none" if plan else ranking.style(lane),
+        "line": clean(gist(plan, 120) if plan else why),
+        "plan": prose(plan),
+    }
+
+
+def _sentence(why: str) -> str:
+    return f"{why[:1].upper()}{why[1:].rstrip('.')}." if why else ""
+
+
+def _why(verdict: Data, lanes: Sequence[Data]) -> str:
+    """How many lanes are what, where the answer has no reason of its own."""
+    if verdict.get("checked") is False:
+        top = next((it for it in lanes if it["lane"] == verdict.get("top")), {})
+        return gist(text(top, "why"))
+    words = Counter(clean(ranking.word(lane)) for lane in lanes)
+    return ", ".join(f"{count} {word}" for word, count in words.items())
+
+
+def _help(verdict: Data, lanes: Sequence[Data], patched: bool) -> str:
+    if not patched:
+        return "Why each ended is said beside it, and in full by hydra runs show."
+    if verdict.get("checked") is False:
+        return 'A check tells which of them to land: hydra check --check "pytest -q".'
+    if verdict.get("top"):
+        return ""
+    if ranking.tied_for_first(verdict):
+        return "Look at both, then land the one that you choose."
+    if text(lanes[0], "state") == "untested":
+        return "A test that fails on the base and passes with a patch proves it; you may land one."
+    return "What is good in them can be picked, file by file, under Changes."
+
+
+def _lines(verdict: Data, lanes: Sequence[Data]) -> list[str]:
+    names = ranking.tied_for_first(verdict) or [text(verdict, "top")]
+    if names == [""]:
+        first = lanes[0]
+        names = [text(first, "lane")] if text(first, "state") == "untested" else []
+    rest = f" -r {quote(text(verdict, 'run'))}{ranking.landing_options(verdict)}"
+    return [f"hydra merge {quote(name)}{rest}" for name in names[:_MOST]]
+
+
+_MOST = 3
+"""Lines to type on the first screen."""

@@ -1,0 +1,92 @@
+"""What the page opens on, for every kind of race: the first screen is true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.reporters.page.opening import lane_line, opening
+from tests.support import fakes, verdicts
+from tests.support.command import Hydra
+from tests.support.verdicts import Document
+
+
+def lane(name: str, state: str, reason: str, **more: Any) -> Document:
+    return verdicts.lane(name, state=state, reason=reason, **more)
+
+
+CLAUDE = lane("claude", "proved", "fixes both failing tests, breaks nothing (43 passed)")
+NO_PATCH: Document = {"rank": None, "patch": None, "status": "failed"}
+SIGNED_OUT = lane("codex", "held_back", "codex is not signed in", **NO_PATCH)
+
+
+def opened(*lanes: Document, plans: dict[str, str] | None = None, **more: Any) -> Document:
+    document = {**verdicts.verdict(), "checked": True, "top": None, "lanes": [*lanes], **more}
+    return opening(document, plans or {})
+
+
+@pytest.mark.parametrize("others", [0, 1, 15])
+def test_a_lane_to_land_is_the_answer_however_many_there_are(others: int) -> None:
+    broken = [lane(f"codex-{n}", "broken", "breaks test_up", rank=n + 2) for n in range(others)]
+    first = opened(CLAUDE, *broken, top="claude")
+    assert first["says"] == "Land claude"
+    assert first["why"] == "Fixes both failing tests, breaks nothing (43 passed)."
+    assert first["lines"] == [f"hydra merge claude -r {verdicts.RUN}"]
+    assert first["help"] == ""
+
+
+def test_a_tie_names_both_and_has_a_line_for_each() -> None:
+    document = {**verdicts.tie(), "checked": True}
+    for one in document["lanes"][:2]:
+        one |= {"state": "proved", "reason": "fixes both failing tests"}
+    first = opening(document, {})
+    assert first["says"] == "codex and claude are tied"
+    assert first["why"] == "Nothing that was tested tells them apart."
+    assert [line.split()[2] for line in first["lines"]] == ["codex", "claude"]
+
+
+def test_where_none_is_to_land_it_says_what_each_is_and_what_would_help() -> None:
+    first = opened(
+        lane("claude", "broken", "breaks test_up"),
+        lane("codex", "held_back", "changes what test_up expects", rank=2),
+        lane("codex-2", "broken", "breaks test_down", rank=3),
+    )
+    assert (first["says"], first["why"]) == ("No patch is proved", "2 broken, 1 held back.")
+    assert "under Changes" in first["help"]
+    assert first["lines"] == []
+
+
+def test_an_untested_patch_is_no_answer_and_may_land_by_name() -> None:
+    first = opened(lane("claude", "untested", "pytest passes with and without it"))
+    assert first["says"] == "No patch is proved"
+    assert "A test that fails on the base" in first["help"]
+    assert first["lines"] == [f"hydra merge claude -r {verdicts.RUN}"]
+
+
+def test_without_checks_nothing_is_called_proved() -> None:
+    patch = lane("claude", "untested", "no check ran: --check COMMAND tests it")
+    first = opened(patch, SIGNED_OUT, top="claude", checked=False)
+    assert first["says"] == "No check ran, so nothing is proved; claude comes first"
+    assert "hydra check" in first["help"]
+    assert first["lines"] == [f"hydra merge claude -r {verdicts.RUN}"]
+
+
+def test_where_all_failed_there_is_no_line_to_land() -> None:
+    first = opened(SIGNED_OUT)
+    assert (first["says"], first["lines"]) == ("No lane left a patch", [])
+    assert "hydra runs show" in first["help"]
+    line = lane_line(SIGNED_OUT, verdicts.verdict(), {})
+    assert (line["word"], line["style"]) == ("failed", "bad")
+    assert line["line"] == "codex is not signed in"
+
+
+def test_plans_are_no_failure_and_are_carried_whole(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.say("I looked."), fakes.finish("# Plan\n\n1. Mend the slice")])
+    hydra.race("-a", "claude", "--permission", "plan")
+    page = Path(hydra.scratch, "plan.html")
+    hydra.run("compare", "--html", str(page))
+    text = page.read_text()
+    assert '"says":"1 plan","why":"This race asked for plans' in text
+    assert '"plan":"# Plan\\n\\n1. Mend the slice' in text
