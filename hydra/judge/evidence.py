@@ -130,3 +130,8 @@ class Evidence:
     notes: tuple[Note, ...] = ()
     protected: tuple[str, ...] = ()
     weights: Weights = field(default_factory=Weights)
+
+    @property
+    def checked(self) -> bool:
+        """Whether any check ran, on the base or on a patch."""
+        return bool(self.baseline) or any(lane.checks for lane in self.lanes)

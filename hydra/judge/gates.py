@@ -25,8 +25,8 @@ def gates(
 ) -> tuple[Reason, ...]:
     """Every gate that holds `mine` back, a sentence each; () where it is mergeable."""
     return (
-        *_ending(mine),
-        *_checks(mine),
+        *of_ending(mine),
+        *of_checks(mine),
         *_protected_paths(mine, evidence.protected),
         *_findings(findings),
         *_put_back(mine, all_of_them, findings),
@@ -36,7 +36,8 @@ def gates(
     )
 
 
-def _ending(mine: Standing) -> Iterator[Reason]:
+def of_ending(mine: Standing) -> Iterator[Reason]:
+    """How the lane ended, and what became of its patch."""
     lane = mine.lane
     if lane.patch is None or lane.patch.empty:
         yield _gate(lane.ended or "changed nothing")
@@ -49,7 +50,8 @@ def _ending(mine: Standing) -> Iterator[Reason]:
         yield _gate(f"its patch is incomplete: {lane.patch.incomplete}")
 
 
-def _checks(mine: Standing) -> Iterator[Reason]:
+def of_checks(mine: Standing) -> Iterator[Reason]:
+    """Required checks that hold it back."""
     for result in mine.lane.checks:
         if result.held_back:
             word = "does not build: " if _unbuilt(result.check.kind, result.status) else ""

@@ -8,7 +8,7 @@ from hydra.judge.finding import Finding
 from hydra.judge.order import Measure
 from hydra.judge.origin import generated, vendored
 from hydra.judge.standing import Standing
-from hydra.judge.verdict import Group, Reason
+from hydra.judge.verdict import Group, Reason, State
 from hydra.remarks.places import is_test, kind_of
 
 MINOR: Mapping[str, str] = {
@@ -22,7 +22,8 @@ SECONDS, SHARE = 5.0, 0.1
 runs of one agent differ in tells nothing."""
 
 DECIDES: Mapping[str, str] = {
-    "gates": "nothing else is mergeable",
+    "gates": "something speaks against each of the others",
+    "state": "a test proves it, and none proves {}",
     "base": "it mends more of the base's failures than {}",
     "broken": "it breaks less than {}",
     "protected": "more of the base's own tests pass on its code than on that of {}",
@@ -41,11 +42,13 @@ def measures(
     chances: Mapping[str, float],
     same: Sequence[Group],
     findings: Mapping[str, Sequence[Finding]],
+    states: Mapping[str, State],
 ) -> tuple[Measure, ...]:
     """Of every lane; more is better, None is unknown."""
     lanes = standings.items()
     return (
         Measure("gates", {lane: float(not gates[lane]) for lane in standings}),
+        Measure("state", {lane: float(states[lane] == "proved") for lane in standings}),
         Measure("base", {lane: _number(one.mended()) for lane, one in lanes}),
         Measure("broken", {lane: -float(len(one.broken)) for lane, one in lanes}),
         Measure("protected", {lane: _protected(one) for lane, one in lanes}),

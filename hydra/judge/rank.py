@@ -16,8 +16,18 @@ from hydra.judge.scope import scope
 from hydra.judge.score import scores
 from hydra.judge.selection import chances
 from hydra.judge.standing import Standing, standing
+from hydra.judge.state import Ruling, ruling
 from hydra.judge.tampering import findings
-from hydra.judge.verdict import Confidence, CrossTest, Group, LaneVerdict, Reason, Shared, Verdict
+from hydra.judge.verdict import (
+    Confidence,
+    CrossTest,
+    Group,
+    LaneVerdict,
+    Reason,
+    Shared,
+    Verdict,
+    may_land,
+)
 from hydra.judge.words import joined, number_of
 
 
@@ -32,6 +42,8 @@ def verdict(evidence: Evidence) -> Verdict:
             lane=lane,
             rank=place,
             mergeable=not known.gates[lane],
+            state=known.rulings[lane].state,
+            reason=known.rulings[lane].reason,
             tied=tuple(name for name in group if name != lane),
             gates=known.gates[lane],
             reasons=(told := known.reasons(lane, order)),
@@ -49,6 +61,7 @@ def verdict(evidence: Evidence) -> Verdict:
         top=top,
         says=_says(top, order, lanes, known),
         confidence=_confidence(order, known),
+        checked=evidence.checked,
         cross=known.rows,
         groups=known.groups,
         shared=known.shared,
@@ -70,6 +83,7 @@ class _Known:
     patched: Sequence[str]
     findings: Mapping[str, tuple[Finding, ...]]
     gates: Mapping[str, tuple[Reason, ...]]
+    rulings: Mapping[str, Ruling]
     rows: tuple[CrossTest, ...]
     groups: tuple[Group, ...]
     shared: tuple[Shared, ...]
@@ -93,6 +107,10 @@ class _Known:
         same = agreement.groups(files, {lane: standings[lane].lane.tree for lane in patched})
         rows = cross.unheard(rows, patched)
         tests = cross.tests(rows, patched)
+        rulings = {
+            lane: ruling(one, standings, held[lane], found.get(lane, ()), rows, evidence)
+            for lane, one in standings.items()
+        }
         chance = dict(zip(patched, chances(len(patched), tests), strict=True)) if tests else {}
         return cls(
             evidence=evidence,
@@ -100,12 +118,19 @@ class _Known:
             patched=patched,
             findings=found,
             gates=held,
+            rulings=rulings,
             rows=rows,
             groups=(*same, *cross.alike(rows, patched)),
             shared=agreement.shared(files),
             chances=chance,
-            measures=measures(standings, held, chance, same, found),
+            measures=measures(
+                standings, held, chance, same, found, {it: rulings[it].state for it in rulings}
+            ),
         )
+
+    def may_land(self, lane: str) -> bool:
+        """Whether it may land without being named."""
+        return may_land(self.rulings[lane].state, not self.gates[lane], self.evidence.checked)
 
     def reasons(self, lane: str, order: Sequence[Sequence[str]]) -> tuple[Reason, ...]:
         """What is said of a lane besides its gates."""
@@ -167,15 +192,24 @@ def _places(order: Sequence[Sequence[str]]) -> Iterator[tuple[int, Sequence[str]
 def _without(lane: LaneEvidence, known: _Known) -> LaneVerdict:
     held = known.gates[lane.lane]
     why = sentences.why(held, ())
-    return LaneVerdict(lane=lane.lane, rank=None, mergeable=False, gates=held, why=why)
+    mine = known.rulings[lane.lane]
+    return LaneVerdict(
+        lane=lane.lane,
+        rank=None,
+        mergeable=False,
+        state=mine.state,
+        reason=mine.reason,
+        gates=held,
+        why=why,
+    )
 
 
 def _top(order: Sequence[Sequence[str]], known: _Known) -> str:
     """The one to land; of patches that are the same, the first in the race's own order."""
     first = order[0] if order else ()
-    mergeable = [lane for lane in first if not known.gates[lane]]
+    able = [lane for lane in first if known.may_land(lane)]
     one = len(first) == 1 or _same(first, known)
-    return mergeable[0] if mergeable and one else ""
+    return able[0] if able and one else ""
 
 
 def _same(lanes: Sequence[str], known: _Known) -> Group | None:
@@ -194,26 +228,27 @@ def _says(
     top: str, order: Sequence[Sequence[str]], lanes: Sequence[LaneVerdict], known: _Known
 ) -> str:
     if top:
-        one = next(lane for lane in lanes if lane.lane == top)
-        group = _same(order[0], known) if one.tied else None
-        same = f" ({joined(one.tied)} {_SAME[group.kind]})" if group else ""
-        does = one.reasons[0].text if one.reasons else ""
-        told = [part for part in (does, known.before_next(top, order)[1]) if part]
-        return f"{top}{same}: {'; '.join(told)}" if told else f"{top}{same}"
-    tied = [lane.lane for lane in lanes if lane.rank == 1 and lane.mergeable]
+        first = next(lane for lane in lanes if lane.lane == top)
+        group = _same(order[0], known) if first.tied else None
+        same = f" ({joined(first.tied)} {_SAME[group.kind]})" if group else ""
+        clauses = (first.reason, known.before_next(top, order)[1])
+        return f"{top}{same}: {'; '.join(clause for clause in clauses if clause)}"
+    tied = [lane.lane for lane in lanes if lane.rank == 1 and known.may_land(lane.lane)]
     if tied:
         return f"{joined(tied)} are tied: nothing that was measured tells them apart"
     if not lanes:
         return "no lane left a patch"
     first = lanes[0]
+    state = first.state.replace("_", " ")
     if len(lanes) == 1:
-        return f"{first.lane} is not mergeable: {first.why}"
-    return f"none of {number_of(lanes, 'patch')} is mergeable; first {first.lane}: {first.why}"
+        return f"{first.lane} is {state}: {first.reason}"
+    none = f"none of {number_of(lanes, 'patch')} is proved"
+    return f"{none}; {first.lane} comes first, {state}: {first.reason}"
 
 
 def _confidence(order: Sequence[Sequence[str]], known: _Known) -> Confidence:
-    first = [lane for lane in (order[0] if order else ()) if not known.gates[lane]]
+    first = [lane for lane in (order[0] if order else ()) if known.may_land(lane)]
     if not first:
-        return Confidence(word="unknown", why="no patch is mergeable")
+        return Confidence(word="unknown", why="no patch is proved")
     winners = [known.patched.index(lane) for lane in first]
     return confidence(len(known.patched), cross.tests(known.rows, known.patched), winners)

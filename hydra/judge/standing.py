@@ -41,8 +41,9 @@ class Standing:
     """One lane's. None is unknown.
 
     `fixed`, `failing` and `gone` are tests that failed on the base, by what became of them;
-    `broken` those that passed. `tests_only`: the base's own tests put back; `whole`: what
-    configures them too.
+    `broken` those that passed. `turned` are all that failed on the base and pass, also of checks
+    that could be compared beside some that could not; `whole_checks` those of them that are checks
+    without tests. `tests_only`: the base's own tests put back; `whole`: what configures them too.
     """
 
     lane: LaneEvidence
@@ -50,10 +51,18 @@ class Standing:
     failing: tuple[str, ...]
     gone: tuple[str, ...]
     broken: tuple[str, ...]
+    turned: tuple[str, ...]
+    whole_checks: tuple[str, ...]
     whole: PutBack
     tests_only: PutBack | None
     build: bool | None
     lint: bool | None
+
+    @property
+    def required_failing(self) -> tuple[str, ...]:
+        """Of those that fail as on the base, those of required checks."""
+        held = [it.comparison for it in self.lane.checks if it.check.required and it.comparison]
+        return tuple(name for it in held for name in it.still_failing)
 
     @property
     def hidden(self) -> Mapping[str, bool]:
@@ -82,12 +91,15 @@ def standing(lane: LaneEvidence, evidence: Evidence) -> Standing:
     tests = [result for result in lane.checks if result.check.kind == "test"]
     compared = [it.comparison for it in tests if it.comparison is not None]
     whole, tests_only = _put_back(lane, evidence)
+    whole_checks = tuple(_turned_checks(lane, evidence.baseline))
     return Standing(
         lane=lane,
         fixed=_fixed(tests, evidence.baseline),
         failing=tuple(name for it in compared for name in it.still_failing),
         gone=tuple(_gone(tests, evidence.baseline)),
         broken=tuple(name for it in compared for name in it.broken),
+        turned=(*(name for it in compared for name in it.fixed), *whole_checks),
+        whole_checks=whole_checks,
         whole=whole,
         tests_only=tests_only,
         build=_passes(lane.checks, "build"),
@@ -109,6 +121,17 @@ def _fixed(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> tup
         elif result.passed and base.status is Status.FAILED and not _unsteady(base):
             found.append(result.check.name)  # a check that names no tests counts as one
     return tuple(found) if tests else None
+
+
+def _turned_checks(lane: LaneEvidence, baseline: Sequence[CheckResult]) -> Iterator[str]:
+    """Required checks that name no tests, failed on the base and pass with the patch."""
+    before = {base.check.name: base for base in baseline if base.status is Status.FAILED}
+    for result in lane.checks:
+        base = before.get(result.check.name)
+        if base is None or _unsteady(base) or base.tests is not None:
+            continue
+        if result.check.required and result.passed and result.comparison is None:
+            yield result.check.name
 
 
 def _gone(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> Iterator[str]:

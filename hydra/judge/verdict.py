@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+State = Literal["proved", "untested", "broken", "held_back"]
+"""`proved`: a test ran that tells the patch from the base, it passes, and nothing speaks against
+it. `untested`: no such test ran. `broken`: what passed on the base fails with it, or what failed
+there fails still. `held_back`: something else speaks against it, as a test that it weakens."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
@@ -56,7 +61,8 @@ class Score:
 class LaneVerdict:
     """One lane's. `rank` from 1; lanes of one rank are tied, and `tied` names the others.
 
-    None as a rank: there is no patch to rank. `gates` are the reasons why it is not mergeable,
+    None as a rank: there is no patch to rank. `state` is what it is, and `reason` why, in one
+    sentence. `gates` are the reasons why it is not mergeable,
     empty where it is; `reasons` all others, the weightiest first; `why` is the one sentence that a
     table has room for. `chance` is what the tests of all lanes say of it (`selection`), None
     where there were none that tell lanes apart.
@@ -65,6 +71,8 @@ class LaneVerdict:
     lane: str
     rank: int | None
     mergeable: bool
+    state: State
+    reason: str
     tied: tuple[str, ...] = ()
     gates: tuple[Reason, ...] = ()
     reasons: tuple[Reason, ...] = ()
@@ -117,8 +125,9 @@ class Shared:
 class Verdict:
     """One run's. `lanes` stand in the order of their ranks, those without a patch last.
 
-    `top` is the one lane to land, "" on a tie or where none is mergeable; `says` is the sentence
-    for it. `not_tried` says, a sentence each, what the cap has cut.
+    `top` is the one lane to land, "" on a tie or where none is proved (where no check ran: where
+    none is mergeable); `says` is the sentence for it. `checked`: whether any check ran.
+    `not_tried` says, a sentence each, what the cap has cut.
     """
 
     run: str
@@ -126,8 +135,19 @@ class Verdict:
     top: str
     says: str
     confidence: Confidence
+    checked: bool = True
     cross: tuple[CrossTest, ...] = ()
     groups: tuple[Group, ...] = ()
     shared: tuple[Shared, ...] = ()
     not_tried: tuple[str, ...] = ()
     notes: tuple[Reason, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether a lane is proved; where no check ran, whether one is mergeable."""
+        return any(may_land(lane.state, lane.mergeable, self.checked) for lane in self.lanes)
+
+
+def may_land(state: object, mergeable: object, checked: object) -> bool:
+    """Whether a patch lands without being named."""
+    return state == "proved" or (checked is False and mergeable is True)

@@ -8,10 +8,10 @@ NAMED = 3
 """Names that a sentence has room for; the others are counted."""
 
 
-def some(names: Sequence[str]) -> str:
+def some(names: Sequence[str], most: int = NAMED) -> str:
     """The first few, and how many more."""
-    shown = ", ".join(names[:NAMED])
-    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED:,} more"
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 def number_of(what: Sized | int, noun: str) -> str:

@@ -38,6 +38,7 @@ def verdict_document(
         "top": verdict.top or None,
         "says": verdict.says,
         "mergeable": mergeable,
+        "checked": verdict.checked,
         "confidence": asdict(verdict.confidence),
         "lanes": [
             _lane(one, lanes[one.lane], told.get(one.lane, {}), evidence, touched)
@@ -51,7 +52,7 @@ def verdict_document(
         "notes": [asdict(note) for note in evidence.notes],
         "separated": None,
         "folder": folder,
-        "exit_code": EXIT_OK if mergeable else EXIT_NO_USABLE_LANE,
+        "exit_code": EXIT_OK if verdict.usable else EXIT_NO_USABLE_LANE,
         "warnings": list(_warnings(evidence)),
     }
 
@@ -79,6 +80,8 @@ def _lane(
         "rank": one.rank,
         "tied": list(one.tied),
         "mergeable": one.mergeable,
+        "state": one.state,
+        "reason": one.reason,
         "status": lane.status,
         "why": one.why,
         "gates": [_reason(reason) for reason in one.gates],

@@ -1,0 +1,248 @@
+"""A patch is proved, untested, broken or held back, and why in one short sentence of the user's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from hydra.checks.record import CheckResult, Status
+from hydra.checks.results import Comparison
+from hydra.judge.evidence import Evidence
+from hydra.judge.finding import Finding
+from hydra.judge.gates import of_checks, of_ending
+from hydra.judge.standing import Standing
+from hydra.judge.verdict import CrossTest, Reason, State
+from hydra.judge.words import fail, joined, number_of, some
+
+_RAN = (Status.PASSED, Status.FAILED)
+
+
+class Ruling(NamedTuple):
+    """What a patch is, and why; docs/compare.md has the table of all cases."""
+
+    state: State
+    reason: str
+
+
+def ruling(
+    mine: Standing,
+    all_of_them: Mapping[str, Standing],
+    gates: Sequence[Reason],
+    findings: Sequence[Finding],
+    rows: Sequence[CrossTest],
+    evidence: Evidence,
+) -> Ruling:
+    """The gravest of what speaks against the patch; where nothing does, its proof, if any."""
+    for ending in of_ending(mine):
+        return Ruling("held_back", ending.text)
+    against = [*_against(mine, gates, evidence.baseline)]
+    if against:
+        return min(against, key=lambda ruling: _GRAVEST.index(ruling.state))
+    fixed, passing = _fixed(mine), _passing(mine, rows)
+    if unmended := _unmended(mine, all_of_them, fixed, passing):
+        return Ruling("broken", unmended)
+    if fixed or passing:
+        proof = _fixes(mine, fixed) if fixed else _passes_new(mine, passing)
+        return Ruling("proved", f"{proof}{_besides(mine, fixed)}{_but(findings)}")
+    return Ruling("untested", _untested(mine, rows, evidence))
+
+
+_GRAVEST: Sequence[State] = ("broken", "held_back", "untested")
+
+
+def _against(
+    mine: Standing, gates: Sequence[Reason], baseline: Sequence[CheckResult]
+) -> Iterator[Ruling]:
+    """Of each gate what it makes of the patch."""
+    checks = {gate.text for gate in of_checks(mine)}
+    yield from (Ruling("held_back", gate.text) for gate in gates if gate.text not in checks)
+    before = {result.check.name: result for result in baseline}
+    for result in mine.lane.checks:
+        if result.held_back:
+            yield _of_check(result, before.get(result.check.name))
+
+
+def _of_check(now: CheckResult, base: CheckResult | None) -> Ruling:
+    """What a required check that holds a patch back makes of it."""
+    name = now.check.name
+    ran = base is not None and base.status in _RAN
+    if now.status is Status.FAILED:
+        return _of_failure(now, base)
+    if now.status is Status.NO_TESTS and base is not None and base.tests and base.tests.passed:
+        return Ruling("broken", f"{name} finds no tests with it; on the base {base.says}")
+    if now.status is Status.TIMED_OUT and ran:
+        return Ruling("broken", f"{name} does not come to its end with it, and does on the base")
+    also = ", nor on the base" if base is not None and base.status is now.status else ""
+    return Ruling("untested", f"{name} could not run on it{also}: {now.reason or now.says}")
+
+
+def _of_failure(now: CheckResult, base: CheckResult | None) -> Ruling:
+    name, changed = now.check.name, now.comparison
+    if changed is not None and not changed.breaks_nothing:
+        return _of_tests(name, changed)
+    if base is None or base.status not in _RAN:
+        return Ruling("broken", f"{name} fails")
+    if base.passed:
+        return Ruling("broken", f"{name} fails with it, and passed on the base")
+    return Ruling("broken", f"{name} still fails, as on the base")
+
+
+def _of_tests(name: str, changed: Comparison) -> Ruling:
+    if ids := changed.broken:
+        return Ruling("broken", f"breaks {_which(ids, 'passed on the base')}")
+    if ids := changed.vanished:
+        return Ruling(
+            "held_back", f"{_named(ids)} of the base no longer run{'s' * (len(ids) == 1)}"
+        )
+    if ids := changed.skipped:
+        return Ruling("held_back", f"skips {_which(ids, 'ran on the base')}")
+    ids = changed.unknown
+    return Ruling("untested", f"what {name} prints does not say how {_named(ids)} ended")
+
+
+def _which(ids: Sequence[str], what: str) -> str:
+    """`test_up, which ran on the base`; `2 tests that ran on the base (test_up, test_down)`."""
+    names = [leaf(name) for name in ids]
+    if len(names) == 1:
+        return f"{names[0]}, which {what}"
+    return f"{number_of(names, 'test')} that {what} ({some(names, 2)})"
+
+
+def _named(ids: Sequence[str]) -> str:
+    """`test_up`; `3 tests (test_up, test_down and 1 more)`."""
+    names = [leaf(name) for name in ids]
+    return names[0] if len(names) == 1 else f"{number_of(names, 'test')} ({some(names, 2)})"
+
+
+def leaf(name: str) -> str:
+    """A test's own name, without its file and its class; a sentence for a name is in quotes."""
+    plain, bracket, case = name.partition("[")
+    last = plain.split(" > ")[-1]
+    if " " in last:
+        return f'"{last}{bracket}{case}"'
+    return re.split(r"[.:#/]+", last)[-1] + bracket + case
+
+
+def _fixed(mine: Standing) -> tuple[str, ...]:
+    """What failed on the base and passes with the patch, by the base's version of the tests."""
+    if not mine.whole.known:
+        return ()
+    named = [name for name in mine.turned if name not in mine.hidden]
+    return (*named, *(name for name in mine.whole.mends if name not in named))
+
+
+def _passing(mine: Standing, rows: Sequence[CrossTest]) -> tuple[CrossTest, ...]:
+    """New tests, its own or others', that fail on the base and pass with the patch."""
+    good = ("own", "passed") if mine.whole.known else ("passed",)
+    lane = mine.lane.lane
+    return tuple(
+        row
+        for row in rows
+        if row.base == "failed" and row.says != "flaky" and row.cells.get(lane) in good
+    )
+
+
+def _unmended(
+    mine: Standing,
+    all_of_them: Mapping[str, Standing],
+    fixed: Sequence[str],
+    passing: Sequence[CrossTest],
+) -> str:
+    """That it leaves all failures of the base. Where no patch mends any of them they may be of
+    another matter, and a new test can prove it."""
+    failing = mine.required_failing
+    if fixed or not failing:
+        return ""
+    mended = {name for other in all_of_them.values() for name in _fixed(other)}
+    if passing and not mended & {*failing}:
+        return ""
+    only = "does not fix the failing test"
+    return only if len(failing) == 1 else f"fixes none of the {len(failing):,} failing tests"
+
+
+def _fixes(mine: Standing, fixed: Sequence[str]) -> str:
+    tests = [name for name in fixed if name not in mine.whole_checks]
+    checks = [name for name in fixed if name in mine.whole_checks]
+    total = len(tests) + len(mine.failing)
+    parts = [f"fixes {_of_failing(len(tests), total)}"] if tests else []
+    if checks:
+        parts.append(f"{joined(checks)} failed on the base and pass{'es' * (len(checks) == 1)}")
+    return "; ".join(parts)
+
+
+def _of_failing(count: int, total: int) -> str:
+    """`the failing test`, `both failing tests`, `2 of the 3 failing tests`."""
+    if count < total:
+        return f"{count:,} of the {total:,} failing tests"
+    return {1: "the failing test", 2: "both failing tests"}.get(
+        total, f"the {total:,} failing tests"
+    )
+
+
+def _passes_new(mine: Standing, passing: Sequence[CrossTest]) -> str:
+    own = [row for row in passing if row.author == mine.lane.lane]
+    if own:
+        return f"its {_new(own)} {fail(own)} on the base and pass{'es' * (len(own) == 1)} with it"
+    authors = joined([*dict.fromkeys(row.author for row in passing)])
+    whose = (
+        f"{authors}'s {_new(passing)}" if " " not in authors else f"{_new(passing)} of {authors}"
+    )
+    return f"passes {whose}, which {fail(passing)} on the base"
+
+
+def _new(rows: Sequence[CrossTest]) -> str:
+    return "new test" if len(rows) == 1 else number_of(rows, "new test")
+
+
+def _besides(mine: Standing, fixed: Sequence[str]) -> str:
+    """What it breaks, what it leaves, and how many tests pass."""
+    tests = [
+        result for result in mine.lane.checks if result.check.kind == "test" and result.comparison
+    ]
+    parts = []
+    if tests and all(result.comparison.breaks_nothing for result in tests if result.comparison):
+        parts.append(", breaks nothing")
+    elif mine.broken:
+        parts.append(f", breaks {_named(mine.broken)} in a check that it need not pass")
+    if passed := sum(result.tests.passed for result in mine.lane.checks if result.tests):
+        parts.append(f" ({passed:,} passed)")
+    if mine.failing and not fixed:
+        parts.append(f"; {number_of(mine.failing, 'test')} {fail(mine.failing)} as on the base")
+    return "".join(parts)
+
+
+def _but(findings: Sequence[Finding]) -> str:
+    """Code that gives what tests expect is not refused, for honest code does so too: it is said."""
+    coded = [finding.text for finding in findings if finding.kind == "hard_coded"]
+    return f"; but {coded[0]}" if coded else ""
+
+
+def _untested(mine: Standing, rows: Sequence[CrossTest], evidence: Evidence) -> str:
+    """Why nothing that ran tells the patch from the base, and what would."""
+    checks = mine.lane.checks
+    if not checks:
+        if not evidence.checked:
+            return "no check ran: --check COMMAND tests it"
+        return "its checks did not run"
+    if not mine.whole.known:
+        return "it changes tests, and could not be run with the base's version of them"
+    own = [row for row in rows if row.author == mine.lane.lane]
+    if own and all(row.base == "passed" for row in own):
+        return f"its {_new(own)} pass{'es' * (len(own) == 1)} on the base too"
+    if untried := [row for row in own if row.base == "not tried" and row.cells.get(row.author)]:
+        return f"its {_new(untried)} {'was' if len(untried) == 1 else 'were'} not run on the base"
+    return _alike(checks)
+
+
+def _alike(checks: Sequence[CheckResult]) -> str:
+    """That its checks end as they do on the base."""
+    idle = [result for result in checks if result.status not in _RAN]
+    names = joined([result.check.name for result in checks])
+    if len(idle) == len(checks):
+        return f"{names}: {idle[0].reason or idle[0].says}"
+    good = all(result.passed for result in checks)
+    passed = sum(result.tests.passed for result in checks if result.tests)
+    count = f" ({passed:,} passed)" if passed else ""
+    ends = f"pass{'es' * (len(checks) == 1)}" if good else f"end{'s' * (len(checks) == 1)} alike"
+    return f"{names} {ends} with and without it{count}; a test that fails on the base would tell"

@@ -1,0 +1,255 @@
+"""The four states of a patch: each row of the table in docs/compare.md, as a lane's evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from hydra.checks.record import CheckResult, Status
+from hydra.judge.evidence import NotTried
+from hydra.judge.rank import verdict
+from hydra.judge.verdict import LaneVerdict, Verdict
+from hydra.model import Check
+from tests.support.evidences import cross, evidence, file, lane, plain, protected, result
+
+UP, DOWN, NEW = "t.py::test_up", "t.py::test_down", "t.py::test_new"
+FAILING = result({UP: True, DOWN: False}, name="_base")
+PASSING = result({UP: True}, name="_base")
+MYPY = Check("mypy", "mypy src", "lint")
+OPTIONAL = Check("slow", "pytest slow", "test", required=False)
+
+
+def of(found: Verdict, name: str = "a") -> LaneVerdict:
+    return next(lane for lane in found.lanes if lane.lane == name)
+
+
+def judged(now: CheckResult, base: CheckResult) -> LaneVerdict:
+    return of(verdict(evidence([lane("a", now, base=[base])], [base])))
+
+
+def stopped(status: Status, reason: str) -> CheckResult:
+    return replace(result({}, status=status), tests=None, reason=reason)
+
+
+MANY = {f"t.py::test_{number}": False for number in range(3)}
+
+
+@pytest.mark.parametrize(
+    ("now", "base", "state", "reason"),
+    [
+        (
+            result({UP: True, DOWN: True}),
+            FAILING,
+            "proved",
+            "fixes the failing test, breaks nothing (2 passed)",
+        ),
+        (
+            result(dict.fromkeys(MANY, True)),
+            result(MANY),
+            "proved",
+            "fixes the 3 failing tests, breaks nothing (3 passed)",
+        ),
+        (
+            result({**MANY, "t.py::test_0": True}),
+            result(MANY),
+            "proved",
+            "fixes 1 of the 3 failing tests, breaks nothing (1 passed)",
+        ),
+        (
+            plain(True, MYPY),
+            plain(False, MYPY),
+            "proved",
+            "mypy failed on the base and passes",
+        ),
+        (
+            result({UP: True}),
+            PASSING,
+            "untested",
+            "pytest passes with and without it (1 passed); "
+            "a test that fails on the base would tell",
+        ),
+        (
+            stopped(Status.PROGRAM_MISSING, "pytest: not found"),
+            stopped(Status.PROGRAM_MISSING, "pytest: not found"),
+            "untested",
+            "pytest could not run on it, nor on the base: pytest: not found",
+        ),
+        (
+            stopped(Status.SETUP_FAILED, "npm ci exited with 1"),
+            PASSING,
+            "untested",
+            "pytest could not run on it: npm ci exited with 1",
+        ),
+        (
+            result({UP: False, DOWN: True}),
+            FAILING,
+            "broken",
+            "breaks test_up, which passed on the base",
+        ),
+        (result({UP: True, DOWN: False}), FAILING, "broken", "does not fix the failing test"),
+        (result(MANY), result(MANY), "broken", "fixes none of the 3 failing tests"),
+        (
+            plain(False, MYPY),
+            plain(True, MYPY),
+            "broken",
+            "mypy fails with it, and passed on the base",
+        ),
+        (plain(False, MYPY), plain(False, MYPY), "broken", "mypy still fails, as on the base"),
+        (
+            stopped(Status.TIMED_OUT, "over 5:00"),
+            PASSING,
+            "broken",
+            "pytest does not come to its end with it, and does on the base",
+        ),
+        (
+            stopped(Status.NO_TESTS, ""),
+            PASSING,
+            "broken",
+            "pytest finds no tests with it; on the base 1 passed",
+        ),
+        (
+            replace(result({DOWN: True}), status=Status.FAILED, exit_code=1),
+            result({UP: True, DOWN: True}),
+            "held_back",
+            "test_up of the base no longer runs",
+        ),
+    ],
+)
+def test_a_lane_alone(now: CheckResult, base: CheckResult, state: str, reason: str) -> None:
+    lane_alone = judged(now, base)
+    assert (lane_alone.state, lane_alone.reason) == (state, reason)
+
+
+def new_test(ends: Mapping[str, bool], base: CheckResult) -> LaneVerdict:
+    """A lane whose new test ends on the base as `ends` has it; its own run passes it."""
+    mine = lane("a", result({UP: True, NEW: True}), base=[base])
+    trials = (cross("a", "", ends, base),) if ends else ()
+    return of(verdict(evidence([mine], [base], trials=trials)))
+
+
+@pytest.mark.parametrize(
+    ("ends", "state", "reason"),
+    [
+        (
+            {NEW: False},
+            "proved",
+            "its new test fails on the base and passes with it, breaks nothing (2 passed)",
+        ),
+        ({NEW: True}, "untested", "its new test passes on the base too"),
+        ({}, "untested", "its new test was not run on the base"),
+    ],
+)
+def test_its_own_new_test_proves_it_where_it_fails_on_the_base(
+    ends: Mapping[str, bool], state: str, reason: str
+) -> None:
+    lane_alone = new_test(ends, PASSING)
+    assert (lane_alone.state, lane_alone.reason) == (state, reason)
+
+
+def two(end: bool, more: Mapping[str, bool] | None = None) -> Verdict:
+    """Lane `a` brings a test that fails on the base; `b`, which is smaller, ends it so."""
+    lanes = [
+        lane("a", result({UP: True, NEW: True}), base=[PASSING], files=[file(new="x = 1\n" * 9)]),
+        lane("b", result({UP: True}), base=[PASSING]),
+    ]
+    trials = (cross("a", "", {NEW: False}, PASSING), cross("a", "b", {NEW: end}, PASSING))
+    return verdict(evidence(lanes, [PASSING], trials=trials))
+
+
+def test_another_lanes_new_test_proves_a_patch_as_well() -> None:
+    mine = of(two(True), "b")
+    assert mine.state == "proved"
+    assert mine.reason == (
+        "passes a's new test, which fails on the base, breaks nothing (1 passed)"
+    )
+
+
+def test_another_lanes_test_that_fails_on_a_patch_leaves_it_untested_and_behind() -> None:
+    found = two(False)
+    assert (of(found, "b").state, of(found, "b").rank) == ("untested", 2)
+    assert (found.top, found.usable) == ("a", True)
+
+
+def test_a_smaller_patch_that_nothing_proves_stands_behind_one_that_is_proved() -> None:
+    lanes = [
+        lane("a", result({UP: True, NEW: True}), base=[PASSING], files=[file(new="x = 1\n" * 9)]),
+        lane("b", result({UP: True}), base=[PASSING]),
+    ]
+    cut = NotTried(kind="cross", on="b", author="a", why="the limit was reached")
+    known = evidence(
+        lanes, [PASSING], trials=(cross("a", "", {NEW: False}, PASSING),), not_tried=(cut,)
+    )
+    assert [lane.lane for lane in verdict(known).lanes] == ["a", "b"]
+
+
+def test_a_new_test_does_not_stand_in_for_a_failure_that_another_patch_mends() -> None:
+    base = FAILING
+    idle = lane("idle", result({UP: True, DOWN: False, NEW: True}), base=[base])
+    mends = lane("mends", result({UP: True, DOWN: True}), base=[base])
+    trials = (cross("idle", "", {NEW: False}, base), cross("idle", "mends", {NEW: False}, base))
+    both = verdict(evidence([idle, mends], [base], trials=trials))
+    assert of(both, "idle").reason == "does not fix the failing test"
+    alone = of(verdict(evidence([idle], [base], trials=trials[:1])), "idle")
+    assert alone.state == "proved"
+    assert alone.reason.endswith("(2 passed); 1 test fails as on the base")
+
+
+def test_a_weakened_test_is_held_back_by_what_it_changes() -> None:
+    changed = file(
+        "tests/test_a.py",
+        "def test_down():\n    assert f(2) == 2\n",
+        "def test_down():\n    assert f(2) == 3\n",
+    )
+    mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING], files=[changed])
+    found = verdict(
+        evidence([mine], [FAILING], trials=(protected("a", {UP: True, DOWN: False}, FAILING),))
+    )
+    assert of(found).state == "held_back"
+    assert of(found).reason.startswith("changes what test_down expects")
+
+
+def test_changed_tests_that_could_not_be_held_against_the_bases_prove_nothing() -> None:
+    mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING])
+    cut = NotTried(kind="protected", on="a", why="the limit of 40 runs was reached")
+    found = of(verdict(evidence([mine], [FAILING], not_tried=(cut,))))
+    assert found.state == "untested"
+    assert found.reason == "it changes tests, and could not be run with the base's version of them"
+
+
+def test_without_checks_a_patch_is_untested_and_may_land() -> None:
+    found = verdict(evidence([lane("a")], []))
+    assert (of(found).state, found.checked, found.usable, found.top) == (
+        "untested",
+        False,
+        True,
+        "a",
+    )
+    assert of(found).reason == "no check ran: --check COMMAND tests it"
+
+
+def test_with_checks_an_untested_patch_lands_only_by_name() -> None:
+    found = verdict(evidence([lane("a", result({UP: True}), base=[PASSING])], [PASSING]))
+    assert (found.top, found.usable, of(found).mergeable) == ("", False, True)
+    assert found.says.startswith("a is untested: pytest passes with and without it")
+
+
+def test_a_patch_that_broke_a_check_it_need_not_pass_says_so() -> None:
+    slow = result({"s.py::test_slow": True}, OPTIONAL)
+    now = result({"s.py::test_slow": False}, OPTIONAL)
+    mine = lane("a", result({UP: True, DOWN: True}), now, base=[FAILING, slow])
+    reason = of(verdict(evidence([mine], [FAILING, slow]))).reason
+    assert "breaks test_slow in a check that it need not pass" in reason
+
+
+def test_code_that_gives_what_a_test_expects_is_said_in_the_reason() -> None:
+    tests = {"tests/test_a.py": "from a import f\n\n\ndef test_down():\n    assert f(3) == 2\n"}
+    coded = file(
+        "a.py",
+        "def f(n):\n    return n\n",
+        "def f(n):\n    if n == 3:\n        return 2\n    return n\n",
+    )
+    mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING], files=[coded])
+    reason = of(verdict(evidence([mine], [FAILING], tests=tests))).reason
+    assert "; but returns the literal 2" in reason
