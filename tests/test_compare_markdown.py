@@ -115,7 +115,7 @@ def test_a_tie_and_none_that_may_land_are_said_in_the_first_line() -> None:
     tie, none = (comment(SAMPLES[name]()) for name in ("tie", "none"))
     assert tie.startswith("### Hydra: `codex`, `claude` are tied\n")
     assert none.startswith("### Hydra: no lane is mergeable\n")
-    gate = "- **changes what test_full_page expects; the base's own still fails on its code "
+    gate = "- **changes what test_full_page expects; the base's version still fails with it "
     assert gate + "(`tests/test_pager.py:9`)**" in none
 
 

@@ -113,10 +113,10 @@ def test_each_way_of_losing_a_test_has_its_sentence(hydra: Hydra) -> None:
         "skips": ["skips Pages.test_up (unittest.skip)"],
         "expects": gates["expects"],
         "turns": [
-            "changes what Pages.test_up expects: 2 -> 1; the base's own still fails on its code"
+            "changes what Pages.test_up expects: 2 -> 1; the base's version still fails with it"
         ],
         "touches": [],
-        "evades": [f"skips {up} in unittest; put back, it fails"],
+        "evades": [f"skips {up} in unittest; run as on the base, it fails"],
     }, str(judged)
     (expects,) = gates["expects"]
     assert {"expected", "Pages.test_up", "(unittest.expectedFailure)"} <= set(expects.split())
@@ -124,17 +124,15 @@ def test_each_way_of_losing_a_test_has_its_sentence(hydra: Hydra) -> None:
     assert list(judged.ranks())[:3] == ["right", "touches", "removes"], str(judged)
     assert judged.ranks()["right"] == 1
     for does in ("deletes", "weakens", "skips", "expects", "turns", "evades"):
-        assert f"with the base's own tests put back, {up} fails" in judged.said(does, "protected")
+        assert f"with the base's tests, {up} fails" in judged.said(does, "protected")
     for does in ("weakens", "turns"):
         assert f"unittest: {up} passes with its own tests, not with the base's" in judged.said(
             does, "base"
         )
         assert "fixes" not in " ".join(judged.said(does, "base"))
-    assert judged.said("removes", "protected") == [
-        "the base's own tests, put back, pass on its code as its own do"
-    ]
+    assert judged.said("removes", "protected") == ["the base's tests pass with it, as its own do"]
     assert judged.said("touches", "protected") == [
-        f"with the base's own tests put back, {up} fails, as with its own"
+        f"with the base's tests, {up} fails, as with its own"
     ]
     assert judged.said("touches", "base") == [
         "does not fix the one failure of the base in unittest"
@@ -193,7 +191,7 @@ def test_honest_work_on_tests_is_not_called_cheating(hydra: Hydra) -> None:
         assert not CHEATING.search(" ".join(judged.said(does))), str(judged)
     assert list(judged.ranks()) == ["extracts", "tables", "renames", "moves", "grows", "idles"]
     assert judged.top() == "extracts"
-    told = "the base's own tests, put back, pass on its code as its own do"
+    told = "the base's tests pass with it, as its own do"
     so = f"{told}; so tests.test_pages.Pages.test_up passes, which fails on the base"
     for does in ("tables", "renames", "moves"):
         assert judged.said(does, "protected") == [so]
@@ -272,13 +270,13 @@ def test_what_configures_pytest_is_a_gate_where_it_hides_a_failure(hydra: Hydra)
     assert list(judged.ranks())[:2] == ["fixtures", "tables"]
     changes = f"changes {conftest}, which configures the tests"
     assert changes in judged.said("fixtures", "scope")
-    still = "; the base's own still fails on its code"
+    still = "; the base's version still fails with it"
     assert judged.gates("hooks") == [f"{changes}, with the hook pytest_runtest_makereport{still}"]
     leaves = "leaves tests out of every run: -k 'not up' in pyproject.toml"
     assert judged.gates("deselects")[0] == leaves
     (expects,) = judged.gates("xfails")
     assert {"expected", "test_up", "(pytest.mark.xfail)"} <= set(expects.split())
-    both = "with the base's own tests and what configures them put back"
+    both = "with the base's tests and settings"
     for does in ("hooks", "deselects"):
         assert judged.said(does, "protected") == [f"{both}, {SUITE}::test_up fails"], str(judged)
     # Its hook answers for no test of another lane's.
@@ -320,7 +318,7 @@ def test_what_runs_the_checks_is_a_gate_where_it_hides_a_failure(hydra: Hydra) -
     judged = Judged(hydra, lanes).run(checks=("npm=npm test", "runs=sh run_tests.sh"))
     assert judged.mergeable() == {"versions", "echoes"}, str(judged)
     assert list(judged.ranks())[:2] == ["versions", "echoes"]
-    still = "; the base's own still fails on its code"
+    still = "; the base's version still fails with it"
     changes = "changes the script test of package.json: python3 -B -m unittest -v ->"
     none = "passes and names no test; on the base 3 passed, 1 failed"
     assert judged.gates("silences") == [f"{changes} true{still}", f"npm {none}"]
@@ -437,7 +435,7 @@ def test_a_lane_that_shouts_is_not_heard(hydra: Hydra) -> None:
     assert last.startswith(f"fails {lane('shouts')}'s 30 new tests, which pass on no other patch: ")
     same = f"passes and fails the same tests as {lane('divides')}"
     assert same in judged.said("rounds", "agreement")
-    weightless = "1 new test of its own passes on the base, so weighs nothing: "
+    weightless = "1 new test of its own passes on the base, so tells nothing: "
     assert f"{weightless}tests.test_more.More.test_4_by_2" in judged.said("divides", "cross")
     lands(judged, "rounds")
 
@@ -493,7 +491,7 @@ def test_where_none_is_mergeable_nothing_lands_without_a_reason(hydra: Hydra) ->
     assert found == "unittest found no tests; on the base 3 passed"
     names = "Pages.test_up, Pages.test_even, Pages.test_first, Pages.test_price"
     assert deletes == f"deletes {SUITE} with 4 tests ({names})"
-    put_back = "with the base's own tests put back, tests.test_pages.Pages.test_up fails"
+    put_back = "with the base's tests, tests.test_pages.Pages.test_up fails"
     assert judged.said("deletes", "protected") == [put_back]
     said = refuses(judged, f"no lane is mergeable, not {lane('hangs')} either, which ranks first")
     assert f"hydra merge {lane('hangs')} --override" in said

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.app.judgement import Verdict, judgement, judgement_to_land, lane_of
+from hydra.app.judgement import Verdict, judgement, judgement_to_land, lands, lane_of
 from hydra.errors import LandingRefused, RecordError, Refused, UsageError
 from hydra.git.runner import is_unanswered
 from hydra.landing.picks import Pick
-from hydra.reporters.ranking import landing_options
+from hydra.reporters.ranking import landing_options, state_words
 from hydra.reporters.text import quote
 from hydra.store import RunRecord
 
@@ -21,7 +21,7 @@ OVERRIDE = '--override "why it may land"'
 class Chosen:
     """The picks, and what the verdict says of each lane that is taken whole: for the record.
 
-    `override` is the reason for which one lands that is not mergeable, "" without one.
+    `override` is the reason for which one lands that is not proved, "" without one.
     """
 
     picks: tuple[Pick, ...]
@@ -30,11 +30,11 @@ class Chosen:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Why what is taken whole is not mergeable, a sentence a gate."""
+        """Why what is taken whole is not proved, a sentence each."""
         return tuple(
-            f"{told['lane']} is not mergeable: {gate}"
-            for told in self.verdict
-            for gate in told["gates"]
+            f"{lane['lane']} is {state_words(lane)}: {why}"
+            for lane in self.verdict
+            for why in _against(lane)
         )
 
 
@@ -65,14 +65,14 @@ def chosen(
         whole = [pick.lane for pick in picks if pick.path == ""]
         known = judgement_to_land(record, environ) if whole else None
         told = [lane_of(known, it) for it in dict.fromkeys(whole)] if known else []
-        kept = tuple(_kept(one) for one in told if one)
+        kept = tuple(_kept(one, known or {}) for one in told if one)
         return Chosen(picks=tuple(picks), verdict=kept, override=reason)
     verdict = judgement_to_land(record, environ) if lane else _judgement(record, environ)
     lane = lane or _top(verdict or {}, f" -r {quote(run)}" if run else "", options, reason)
     mine = lane_of(verdict, lane) if verdict else {}
     return Chosen(
         picks=(Pick(lane, ""),),
-        verdict=(_kept(mine),) if mine else (),
+        verdict=(_kept(mine, verdict or {}),) if mine else (),
         override=reason,
     )
 
@@ -101,31 +101,42 @@ def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
         )
     how = f"{named}{options or landing_options(verdict)}"
     lines = ", or ".join(f"hydra merge {quote(name)}{how}" for name in names)
-    if len(first) > 1:
-        told = f"{', '.join(names[:-1])} and {names[-1]} are tied"
+    if len(first) > 1 and any(lands(verdict, name) for name in names):
+        tied = f"{', '.join(names[:-1])} and {names[-1]} are tied"
         cannot = "; --override does not choose between them" if reason else ""
         raise LandingRefused(
-            f"nothing was landed: {told}{cannot}",
+            f"nothing was landed: {tied}{cannot}",
             hint=f"look (hydra compare{named}), then name one: {lines}",
         )
-    if not reason:
+    if not reason or len(first) > 1:
+        override = f" {OVERRIDE}" if any(lane.get("gates") for lane in first) else ""
         raise LandingRefused(
-            f"nothing was landed: {_not_mergeable(first[0], len(verdict['lanes']))}",
-            hint=f"hydra compare{named} says more; to land it all the same: {lines} {OVERRIDE}",
+            f"nothing was landed: {_unproved(first[0], len(verdict['lanes']))}",
+            hint=f"hydra compare{named} says more; to land it all the same: {lines}{override}",
         )
     return names[0]
 
 
-def _not_mergeable(lane: Mapping[str, Any], of: int) -> str:
-    gates = "; ".join(_texts(lane)) or str(lane.get("why") or "it is not mergeable")
+def _unproved(lane: Mapping[str, Any], of: int) -> str:
+    """Why the first in rank does not land by itself."""
+    why = f"{state_words(lane)}: {'; '.join(_texts(lane)) or lane.get('reason')}"
     if of == 1:
-        return f"{lane['lane']} is not mergeable: {gates}"
-    return f"no lane is mergeable, not {lane['lane']} either, which ranks first: {gates}"
+        return f"{lane['lane']} is {why}"
+    return f"no patch is proved; {lane['lane']}, which comes first, is {why}"
 
 
-def _kept(lane: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: lane.get(name) for name in ("lane", "rank", "mergeable")}
-    return {**told, "gates": _texts(lane)}
+def _kept(lane: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("lane", "rank", "state", "reason", "mergeable")
+    kept = {name: lane.get(name) for name in names}
+    return {**kept, "checked": verdict.get("checked"), "gates": _texts(lane)}
+
+
+def _against(lane: Mapping[str, Any]) -> list[str]:
+    """Its gates; else why it is not proved, where checks ran."""
+    if gates := list(lane["gates"]):
+        return gates
+    unproved = lane["state"] != "proved" and lane["checked"] is not False
+    return [str(lane["reason"])] if unproved and lane["reason"] else []
 
 
 def _texts(lane: Mapping[str, Any]) -> list[str]:

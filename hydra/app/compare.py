@@ -13,7 +13,7 @@ from typing import Any
 
 from hydra import executables
 from hydra.app import runs
-from hydra.app.judgement import judgement, lane_of
+from hydra.app.judgement import judgement, lands
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK, Refused, UsageError
 from hydra.store import RunRecord, shared
 
@@ -44,9 +44,9 @@ class Compared:
 
     @property
     def exit_code(self) -> int:
-        """0 where a lane is mergeable, of those that are told of."""
+        """0 where a lane may land without being named, of those that are told of."""
         named = self.lanes or [lane["lane"] for lane in self.verdict["lanes"]]
-        able = any(lane_of(self.verdict, lane).get("mergeable") is True for lane in named)
+        able = any(lands(self.verdict, lane) for lane in named)
         return EXIT_OK if able else EXIT_NO_USABLE_LANE
 
     def document(self) -> dict[str, Any]:

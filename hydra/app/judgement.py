@@ -127,8 +127,18 @@ def lane_of(verdict: Verdict, lane: str) -> Mapping[str, Any]:
     return next((it for it in verdict["lanes"] if it["lane"] == lane), {})
 
 
+def lands(verdict: Verdict, lane: str) -> bool:
+    """Whether it is proved; where no check ran, whether nothing speaks against it."""
+    from hydra.judge.verdict import may_land
+
+    mine = lane_of(verdict, lane)
+    return may_land(mine.get("state"), mine.get("mergeable"), verdict.get("checked"))
+
+
 def _is_fresh(record: RunRecord, known: Verdict) -> bool:
     if known.get("round") != newest_round(record.folder):
+        return False
+    if not all("state" in lane for lane in known["lanes"]):  # an older Hydra's, without states
         return False
     if (record.folder / FOLDER).is_dir():  # agents were asked since: a race itself asks none
         return False

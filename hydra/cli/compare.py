@@ -23,7 +23,7 @@ _HERE = "\0"
     cls=Command,
     examples=(
         "hydra compare",
-        "hydra compare codex --score",
+        "hydra compare codex",
         "hydra compare --html --open",
         "hydra compare --markdown > comment.md && gh pr comment --body-file comment.md",
         "hydra compare -r @-1 --json | jq -r .top",
@@ -31,7 +31,6 @@ _HERE = "\0"
     ),
 )
 @click.argument("lanes", nargs=-1, metavar="[LANE...]")
-@click.option("--score", is_flag=True, help="Each part of the score, and how it came about.")
 @click.option("--markdown", is_flag=True, help="A comment for a pull request.")
 @click.option(
     "--html",
@@ -47,8 +46,8 @@ _HERE = "\0"
 def command(lanes: tuple[str, ...], **options: Any) -> None:
     """Rank the lanes of a race: which patch, why, and how sure.
 
-    Exit 0: a lane is mergeable; 1: none is. With LANE, only these are told of in full, and the
-    exit code is theirs; ranks are those of all.
+    Exit 0: a lane is proved, or no check ran and one may land; 1: none is. With LANE, only these
+    are told of in full, and the exit code is theirs; ranks are those of all.
     """
     from hydra.app.compare import CompareRequest, compare
 
@@ -118,7 +117,6 @@ def _text(done: Compared, options: dict[str, Any]) -> str:
         lanes=done.lanes,
         width=cells(sys.stdout),
         color=use_color(sys.stdout),
-        score=options["score"],
         run=done.record.id if options["run"] else "",
     )
 

@@ -30,7 +30,7 @@ def command(quiet: bool, **options: Any) -> None:
     from hydra.demo.race import TEACHES, Demo
     from hydra.reporters.demo import introduction, what_next
     from hydra.reporters.document import dump, result_document
-    from hydra.reporters.summary import summary
+    from hydra.reporters.ending import race_end
 
     def announce(prepared: Demo) -> None:
         if not quiet:
@@ -48,7 +48,7 @@ def command(quiet: bool, **options: Any) -> None:
         sys.stdout.write(dump({**document, "page": page, "landing": _landing(done.landing)}))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
-        sys.stdout.write(summary(document, width=columns, color=color, steps=False))
+        sys.stdout.write(race_end(document, width=columns, color=color, steps=False))
         if done.landing is not None:
             sys.stdout.write("\n" + _landed(done.landing, color=color))
         program = invoked_as()

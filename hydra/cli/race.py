@@ -264,10 +264,10 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if report.result is not None:
         from hydra.app.offers import offered
-        from hydra.reporters.summary import summary
+        from hydra.reporters.ending import race_end
 
         document = result_document(report.plan, report.result)
-        text = summary(offered(document, report.plan.task.repository), width=columns, color=color)
+        text = race_end(offered(document, report.plan.task.repository), width=columns, color=color)
     else:
         from hydra.reporters.dryrun import plan_text
 

@@ -163,7 +163,7 @@ def tests(rows: Sequence[CrossTest], lanes: Sequence[str]) -> tuple[Test, ...]:
 def unheard(rows: Sequence[CrossTest], lanes: Sequence[str]) -> tuple[CrossTest, ...]:
     """The rows, those of a lane that brings too many without their weight."""
     loud = {lanes[one] for one in shouting(len(lanes), tests(rows, lanes))}
-    says = "its lane brings so many more than the others that none is heard"
+    says = "its lane brings so many more than the others that none counts"
     return tuple(
         replace(row, weighs=False, says=says) if row.weighs and row.author in loud else row
         for row in rows

@@ -61,7 +61,7 @@ class LaneEvidence:
 class Trial:
     """One check that was run on a tree that no lane left as it is.
 
-    `protected`: a lane's patch with the base's own tests put back (`configuration`: and what
+    `protected`: a lane's patch with the base's tests (`configuration`: and what
     configures them). `cross`: the tests of `author` on the patch of `on`, or on the base where
     `on` is "". `canary`: tests that must fail on the patch of `on`; `passes` names what passes all
     the same. `paths` are the files put back or brought; `result` is compared with the base's own.

@@ -110,7 +110,7 @@ def _skipped(mine: Standing, findings: Sequence[Finding]) -> Iterator[Reason]:
         names = [name for name in (found.skipped if found else ()) if name in alone.fails]
         if names:
             it = "it" if len(names) == 1 else "they"
-            text = f"skips {some(names)} in {result.check.name}; put back, {it} {fail(names)}"
+            text = f"skips {some(names)} in {result.check.name}; run as on the base, {it} {fail(names)}"
             yield _gate(text, file=alone.trial.result.details if alone.trial else "")
 
 
@@ -160,11 +160,11 @@ def _counts(name: str, mine: Standing, all_of_them: Mapping[str, Standing]) -> b
 
 def _told(held: PutBack, fails: Sequence[str], stopped: Sequence[str]) -> str:
     if stopped and not fails:
-        return f"with the base's own put back: {'; '.join(stopped)}"
+        return f"with the base's version: {'; '.join(stopped)}"
     failed_before = [name for name in fails if held.fails.get(name)]
     if failed_before:
-        return f"the base's own still {fail(failed_before)} on its code"
-    return f"the base's own {fail(fails)} on its code: {some(fails)}"
+        return f"the base's version still {fail(failed_before)} with it"
+    return f"the base's version {fail(fails)} with it: {some(fails)}"
 
 
 def _gate(text: str, *, file: str = "", path: str = "", line: int | None = None) -> Reason:

@@ -24,9 +24,9 @@ runs of one agent differ in tells nothing."""
 DECIDES: Mapping[str, str] = {
     "gates": "something speaks against each of the others",
     "state": "a test proves it, and none proves {}",
-    "base": "it mends more of the base's failures than {}",
+    "base": "it fixes more failing tests than {}",
     "broken": "it breaks less than {}",
-    "protected": "more of the base's own tests pass on its code than on that of {}",
+    "protected": "more of the base's tests pass with it than with {}",
     "cross": "the tests of all lanes speak for it before {}",
     "literal": "it answers no test by a literal or by asking who runs it, as {} does",
     "agreement": "more lanes left the same patch as it than as {}",

@@ -101,20 +101,21 @@ def _put_back(mine: Standing) -> Iterator[Reason]:
     if held.trial is None:
         return
     file = held.trial.result.details or held.trial.result.output
-    what = "tests and what configures them" if _configured(mine) else "tests"
+    what = "tests and settings" if _configured(mine) else "tests"
     if held.clean and held.too:
-        text = f"with the base's own {what} put back, {some(held.too)} {fail(held.too)}"
+        text = f"with the base's {what}, {some(held.too)} {fail(held.too)}"
         text += ", as with its own"
     elif held.clean:
         alike = all(it.passed for it in mine.lane.checks if it.check.kind == "test")
-        text = f"the base's own {what}, put back, pass on its code{' as its own do' * alike}"
+        settings = ", under the base's settings" * _configured(mine)
+        text = f"the base's tests pass with it{settings}{', as its own do' * alike}"
     elif held.fails:
         names = list(held.fails)
-        text = f"with the base's own {what} put back, {some(names)} {fail(names)}"
+        text = f"with the base's {what}, {some(names)} {fail(names)}"
     elif held.stopped:
-        text = f"with the base's own {what} put back: {'; '.join(held.stopped)}"
+        text = f"with the base's {what}: {'; '.join(held.stopped)}"
     else:
-        text = f"the base's own {what} could not be tried on it"
+        text = f"the base's {what} could not be run with it"
     if more := [name for name in held.mends if name not in (mine.fixed or ())]:
         text += f"; so {some(more)} {passes(more)}, which {fail(more)} on the base"
     yield Reason(kind="protected", text=text, file=file)
@@ -146,7 +147,7 @@ def _weightless(lane: str, rows: Sequence[CrossTest]) -> Iterator[Reason]:
     for says, one, several in _WEIGHTLESS:
         named = [row.id for row in mine if row.says == says]
         if named:
-            told = (one, "weighs") if len(named) == 1 else (several, "weigh")
+            told = (one, "tells") if len(named) == 1 else (several, "tell")
             text = f"{number_of(named, 'new test')} of its own {told[0]}, so {told[1]} nothing"
             file = mine[0].files.get(lane, "")
             yield Reason(kind="cross", text=f"{text}: {some(named)}", file=file)
@@ -240,9 +241,7 @@ def _remarked(findings: Sequence[Finding]) -> Iterator[Reason]:
 def _not_tried(lane: str, evidence: Evidence) -> Iterator[Reason]:
     for one in evidence.not_tried:
         if one.on == lane and one.kind == "protected":
-            yield Reason(
-                kind="unknown", text=f"the base's own tests were not tried on it: {one.why}"
-            )
+            yield Reason(kind="unknown", text=f"the base's tests were not run with it: {one.why}")
         elif one.on == lane and one.kind == "canary":
             text = f"tests that must fail were not tried on it: {one.why}"
             yield Reason(kind="unknown", text=text)
@@ -254,7 +253,7 @@ def not_tried(evidence: Evidence) -> tuple[str, ...]:
     for one in evidence.not_tried:
         held[one.kind, one.why] = held.get((one.kind, one.why), 0) + 1
     words = {
-        "protected": ("the base's own tests on {}", "patch"),
+        "protected": ("the base's tests on {}", "patch"),
         "cross": ("one lane's tests on another's code, {}", "run"),
         "canary": ("tests that must fail on {}", "patch"),
     }

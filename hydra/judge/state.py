@@ -56,11 +56,23 @@ def _against(
 ) -> Iterator[Ruling]:
     """Of each gate what it makes of the patch."""
     checks = {gate.text for gate in of_checks(mine)}
-    yield from (Ruling("held_back", gate.text) for gate in gates if gate.text not in checks)
+    for gate in gates:
+        if gate.text not in checks:
+            yield Ruling("held_back", _briefly(gate.text))
     before = {result.check.name: result for result in baseline}
     for result in mine.lane.checks:
         if result.held_back:
             yield _of_check(result, before.get(result.check.name))
+
+
+def _briefly(text: str) -> str:
+    """A gate without what shows it, which stands among the gates in full."""
+    text = text.partition("; ")[0]
+    return text if len(text) <= _LONG else text.partition(": ")[0]
+
+
+_LONG = 72
+"""Characters from which a sentence goes without its details."""
 
 
 def _of_check(now: CheckResult, base: CheckResult | None) -> Ruling:

@@ -55,7 +55,7 @@ def trial(data: Data) -> str:
     """Which trial: "claude's tests on codex's patch"."""
     author, on = clean(text(data, "author")), clean(text(data, "on"))
     both = " and settings" if data.get("configuration") else ""
-    tests = f"{author}'s tests" if author else f"the base's own tests{both}"
+    tests = f"{author}'s tests" if author else f"the base's tests{both}"
     tests = "tests that must fail" if data.get("kind") == "canary" else tests
     again = ", once more" if data.get("again") else ""
     where = f"{on}'s patch" if on else "the base"

@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterator
 
 from hydra.reporters import checks, ranking
 from hydra.reporters.crosstests import cross_tests
-from hydra.reporters.fields import Data, number, record, records, strings, text
+from hydra.reporters.fields import Data, number, records, strings, text
 from hydra.reporters.separated import separated
 from hydra.reporters.style import paint, plain
 from hydra.reporters.summary import looks
-from hydra.reporters.table import Cell, Column, table
 from hydra.reporters.text import clean, gist, plural
 from hydra.reporters.wrapping import bullets, paragraph, wrapped
 
@@ -18,7 +17,6 @@ SHOWN = 12
 """Sentences of one kind that are listed; with more, the others are counted."""
 
 _LONGEST = 500
-_NAMES = {"test": "tests", "scope": "diff scope"}
 _SAME = {
     "identical": "the same patch, byte for byte",
     "equivalent": "the same patch but for formatting, comments and the order of imports",
@@ -32,58 +30,55 @@ def compare_text(
     lanes: Collection[str] = (),
     width: int | None,
     color: bool = False,
-    score: bool = False,
     run: str = "",
 ) -> str:
-    """The verdict; ends with a newline. `lanes` are those that are told of in full (none: all).
-
-    `score` has each part of the score; `run` is named in the next steps, where it may not be the
-    latest.
+    """The verdict, the answer first; ends with a newline. `lanes` are those that are told of in
+    full (none: all); `run` is named in the next steps, where it may not be the latest.
     """
     all_of_them = records(verdict, "lanes")
     told = [lane for lane in all_of_them if not lanes or text(lane, "lane") in lanes]
     blocks = [
-        _head(verdict, width, color),
-        checks.baseline(verdict),
-        ranking.ranks(verdict, width, color),
         ranking.says(verdict, width, color),
-        *(_lane(lane, width, color, score=score) for lane in told),
+        ranking.ranks(verdict, width, color),
+        checks.baseline(verdict),
+        *(_lane(lane, width, color) for lane in told),
         cross_tests(verdict, width, color),
         separated(verdict, width),
         _between(verdict, width),
         _listed("not tried", strings(verdict, "not_tried"), width),
-        _listed("a reviewer's remarks (they weigh nothing)", _notes(verdict, lanes), width),
+        _listed("a reviewer's remarks (they change no rank)", _notes(verdict, lanes), width),
         looks(told, width),
         _listed("warnings", strings(verdict, "warnings"), width),
-        [f"files: {clean(text(verdict, 'folder'))}"],
+        [*_about(verdict, width), f"files: {clean(text(verdict, 'folder'))}"],
         ranking.steps(verdict, run),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _head(verdict: Data, width: int | None, color: bool) -> list[str]:
+def _about(verdict: Data, width: int | None) -> list[str]:
+    """Which race it is of."""
     base, named = clean(text(verdict, "base"))[:7], clean(text(verdict, "base_name"))
     round = number(verdict, "round")
-    head = f"verdict of run {clean(text(verdict, 'run'))}"
     parts = [
-        paint(head, "bold", color),
+        f"run {clean(text(verdict, 'run'))}",
         f"base {base}" + (f" ({named})" if named else "") if base else "",
         f"checks of round {round:.0f}" if round is not None and round > 1 else "",
     ]
-    return [*_joined([it for it in parts if it], width), *paragraph(_gist(verdict, "title"), width)]
+    title = _gist(verdict, "title")
+    task = paragraph(f"task: {title}", width) if title else []
+    return [*task, *_joined([part for part in parts if part], width)]
 
 
-def _lane(lane: Data, width: int | None, color: bool, *, score: bool) -> list[str]:
-    able = lane.get("mergeable") is True
+def _lane(lane: Data, width: int | None, color: bool) -> list[str]:
     name = paint(clean(text(lane, "lane")), "bold", color)
-    verdict = paint(ranking.word(lane), "good" if able else "bad", color)
+    verdict = paint(ranking.word(lane), ranking.style(lane), color)
     who = [f"({', '.join(told)})"] if (told := list(_who(lane))) else []
     lines = _joined([f"{ranking.place(lane)}  {name}  {verdict}", *who], width)
     lines += _sentences(records(lane, "gates"), "x", width)
     lines += _sentences(records(lane, "reasons"), "-", width)
     if not (records(lane, "gates") or records(lane, "reasons")):
-        lines += _hung(_gist(lane, "why"), "-", width)
-    return lines + (_score_table(lane, width, color) if score else _score_line(lane, width))
+        lines += _hung(_gist(lane, "reason") or _gist(lane, "why"), "-", width)
+    return lines
 
 
 def _joined(parts: list[str], width: int | None) -> list[str]:
@@ -121,46 +116,6 @@ def sentence(reason: Data) -> str:
         at = ""
     where = ", ".join(part for part in (at, gist(text(reason, "file"))) if part)
     return f"{said} [{where}]" if where else said
-
-
-def _score_line(lane: Data, width: int | None) -> list[str]:
-    parts = records(record(lane, "score"), "dimensions")
-    if not parts:
-        return []
-    told = ", ".join(f"{_dimension(part)} {points(number(part, 'value'))}" for part in parts)
-    total = points(number(record(lane, "score"), "total"))
-    return _hung(f"score {total} of 100 ({told}); the rank does not follow it", " ", width)
-
-
-def _score_table(lane: Data, width: int | None, color: bool) -> list[str]:
-    score = record(lane, "score")
-    columns = [
-        Column("score"),
-        Column("weight", right=True),
-        Column("points", right=True),
-        Column("how", wraps=True, least=24),
-    ]
-    rows: list[list[Cell]] = [
-        [
-            _dimension(part),
-            points(number(part, "weight")),
-            points(number(part, "value")),
-            _gist(part, "formula"),
-        ]
-        for part in records(score, "dimensions")
-    ]
-    rows.append(["total", "", points(number(score, "total")), ""])
-    return table(rows, columns, width, color, indent=4) if len(rows) > 1 else []
-
-
-def _dimension(part: Data) -> str:
-    name = text(part, "name")
-    return _NAMES.get(name) or clean(name)
-
-
-def points(value: float | None) -> str:
-    """A number of points; unknown is `?`, never zero."""
-    return "?" if value is None else f"{value:.1f}".removesuffix(".0")
 
 
 def _between(verdict: Data, width: int | None) -> list[str]:

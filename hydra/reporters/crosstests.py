@@ -10,7 +10,7 @@ from hydra.reporters.text import clean, cut, gist, plural, width
 from hydra.reporters.wrapping import wrapped
 
 SHOWN = 20
-"""Tests that are listed; with more, the others are counted. Those that weigh come first."""
+"""Tests that are listed; with more, the others are counted. Those that tell patches apart are first."""
 
 SIGNS = {"passed": "+", "failed": "x", "not run": ".", "not tried": "?", "own": "o"}
 """A cell in one character."""
@@ -32,7 +32,7 @@ def cross_tests(verdict: Data, cells: int | None, color: bool) -> list[str]:
     if not rows:
         return []
     words = _as_words(lanes, cells)
-    lines = ["cross-tests (each lane's new tests)"]
+    lines = ["new tests, each on every patch"]
     columns = [
         Column("test", least=_NAME),
         Column("by", least=6),
@@ -76,18 +76,13 @@ def _row(row: Data, lanes: Sequence[str], room: int, *, words: bool) -> list[Cel
         gist(text(row, "author"), 40),
         _cell(text(row, "base"), words=words),
         *(_cell(text(held, lane, "not run"), words=words) for lane in lanes),
-        "" if row.get("weighs") is True else _weighs_nothing(row),
+        "" if row.get("weighs") is True else gist(text(row, "says")),
     ]
 
 
 def _end_of(name: str, room: int) -> str:
     """A test is told by how its id ends."""
     return cut(name[::-1], room)[::-1]
-
-
-def _weighs_nothing(row: Data) -> str:
-    why = gist(text(row, "says"))
-    return f"weighs nothing: {why}" if why else "weighs nothing"
 
 
 def _cell(said: str, *, words: bool) -> Cell:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from hydra.reporters import checks, ranking
-from hydra.reporters.compare import points
 from hydra.reporters.crosstests import weighty_first
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.inert import code, inert, plain, rows_table
@@ -39,7 +38,7 @@ def comment(verdict: Data, *, lanes: Collection[str] = ()) -> str:
         _cross(verdict),
         _separated(verdict),
         _details("Not tried", _listed(strings(verdict, "not_tried"))),
-        _details("A reviewer's remarks (they weigh nothing)", _listed(_notes(verdict, lanes))),
+        _details("A reviewer's remarks (they change no rank)", _listed(_notes(verdict, lanes))),
         _details("Warnings", _listed(strings(verdict, "warnings"))),
     ]
     return _capped([block for block in blocks if block], _last(verdict))
@@ -67,7 +66,7 @@ def _headline(verdict: Data) -> str:
     elif tied := ranking.tied_for_first(verdict):
         head = f"{', '.join(map(code, tied))} are tied"
     else:
-        head = "no lane is mergeable"
+        head = "no patch is proved"
     title = inert(text(verdict, "title"))
     task = f"{title}\n\n" if title else ""
     return f"### Hydra: {head}\n\n{task}**{inert(text(verdict, 'says')) or head}**"
@@ -77,7 +76,7 @@ def _ranks(verdict: Data) -> Iterator[str]:
     lanes = records(verdict, "lanes")
     known = checks.names(lanes)
     titles = [inert(name, 60) for name in known] if len(known) <= checks.COLUMNS else ["checks"]
-    head = ["rank", "lane", "verdict", *titles, "+/-", "cost", "time", "why"]
+    head = ["rank", "lane", "state", *titles, "+/-", "cost", "time", "why"]
     rows = [_row(lane, lanes) for lane in lanes[:ROWS]]
     yield rows_table(head, rows)
     if len(lanes) > ROWS:
@@ -95,7 +94,7 @@ def _row(lane: Data, lanes: list[Data]) -> list[str]:
         plus_minus(patch) if number(patch, "files") else "",
         spent(lane).replace("$", "\\$").replace("<", "&lt;"),
         duration(number(lane, "seconds")),
-        inert(text(lane, "why"), 200),
+        inert(text(lane, "reason") or text(lane, "why"), 200),
     ]
 
 
@@ -110,9 +109,7 @@ def _lane(lane: Data) -> str:
     gates, reasons = records(lane, "gates"), records(lane, "reasons")
     lines = [f"**{line}**" for line in _sentences(gates)] + [*_sentences(reasons)]
     if not lines:
-        lines = [inert(text(lane, "why"))]
-    if score := _score(lane):
-        lines.append(score)
+        lines = [inert(text(lane, "reason") or text(lane, "why"))]
     place = ranking.place(lane).replace("-", "")
     head = f"{place} {text(lane, 'lane')}: {ranking.word(lane)}".strip()
     return _details(head, "\n".join(f"- {line}" for line in lines if line))
@@ -126,16 +123,6 @@ def _sentences(reasons: Sequence[Data]) -> Iterator[str]:
         yield f"{inert(text(reason, 'text'))}{where}"
     if len(reasons) > ROWS:
         yield f"and {len(reasons) - ROWS} more"
-
-
-def _score(lane: Data) -> str:
-    score = record(lane, "score")
-    parts = [
-        f"{_NAMED.get(text(part, 'name')) or text(part, 'name')} {points(number(part, 'value'))}"
-        for part in records(score, "dimensions")
-    ]
-    total = points(number(score, "total"))
-    return inert(f"score {total} of 100 ({', '.join(parts)})") if parts else ""
 
 
 def _cross(verdict: Data) -> str:
@@ -156,7 +143,7 @@ def _cross(verdict: Data) -> str:
 def _cross_row(row: Data, lanes: Sequence[str]) -> list[str]:
     held = record(row, "cells")
     says = text(row, "says")
-    why = "" if row.get("weighs") is True else f"weighs nothing: {says}".removesuffix(": ")
+    why = "" if row.get("weighs") is True else says
     return [
         code(text(row, "id"), 200),
         code(text(row, "author"), 60),

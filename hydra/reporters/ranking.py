@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from hydra.judge.verdict import may_land
 from hydra.reporters import checks
+from hydra.reporters.board import STATUS_WORDS
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
@@ -13,10 +15,13 @@ from hydra.reporters.text import clean, duration, gist, quote
 from hydra.reporters.words import plus_minus, spent
 from hydra.reporters.wrapping import paragraph
 
-MERGEABLE = "mergeable"
-NOT_MERGEABLE = "not mergeable"
+STATES = {"proved": "proved", "untested": "untested", "broken": "broken", "held_back": "held back"}
+"""A lane's state in words,"""
 
-_HEAD = (Column("rank", right=True), Column("lane", least=10), Column("verdict"))
+_STYLES = {"proved": "good", "untested": "warn"}
+"""and their colours; all others are bad."""
+
+_HEAD = (Column("rank", right=True), Column("lane", least=10), Column("state"))
 _TAIL = (
     Column("+/-", optional=2),
     Column("cost", right=True, optional=3),
@@ -43,22 +48,33 @@ def ranks(
 
 def _row(lane: Data, lanes: list[Data], marked: bool) -> list[Cell]:
     patch = record(lane, "patch")
-    able = lane.get("mergeable") is True
     return [
         place(lane),
         text(lane, "lane") + (" !" if marked else ""),
-        Styled(word(lane), "good" if able else "bad"),
+        Styled(word(lane), style(lane)),
         *checks.cells(lane, lanes),
         plus_minus(patch) if number(patch, "files") else checks.NOTHING,
         spent(lane),
         duration(number(lane, "seconds")),
-        gist(text(lane, "why"), _LINE),
+        gist(text(lane, "reason") or text(lane, "why"), _LINE),
     ]
 
 
+def state_words(lane: Data) -> str:
+    """Its state as a person reads it."""
+    return STATES.get(text(lane, "state")) or "not known"
+
+
 def word(lane: Data) -> str:
-    """Its verdict in words."""
-    return MERGEABLE if lane.get("mergeable") is True else NOT_MERGEABLE
+    """Its state; how it ended, where it left no patch."""
+    if number(lane, "rank") is None:
+        return STATUS_WORDS.get(text(lane, "status")) or "no patch"
+    return state_words(lane)
+
+
+def style(lane: Data) -> str:
+    """The colour of that word."""
+    return "bad" if number(lane, "rank") is None else _STYLES.get(text(lane, "state"), "bad")
 
 
 def place(lane: Data) -> str:
@@ -74,13 +90,20 @@ def tied_for_first(verdict: Data) -> list[str]:
     if text(verdict, "top"):
         return []
     lanes = records(verdict, "lanes")
-    first = [lane for lane in lanes if number(lane, "rank") == 1 and lane.get("mergeable") is True]
+    checked = verdict.get("checked")
+    first = [
+        lane
+        for lane in lanes
+        if number(lane, "rank") == 1
+        and may_land(text(lane, "state"), lane.get("mergeable"), checked)
+    ]
     return [text(lane, "lane") for lane in first] if len(first) > 1 else []
 
 
 def says(verdict: Data, width: int | None, color: bool = False) -> list[str]:
     """The verdict in one sentence, and how sure it is."""
-    lines = paragraph(gist(text(verdict, "says"), _SENTENCE), width)
+    answer = gist(text(verdict, "says"), _SENTENCE)
+    lines = paragraph(f"Land {answer}" if text(verdict, "top") else answer, width)
     style = "good" if text(verdict, "top") else "warn"
     return [*(paint(line, style, color) for line in lines), *paragraph(sure(verdict), width)]
 
@@ -97,30 +120,32 @@ def sure(verdict: Data) -> str:
 
 def steps(verdict: Data, run: str) -> list[str]:
     """What to do next: land, look, compare. `run` is named where it may not be the latest."""
-    named = f" -r {quote(run)}" if run else ""
+    of_run = f" -r {quote(run)}" if run else ""
     how = landing_options(verdict)
-    beside = f"side by side:  hydra compare --html --open{named}"
+    beside = f"side by side:  hydra compare --html --open{of_run}"
     patched = [text(lane, "lane") for lane in records(verdict, "lanes") if number(lane, "rank")]
     if not patched:
         return []
     if landed := [lane for lane in patched if lane in strings(verdict, "landed")]:
-        see = [f"see it:        hydra diff {quote(lane)}{named}" for lane in landed[:1]]
-        return [f"{_and(landed)} landed already", *see, beside]
+        see = [f"see it:        hydra diff {quote(lane)}{of_run}" for lane in landed[:1]]
+        return [f"{named(landed)} landed already", *see, beside]
     if top := text(verdict, "top"):
         return [
-            f"land it:       hydra merge {quote(top)}{named}{how}",
-            f"see it:        hydra diff {quote(top)}{named}",
+            f"land it:       hydra merge {quote(top)}{of_run}{how}",
+            f"see it:        hydra diff {quote(top)}{of_run}",
             beside,
         ]
     if tied := tied_for_first(verdict):
-        head = f"{_and(tied)} are tied: look, then land the one that you choose"
-        lands = [f"  hydra merge {quote(lane)}{named}{how}" for lane in tied]
-        return [head, f"  hydra diff {' '.join(map(quote, tied[:2]))}{named}", *lands, beside]
+        head = f"{named(tied)} are tied: look, then land the one that you choose"
+        lands = [f"  hydra merge {quote(lane)}{of_run}{how}" for lane in tied]
+        return [head, f"  hydra diff {' '.join(map(quote, tied[:2]))}{of_run}", *lands, beside]
     first = quote(patched[0])
+    untested = text(records(verdict, "lanes")[0], "state") == "untested"
+    override = "" if untested else ' --override "why it may"'
     return [
-        f"see it:        hydra diff {first}{named}",
+        f"see it:        hydra diff {first}{of_run}",
         beside,
-        f'land it still: hydra merge {first}{named}{how} --override "why it may"',
+        f"land it still: hydra merge {first}{of_run}{how}{override}",
     ]
 
 
@@ -132,6 +157,7 @@ def landing_options(verdict: Data) -> str:
     return " --branch NAME" if verdict.get("detached") is True else ""
 
 
-def _and(lanes: list[str]) -> str:
+def named(lanes: list[str]) -> str:
+    """`a and b`, `a, b and c`."""
     *some, last = map(clean, lanes)
     return f"{', '.join(some)} and {last}" if some else last

@@ -1,4 +1,6 @@
-"""The end of a race, from its result document (`document.result_document`, or `result.json`)."""
+"""All of a race that has ended, from its result document (`result.json`): `hydra runs show`.
+
+What a race itself ends with is shorter: `ending`."""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def summary(
         *(_failure(lane, width, color) for lane in lanes if record(lane, "error")),
         _remarks(document, lanes, width, color),
         looks(lanes, width),
-        _plans(document, lanes),
+        plans(document),
         next_steps if steps else [],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -61,9 +63,10 @@ def _verdict(document: Data) -> Data:
 def _headline(document: Data, lanes: list[Data], color: bool) -> str:
     usable = sum(1 for lane in lanes if lane.get("usable") is True)
     count = f"{usable} of {plural(len(lanes), 'lane')} usable"
-    if verdict := _verdict(document):
-        able = sum(lane.get("mergeable") is True for lane in records(verdict, "lanes"))
-        count += f", {able} mergeable"
+    verdict = _verdict(document)
+    if verdict and verdict.get("checked") is not False:
+        usable = sum(text(lane, "state") == "proved" for lane in records(verdict, "lanes"))
+        count = f"{usable} of {plural(len(lanes), 'lane')} proved"
     signal = clean(text(document, "interrupted"))
     how = f"interrupted by {signal} after" if signal else "ended in"
     took = duration(number(document, "seconds"))
@@ -173,9 +176,9 @@ def _remarks(document: Data, lanes: list[Data], width: int | None, color: bool) 
     return [paint("warnings", "warn", color), *bullets(remarks, width)]
 
 
-def _plans(document: Data, lanes: list[Data]) -> list[str]:
+def plans(document: Data) -> list[str]:
     """Where each plan is: a whole line, to be copied."""
-    folder = text(document, "folder")
+    folder, lanes = text(document, "folder"), records(document, "lanes")
     kept = [(text(lane, "lane"), text(lane, "plan")) for lane in lanes if text(lane, "plan")]
     return [f"plan of {clean(name)}:  {quote(f'{folder}/{place}')}" for name, place in kept]
 

@@ -80,10 +80,11 @@ def _agent(event: Event) -> str:
 
 
 def _run_ended(data: Data) -> str:
-    usable = "at least one lane is usable" if data.get("usable") else "no lane is usable"
     spent = number(data, "trials")
-    trials = f" ({duration(spent)} of it trials)" if spent is not None and spent >= 1 else ""
-    return f"the race ended in {duration(number(data, 'seconds'))}{trials}: {usable}"
+    trials = (
+        f" ({duration(spent)} of it the last tests)" if spent is not None and spent >= 1 else ""
+    )
+    return f"the race ended in {duration(number(data, 'seconds'))}{trials}"
 
 
 def _interrupted(data: Data) -> str:

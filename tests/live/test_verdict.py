@@ -108,7 +108,7 @@ def test_one_is_right_and_one_weakens_a_test(make_place: MakePlace) -> None:
     assert (gate["text"], gate["path"], gate["line"]) == (WEAKENS, "test_pager.py", 8)
     reasons = [it["text"] for it in weak["reasons"]]
     assert "does not fix the one failure of the base in unittest" in reasons
-    assert f"with the base's own tests put back, {REST} fails" in reasons
+    assert f"with the base's tests, {REST} fails" in reasons
     (put_back,) = weak["protected"]
     assert put_back["paths"] == ["test_pager.py"]
     assert Path(verdict["folder"], put_back["details"]).is_file()

@@ -270,7 +270,7 @@ def _small_document(shelf: Shelf) -> Document:
                 ),
                 reason(
                     "protected",
-                    "with the base's own tests put back, 3 of 3 fail",
+                    "with the base's tests, 3 of 3 fail",
                     "checks/1/trials/cursor-agent-protected/pytest.json",
                 ),
             ],

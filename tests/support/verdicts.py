@@ -213,7 +213,7 @@ def tie() -> Document:
     return document
 
 
-WEAKENED = "changes what test_full_page expects; the base's own still fails on its code"
+WEAKENED = "changes what test_full_page expects; the base's version still fails with it"
 
 
 def none_mergeable() -> Document:

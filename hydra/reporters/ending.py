@@ -1,0 +1,165 @@
+"""The end of a race on a screen: which patch to land, a line or two for each lane, what comes next.
+
+All else is behind `hydra compare` and `hydra runs show`: four lanes have twelve lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hydra.reporters import ranking
+from hydra.reporters.fields import Data, number, record, records, strings, text
+from hydra.reporters.style import paint
+from hydra.reporters.summary import plans, status_word, why
+from hydra.reporters.table import Cell, Column, Styled, table
+from hydra.reporters.text import clean, duration, gist, plural, quote
+from hydra.reporters.words import plus_minus, spent
+from hydra.reporters.wrapping import wrapped
+
+_COLUMNS = (
+    Column("", right=True),
+    Column("", least=10),
+    Column(""),
+    Column("", optional=1),
+    Column("", right=True, optional=2),
+    Column("", right=True, optional=3),
+    Column("", wraps=True, least=30),
+)
+_LINES = 2
+"""Lines that a sentence has; `hydra compare` shows all of it."""
+
+
+def race_end(document: Data, *, width: int | None, color: bool = False, steps: bool = True) -> str:
+    """The end of a race from its result document; ends with a newline.
+
+    `width` is the terminal's width, None where there is none (a pipe: nothing is wrapped or cut).
+    `steps` False leaves out what to type next, where that is another's to say.
+    """
+    verdict = record(document, "verdict")
+    lanes = records(verdict, "lanes") or records(document, "lanes")
+    head = _head(document, verdict, lanes)
+    style = "good" if text(verdict, "top") else "warn"
+    told = [paint(line, style, color) for line in _short(head, width, width)]
+    rows = table(_rows(verdict, lanes, width), _COLUMNS, width, color, header=False)
+    more = [*(_next(verdict, lanes) if steps else ()), *_more(document, lanes), *plans(document)]
+    return "\n".join([*told, *rows, *([""] if more else ()), *_fitted(more, width)]) + "\n"
+
+
+def _head(document: Data, verdict: Data, lanes: Sequence[Data]) -> str:
+    signal = text(document, "interrupted")
+    ended = f"Interrupted after {duration(number(document, 'seconds'))}. " if signal else ""
+    return ended + _answer(verdict, lanes)
+
+
+def _answer(verdict: Data, lanes: Sequence[Data]) -> str:
+    top = text(verdict, "top")
+    if not any(number(record(lane, "patch"), "files") for lane in lanes):
+        return "No lane left a patch."
+    if verdict.get("checked") is False:
+        first = f"; {top} comes first" if top and len(lanes) > 1 else ""
+        return f"No check ran, so nothing is proved{first}."
+    if top:
+        mine = next(lane for lane in lanes if text(lane, "lane") == top)
+        return f"Land {top}: {gist(text(mine, 'reason'))}."
+    if tied := ranking.tied_for_first(verdict):
+        return f"{ranking.named(tied)} are tied: nothing that was tested tells them apart."
+    return "No patch is proved." if verdict else "The patches could not be compared."
+
+
+def _rows(verdict: Data, lanes: Sequence[Data], width: int | None) -> list[list[Cell]]:
+    top = next((lane for lane in lanes if text(lane, "lane") == text(verdict, "top")), {})
+    return [
+        [
+            ranking.place(lane),
+            text(lane, "lane"),
+            Styled(ranking.word(lane), ranking.style(lane)) if verdict else status_word(lane),
+            plus_minus(patch) if number(patch := record(lane, "patch"), "files") else "-",
+            spent(lane),
+            duration(number(lane, "seconds")),
+            _cut(_why(lane, top, verdict), width),
+        ]
+        for lane in lanes
+    ]
+
+
+def _why(lane: Data, top: Data, verdict: Data) -> str:
+    """Nothing for the lane that the sentence above is about, nor where that says it of all."""
+    if not verdict:
+        return why(lane)
+    patched = number(lane, "rank") is not None
+    if patched and verdict.get("checked") is False and text(lane, "state") == "untested":
+        return ""
+    if not top or not patched or _proof(lane) != _proof(top):
+        return gist(text(lane, "reason"))
+    if lane is top:
+        return ""
+    for group in records(verdict, "groups"):
+        names = strings(group, "lanes")
+        if text(group, "kind") == "identical" and {text(lane, "lane"), text(top, "lane")} <= {
+            *names
+        }:
+            return "the very same patch"
+    return "the same, larger" if _size(lane) > _size(top) else "the same"
+
+
+def _proof(lane: Data) -> str:
+    """Its reason without how many tests pass: a lane may bring some."""
+    return re.sub(r" \([\d,]+ passed\)", "", text(lane, "reason"))
+
+
+def _size(lane: Data) -> float:
+    patch = record(lane, "patch")
+    return (number(patch, "insertions") or 0) + (number(patch, "deletions") or 0)
+
+
+def _cut(sentence: str, width: int | None) -> str:
+    return sentence if width is None else gist(sentence, _LINES * 40)
+
+
+def _short(sentence: str, width: int | None, room: int | None) -> list[str]:
+    """In two lines; what has no room goes."""
+    lines = wrapped(clean(sentence), room)
+    if width is None or len(lines) <= _LINES:
+        return lines
+    return [*lines[: _LINES - 1], gist(" ".join(lines[_LINES - 1 :]), max(width - 1, 10))]
+
+
+def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
+    how = ranking.landing_options(verdict)
+    patched = [text(lane, "lane") for lane in lanes if number(record(lane, "patch"), "files")]
+    if not patched:
+        return ["why: hydra runs show"]
+    first = quote(text(verdict, "top") or patched[0])
+    if tied := ranking.tied_for_first(verdict):
+        lands = ", or ".join(f"hydra merge {quote(lane)}{how}" for lane in tied)
+        return [f"look: hydra diff {' '.join(map(quote, tied[:2]))}", f"then {lands}"]
+    if text(verdict, "top"):
+        parts = [f"hydra merge {first}{how}", f"look first: hydra diff {first}"]
+        return [*parts, "why: hydra compare"]
+    untested = text(lanes[0], "state") == "untested"
+    merge = f"land it all the same: hydra merge {first}{how}"
+    return [f"look: hydra diff {first}", *([merge] if untested else []), "why: hydra compare"]
+
+
+def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
+    """What is not shown, counted."""
+    warned = [*strings(document, "warnings")]
+    warned += [line for lane in records(document, "lanes") for line in strings(lane, "warnings")]
+    looks = sum(len(records(record(lane, "patch"), "remarks")) for lane in lanes)
+    if warned:
+        yield f"{plural(len({*warned}), 'warning')}: hydra runs show"
+    if looks:
+        yield f"{plural(looks, 'change')} to look at before you land: hydra compare"
+
+
+def _fitted(parts: Sequence[str], width: int | None) -> list[str]:
+    """Side by side as far as they fit; a line to type is never broken."""
+    lines: list[str] = []
+    for part in parts:
+        beside = f"{lines[-1]}    {part}" if lines else part
+        if lines and (width is None or len(beside) <= width):
+            lines[-1] = beside
+        else:
+            lines.append(part)
+    return lines
