@@ -6,6 +6,7 @@ Each lane's part of it is `lane_plan.py`'s; here is what holds for the race. Pur
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 from hydra.errors import NoAgentReady, Refused
@@ -149,8 +150,12 @@ def _warnings(known: Known, plan: RacePlan) -> list[str]:
             "the repository's set-up commands are skipped: nothing confines them here "
             "(--setup, or your own hydra.toml, runs them all the same)"
         )
-    if known.config.checks.checks and not plan.checks:
-        names = ", ".join(check.name for check in known.config.checks.checks)
+    skipped = known.config.checks.checks if not plan.checks else ()
+    if skipped and skipped[0].guessed:
+        named = " ".join(f"--check {shlex.quote(check.command)}" for check in skipped)
+        warnings.append(f"no check is guessed where nothing confines it; to run it: {named}")
+    elif skipped:
+        names = ", ".join(check.name for check in skipped)
         warnings.append(
             f"the repository's checks are skipped ({names}): nothing confines them here "
             "(--check, or your own hydra.toml, runs them all the same)"

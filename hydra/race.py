@@ -347,6 +347,7 @@ def _headline(plan: RacePlan) -> dict[str, object]:
         "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
         "elsewhere": plan.elsewhere,
         "checks": [check.name for check in plan.checks],
+        "guessed": [check.command for check in plan.checks if check.guessed],
         "limits": {
             "idle": plan.limits.idle,
             "tool": plan.limits.tool,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import trio
 
 if TYPE_CHECKING:
-    from hydra.app.checking import Checking
+    from hydra.app.checking import Checking, Surroundings
     from hydra.app.scene import Scene
     from hydra.bench import Bench, Emit, Handle
     from hydra.model import Outcome, RacePlan
@@ -29,11 +30,8 @@ class Checks:
         view: Callable[[], View],
         dependencies: DependencySource | None,
     ) -> None:
-        self._scene = scene
         self._plan = planned
-        self._store = store
-        self._view = view
-        self._dependencies = dependencies
+        self._around = partial(surroundings, scene, store, view, dependencies)
         self._loading = trio.Lock()
         self._made: Checking | None = None
 
@@ -62,18 +60,29 @@ class Checks:
             if self._made is None:
                 # In a thread: the agents' output is not to wait for it.
                 await trio.to_thread.run_sync(import_module, "hydra.app.checking")
-                from hydra.app.checking import Checking, Surroundings
+                from hydra.app.checking import Checking
 
-                around = Surroundings(
-                    repository=self._scene.repository,
-                    run_folder=self._store.folder,
-                    state=self._scene.state,
-                    home=self._scene.home,
-                    environ=self._scene.request.environ,
-                    extra=self._scene.config.checks.environment,
-                    view=self._view,
-                    dependencies=self._dependencies,
-                    adapters=tuple(self._scene.adapters.values()),
-                )
-                self._made = Checking(self._plan, around)
+                self._made = Checking(self._plan, self._around())
             return self._made
+
+
+def surroundings(
+    scene: Scene,
+    store: RunStore,
+    view: Callable[[], View],
+    dependencies: DependencySource | None,
+) -> Surroundings:
+    """What the checks of a race are put together from."""
+    from hydra.app.checking import Surroundings
+
+    return Surroundings(
+        repository=scene.repository,
+        run_folder=store.folder,
+        state=scene.state,
+        home=scene.home,
+        environ=scene.request.environ,
+        extra=scene.config.checks.environment,
+        view=view,
+        dependencies=dependencies,
+        adapters=tuple(scene.adapters.values()),
+    )

@@ -2,8 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,33 +12,6 @@ from hydra.git import runner
 
 NAME = "hydra.toml"
 
-_NODE = (
-    ("package-lock.json", "npm ci"),
-    ("npm-shrinkwrap.json", "npm ci"),
-    ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
-    ("yarn.lock", "yarn install --immutable"),
-    ("bun.lock", "bun install --frozen-lockfile"),
-    ("bun.lockb", "bun install --frozen-lockfile"),
-    ("package.json", "npm install"),
-)
-_PYTHON = (
-    ("uv.lock", "uv sync --frozen"),
-    ("poetry.lock", "poetry install"),
-    ("pdm.lock", "pdm sync"),
-    ("Pipfile.lock", "pipenv sync"),
-)
-_PLAIN_PYTHON = (
-    ("requirements.txt", ".venv/bin/pip install -r requirements.txt"),
-    ("pyproject.toml", ".venv/bin/pip install -e ."),
-    ("setup.py", ".venv/bin/pip install -e ."),
-)
-_OTHERS = (
-    (("Cargo.lock", "cargo fetch --locked"), ("Cargo.toml", "cargo fetch")),
-    (("go.mod", "go mod download"),),
-    (("Gemfile", "bundle install"),),
-    (("composer.json", "composer install"),),
-    (("mix.exs", "mix deps.get"),),
-)
 _NO_SECRETS = re.compile(r"\.env.*\.(example|sample|template|dist)|\.envrc")
 
 
@@ -62,7 +33,7 @@ def propose(start: Path) -> Initial:
     with os.scandir(top) as found:
         names = frozenset(entry.name for entry in found if entry.is_file(follow_symlinks=False))
     copies = _ignored(top, sorted(name for name in names if _may_hold_settings(name)))
-    setup = tuple(_setup(top, names))
+    setup = guesses.setup(top)
     made = ".venv/bin/python" if any(it.startswith(".venv/") for it in setup) else "python3"
     commands = (*guesses.checks(top, interpreter=made), *guesses.lints(top))
     text = template(
@@ -112,29 +83,6 @@ def _ignored(top: Path, names: list[str]) -> tuple[str, ...]:
         check=False,
     )
     return tuple(os.fsdecode(name) for name in runner.split(told.stdout))
-
-
-def _setup(top: Path, names: frozenset[str]) -> Iterator[str]:
-    for family in (_NODE, _PYTHON, *_OTHERS):
-        command = _first(family, names)
-        if command == "yarn install --immutable" and _is_yarn_1(top):
-            command = "yarn install --frozen-lockfile"
-        if command:
-            yield command
-    install = _first(_PLAIN_PYTHON, names)
-    if install and not _first(_PYTHON, names):
-        yield from ("python3 -m venv .venv", install)
-
-
-def _first(family: tuple[tuple[str, str], ...], names: frozenset[str]) -> str:
-    return next((command for name, command in family if name in names), "")
-
-
-def _is_yarn_1(top: Path) -> bool:
-    # Only its second line tells; yarn 2 and later do not know --frozen-lockfile, nor 1 the other.
-    with suppress(OSError), (top / "yarn.lock").open("rb") as lock:
-        return b"yarn lockfile v1" in lock.read(200)
-    return False
 
 
 def _settings(

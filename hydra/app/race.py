@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from typing import NamedTuple
 
 import trio
@@ -17,7 +18,7 @@ from hydra import paths, plan, probe
 from hydra.adapters import registry
 from hydra.app import settings
 from hydra.app.bench import Shop
-from hydra.app.checks import Checks
+from hydra.app.checks import Checks, surroundings
 from hydra.app.dependencies import FROZEN, linked
 from hydra.app.elsewhere import Elsewhere, lanes_here, look_elsewhere
 from hydra.app.follow import Follower, Watcher
@@ -25,10 +26,11 @@ from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
 from hydra.app.lanes import Lanes
-from hydra.app.record import close_record, left_standing, open_record
+from hydra.app.record import close_record, discard_record, left_standing, open_record
 from hydra.app.room import places
 from hydra.app.scene import Scene
 from hydra.app.signals import cancelled_by_signal, cancelled_once, end_by, heard
+from hydra.app.starting import NeverBegun, startable
 from hydra.app.views import view_source
 from hydra.errors import EXIT_OK, Refused
 from hydra.events import Event
@@ -98,6 +100,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
             frozen = paths.ground_dir(scene.state, planned.run, FROZEN)
             with linked(planned, scene.repository, frozen) as dependencies:
                 sights = Sights(view, dependencies)
+                planned = await _startable(scene, planned, store, sights)
                 result, at_once = await _run(
                     scene, planned, store, follower, keeping, hooks, sights
                 )
@@ -112,6 +115,12 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
                 nursery.cancel_scope.cancel()
         hint = "; ".join(filter(None, (*hooks.problems, keeping.hint)))
         return RaceReport(plan=planned, result=result, hint=hint)
+    except NeverBegun as end:
+        await trio.to_thread.run_sync(discard_record, scene, store)
+        if end.refused is not None:
+            raise end.refused from None
+        end_by(end.number)
+        raise
     finally:
         # Only a race that was ended at once has left any git running.
         kill_all()
@@ -205,6 +214,16 @@ async def _before(hooks: Hooks, planned: RacePlan) -> None:
         end_by(number)
     if refused:
         raise refused[0]
+
+
+async def _startable(scene: Scene, planned: RacePlan, store: RunStore, sights: Sights) -> RacePlan:
+    if not planned.checks:
+        return planned
+    await trio.to_thread.run_sync(import_module, "hydra.app.checking")
+    checked = await startable(planned, surroundings(scene, store, *sights))
+    if checked is not planned:
+        store.write_json("plan.json", plan_document(checked))
+    return checked
 
 
 async def _run(

@@ -39,14 +39,18 @@ def open_record(scene: Scene, planned: RacePlan) -> tuple[RunStore, RacePlan]:
     try:
         return store, _furnish(scene, planned, store)
     except BaseException as error:
-        # Nothing has run: a race that was refused leaves no record.
-        from hydra.recover import remove_run  # not before: hardly a race needs it
-
-        remove_run(scene.state, folder)
+        discard_record(scene, store)
         store.close()
         if isinstance(error, OSError):
             raise _unwritable(error) from error
         raise
+
+
+def discard_record(scene: Scene, store: RunStore) -> None:
+    """No agent has run: a race that was refused leaves no record. Blocks; raises `OSError`."""
+    from hydra.recover import remove_run  # not before: hardly a race needs it
+
+    remove_run(scene.state, store.folder)
 
 
 def _claim_grounds(state: Path, run: str) -> Path:

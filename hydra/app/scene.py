@@ -12,6 +12,7 @@ from hydra import executables, paths
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
+from hydra.app.asked_checks import folder_of, with_checks
 from hydra.app.room import check_room
 from hydra.app.roster import Roster
 from hydra.app.title import title
@@ -38,6 +39,7 @@ class RaceRequest:
     base: str = "HEAD"
     flags: Mapping[str, object] = field(default_factory=dict)
     dry_run: bool = False
+    no_check: bool = False
     environ: Mapping[str, str] = field(default_factory=executables.users_environment)
 
 
@@ -75,6 +77,8 @@ def look_around(request: RaceRequest) -> Scene:
     config = settings.with_prefaces(config, asked, found.root)
     settings.check_folders(config, _racing(asked), home)
     check_experimental(asked, adapters, config.race.allow_experimental)
+    folder = folder_of(found.root, request.directory)
+    config = with_checks(config, found.root, folder, none=request.no_check)
     base = repository.resolve(found, request.base)
     check_shared(found, config.race.share)
     dependencies = Later(partial(dependency_folders, found, config.race.share))

@@ -121,8 +121,8 @@ def _status(
     if ran.timed_out:
         return Status.TIMED_OUT, f"it took over {limits.check:g} s and was ended"
     some = tests is not None and tests.total > 0
-    if not some and (missing := _missing(check, ran.exit_code, data[-_ENDS:])):
-        return Status.PROGRAM_MISSING, missing
+    if not some and (reason := missing(check, ran.exit_code, data[-_ENDS:])):
+        return Status.PROGRAM_MISSING, reason
     none = tests is not None or textual.found_no_tests(data, ran.exit_code)
     if check.kind == "test" and not some and none and ran.exit_code in (0, 1, 4, 5):
         return Status.NO_TESTS, "it ran and found no tests"
@@ -136,7 +136,7 @@ def _signalled(ran: Ran) -> str:
     return f"was ended by signal {-(ran.exit_code or 0)}"
 
 
-def _missing(check: Check, code: int | None, end: bytes) -> str:
+def missing(check: Check, code: int | None, end: bytes) -> str:
     """Why its own program could not run, "" where it did. A 127 from inside a test is none."""
     if code in (126, 127):
         for found in _NOT_THERE.finditer(end):

@@ -74,6 +74,7 @@ class Race(Command):
 @click.option(
     "--check", "checks", multiple=True, metavar="CMD", help="Run on each patch; NAME=CMD."
 )
+@click.option("--no-check", is_flag=True, help="Run no checks, not even guessed ones.")
 @click.option("--trial-runs", type=click.IntRange(0, 10_000), help="Runs for trials (40).")
 @click.option("--setup", "setup", multiple=True, metavar="CMD", help="Run in each lane first.")
 @click.option("--timeout", "total", type=DURATION, help="Total limit of a lane (60m).")
@@ -120,6 +121,7 @@ def command(**options: Any) -> None:
         base=options["base"],
         flags=_flags(options),
         dry_run=options["dry_run"],
+        no_check=options["no_check"],
     )
     output = _Output()
     report = race(request, _watcher(options, output))
@@ -148,6 +150,8 @@ def _check_outputs(options: Mapping[str, Any]) -> None:
             hint="with --events, the document is in the run's folder: "
             'cat "$(hydra runs path)/result.json"',
         )
+    if options["no_check"] and options["checks"]:
+        raise UsageError("--check and --no-check were both given", hint="give one of them")
     if options["events"] and options["dry_run"]:
         raise UsageError(
             "a dry run has no events", hint="--dry-run --json prints what would be run"

@@ -37,6 +37,14 @@ def name_of(command: str) -> str:
     return f"{folder}: {name}" if folder not in ("", ".") else name
 
 
+def split_folder(command: str) -> tuple[str, str]:
+    """What `in_folder` has put together, or who wrote `cd FOLDER && COMMAND`."""
+    inner = _IN_FOLDER.match(command)
+    if inner is None:
+        return "", command
+    return inner[1].strip("'\""), inner[2].removeprefix("{").removesuffix("}").strip(" \n;)")
+
+
 def in_folder(command: str, folder: str) -> str:
     """The command as the shell runs it from the top, in `folder` ("" for the top itself)."""
     if not folder:

@@ -38,6 +38,7 @@ def headline(plan: RacePlan) -> str:
             "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
             "elsewhere": plan.elsewhere,
             "checks": [check.name for check in plan.checks],
+            "guessed": [check.command for check in plan.checks if check.guessed],
         },
     )
 
@@ -51,11 +52,18 @@ def _headline(run: str, data: Data) -> str:
         f"base {base}" + (f" ({named})" if named else "") if base else "",
         plural(len(strings(data, "lanes")), "lane"),
         walls,
-        f"checks: {clean(', '.join(names))}" if (names := strings(data, "checks")) else "",
+        _checks(data),
         soft_mark(strings(data, "soft")),
         f"! not confined: {clean(', '.join(away))}" if (away := strings(data, "elsewhere")) else "",
     ]
     return "  ".join(part for part in parts if part)
+
+
+def _checks(data: Data) -> str:
+    if commands := strings(data, "guessed"):
+        return f"check: {clean('; '.join(commands))} (guessed; --no-check to do without)"
+    names = strings(data, "checks")
+    return f"checks: {clean(', '.join(names))}" if names else ""
 
 
 def soft_mark(names: list[str]) -> str:

@@ -14,7 +14,10 @@ from pathlib import Path
 
 from hydra.app.guesses import node, python
 from hydra.app.guesses.project import Project
+from hydra.app.guesses.setups import setup
 from hydra.config.check_names import in_folder
+
+__all__ = ["checks", "lints", "setup"]
 
 _OTHERS = (
     (("Cargo.toml", "cargo test"),),

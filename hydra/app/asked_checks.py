@@ -1,0 +1,58 @@
+"""What a race is to check: what was named, where one stands; else what the project's files say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hydra.app import guesses
+from hydra.config import DEFAULT, Config
+from hydra.config.check_names import in_folder
+from hydra.config.checks import named
+from hydra.model import Check, Permission
+
+_TYPED = ("--", "HYDRA_")
+"""How a source begins that is no file: a file's commands run at the top, where it lies."""
+
+
+def with_checks(config: Config, top: Path, folder: str, *, none: bool = False) -> Config:
+    """The settings of a race that begins in `folder` of the checkout at `top`; `none`: without
+    checks."""
+    race = config.race
+    if race.setup and _typed(config, "race.setup"):
+        race = replace(race, setup=tuple(in_folder(it, folder) for it in race.setup))
+    return replace(
+        config, race=race, checks=config.checks._replace(**_checks(config, top, folder, none))
+    )
+
+
+def _checks(config: Config, top: Path, folder: str, none: bool) -> dict[str, Any]:
+    checks = config.checks.checks
+    if none:
+        return {"checks": ()}
+    if not checks:
+        if config.sources["race.check"] != DEFAULT or config.race.permission is Permission.PLAN:
+            return {}
+        found = tuple(it._replace(guessed=True) for it in named(guesses.checks(top, folder)))
+        return {"checks": found, "trusted": False} if found else {}
+    if folder and _typed(config, "race.check"):
+        return {"checks": tuple(_placed(it, folder) for it in checks)}
+    return {}
+
+
+def _placed(check: Check, folder: str) -> Check:
+    return check._replace(name=f"{folder}: {check.name}", command=in_folder(check.command, folder))
+
+
+def _typed(config: Config, key: str) -> bool:
+    return config.sources.get(key, "").startswith(_TYPED)
+
+
+def folder_of(top: Path, directory: Path) -> str:
+    """Where in the checkout one stands, "" for its top."""
+    real = directory.resolve()
+    if not real.is_relative_to(top.resolve()):
+        return ""
+    name = real.relative_to(top.resolve()).as_posix()
+    return "" if name == "." else name

@@ -1,0 +1,78 @@
+"""Before any agent: whether the checks of a race start on its base."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trio
+
+from hydra.app import guesses
+from hydra.app.signals import cancelled_by_signal
+from hydra.errors import Refused
+from hydra.model import RacePlan
+
+if TYPE_CHECKING:
+    from hydra.app.checking import Surroundings
+
+
+class NeverBegun(Exception):
+    """The race ends before any agent: by a signal, or as `refused` says."""
+
+    def __init__(self, number: int = 0, refused: Refused | None = None) -> None:
+        super().__init__(number, refused)
+        self.number = number
+        self.refused = refused
+
+
+async def startable(planned: RacePlan, around: Surroundings) -> RacePlan:
+    """The plan with the checks that start on its base: a guess that does not is left out, and
+    said. Raises `NeverBegun` for one that was named, and at a signal."""
+    if not planned.checks or planned.setup:
+        return planned  # what a set-up installs is not there yet
+    received: list[int] = []
+    problems: Mapping[str, str] = {}
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(cancelled_by_signal, nursery.cancel_scope, received.append)
+        problems = await _look(planned, around)
+        nursery.cancel_scope.cancel()
+    if received:
+        raise NeverBegun(received[0])
+    return _without(planned, problems)
+
+
+async def _look(planned: RacePlan, around: Surroundings) -> Mapping[str, str]:
+    await trio.to_thread.run_sync(import_module, "hydra.checks.start")
+    from hydra.app.checking import kit_of
+    from hydra.checks.start import look
+
+    kit = await trio.to_thread.run_sync(kit_of, planned, around, around.run_folder / "look")
+    return await look(kit, planned.task.base)
+
+
+def _without(planned: RacePlan, problems: Mapping[str, str]) -> RacePlan:
+    if not problems:
+        return planned
+    for check in planned.checks:
+        if check.name in problems and not check.guessed:
+            raise NeverBegun(refused=_refused(problems[check.name], planned.task.repository))
+    lost = [check for check in planned.checks if check.name in problems]
+    said = tuple(
+        f"the guess `{check.command}` is not used: it cannot run here ({problems[check.name]})"
+        for check in lost
+    )
+    started = tuple(check for check in planned.checks if check not in lost)
+    return replace(planned, checks=started, warnings=(*planned.warnings, *said))
+
+
+def _refused(line: str, top: Path) -> Refused:
+    setup = " && ".join(guesses.setup(top)) or "npm ci"
+    return Refused(
+        f"tests cannot run here: {line}",
+        hint=f"--setup {shlex.quote(setup)}, or --share with the folder that holds what they need; "
+        "--no-check races without",
+    )

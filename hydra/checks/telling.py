@@ -1,0 +1,40 @@
+"""The two lines of a failing check that tell most, of all that it printed."""
+
+from __future__ import annotations
+
+import re
+
+MOST = 2
+_WIDTH = 200
+_ENDS = 256 * 1024
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
+
+_STRONG = (
+    re.compile(r"^E\s+(?=\S)(?!\+)"),  # pytest: the error itself
+    re.compile(r"^(?:FAILED|ERROR) \S+"),
+    re.compile(r"^(?:\w+\.)*(?:\w*Error|\w*Exception|SystemExit|KeyboardInterrupt)\b: ?"),
+    re.compile(r"^error(?:\[\w+\])?: "),  # rustc, uv
+    re.compile(r"^thread '.*' panicked|^\s*(?:left|right): "),
+    re.compile(r"^\s*--- FAIL: |^\s+\w+_test\.go:\d+: "),
+    re.compile(r"^npm (?:ERR!|error) (?!A complete log|code |path |errno)"),
+    re.compile(r"^\s*(?:AssertionError|Error|TypeError|ReferenceError)\b.*: "),
+    re.compile(r"^not ok \d+|^\s*(?:\u2715|\u2716|\u00d7) "),
+    re.compile(r"not found\s*$|No such file or directory\s*$|No module named "),
+    re.compile(r"\berror\b|\bfail(?:ed|ure)?\b", re.IGNORECASE),
+)
+"""Whose first lines are taken, the strongest first."""
+
+
+def lines(output: str) -> tuple[str, ...]:
+    """At most two lines, without escapes; the last ones where none of them says what is wrong."""
+    text = _ESCAPES.sub("", output[-_ENDS:])
+    printed = [line.rstrip() for line in text.splitlines() if line.strip()]
+    for pattern in _STRONG:
+        fitting = [line for line in printed if pattern.search(line)]
+        if fitting:
+            return tuple(dict.fromkeys(map(_plain, fitting)))[:MOST]
+    return tuple(map(_plain, printed[-MOST:]))
+
+
+def _plain(line: str) -> str:
+    return re.sub(r"^E\s+", "", line).strip()[:_WIDTH]
