@@ -110,6 +110,12 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             "pytest finds no tests with it; on the base 1 passed",
         ),
         (
+            replace(result({}, status=Status.FAILED), exit_code=3),
+            result({UP: True, DOWN: False}),
+            "broken",
+            "with it no test of pytest passes; on the base 1 test did",
+        ),
+        (
             replace(result({DOWN: True}), status=Status.FAILED, exit_code=1),
             result({UP: True, DOWN: True}),
             "held_back",

@@ -92,12 +92,23 @@ def _of_check(now: CheckResult, base: CheckResult | None) -> Ruling:
 def _of_failure(now: CheckResult, base: CheckResult | None) -> Ruling:
     name, changed = now.check.name, now.comparison
     if changed is not None and not changed.breaks_nothing:
-        return _of_tests(name, changed)
+        return _of_nothing(now, base) or _of_tests(name, changed)
     if base is None or base.status not in _RAN:
         return Ruling("broken", f"{name} fails")
     if base.passed:
         return Ruling("broken", f"{name} fails with it, and passed on the base")
     return Ruling("broken", f"{name} still fails, as on the base")
+
+
+def _of_nothing(now: CheckResult, base: CheckResult | None) -> Ruling | None:
+    """Of a failing check that comes to no test which passes: what it ends is not only missing."""
+    changed, before = now.comparison, base.tests if base is not None else None
+    if now.passed or not before or not before.passed or (now.tests and now.tests.passed):
+        return None
+    if changed is None or changed.broken:
+        return None
+    passed = number_of(before.passed, "test")
+    return Ruling("broken", f"with it no test of {now.check.name} passes; on the base {passed} did")
 
 
 def _of_tests(name: str, changed: Comparison) -> Ruling:

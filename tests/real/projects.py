@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +22,6 @@ from tests.support.trust import Place
 
 CACHE = Path(os.environ.get("REAL_PROJECTS_CACHE", "/var/tmp/hydra-real-projects"))
 """Where archives and the tools' own caches stay between runs."""
-
-_TOP = "package"
-"""npm's name for what a package holds; ours for what an sdist does."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,7 @@ class Project:
     ignored: list[str]
     pypi: str = ""
     npm: str = ""
+    members: dict[str, str] = field(default_factory=dict)
     tag: str = ""
     tools: list[str] = field(default_factory=list)
     tracked: list[str] = field(default_factory=list)
@@ -60,25 +60,33 @@ def table() -> list[Project]:
     return [Project(**{key: row[key] for key in row if key != "is"}) for row in rows]
 
 
-def fetch(project: Project) -> Path:
-    """The project's archive, from the cache or its registry; skips where that is out of reach."""
-    folder = CACHE / "archives" / (project.pypi or project.npm).replace("/", "-")
+def fetch(requirement: str) -> Path:
+    """An sdist (`name==1.0`) or an npm package (`name@1.0`), from the cache or its registry; skips
+    where that is out of reach."""
+    folder = CACHE / "archives" / requirement.replace("/", "-")
     folder.mkdir(parents=True, exist_ok=True)
     if not (ready := [*folder.glob("*.t*gz")]):
-        _download(project, folder)
+        _download(requirement, folder)
         ready = [*folder.glob("*.t*gz")]
     return ready[0]
 
 
-def _download(project: Project, folder: Path) -> None:
+def _download(requirement: str, folder: Path) -> None:
     sdist = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:")
-    argv = [*sdist, project.pypi] if project.pypi else ["npm", "pack", "--silent", project.npm]
+    argv = sdist if "==" in requirement else ("npm", "pack", "--silent")
     try:
-        done = completed(argv, cwd=folder, timeout=300)
+        done = completed([*argv, requirement], cwd=folder, timeout=300)
     except (OSError, subprocess.TimeoutExpired) as error:
-        pytest.skip(f"{project.name} cannot be fetched: {type(error).__name__}")
+        pytest.skip(f"{requirement} cannot be fetched: {type(error).__name__}")
     if done.returncode != 0:
-        pytest.skip(f"no registry here has {project.pypi or project.npm}")
+        pytest.skip(f"no registry here has {requirement}")
+
+
+def unpack(requirement: str, top: Path) -> None:
+    """Lays what the archive holds at `top`."""
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder, tarfile.open(fetch(requirement)) as file:
+        file.extractall(folder, filter="data")
+        shutil.move(next(Path(folder).iterdir()), top)
 
 
 class Checkout:
@@ -93,9 +101,11 @@ class Checkout:
 
     def lay(self) -> None:
         """Unpacks it, changes what the table says, and installs it as the account."""
-        with tarfile.open(fetch(self.project)) as archive:
-            archive.extractall(self.top.with_name("unpacked"), filter="data")
-        next(self.top.with_name("unpacked").iterdir()).rename(self.top)
+        for folder, requirement in self.project.members.items():
+            (self.top / folder).parent.mkdir(parents=True, exist_ok=True)
+            unpack(requirement, self.top / folder)
+        if not self.project.members:
+            unpack(self.project.pypi or self.project.npm, self.top)
         self._change()
         caches = CACHE / f"of-{self.place.uid}"
         caches.mkdir(parents=True, exist_ok=True)
@@ -112,9 +122,9 @@ class Checkout:
             (self.top / name).write_text(text)
         for name, (old, new) in self.project.rules.items():
             _replace(self.top / name, old, new)
-        if self.project.package:
-            path = self.top / "package.json"
-            path.write_text(json.dumps(json.loads(path.read_text()) | self.project.package))
+        for name, change in self.project.package.items():
+            path = self.top / name / "package.json"
+            path.write_text(json.dumps(json.loads(path.read_text()) | change))
         with (self.top / ".gitignore").open("a") as ignore:
             ignore.write("\n".join(["", *self.project.ignored, "__pycache__/", ""]))
 
@@ -138,7 +148,11 @@ class Checkout:
         assert self.place.git("status", "--porcelain") == ""
 
     def _install_tool(self, requirement: str) -> None:
-        """As pipx does it: a venv of its own, its program linked into ~/.local/bin."""
+        """As pipx does it, a venv of its own and a link in ~/.local/bin; or by `npm -g`."""
+        kind, requirement = requirement.split()
+        if kind == "npm":
+            self.run(f"npm install -g --silent --prefix ~/.local {requirement}")
+            return
         name = requirement.partition("==")[0]
         venv = f".local/share/pipx/venvs/{name}"
         self.run(
