@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,13 @@ CACHE = Path(os.environ.get("REAL_PROJECTS_CACHE", "/var/tmp/hydra-real-projects
 """Where archives and the tools' own caches stay between runs."""
 
 
+_ENDS = {
+    "py": "raise SystemExit(1)\n",
+    "js": "process.exit(1)\n",
+    "rs": 'compile_error!("no");\n',
+}
+
+
 @dataclass(frozen=True)
 class Project:
     """A row of projects.toml."""
@@ -39,6 +47,8 @@ class Project:
     ignored: list[str]
     pypi: str = ""
     npm: str = ""
+    deb: tuple[str, str] | tuple[()] = ()
+    path: str = ""
     members: dict[str, str] = field(default_factory=dict)
     tag: str = ""
     tools: list[str] = field(default_factory=list)
@@ -51,7 +61,7 @@ class Project:
     @property
     def breaks(self) -> str:
         """The whole of a module that ends whoever imports it."""
-        return "raise SystemExit(1)\n" if self.file.endswith(".py") else "process.exit(1)\n"
+        return _ENDS[self.file.rpartition(".")[2]]
 
 
 def table() -> list[Project]:
@@ -61,24 +71,25 @@ def table() -> list[Project]:
 
 
 def fetch(requirement: str) -> Path:
-    """An sdist (`name==1.0`) or an npm package (`name@1.0`), from the cache or its registry; skips
-    where that is out of reach."""
+    """An sdist (`name==1.0`), an npm package (`name@1.0`) or a Debian one (`name=1.0`), from the
+    cache or its registry; skips where that is out of reach."""
     folder = CACHE / "archives" / requirement.replace("/", "-")
     folder.mkdir(parents=True, exist_ok=True)
-    if not (ready := [*folder.glob("*.t*gz")]):
+    if not (ready := [*folder.iterdir()]):
         _download(requirement, folder)
-        ready = [*folder.glob("*.t*gz")]
+        ready = [*folder.iterdir()]
     return ready[0]
 
 
 def _download(requirement: str, folder: Path) -> None:
     sdist = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:")
-    argv = sdist if "==" in requirement else ("npm", "pack", "--silent")
+    npm, deb = ("npm", "pack", "--silent"), ("apt-get", "download", "-q")
+    argv = sdist if "==" in requirement else npm if "@" in requirement else deb
     try:
         done = completed([*argv, requirement], cwd=folder, timeout=300)
     except (OSError, subprocess.TimeoutExpired) as error:
         pytest.skip(f"{requirement} cannot be fetched: {type(error).__name__}")
-    if done.returncode != 0:
+    if done.returncode != 0 or not [*folder.iterdir()]:
         pytest.skip(f"no registry here has {requirement}")
 
 
@@ -87,6 +98,14 @@ def unpack(requirement: str, top: Path) -> None:
     with tempfile.TemporaryDirectory(dir=CACHE) as folder, tarfile.open(fetch(requirement)) as file:
         file.extractall(folder, filter="data")
         shutil.move(next(Path(folder).iterdir()), top)
+
+
+def unpack_deb(requirement: str, inside: str, top: Path) -> None:
+    """Lays a folder of a Debian package at `top`."""
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        done = completed(["dpkg-deb", "-x", fetch(requirement), folder])
+        assert done.returncode == 0, done.stderr
+        shutil.move(Path(folder, inside), top)
 
 
 class Checkout:
@@ -101,10 +120,13 @@ class Checkout:
 
     def lay(self) -> None:
         """Unpacks it, changes what the table says, and installs it as the account."""
+        self._find_programs()
         for folder, requirement in self.project.members.items():
             (self.top / folder).parent.mkdir(parents=True, exist_ok=True)
             unpack(requirement, self.top / folder)
-        if not self.project.members:
+        if self.project.deb:
+            unpack_deb(*self.project.deb, self.top)
+        elif not self.project.members:
             unpack(self.project.pypi or self.project.npm, self.top)
         self._change()
         caches = CACHE / f"of-{self.place.uid}"
@@ -116,6 +138,19 @@ class Checkout:
         for command in self.project.install:
             self.run(command)
         self._track()
+
+    def _find_programs(self) -> None:
+        """Puts `path`, in the real HOME of who runs the suite, onto PATH; skips where the account
+        may not run what is there."""
+        if not self.project.path:
+            return
+        folders = [*Path(pwd.getpwuid(os.geteuid()).pw_dir).glob(self.project.path)]
+        program = self.project.install[0].split()[0]
+        try:
+            completed([*(path / program for path in folders[:1]), "--version"], uid=self.place.uid)
+        except OSError:
+            pytest.skip(f"no {program} here that uid {self.place.uid} may run")
+        self.place.path.append(folders[0])
 
     def _change(self) -> None:
         for name, text in self.project.write.items():

@@ -60,9 +60,11 @@ def _of_git(name: str) -> bool:
 @by_project
 def test_the_right_patch_is_first_and_proved(checkout: Checkout) -> None:
     before = users_own(checkout.top)
-    judged = Judged(checkout.place, lanes(checkout)).run(checks=())
-    assert judged.race is not None
-    print(judged.race.stdout, judged.race.stderr, judged, sep="\n")
+    judged = Judged(checkout.place, lanes(checkout))
+    try:
+        judged.run(checks=())
+    finally:
+        print(judged.race and f"{judged.race.stdout}\n{judged.race.stderr}")
     states = {row["lane"].removeprefix("claude-"): row["state"] for row in judged.document["lanes"]}
     assert states == {"mends": "proved", "breaks": "broken", "idles": "held_back"}, str(judged)
     assert judged.top() == "mends", str(judged)
