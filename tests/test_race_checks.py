@@ -164,7 +164,14 @@ def test_a_dry_run_shows_the_checks(hydra: Hydra) -> None:
         hydra.run("race", "Do it", "-a", "claude", "--dry-run", "--json", "--check", "t=a b").stdout
     )
     assert plan["checks"]["commands"] == [
-        {"name": "t", "command": "a b", "kind": "test", "required": True, "junit": "", "guessed": False}
+        {
+            "name": "t",
+            "command": "a b",
+            "kind": "test",
+            "required": True,
+            "junit": "",
+            "guessed": False,
+        }
     ]
 
 
