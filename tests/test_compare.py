@@ -37,7 +37,7 @@ def folder(shelf: Shelf) -> Path:
 def test_the_table_goes_to_stdout_and_nothing_else(shelf: Shelf) -> None:
     done = shelf.command("compare")
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"verdict of run {RUN}" in done.stdout
+    assert f"\nrun {RUN}  base" in done.stdout
     assert "land it:       hydra merge codex\n" in done.stdout
     assert "\x1b" not in done.stdout
     named = shelf.command("compare", "-r", RUN[:12])
@@ -221,7 +221,7 @@ def test_what_a_verdict_holds_is_harmless_in_every_form(shelf: Shelf) -> None:
         assert one[kept[2]] == real[kept[2]]
     told |= {"base": document["base"], "top": "codex"}
     record(shelf, told)
-    for args in ((), ("--score",), ("--json",), ("--markdown",)):
+    for args in ((), ("--json",), ("--markdown",)):
         shown = shelf.command("compare", *args)
         assert shown.returncode == 0, shown.stderr
         assert not {"\x1b", "\x07", "\x00", "\u202e"} & set(shown.stdout + shown.stderr), args

@@ -114,14 +114,14 @@ def test_it_says_what_the_table_says() -> None:
 def test_a_tie_and_none_that_may_land_are_said_in_the_first_line() -> None:
     tie, none = (comment(SAMPLES[name]()) for name in ("tie", "none"))
     assert tie.startswith("### Hydra: `codex`, `claude` are tied\n")
-    assert none.startswith("### Hydra: no lane is mergeable\n")
+    assert none.startswith("### Hydra: no patch is proved\n")
     gate = "- **changes what test_full_page expects; the base's version still fails with it "
     assert gate + "(`tests/test_pager.py:9`)**" in none
 
 
 def test_only_the_lanes_that_are_named_are_told_of_in_full() -> None:
     said = comment(verdicts.verdict(), lanes=("claude",))
-    assert "<summary>2 claude: mergeable</summary>" in said
+    assert "<summary>2 claude: proved</summary>" in said
     assert "<summary>1 codex" not in said
 
 

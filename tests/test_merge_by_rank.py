@@ -79,8 +79,9 @@ def test_without_a_lane_the_top_lands(shelf: Shelf) -> None:
     assert landing.lanes == ("codex",)
     assert landed(shelf) == "# codex\n"
     assert said == []
-    told = {"lane": "codex", "rank": 1, "mergeable": True, "gates": []}
-    assert landing.document["verdict"] == [told]
+    (told,) = landing.document["verdict"]
+    assert (told["lane"], told["rank"], told["state"]) == ("codex", 1, "proved")
+    assert (told["mergeable"], told["gates"]) == (True, [])
     assert landing.document["override"] is None
 
 
@@ -116,7 +117,7 @@ def test_what_is_not_mergeable_does_not_land_without_a_reason(shelf: Shelf) -> N
     assert landed(shelf) == "# codex\n"
     assert landing.document["override"] == "the assertions were wrong"
     assert landing.document["verdict"][0]["gates"] == [GATE]
-    assert said == [f"codex is not mergeable: {GATE}"]
+    assert said == [f"codex is held back: {GATE}"]
     kept = json.loads(Path(landing.document["record"]).read_text())
     assert kept["override"] == "the assertions were wrong"
 
@@ -133,7 +134,7 @@ def test_a_reason_has_words(shelf: Shelf, empty: str) -> None:
 def test_a_lane_that_is_named_lands_and_its_gates_are_said_first(shelf: Shelf) -> None:
     record(shelf, none_mergeable(shelf))
     landing, said = land(shelf, "codex")
-    assert said == [f"codex is not mergeable: {GATE}"]
+    assert said == [f"codex is held back: {GATE}"]
     assert landing.document["override"] is None
     assert landed(shelf) == "# codex\n"
 
@@ -177,7 +178,7 @@ def test_a_lane_of_a_race_that_ended_before_its_verdict_is_judged_before_it_land
     record(shelf, None)
     landing, said = land(shelf, "codex")
     assert landing.lanes == ("codex",)
-    assert said == [f"codex is not mergeable: {GATE}"]
+    assert said == [f"codex is held back: {GATE}"]
 
 
 def test_a_verdict_that_is_older_than_checks_answers_or_patches_is_made_anew(
@@ -261,7 +262,7 @@ def test_the_command_says_what_it_lands_and_the_run_shows_why(shelf: Shelf) -> N
     evil = "late \x1b[2J\u202e night"
     done = shelf.command("merge", "--no-check", "--override", evil)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith(f"warning: codex is not mergeable: {GATE}\n")
+    assert done.stderr.startswith(f"warning: codex is held back: {GATE}\n")
     assert "overriding the verdict: late <CSI 2J><U+202E> night" in done.stdout
     shown = shelf.command("runs", "show").stdout
     words = " ".join(shown.split())  # wherever its lines are broken

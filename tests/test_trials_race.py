@@ -78,7 +78,7 @@ def test_a_race_tries_what_its_lanes_left(hydra: Hydra) -> None:
     for run in document["runs"]:
         assert json.loads((folder / run["details"]).read_text())["status"] == run["status"]
     assert "trying claude's tests on codex's patch" in done.stderr
-    assert "trying the base's own tests on codex's patch" in done.stderr
+    assert "trying the base's tests on codex's patch" in done.stderr
     assert "claude's tests on the base: 0 of 1 passed" in done.stderr
     events = hydra.events()
     kinds = [event["kind"] for event in events]
@@ -126,12 +126,12 @@ def test_what_is_landed_is_checked_without_trials(hydra: Hydra) -> None:
     assert not (folder / "checks/2/trials.json").exists()
 
 
-def test_one_lane_is_tried_by_the_base_s_tests_alone(hydra: Hydra) -> None:
+def test_one_lane_is_tried_by_the_base_s_tests_and_its_new_tests_on_the_base(hydra: Hydra) -> None:
     hydra.agent(
         "claude", writes({"src/pager.py": RIGHT, "test_new.py": NEW, "test_pages.py": WEAK})
     )
     hydra.race("-a", "claude", "--check", UNITTEST)
-    assert pairs(told(hydra)) == {("protected", "claude", "")}
+    assert pairs(told(hydra)) == {("protected", "claude", ""), ("cross", "", "claude")}
     assert told(hydra)["not_tried"] == []
 
 
@@ -249,8 +249,8 @@ def test_what_is_tried_is_shown_and_is_harmless() -> None:
     assert plain[1:] == [
         " 0:02 trials     trying cl<OSC 52>aude's tests on codex's patch\n",
         " 0:03 trials     cl<OSC 52>aude's tests on codex's patch: 1 of 1 passed, 0:02\n",
-        " 0:04 trials     trying the base's own tests on the base, once more\n",
-        " 0:05 hydra      the race ended in 0:04 (0:02 of it trials): no lane is usable\n",
+        " 0:04 trials     trying the base's tests on the base, once more\n",
+        " 0:05 hydra      the race ended in 0:04 (0:02 of it the last tests)\n",
     ]
     assert "trying cl<OSC 52>aude's tests on codex's patch" in painted[1]
     assert "trying" not in painted[4]

@@ -110,7 +110,8 @@ def _skipped(mine: Standing, findings: Sequence[Finding]) -> Iterator[Reason]:
         names = [name for name in (found.skipped if found else ()) if name in alone.fails]
         if names:
             it = "it" if len(names) == 1 else "they"
-            text = f"skips {some(names)} in {result.check.name}; run as on the base, {it} {fail(names)}"
+            skips = f"skips {some(names)} in {result.check.name}"
+            text = f"{skips}; run as on the base, {it} {fail(names)}"
             yield _gate(text, file=alone.trial.result.details if alone.trial else "")
 
 

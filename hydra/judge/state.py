@@ -67,7 +67,7 @@ def _against(
 
 def _briefly(text: str) -> str:
     """A gate without what shows it, which stands among the gates in full."""
-    text = text.partition("; ")[0]
+    text = re.sub(r"\b[A-Z]\w*\.(?=test)", "", text.partition("; ")[0])  # the class of a test
     return text if len(text) <= _LONG else text.partition(": ")[0]
 
 

@@ -10,7 +10,7 @@ from hydra.reporters.text import clean, cut, gist, plural, width
 from hydra.reporters.wrapping import wrapped
 
 SHOWN = 20
-"""Tests that are listed; with more, the others are counted. Those that tell patches apart are first."""
+"""Tests that are listed, those that tell patches apart first; with more, the others are counted."""
 
 SIGNS = {"passed": "+", "failed": "x", "not run": ".", "not tried": "?", "own": "o"}
 """A cell in one character."""

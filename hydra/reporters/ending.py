@@ -13,19 +13,23 @@ from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.summary import plans, status_word, why
 from hydra.reporters.table import Cell, Column, Styled, table
-from hydra.reporters.text import clean, duration, gist, plural, quote
+from hydra.reporters.text import clean, cut, duration, gist, plural, quote
+from hydra.reporters.text import width as cells
 from hydra.reporters.words import plus_minus, spent
 from hydra.reporters.wrapping import wrapped
 
+_WIDE = 100
+"""Cells from which a row has room for what its lane cost."""
+
 _COLUMNS = (
     Column("", right=True),
-    Column("", least=10),
+    Column("", least=16),
     Column(""),
-    Column("", optional=1),
-    Column("", right=True, optional=2),
-    Column("", right=True, optional=3),
-    Column("", wraps=True, least=30),
+    Column(""),
+    Column("", right=True),
+    Column("", right=True),
 )
+_WHY = Column("", wraps=True, least=24)
 _LINES = 2
 """Lines that a sentence has; `hydra compare` shows all of it."""
 
@@ -40,10 +44,10 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
     lanes = records(verdict, "lanes") or records(document, "lanes")
     head = _head(document, verdict, lanes)
     style = "good" if text(verdict, "top") else "warn"
-    told = [paint(line, style, color) for line in _short(head, width, width)]
-    rows = table(_rows(verdict, lanes, width), _COLUMNS, width, color, header=False)
+    answer = [paint(line, style, color) for line in _short(head, width)]
+    rows = _table(verdict, lanes, width, color)
     more = [*(_next(verdict, lanes) if steps else ()), *_more(document, lanes), *plans(document)]
-    return "\n".join([*told, *rows, *([""] if more else ()), *_fitted(more, width)]) + "\n"
+    return "\n".join([*answer, *rows, *([""] if more else ()), *_fitted(more, width)]) + "\n"
 
 
 def _head(document: Data, verdict: Data, lanes: Sequence[Data]) -> str:
@@ -67,19 +71,31 @@ def _answer(verdict: Data, lanes: Sequence[Data]) -> str:
     return "No patch is proved." if verdict else "The patches could not be compared."
 
 
-def _rows(verdict: Data, lanes: Sequence[Data], width: int | None) -> list[list[Cell]]:
+def _table(verdict: Data, lanes: Sequence[Data], width: int | None, color: bool) -> list[str]:
+    shown = len(_COLUMNS) if width is None or width >= _WIDE else len(_COLUMNS) - 2
+    rows = [_row(lane, verdict)[:shown] for lane in lanes]
+    used = sum(max((cells(_plain(row[at])) for row in rows), default=0) + 2 for at in range(shown))
     top = next((lane for lane in lanes if text(lane, "lane") == text(verdict, "top")), {})
+    whys = [clean(_why(lane, top, verdict)) for lane in lanes]
+    if width is not None:
+        whys = [" ".join(_short(why, max(width - used - 2, _WHY.least))) for why in whys]
+    whole = [[*row, why] for row, why in zip(rows, whys, strict=True)]
+    return table(whole, (*_COLUMNS[:shown], _WHY), width, color, header=False)
+
+
+def _plain(cell: Cell) -> str:
+    return clean(cell if isinstance(cell, str) else cell.text)
+
+
+def _row(lane: Data, verdict: Data) -> list[Cell]:
+    patch = record(lane, "patch")
     return [
-        [
-            ranking.place(lane),
-            text(lane, "lane"),
-            Styled(ranking.word(lane), ranking.style(lane)) if verdict else status_word(lane),
-            plus_minus(patch) if number(patch := record(lane, "patch"), "files") else "-",
-            spent(lane),
-            duration(number(lane, "seconds")),
-            _cut(_why(lane, top, verdict), width),
-        ]
-        for lane in lanes
+        ranking.place(lane),
+        text(lane, "lane"),
+        Styled(ranking.word(lane), ranking.style(lane)) if verdict else status_word(lane),
+        plus_minus(patch) if number(patch, "files") else "-",
+        spent(lane),
+        duration(number(lane, "seconds")),
     ]
 
 
@@ -113,16 +129,12 @@ def _size(lane: Data) -> float:
     return (number(patch, "insertions") or 0) + (number(patch, "deletions") or 0)
 
 
-def _cut(sentence: str, width: int | None) -> str:
-    return sentence if width is None else gist(sentence, _LINES * 40)
-
-
-def _short(sentence: str, width: int | None, room: int | None) -> list[str]:
+def _short(sentence: str, room: int | None) -> list[str]:
     """In two lines; what has no room goes."""
     lines = wrapped(clean(sentence), room)
-    if width is None or len(lines) <= _LINES:
+    if room is None or len(lines) <= _LINES:
         return lines
-    return [*lines[: _LINES - 1], gist(" ".join(lines[_LINES - 1 :]), max(width - 1, 10))]
+    return [*lines[: _LINES - 1], cut(" ".join(lines[_LINES - 1 :]), room)]
 
 
 def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:

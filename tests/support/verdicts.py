@@ -78,6 +78,8 @@ def lane(name: str, **more: Any) -> Document:
         "rank": 1,
         "tied": [],
         "mergeable": True,
+        "state": "proved",
+        "reason": "fixes both failing tests, breaks nothing (43 passed)",
         "status": "completed",
         "why": "fixes both failures; smallest change",
         "gates": [],
@@ -138,6 +140,8 @@ def verdict(**more: Any) -> Document:
         "codex-2",
         rank=None,
         mergeable=False,
+        state="held_back",
+        reason="idle for 10:00; it left no patch",
         status="timed_out",
         why="idle for 10:00; it left no patch",
         gates=[reason("gate", "idle for 10:00; it left no patch")],
@@ -161,6 +165,7 @@ def verdict(**more: Any) -> Document:
         "top": "codex",
         "says": "codex: fixes both failures; smallest change",
         "mergeable": 2,
+        "checked": True,
         "confidence": {"word": "fair", "share": 0.55, "why": "3 lanes, 2 tests that tell apart"},
         "lanes": [codex, claude, late],
         "baseline": [check("pytest", "41 passed, 2 failed", "failed")],
@@ -177,7 +182,7 @@ def verdict(**more: Any) -> Document:
         ],
         "groups": [{"kind": "alike", "lanes": ["claude", "codex"]}],
         "shared": [{"path": "src/pager.py", "name": "pages", "lanes": ["claude", "codex"]}],
-        "not_tried": ["the base's own tests on codex-2: it left no patch"],
+        "not_tried": ["the base's tests on codex-2: it left no patch"],
         "notes": [],
         "separated": None,
         "folder": FOLDER,
@@ -218,16 +223,18 @@ WEAKENED = "changes what test_full_page expects; the base's version still fails 
 
 def none_mergeable() -> Document:
     """One patch, and it weakens a test."""
-    document = verdict(top=None, says=f"codex is not mergeable: {WEAKENED}", mergeable=0)
+    says = "codex is held back: changes what test_full_page expects"
+    document = verdict(top=None, says=says, mergeable=0)
     codex = document["lanes"][0]
     gate = reason("gate", WEAKENED, "checks/1/trials/codex.json", "tests/test_pager.py", 9)
     codex |= {"mergeable": False, "gates": [gate], "why": WEAKENED}
+    codex |= {"state": "held_back", "reason": "changes what test_full_page expects"}
     return {**document, "lanes": [codex, document["lanes"][2]], "exit_code": 1}
 
 
 def with_texts(document: Document, change: Callable[[str], str]) -> Document:
     """The document with every text in it changed, the lanes' names alike wherever they stand."""
-    kept = ("kind", "status", "word", "check_kind")
+    kept = ("kind", "status", "word", "check_kind", "state")
 
     def walk(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -263,5 +270,5 @@ def held(document: Document, name: str, *gates: str) -> Document:
     """The same with one lane not mergeable, for these reasons."""
     found = next(one for one in document["lanes"] if one["lane"] == name)
     found |= {"mergeable": False, "gates": [reason("gate", text) for text in gates]}
-    found["why"] = gates[0]
+    found |= {"why": gates[0], "state": "held_back", "reason": gates[0]}
     return document

@@ -1,0 +1,102 @@
+"""The end of a race: the answer, the lanes, what to type; twelve lines for four lanes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from hydra.reporters import text
+from hydra.reporters.ending import race_end
+from tests.support import verdicts
+
+AT_80 = """\
+Land codex: fixes both failing tests, breaks nothing (43 passed).
+  1  codex         proved     +6 -2
+  2  claude        proved     +18 -4  the same, larger
+  3  cursor-agent  held back  +6 -2   changes what
+                                      test_a_full_page_has_ten_items expects
+  -  codex-2       timed out  -       idle for 10:00; it left no patch
+
+hydra merge codex    look first: hydra diff codex    why: hydra compare
+1 warning: hydra runs show
+"""
+OWN = re.compile(
+    r"mergeable|\bgates?\b|weigh|put back|base's own|usable|verdict|trial", re.IGNORECASE
+)
+
+
+def race(**more: Any) -> dict[str, Any]:
+    """Four lanes: two that fix it, a cheat, and one that idled."""
+    told = verdicts.verdict()
+    cheat = verdicts.lane(
+        "cursor-agent",
+        rank=3,
+        mergeable=False,
+        state="held_back",
+        reason="changes what test_a_full_page_has_ten_items expects",
+    )
+    told["lanes"].insert(2, cheat)
+    document = {
+        "run": "r",
+        "seconds": 601.0,
+        "lanes": told["lanes"],
+        "warnings": ["3 files stay out"],
+    }
+    return {**document, "verdict": {**told, **more}}
+
+
+def test_the_end_of_a_race_at_80_columns() -> None:
+    assert race_end(race(), width=80) == AT_80
+
+
+@pytest.mark.parametrize("width", [80, 120, None])
+def test_four_lanes_have_twelve_lines_and_no_word_of_hydras_own(width: int | None) -> None:
+    shown = race_end(race(), width=width)
+    assert len(shown.splitlines()) <= 12
+    assert not OWN.search(shown)
+    assert "hydra merge codex" in shown
+    assert width is None or max(map(text.width, shown.splitlines())) <= width
+
+
+def test_long_sentences_have_two_lines_each() -> None:
+    document = race()
+    for lane in document["verdict"]["lanes"]:
+        lane["reason"] = f"{lane['lane']} fixes it, " + "and says so at great length " * 20
+    assert len(race_end(document, width=80).splitlines()) <= 12
+
+
+def test_without_checks_it_says_so() -> None:
+    document = race(checked=False)
+    for lane in document["verdict"]["lanes"][:2]:
+        lane |= {"state": "untested", "reason": "no check ran: --check COMMAND tests it"}
+    shown = race_end(document, width=80)
+    assert shown.startswith("No check ran, so nothing is proved; codex comes first.\n")
+    assert "hydra merge codex" in shown
+
+
+def test_an_untested_patch_is_offered_by_name_and_a_broken_one_is_not() -> None:
+    document = race(top=None)
+    for lane in document["verdict"]["lanes"][:3]:
+        lane |= {"state": "untested", "reason": "pytest passes with and without it"}
+    shown = race_end(document, width=80)
+    assert shown.startswith("No patch is proved.\n")
+    assert "land it all the same: hydra merge codex" in shown
+    for lane in document["verdict"]["lanes"][:3]:
+        lane |= {"state": "broken", "reason": "breaks test_up, which passed on the base"}
+    assert "hydra merge" not in race_end(document, width=80)
+
+
+def test_a_tie_and_a_race_that_left_nothing() -> None:
+    tied = verdicts.tie()
+    shown = race_end({"lanes": tied["lanes"], "verdict": tied}, width=80)
+    assert shown.startswith(
+        "codex and claude are tied: nothing that was tested tells them apart.\n"
+    )
+    assert "then hydra merge codex, or hydra merge claude" in shown
+    idle = {"lane": "codex", "status": "timed_out", "error": {"message": "no progress for 600 s"}}
+    shown = race_end({"lanes": [idle], "interrupted": "SIGINT", "seconds": 41.0}, width=80)
+    assert shown.startswith("Interrupted after 0:41. No lane left a patch.\n")
+    assert "no progress for 600 s" in shown
+    assert shown.endswith("why: hydra runs show\n")
