@@ -348,6 +348,8 @@ def _headline(plan: RacePlan) -> dict[str, object]:
         "elsewhere": plan.elsewhere,
         "checks": [check.name for check in plan.checks],
         "guessed": [check.command for check in plan.checks if check.guessed],
+        "check_runs": plan.check_runs,
+        "trial_time": plan.trials.seconds if plan.trials.runs else 0,
         "limits": {
             "idle": plan.limits.idle,
             "tool": plan.limits.tool,

@@ -288,7 +288,7 @@ def sleeper(*, environ: dict[str, str], cwd: Path, name: str) -> subprocess.Pope
 
 def test_only_what_carries_the_mark_is_ended(scratch: Path) -> None:
     mine, other = token(), token()
-    ours = sleeper(environ={"HYDRA_OWNER": "f00d", "HYDRA_LANE": "1"}, cwd=scratch, name=mine)
+    ours = sleeper(environ={"HYDRA_OWNER": "f00d", "HYDRA_MARK": "1"}, cwd=scratch, name=mine)
     theirs = sleeper(environ={"HYDRA_OWNER": "cafe"}, cwd=scratch, name=other)
     try:
         assert processes.end_left("f00d", []) == [f"sleep ({ours.pid})"]
@@ -297,6 +297,23 @@ def test_only_what_carries_the_mark_is_ended(scratch: Path) -> None:
     finally:
         theirs.kill()
         theirs.wait()
+
+
+@pytest.mark.parametrize("name", ["HYDRA_MARK", "HYDRA_LANE"])
+def test_a_lanes_own_mark_is_swept_by_its_name_of_now_and_of_before(
+    scratch: Path, name: str
+) -> None:
+    ours = sleeper(environ={name: "0a1b2c3d4e5f6071"}, cwd=scratch, name=token())
+    theirs = sleeper(environ={"HYDRA_LANE": "claude"}, cwd=scratch, name=token())
+    nobody = Identity.read({**Identity.of(theirs.pid).as_dict(), "boot": "x"})
+    try:
+        ended = processes.end_left("", [processes.Left("0a1b2c3d4e5f6071", nobody, scratch)])
+        assert ended == [f"sleep ({ours.pid})"]
+        assert theirs.poll() is None
+    finally:
+        for process in (ours, theirs):
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.parametrize(

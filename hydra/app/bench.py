@@ -32,6 +32,9 @@ from hydra.workspace.dependencies import DependencySource
 __all__ = ["Bench", "Shop"]
 
 
+RUN, LANE = "HYDRA_RUN", "HYDRA_LANE"
+"""By which an agent and its set-up know where they are; no check does."""
+
 _NOWHERE = Confinement(kind="none", reason="its agent runs elsewhere")
 """Of the carrier: it needs the user's keys and sockets, and runs nothing of a lane's here."""
 
@@ -206,6 +209,7 @@ class Shop:
         environment.update(self._own_places(lane))
         environment.update(ground.environment)
         environment[OWNER] = owner
+        environment |= {RUN: self.plan.run, LANE: lane.lane.id}
         if lane.command is not None:
             environment.update(lane.command.env)
         return environment

@@ -1,12 +1,13 @@
-"""`hydra init`: a commented hydra.toml with guesses from what lies at the repository's top."""
+"""`hydra init`: a short hydra.toml with guesses from what lies at the repository's top."""
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydra.app import guesses
-from hydra.config import template
+from hydra.app.tried import problems
 from hydra.errors import Refused, UsageError
 from hydra.git import runner
 
@@ -17,7 +18,8 @@ _NO_SECRETS = re.compile(r"\.env.*\.(example|sample|template|dist)|\.envrc")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initial:
-    """A hydra.toml to be: where, its text, and what was guessed. `written` says if it is there."""
+    """A hydra.toml to be: where, its text, and what was guessed; of the checks those that start
+    here, of the set-up what they would need. `written` says if it is there."""
 
     path: Path
     text: str
@@ -33,15 +35,41 @@ def propose(start: Path) -> Initial:
     with os.scandir(top) as found:
         names = frozenset(entry.name for entry in found if entry.is_file(follow_symlinks=False))
     copies = _ignored(top, sorted(name for name in names if _may_hold_settings(name)))
-    setup = guesses.setup(top)
-    made = ".venv/bin/python" if any(it.startswith(".venv/") for it in setup) else "python3"
-    commands = (*guesses.checks(top, interpreter=made), *guesses.lints(top))
-    text = template(
-        "What a race of Hydra needs to know of this repository.",
-        repository=True,
-        guesses=_settings(copies, setup, commands),
+    commands = guesses.checks(top)
+    failing = problems(top, commands)
+    starting = tuple(command for command in commands if command not in failing)
+    initial = Initial(
+        path=top / NAME,
+        text="",
+        copies=copies,
+        setup=() if starting else guesses.setup(top),
+        checks=starting,
     )
-    return Initial(path=top / NAME, text=text, copies=copies, setup=setup, checks=commands)
+    return replace(initial, text="\n".join(_lines(initial, failing)) + "\n")
+
+
+def _lines(initial: Initial, failing: Mapping[str, str]) -> Iterator[str]:
+    yield "# What a race of Hydra needs to know of this repository. Every setting:"
+    yield "# docs/configuration.md of Hydra; what is not set here has its default."
+    yield "[race]"
+    if initial.checks:
+        yield f"check = {_toml(initial.checks)}"
+    for command, line in failing.items():
+        yield f"# {command.splitlines()[0]}: {line}"
+    if failing and not initial.checks:
+        yield f"#check = {_toml(tuple(failing))}"
+    if initial.setup:
+        yield f"#setup = {_toml(initial.setup)}"
+    if initial.copies:
+        yield "# Found here and ignored by git; whoever may read a lane reads its copy."
+        yield f"#copy = {_toml(initial.copies)}"
+
+
+def _toml(values: tuple[str, ...]) -> str:
+    import tomli_w
+
+    texts = (tomli_w.dumps({"x": it}).removeprefix("x = ").rstrip("\n") for it in values)
+    return f"[{', '.join(texts)}]"
 
 
 def write(initial: Initial) -> Initial:
@@ -83,17 +111,3 @@ def _ignored(top: Path, names: list[str]) -> tuple[str, ...]:
         check=False,
     )
     return tuple(os.fsdecode(name) for name in runner.split(told.stdout))
-
-
-def _settings(
-    copies: tuple[str, ...], setup: tuple[str, ...], commands: tuple[str, ...]
-) -> dict[str, tuple[object, str]]:
-    found: dict[str, tuple[object, str]] = {}
-    if copies:
-        note = "Found here, and ignored by git; whoever may read a lane reads its copy"
-        found["race.copy"] = (copies, note)
-    if setup:
-        found["race.setup"] = (setup, "Guessed from the files at the top")
-    if commands:
-        found["race.check"] = (commands, "Guessed from the files at the top")
-    return found

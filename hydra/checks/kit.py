@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,8 +51,13 @@ class Kit:
     network: str = "host"
 
     def clean_ground(self, label: str, commit: str) -> PrivateGround:
-        """A ground at `commit`, not opened yet. Its own record goes when it does."""
-        place = self.ground(label)
+        """A ground at `commit`, not opened yet. Its own record goes when it does.
+
+        Its folder, which the checks' own variables name, says nothing of `label`: no patch is to
+        know whether it is tried, or the base.
+        """
+        round = self.folder.name if self.folder.name.isdecimal() else "1"
+        place = self.ground(f"_{round}-{secrets.token_hex(4)}")
         return private_ground(
             repository=self.repository,
             base=commit,

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from hydra import naming
-from hydra.checks import textual
+from hydra.checks import telling, textual
 from hydra.checks.asking import Asked
 from hydra.checks.junit import NotJUnit, read_junit
 from hydra.checks.output import Output
@@ -61,6 +61,7 @@ def result_of(
         tests=tests,
         survivors=ran.survivors,
         remarks=(*remarks, *said),
+        telling=() if status is Status.PASSED else telling.lines(end.decode("utf-8", "replace")),
     )
 
 

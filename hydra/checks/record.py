@@ -37,7 +37,8 @@ class CheckResult:
     not end by itself, -N after signal N. `output` and `details` are files, from the run's folder;
     `dropped` are the bytes of output that were over the limit. `tree` is `clean`, or `lane` where
     it ran in the lane's own tree. `again` is the second run of one that failed. `held_back` says
-    why it keeps its patch from being usable, "" where it does not.
+    why it keeps its patch from being usable, "" where it does not. `telling` are the lines of its
+    output that say most of why it did not pass, at most two.
     """
 
     check: Check
@@ -55,6 +56,7 @@ class CheckResult:
     again: CheckResult | None = None
     comparison: Comparison | None = None
     held_back: str = ""
+    telling: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -106,6 +108,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "comparison": None if result.comparison is None else _comparison(result.comparison),
         "survivors": list(result.survivors),
         "remarks": list(result.remarks),
+        "telling": list(result.telling),
         "held_back": result.held_back,
         "again": None if result.again is None else document(result.again),
     }
@@ -160,6 +163,7 @@ def read(told: Mapping[str, Any]) -> CheckResult:
         tests=None if told["tests"] is None else _read_tests(told),
         survivors=tuple(map(str, told["survivors"])),
         remarks=tuple(map(str, told["remarks"])),
+        telling=tuple(map(str, told.get("telling", ()))),
     )
 
 

@@ -130,6 +130,7 @@ def _ended(result: CheckResult, again: bool) -> dict[str, object]:
         "passed": tests.passed if tests else None,
         "failed": tests.failed if tests else None,
         "skipped": tests.skipped if tests else None,
+        "telling": list(result.telling),
         "output": result.output,
         "again": again,
     }

@@ -1,4 +1,4 @@
-"""`hydra init`: a commented hydra.toml to start from."""
+"""`hydra init`: a short hydra.toml to start from."""
 
 import sys
 from pathlib import Path
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 @click.option("--print", "only_print", is_flag=True, help="Print it; write nothing.")
 @json_option
 def command(only_print: bool, as_json: bool) -> None:
-    """Write a commented hydra.toml at the repository's top; never overwrite one.
+    """Write a short hydra.toml at the repository's top; never overwrite one.
 
-    Every setting is there with its default, commented out. What to copy into the lanes and how to
-    set them up is guessed from package.json, pyproject.toml, Cargo.toml, go.mod and the like.
+    The checks in it were guessed from package.json, pyproject.toml, Cargo.toml, go.mod and the
+    like, and tried: they start here.
     """
     from hydra.app import init
 
@@ -39,15 +39,9 @@ def command(only_print: bool, as_json: bool) -> None:
 
 
 def _next_step(initial: "Initial") -> str:
-    told = (("copy", initial.copies), ("setup", initial.setup), ("check", initial.checks))
-    guessed = [name for name, found in told if found]
-    if not guessed:
-        return "nothing in it is set yet: take the # away from what you want\n"
-    return f"nothing in it is set yet: look at {_listed(guessed)} first, which were guessed\n"
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    if initial.checks:
+        return 'next: look at it, then hydra race "what is to be done"\n'
+    return "no check that starts here was found: name one in it, or race with --check\n"
 
 
 def _document(initial: "Initial") -> dict[str, object]:

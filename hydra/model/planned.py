@@ -113,6 +113,11 @@ class RacePlan:
     warnings: tuple[str, ...] = ()
 
     @property
+    def check_runs(self) -> int:
+        """How often each check runs at the least: on the base, and on each patch."""
+        return 1 + sum(1 for lane in self.lanes if lane.failure is None) if self.checks else 0
+
+    @property
     def confined(self) -> bool:
         """Whether what runs is kept to its lane: with full access the walls stand open."""
         return self.confinement.holds and self.permission is not Permission.UNRESTRICTED

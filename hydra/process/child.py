@@ -15,8 +15,11 @@ from hydra.process import leftovers, proc
 from hydra.process.handle import ProcessHandle, hold, hold_init
 from hydra.process.records import CannotStart, cannot_execute
 
-MARK = "HYDRA_LANE"
+MARK = "HYDRA_MARK"
 """Environment variable that names a lane's processes, for when the keeper itself is lost."""
+
+OLD_MARK = "HYDRA_LANE"
+"""Its name before 2026-12: what a Hydra of then has left is found by it."""
 
 KEEPERS_MARKS = (MARK, "HYDRA_OWNER")
 """Those of a keeper's environment that its command line has too: the other cannot be read."""

@@ -43,7 +43,7 @@ class Notice:
     """Something to tell while an agent runs.
 
     started  {pid, keeper, mark}         pids as Hydra sees them (pid None: it ended too soon to
-                                         be found); mark is its `HYDRA_LANE`, for a recovery
+                                         be found); mark is its `HYDRA_MARK`, for a recovery
     half     {limit, seconds, of}        half of the limit `idle`, `tool` or `total` has passed
     signal   {reason, signal}            Hydra ends the agent: SIGINT, SIGTERM, SIGKILL
     """

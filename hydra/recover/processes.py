@@ -19,7 +19,7 @@ from typing import Any
 
 from hydra.git.runner import OWNER
 from hydra.process import leftovers, proc
-from hydra.process.child import ANSWER, MARK
+from hydra.process.child import ANSWER, MARK, OLD_MARK
 from hydra.process.handle import hold
 from hydra.process.identity import Identity
 
@@ -49,7 +49,8 @@ def end_left(owner: str, lanes: Sequence[Left]) -> list[str]:
 
     `owner` is the mark that its Hydra gave to everything it started.
     """
-    marks = [f"{MARK}={lane.mark}".encode() for lane in lanes if lane.mark]
+    names = (MARK, OLD_MARK)
+    marks = [f"{name}={it.mark}".encode() for it in lanes if it.mark for name in names]
     if owner:
         marks.append(f"{OWNER}={owner}".encode())
     _end_keepers(marks)
@@ -96,8 +97,8 @@ def _keepers(marks: Sequence[bytes]) -> list[int]:
 
 
 def _gits(marks: Sequence[bytes]) -> list[int]:
-    lane = f"{MARK}=".encode()
-    return [pid for pid in _marked(marks) if not proc.has_variable(pid, lane)]
+    lane = [f"{name}=".encode() for name in (MARK, OLD_MARK)]
+    return [pid for pid in _marked(marks) if not any(proc.has_variable(pid, name) for name in lane)]
 
 
 def _end_git(marks: Sequence[bytes]) -> None:

@@ -39,7 +39,8 @@ def describe(kind: str, data: Data) -> str:
     if kind == "check_ended":
         again = ", once more" if data.get("again") else ""
         took = duration(number(data, "seconds"))
-        return f"check {clean(text(data, 'check'))}{again}: {says(data)}, {took}{_reason(data)}"
+        said = f"{says(data)}, {took}{_reason(data)}{_telling(data)}"
+        return f"check {clean(text(data, 'check'))}{again}: {said}"
     if kind == "setup_started":
         return f"set-up: $ {gist(text(data, 'command'))}"
     if kind == "trial_started":
@@ -69,6 +70,12 @@ def _waited(data: Data) -> str:
 def _reason(data: Data) -> str:
     reason = gist(text(data, "reason"))
     return f" ({reason})" if reason and text(data, "status") != "passed" else ""
+
+
+def _telling(data: Data) -> str:
+    """What it printed of why, as the end of a line."""
+    printed = "; ".join(map(gist, strings(data, "telling")))
+    return f": {printed}" if printed else ""
 
 
 def says(check: Data) -> str:
@@ -192,6 +199,7 @@ def _changes(lane: Data, width: int | None, color: bool) -> list[str]:
                 told.append(
                     f"{clean(text(check, 'check'))}: {plural(count, 'test')} {word}: {named}{more}"
                 )
+        told += [f"{clean(text(check, 'check'))}: {gist(it)}" for it in strings(check, "telling")]
     told += remarks(lane)
     if not told:
         return []

@@ -94,7 +94,10 @@ def _checks(plan: RacePlan) -> list[tuple[str, str]]:
     cap = plan.trials
     trials = f"up to {plural(cap.runs, 'run')} and {duration(cap.seconds)} in all"
     return [
-        ("checks", f"{at_once} at once, {how}, {limits}; on the base too"),
+        (
+            "checks",
+            f"each {plan.check_runs} times (base and patches), {at_once} at once, {how}, {limits}",
+        ),
         *lines,
         ("trials", trials if cap.runs and cap.seconds else "none"),
     ]

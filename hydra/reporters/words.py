@@ -39,6 +39,8 @@ def headline(plan: RacePlan) -> str:
             "elsewhere": plan.elsewhere,
             "checks": [check.name for check in plan.checks],
             "guessed": [check.command for check in plan.checks if check.guessed],
+            "check_runs": plan.check_runs,
+            "trial_time": plan.trials.seconds if plan.trials.runs else 0,
         },
     )
 
@@ -53,6 +55,7 @@ def _headline(run: str, data: Data) -> str:
         plural(len(strings(data, "lanes")), "lane"),
         walls,
         _checks(data),
+        _often(data),
         soft_mark(strings(data, "soft")),
         f"! not confined: {clean(', '.join(away))}" if (away := strings(data, "elsewhere")) else "",
     ]
@@ -64,6 +67,15 @@ def _checks(data: Data) -> str:
         return f"check: {clean('; '.join(commands))} (guessed; --no-check to do without)"
     names = strings(data, "checks")
     return f"checks: {clean(', '.join(names))}" if names else ""
+
+
+def _often(data: Data) -> str:
+    """How often they will run, at the most: a suite of minutes is to surprise nobody."""
+    if not (runs := int(number(data, "check_runs") or 0)):
+        return ""
+    most = number(data, "trial_time") or 0
+    crossed = f", then cross tests for at most {duration(most)}" if most else ""
+    return f"each runs {runs} times (a failure once more){crossed}"
 
 
 def soft_mark(names: list[str]) -> str:

@@ -6,18 +6,16 @@ Where the top says nothing either, it is the packages below it that are tested, 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from hydra.app.guesses import node, python
-from hydra.app.guesses.project import Project
+from hydra.app.guesses.project import Project, folders_in
 from hydra.app.guesses.setups import setup
 from hydra.config.check_names import in_folder
 
-__all__ = ["checks", "lints", "setup"]
+__all__ = ["checks", "setup"]
 
 _OTHERS = (
     (("Cargo.toml", "cargo test"),),
@@ -39,6 +37,8 @@ _RECIPES = (
     ("makefile", "make"),
     ("GNUmakefile", "make"),
 )
+_MANIFESTS = frozenset(("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod"))
+"""What makes a folder below the top a package."""
 _PACKAGES = 3
 """More of them are not tested one by one."""
 _DEEP = 2
@@ -54,17 +54,10 @@ def checks(top: Path, folder: str = "", *, interpreter: str = "python3") -> tupl
     for above in (place, *(it for it in place.parents if it.is_relative_to(top))):
         if found := _of(Project(above, top), interpreter):
             return _in(top, above, found)
-    packages = [(below, _of(Project(below, top), interpreter)) for below in _below(top, _DEEP)]
-    tested = [(below, found) for below, found in packages if found]
+    tested = list(_below(top, top, _DEEP))
     if len(tested) > _PACKAGES:
         return ()
     return tuple(command for below, found in tested for command in _in(top, below, found))
-
-
-def lints(top: Path) -> tuple[str, ...]:
-    """The same for what looks at the code alone."""
-    project = Project(top, top)
-    return (*node.lints(project), *python.lints(project))
 
 
 def _in(top: Path, folder: Path, commands: list[str]) -> tuple[str, ...]:
@@ -88,14 +81,14 @@ def _recipes(project: Project) -> Iterator[str]:
                 return
 
 
-def _below(folder: Path, deep: int) -> Iterator[Path]:
-    """Folders of the repository's own, without links and hidden ones."""
-    entries: list[str] = []
-    with suppress(OSError), os.scandir(folder) as found:
-        entries = sorted(it.name for it in found if it.is_dir(follow_symlinks=False))
-    for name in entries:
-        if name.startswith(".") or name in _PASSED_BY or (folder / name / "pyvenv.cfg").exists():
+def _below(top: Path, folder: Path, deep: int) -> Iterator[tuple[Path, list[str]]]:
+    """The packages of the repository's own, with what tests each; none lies in another."""
+    for name in folders_in(folder):
+        place = folder / name
+        if name in _PASSED_BY or (place / "pyvenv.cfg").exists():
             continue
-        yield folder / name
-        if deep > 1:
-            yield from _below(folder / name, deep - 1)
+        project = Project(place, top)
+        if found := _of(project, "python3") if project.names & _MANIFESTS else []:
+            yield place, found
+        elif deep > 1:
+            yield from _below(top, place, deep - 1)

@@ -40,12 +40,6 @@ def commands(project: Project) -> Iterator[str]:
         yield "node --test"
 
 
-def lints(project: Project) -> Iterator[str]:
-    """As `check` of hydra.toml has it."""
-    if project.table("scripts").get("lint"):
-        yield f"lint={_manager(project)} run lint"
-
-
 def _manager(project: Project) -> str:
     named = str(project.package.get("packageManager", "")).partition("@")[0]
     if named in ("npm", "pnpm", "yarn", "bun"):

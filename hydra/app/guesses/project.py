@@ -28,6 +28,11 @@ class Project:
         """The files that lie in it."""
         return files_in(self.folder)
 
+    @cached_property
+    def folders(self) -> list[str]:
+        """The folders that lie in it, in order."""
+        return folders_in(self.folder)
+
     def text(self, name: str) -> str:
         """A file's beginning, "" where it is none."""
         return read(self.folder / name)
@@ -65,6 +70,14 @@ def files_in(folder: Path) -> frozenset[str]:
     with suppress(OSError), os.scandir(folder) as entries:
         return frozenset(it.name for it in entries if it.is_file(follow_symlinks=False))
     return frozenset()
+
+
+def folders_in(folder: Path) -> list[str]:
+    """The folders in it, in order, without links and hidden ones."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        names = [it.name for it in entries if it.is_dir(follow_symlinks=False)]
+        return sorted(name for name in names if not name.startswith("."))
+    return []
 
 
 def read(path: Path) -> str:

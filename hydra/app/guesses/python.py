@@ -41,15 +41,10 @@ def commands(project: Project, interpreter: str) -> Iterator[str]:
         yield f"{interpreter} -m {tool}"
 
 
-def lints(project: Project) -> Iterator[str]:
-    """As `check` of hydra.toml has it."""
-    if "ruff" in project.text("pyproject.toml") or {"ruff.toml", ".ruff.toml"} & project.names:
-        runner = _runner(project)
-        yield f"lint={runner} ruff check ." if runner else "lint=ruff check ."
-
-
 def _tests(project: Project) -> list[Path]:
-    places = ("tests", "test", "")
+    places = ["tests", "test", ""]
+    if project.names & _MANIFESTS:  # a package may bring its own
+        places += [f"{name}/{tests}" for name in project.folders for tests in places[:2]]
     return [path for place in places for path in project.tests(place, _TESTS)]
 
 

@@ -1,0 +1,107 @@
+"""Guesses tried on HEAD without a race: where they would run, confined, in a clean worktree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import trio
+
+from hydra import executables, paths, probe
+from hydra.adapters import registry
+from hydra.app import runs, settings
+from hydra.app.checking import Surroundings, kit_of
+from hydra.app.dependencies import FROZEN, linked
+from hydra.app.runs import Place
+from hydra.app.views import view_source
+from hydra.checks.start import look
+from hydra.config import Config
+from hydra.config.checks import named
+from hydra.errors import HydraError
+from hydra.git import patches
+from hydra.model import Confinement, Permission, RacePlan, Task
+from hydra.store import new_run_id
+from hydra.workspace import tree
+from hydra.workspace.dependencies import dependency_folders
+
+UNTRIED = "it was not tried: nothing confines it here"
+
+
+def problems(top: Path, commands: Sequence[str]) -> Mapping[str, str]:
+    """By command, the line that says why it cannot start here. Nothing of a stranger's is run where
+    nothing confines it: then all of them are untried."""
+    if not commands:
+        return {}
+    environ = executables.users_environment()
+    try:
+        place = runs.here(environ, top)
+        config = settings.load(top, environ, {})
+        held = trio.run(probe.try_confinement, environ)
+        if not held.holds:
+            return dict.fromkeys(commands, UNTRIED)
+        held = trio.run(probe.try_layers, held, environ, place.state)
+        return _looked(place, config, held, commands, environ)
+    except (HydraError, OSError) as problem:
+        return dict.fromkeys(commands, f"it was not tried: {problem}")
+
+
+def _looked(
+    place: Place,
+    config: Config,
+    held: Confinement,
+    commands: Sequence[str],
+    environ: Mapping[str, str],
+) -> Mapping[str, str]:
+    plan = _plan(place, config, held, commands)
+    home = paths.home_dir(environ)
+    with _ground(place, plan) as folder:
+        frozen = paths.ground_dir(place.state, plan.run, FROZEN)
+        with linked(plan, place.repository, frozen) as dependencies:
+            around = Surroundings(
+                repository=place.repository,
+                run_folder=folder,
+                state=place.state,
+                home=home,
+                environ=environ,
+                extra=config.checks.environment,
+                dependencies=dependencies,
+                view=view_source(
+                    config=config,
+                    environ=environ,
+                    home=home,
+                    state=place.state,
+                    repository=place.repository,
+                    adapters=registry.OWN,
+                ),
+            )
+            kit = kit_of(plan, around, folder / "look")
+            found = trio.run(look, kit, plan.task.base)
+    return {it.command: found[it.name] for it in plan.checks if it.name in found}
+
+
+def _plan(place: Place, config: Config, held: Confinement, commands: Sequence[str]) -> RacePlan:
+    repository = place.repository
+    return RacePlan(
+        run=new_run_id(),
+        task=Task(prompt="", repository=repository.root, base=repository.head),
+        lanes=(),
+        permission=Permission.FULL_AUTO,
+        confinement=held,
+        limits=config.limits,
+        checks=tuple(it._replace(guessed=True) for it in named(commands)),
+        dependencies=dependency_folders(repository, config.race.share),
+    )
+
+
+@contextmanager
+def _ground(place: Place, plan: RacePlan) -> Iterator[Path]:
+    """A folder among the grounds of races, with what a clean worktree is made of; then gone."""
+    folder = paths.ground_dir(place.state, plan.run, "_init")
+    try:
+        folder.mkdir(parents=True, mode=0o700)
+        patches.create(folder / "patches.git", place.repository, base=plan.task.base)
+        yield folder
+    finally:
+        with suppress(OSError):
+            tree.remove(folder.parent)

@@ -1,0 +1,179 @@
+"""Which checks a project has by its files, and that a race runs those that start on its base."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hydra.app.guesses import checks
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.trials import RIGHT, with_tests
+
+DONE = fakes.finish("done")
+UNITTEST = "import unittest\n"
+MODULE = "node_modules/.bin/"
+
+
+def write(top: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text)
+
+
+def environment(name: str) -> dict[str, str]:
+    site = f"{name}/lib/python3.12/site-packages/pytest/__init__.py"
+    return {f"{name}/pyvenv.cfg": "", site: ""}
+
+
+PYPROJECT = {"pyproject.toml": "[tool.pytest.ini_options]\n"}
+SCRIPT = '{"scripts": {"test": "%s"}}'
+
+
+@pytest.mark.parametrize(
+    ("files", "folder", "expected"),
+    [
+        ({"README": ""}, "", ()),
+        ({**PYPROJECT, **environment(".venv")}, "", (".venv/bin/python -m pytest -q",)),
+        ({**PYPROJECT, "venv/pyvenv.cfg": ""}, "", ("python3 -m pytest -q",)),
+        ({**PYPROJECT, "uv.lock": ""}, "", ("uv run pytest -q",)),
+        ({**PYPROJECT, "poetry.lock": ""}, "", ("poetry run pytest -q",)),
+        ({"pyproject.toml": "[tool.hatch.envs.x]\n'pytest'"}, "", ("hatch run pytest -q",)),
+        ({"tests/test_a.py": UNITTEST}, "", ("python3 -m unittest discover -v -s tests",)),
+        (
+            {"tests/test_a.py": UNITTEST, "tests/__init__.py": ""},
+            "",
+            ("python3 -m unittest -v",),
+        ),
+        ({"tests/test_a.py": "def test_a(): pass\n"}, "", ("python3 -m pytest -q",)),
+        (
+            {"setup.py": "", "shop/tests/test_a.py": "def test_a(): pass\n"},
+            "",
+            ("python3 -m pytest -q",),
+        ),
+        ({"package.json": SCRIPT % "jest"}, "", ("npm test",)),
+        ({"package.json": SCRIPT % "jest", "pnpm-lock.yaml": ""}, "", ("pnpm test",)),
+        ({"package.json": SCRIPT % "vitest", f"{MODULE}vitest": ""}, "", (f"{MODULE}vitest run",)),
+        ({"package.json": SCRIPT % "vitest run", f"{MODULE}vitest": ""}, "", ("npm test",)),
+        (
+            {"package.json": '{"devDependencies": {"jest": "1"}}', f"{MODULE}jest": ""},
+            "",
+            (f"{MODULE}jest",),
+        ),
+        ({"package.json": "{}", "test/a.test.js": ""}, "", ("node --test",)),
+        (
+            {"package.json": '{"workspaces": ["packages/*"]}'},
+            "",
+            ("npm test --workspaces --if-present",),
+        ),
+        (
+            {"package.json": "{}", "pnpm-workspace.yaml": "", "pnpm-lock.yaml": ""},
+            "",
+            ("pnpm -r test",),
+        ),
+        ({"gradlew": "", "build.gradle": ""}, "", ("./gradlew test",)),
+        ({"pom.xml": ""}, "", ("mvn -q test",)),
+        ({"justfile": "test:\n\tpytest\n"}, "", ("just test",)),
+        (
+            {"packages/api/pyproject.toml": "pytest", **environment(".venv")},
+            "packages/api",
+            ("cd packages/api && ../../.venv/bin/python -m pytest -q",),
+        ),
+        ({"packages/api/a.txt": "", "go.mod": ""}, "packages/api", ("go test ./...",)),
+        (
+            {"api/pyproject.toml": "pytest", "web/package.json": SCRIPT % "jest"},
+            "",
+            ("cd api && python3 -m pytest -q", "cd web && npm test"),
+        ),
+        ({f"p{n}/pyproject.toml": "pytest" for n in range(4)}, "", ()),
+    ],
+)
+def test_what_a_project_is_tested_by(
+    scratch: Path, files: dict[str, str], folder: str, expected: tuple[str, ...]
+) -> None:
+    write(scratch / "top", files)
+    assert checks(scratch / "top", folder) == expected
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Hydra:
+    return Hydra(scratch, with_tests(repo))
+
+
+def commit(top: Path) -> None:
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "More")
+
+
+def test_a_race_without_checks_runs_the_guess_and_shows_it(hydra: Hydra) -> None:
+    (hydra.repo / "Makefile").write_text("test:\n\tsh -c 'exit 1'\n")
+    (hydra.repo / "Makefile").write_text("test:\n\t@python3 -m unittest -v\n")
+    commit(hydra.repo)
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    done = hydra.run("race", "Do it", "-a", "claude")
+    assert done.returncode == 0, done.stderr
+    assert "(guessed; --no-check to do without)" in done.stderr
+    folder = Path(hydra.run("runs", "path").stdout.strip())
+    (lane,) = json.loads((folder / "result.json").read_text())["lanes"]
+    assert [check["status"] for check in lane["checks"]] == ["passed"]
+    without = hydra.race("-a", "claude", "--no-check")
+    assert without.lane("claude")["checks"] == []
+    both = hydra.run("race", "Do it", "--check", "true", "--no-check")
+    assert both.returncode == 2
+    assert "--check and --no-check were both given" in both.stderr
+
+
+def test_a_guess_that_cannot_run_is_not_used_and_said(scratch: Path, repo: Path) -> None:
+    hydra = Hydra(scratch, repo)
+    (repo / "package.json").write_text(SCRIPT % "no-such-runner --all")
+    commit(repo)
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    race = hydra.race("-a", "claude")
+    (said,) = [it for it in race.document["warnings"] if "guess" in it]
+    assert said.startswith("the guess `npm test` is not used: it cannot run here (")
+    assert "not found" in said
+    assert race.lane("claude")["checks"] == []
+    plan = json.loads(Path(race.document["folder"], "plan.json").read_text())
+    assert plan["checks"]["commands"] == []
+
+
+def test_a_named_check_that_cannot_start_stops_the_race_before_an_agent(hydra: Hydra) -> None:
+    hydra.agent("claude", [DONE])
+    for command in (".venv/bin/pytest -q", "python3 -m no_such_module", "npx-no-such jest"):
+        done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
+        assert done.returncode == 3, done.stderr
+        assert "tests cannot run here: " in done.stderr
+        assert "--no-check" in done.stderr
+    assert "agent started" not in done.stderr
+    assert hydra.run("runs").stdout.count("claude") == 0
+    assert [*hydra.state.glob("g/*")] == []
+    assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
+
+
+def test_what_stands_on_the_base_may_fail_and_the_race_goes_on(hydra: Hydra) -> None:
+    (hydra.repo / "tests").mkdir(exist_ok=True)
+    (hydra.repo / "tests" / "test_new.py").write_text("import not_made_yet\n")
+    commit(hydra.repo)
+    hydra.agent("claude", [fakes.edit("not_made_yet.py", "x = 1\n"), DONE])
+    race = hydra.race("-a", "claude", "--check", "python3 -m unittest discover -v -s tests")
+    assert race.lane("claude")["checks"][0]["check"] == "unittest"
+
+
+def test_checks_and_set_up_run_where_one_stands(scratch: Path, repo: Path) -> None:
+    (repo / "packages" / "api").mkdir(parents=True)
+    (repo / "packages" / "api" / "here.txt").write_text("1\n")
+    commit(repo)
+    hydra = Hydra(scratch, repo)
+    hydra.agent("claude", [fakes.edit("packages/api/new.txt", "2\n"), DONE])
+    hydra.repo = repo / "packages" / "api"
+    race = hydra.race(
+        "-a", "claude", "--setup", "test -f here.txt", "--check", "test -f here.txt -a -f new.txt"
+    )
+    (check,) = race.lane("claude")["checks"]
+    assert (check["check"], check["status"]) == ("packages/api: test", "passed")
+    assert Path(race.document["folder"], check["details"]).name == "packages-api-test.json"
+    again = hydra.run("check")
+    assert again.returncode == 0, again.stderr
