@@ -130,6 +130,16 @@ def test_failures_that_are_counted_and_not_named_are_not_the_same_as_no_tests() 
     assert tests.remarks == ("the XML counts 2 failures and names 0",)
 
 
+def test_what_pytest_writes_of_its_own_end_is_no_test() -> None:
+    """Recorded of pytest 8.3.3 where the code under test exits when it is imported."""
+    ended = (
+        '<testcase classname="pytest" name="internal"><error message="internal error"/></testcase>'
+    )
+    tests = read_junit(suite(ended, 'pytest" errors="1'))
+    assert (tests.cases, tests.failed) == ((), 1)
+    assert read_junit(suite(ended, "other")).total == 1
+
+
 def test_a_test_that_failed_twice_is_one_test_and_no_contradiction() -> None:
     tests = read_junit(
         b'<testsuite name="s" failures="1" errors="1"><testcase name="a"><failure/><error/>'

@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from hydra.checks.record import CheckResult, Status
+from hydra.checks.results import Counts
+from hydra.checks.results import Status as TestStatus
 from hydra.judge.evidence import NotTried
 from hydra.judge.rank import verdict
 from hydra.judge.verdict import LaneVerdict, Verdict
@@ -108,6 +110,12 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             PASSING,
             "broken",
             "pytest finds no tests with it; on the base 1 passed",
+        ),
+        (
+            replace(result({}, status=Status.FAILED), exit_code=3),
+            result({UP: True, DOWN: False}),
+            "broken",
+            "keeps 2 tests (test_up, test_down) of the base from running",
         ),
         (
             replace(result({DOWN: True}), status=Status.FAILED, exit_code=1),
@@ -262,3 +270,20 @@ def test_code_that_gives_what_a_test_expects_is_said_in_the_reason() -> None:
     mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING], files=[coded])
     reason = of(verdict(evidence([mine], [FAILING], tests=tests))).reason
     assert "; but returns the literal 2" in reason
+
+
+def test_a_runner_that_names_failures_alone_proves_by_its_counts() -> None:
+    """tox, which hands on no option of Hydra's: `pytest -q` names nothing where all pass."""
+
+    def quiet(passed: int, *failed: str) -> CheckResult:
+        ends = result(dict.fromkeys(failed, False))
+        counts, unnamed = Counts(passed, len(failed), 0), frozenset[TestStatus]({"passed"})
+        assert ends.tests is not None
+        tests = replace(ends.tests, counts=counts, unnamed=unnamed)
+        status = Status.FAILED if failed else Status.PASSED
+        return replace(ends, tests=tests, status=status, exit_code=int(bool(failed)))
+
+    base = quiet(9, "t.py::test_a", "t.py::test_b")
+    whole, fewer = judged(quiet(11), base), judged(quiet(10), base)
+    assert (whole.state, fewer.state) == ("proved", "untested")
+    assert whole.reason == "pytest failed on the base and passes, breaks nothing (11 passed)"

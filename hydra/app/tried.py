@@ -23,7 +23,7 @@ from hydra.git import patches
 from hydra.model import Confinement, Permission, RacePlan, Task
 from hydra.store import new_run_id
 from hydra.workspace import tree
-from hydra.workspace.dependencies import dependency_folders
+from hydra.workspace.dependencies import dependency_names
 
 UNTRIED = "it was not tried: nothing confines it here"
 
@@ -90,7 +90,7 @@ def _plan(place: Place, config: Config, held: Confinement, commands: Sequence[st
         confinement=held,
         limits=config.limits,
         checks=tuple(it._replace(guessed=True) for it in named(commands)),
-        dependencies=dependency_folders(repository, config.race.share),
+        dependencies=dependency_names(repository, config.race.share),
     )
 
 

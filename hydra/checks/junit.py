@@ -189,6 +189,8 @@ class _Reader:
         self.closed = self.closed or not self._depth
 
     def _keep(self, case: _Case) -> None:
+        if case.name == _PYTEST_ITSELF and self._is_pytest():
+            return
         if case.name in self._names:
             self.doubled += 1
         elif len(self._names) >= CASES:
@@ -255,6 +257,10 @@ def _generic_id(file: str, group: str, name: str) -> str:
         parts = [file, group or "(no name)"]
     return "::".join(dict.fromkeys(part for part in parts if part))
 
+
+_PYTEST_ITSELF = "pytest.py::internal"
+"""What pytest writes where it ended itself, as by a module that exits when it is imported
+(`INTERNALERROR`): an error that the suite counts, and no test."""
 
 _MODULE = re.compile(r"_*[^A-Z_.][^.]*|_+")
 

@@ -124,14 +124,29 @@ def _fixed(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> tup
 
 
 def _turned_checks(lane: LaneEvidence, baseline: Sequence[CheckResult]) -> Iterator[str]:
-    """Required checks that name no tests, failed on the base and pass with the patch."""
+    """Required checks that failed on the base and pass with the patch, and name no test of it."""
     before = {base.check.name: base for base in baseline if base.status is Status.FAILED}
     for result in lane.checks:
         base = before.get(result.check.name)
-        if base is None or _unsteady(base) or base.tests is not None:
+        if base is None or _unsteady(base) or not (result.check.required and result.passed):
             continue
-        if result.check.required and result.passed and result.comparison is None:
+        if _nameless(base, result) or _silently(base, result):
             yield result.check.name
+
+
+def _nameless(base: CheckResult, now: CheckResult) -> bool:
+    return base.tests is None and now.comparison is None
+
+
+def _silently(base: CheckResult, now: CheckResult) -> bool:
+    """Whether only the counts say that failures are mended: `pytest -q`, as tox runs it, names
+    failures alone, so none of the base's is named where all pass."""
+    changed, before, after = now.comparison, base.tests, now.tests
+    if changed is None or before is None or after is None or changed.fixed:
+        return False
+    counted = "passed" in after.unnamed and after.failed == 0
+    whole = after.total >= before.total and after.skipped <= before.skipped
+    return counted and whole and changed.breaks_nothing
 
 
 def _gone(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> Iterator[str]:
