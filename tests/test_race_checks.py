@@ -71,9 +71,12 @@ def test_one_right_and_one_that_breaks_a_test(hydra: Hydra) -> None:
     (sentence,) = codex["held_back"]
     assert "1 test passed on the base and fails now: test_pages.Pages.test_even" in sentence
     lines = done.stdout.splitlines()
-    assert "baseline  unittest  1 passed, 1 failed" in done.stdout
-    assert any("claude" in line and "2 passed" in line for line in lines)
-    assert any("codex" in line and "1 broken" in line for line in lines)
+    assert lines[0] == "Land claude: fixes the failing test, breaks nothing (2 passed)."
+    assert any(
+        "codex" in line and "broken" in line and "breaks test_even" in line for line in lines
+    )
+    shown = hydra.run("compare").stdout
+    assert "baseline  unittest  1 passed, 1 failed" in shown
     for result in (*document["baseline"], *claude["checks"], *codex["checks"]):
         assert (folder / result["output"]).is_file()
         assert (folder / result["details"]).is_file()
@@ -95,7 +98,8 @@ def test_a_check_that_is_not_required_holds_nothing_back(hydra: Hydra) -> None:
     (hydra.home / "hydra.toml").write_text('[checks.lint]\ncommand = "exit 1"\nrequired = false\n')
     hydra.agent("claude", writes(RIGHT))
     race = hydra.race("-a", "claude")
-    assert race.code == 0
+    assert race.code == 1  # it ends on the base as on the patch: nothing proves it
+    assert race.document["usable"] is True
     assert of(race.lane("claude"), "lint")["status"] == "failed"
 
 

@@ -97,7 +97,8 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
         return Ruling("broken", f"{name} fails")
     if base.passed:
         return Ruling("broken", f"{name} fails with it, and passed on the base")
-    return Ruling("broken", f"{name} still fails, as on the base")
+    code = f" (exit {now.exit_code})" if now.exit_code not in (None, 1) else ""
+    return Ruling("broken", f"{name} still fails, as on the base{code}")
 
 
 def _of_tests(name: str, changed: Comparison, *, by_tests: bool) -> Ruling:
