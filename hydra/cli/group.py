@@ -17,7 +17,7 @@ COMMANDS = {
     "doctor": "Check git, the confinement, the state folder and every agent",
     "agents": "List the agents, or show one whole",
     "models": "List the models that Hydra knows, or show one whole",
-    "init": "Write a commented hydra.toml at the repository's top",
+    "init": "Write a short hydra.toml at the repository's top",
     "runs": "List this repository's races, newest first",
     "diff": "Show LANE's patch against its base, or against LANE2's patch",
     "compare": "Rank the lanes of a race: which patch, why, and how sure",
