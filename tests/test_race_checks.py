@@ -354,7 +354,7 @@ def test_checks_again_others_and_for_a_landing(hydra: Hydra) -> None:
 
 def test_without_checks_there_is_nothing_to_run_again(hydra: Hydra) -> None:
     hydra.agent("claude", writes(RIGHT))
-    hydra.race("-a", "claude")
+    hydra.race("-a", "claude", "--no-check")
     done = hydra.run("check")
     assert done.returncode == 2
     assert "has no checks, and none are named" in done.stderr

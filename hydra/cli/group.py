@@ -15,7 +15,7 @@ SECTIONS = {
     "Begin": {
         "demo": "Race scripted agents on a small repository",
         "doctor": "Check what a race needs, and say what to do",
-        "init": "Write a commented hydra.toml at the repository's top",
+        "init": "Write a short hydra.toml at the repository's top",
         "completion": "Print the completion script of SHELL",
     },
     "Every day": {
