@@ -24,7 +24,7 @@ from hydra.app.follow import Follower, Watcher
 from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
-from hydra.app.installs import find_installs, prove, python_path
+from hydra.app.installs import find_installs, python_path
 from hydra.app.lanes import Lanes
 from hydra.app.record import close_record, left_standing, open_record
 from hydra.app.room import places
@@ -220,6 +220,7 @@ async def _prove(
 ) -> None:
     """Whether its checks will run the patches. Raises `Refused`, and then leaves no record."""
     from hydra.app.checking import Surroundings, kit_of
+    from hydra.app.import_proof import prove
     from hydra.recover import remove_run
 
     around = Surroundings(
