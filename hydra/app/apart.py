@@ -13,7 +13,7 @@ import trio
 from hydra.app import roster
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.dependencies import FROZEN, linked
-from hydra.app.installs import prove
+from hydra.app.import_proof import prove
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.kit import Kit

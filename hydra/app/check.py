@@ -16,7 +16,8 @@ from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.dependencies import linked
 from hydra.app.hidden_places import HiddenPlaces
-from hydra.app.installs import find_installs, prove, python_path
+from hydra.app.import_proof import prove
+from hydra.app.installs import find_installs, python_path
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.record import document

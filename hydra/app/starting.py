@@ -54,7 +54,7 @@ async def startable(planned: RacePlan, around: Surroundings) -> RacePlan:
 async def _look(planned: RacePlan, around: Surroundings) -> Mapping[str, str]:
     await trio.to_thread.run_sync(import_module, "hydra.checks.start")
     from hydra.app.checking import kit_of
-    from hydra.app.installs import prove
+    from hydra.app.import_proof import prove
     from hydra.checks.start import look
 
     kit = await trio.to_thread.run_sync(kit_of, planned, around, around.run_folder / "look")
