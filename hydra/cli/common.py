@@ -67,7 +67,7 @@ def require_race_platform(platform: str = sys.platform) -> None:
 
         raise Refused(
             f"a race cannot run on this platform ({platform}): it needs Linux",
-            hint="on Windows, use Hydra inside WSL 2; elsewhere, in a Linux machine or container",
+            hint="on Windows run Hydra in WSL 2, on a Mac in a Linux VM, with the clone inside",
         )
 
 
