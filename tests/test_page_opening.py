@@ -38,10 +38,10 @@ def test_a_lane_to_land_is_the_answer_however_many_there_are(others: int) -> Non
 
 
 def test_a_tie_names_both_and_has_a_line_for_each() -> None:
-    document = {**verdicts.tie(), "checked": True}
+    document: Document = {**verdicts.tie(), "checked": True}
     for one in document["lanes"][:2]:
         one |= {"state": "proved", "reason": "fixes both failing tests"}
-    first = opening(document, {})
+    first: Document = opening(document, {})
     assert first["says"] == "codex and claude are tied"
     assert first["why"] == "Nothing that was tested tells them apart."
     assert [line.split()[2] for line in first["lines"]] == ["codex", "claude"]

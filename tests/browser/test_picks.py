@@ -78,6 +78,7 @@ def test_the_line_lands_exactly_what_was_ticked(made: Made, show: Open) -> None:
 
 def test_a_whole_lane_is_its_name(made: Made, show: Open) -> None:
     page = show("small").page
+    page.locator("details.fold summary").first.click()
     page.get_by_role("button", name="Take all of it").first.click()
     assert the_line(page) == f"hydra merge codex -r {RUN}"
     assert dry_run(made("small"), the_line(page))[0] == 0
@@ -91,6 +92,7 @@ def test_a_whole_lane_is_its_name(made: Made, show: Open) -> None:
 
 def test_a_whole_lane_and_a_part_of_another(made: Made, show: Open) -> None:
     page = show("small").page
+    page.locator("details.fold summary").first.click()
     page.get_by_role("button", name="Take all of it").first.click()
     page.get_by_role("link", name="Changes").click()
     open_file(page, "CHANGELOG.md")

@@ -1,6 +1,7 @@
 """`python -m tests.support.pictures [OUT]`: pictures of a real demo, its terminal and its page.
 
-Runs `hydra demo`, draws what it printed as SVG, and has Chromium take its page, light and dark.
+Runs `hydra demo` at two widths, draws what it printed as SVG, and has Chromium take its page as
+on a desktop and on a phone, light and dark.
 Needs the extra `browser`. OUT is docs/pictures, where the README looks for them.
 """
 
@@ -18,10 +19,12 @@ import sys
 import termios
 from pathlib import Path
 
-from hydra.reporters.text import width
+from hydra.reporters.text import width as cells
 from tests.support.browser import Scheme, browser, opened
 
-COLUMNS = 118
+TERMINALS = {"terminal-80.svg": 80, "terminal.svg": 120}
+"""Columns of each; the last demo's page is taken."""
+SCREENS = {"verdict": (1280, 900), "verdict-phone": (390, 844)}
 LARGEST = 250_000
 """Bytes of one picture."""
 OUT = Path(__file__).parents[2] / "docs" / "pictures"
@@ -38,13 +41,8 @@ def main() -> None:
     """Writes them all; each is named with its size."""
     out = Path(sys.argv[1]) if sys.argv[1:] else OUT
     out.mkdir(parents=True, exist_ok=True)
-    told = _demo()
-    folder = _folder(told)
-    try:
-        (out / "terminal.svg").write_text(svg(_shown(told)))
-        _pages(Path(*_found(r"(/\S+/compare\.html)", told)), out)
-    finally:
-        shutil.rmtree(folder)
+    for name, columns in TERMINALS.items():
+        _take(out, name, columns)
     for picture in sorted(out.iterdir()):
         size = picture.stat().st_size
         print(f"{size:>8,} {picture}")
@@ -52,10 +50,21 @@ def main() -> None:
             raise SystemExit(f"{picture} is larger than {LARGEST:,} bytes")
 
 
-def _demo() -> str:
+def _take(out: Path, name: str, columns: int) -> None:
+    printed = _demo(columns)
+    folder = _folder(printed)
+    try:
+        (out / name).write_text(svg(_shown(printed)))
+        if name == [*TERMINALS][-1]:
+            _pages(Path(*_found(r"(/\S+/compare\.html)", printed)), out)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _demo(columns: int) -> str:
     """What `hydra demo` prints on a terminal of its own, with its colours."""
     mine, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environ = {**os.environ, "TERM": "xterm-256color"}
     environ.pop("NO_COLOR", None)
     child = subprocess.Popen(
@@ -104,7 +113,7 @@ def _shown(told: str) -> list[str]:
 
 def svg(lines: list[str]) -> str:
     """Lines with SGR colours as a picture that asks for no font."""
-    wide = max(width(_SGR.sub("", line)) for line in lines) * _CELL + 2 * _PAD
+    wide = max(cells(_SGR.sub("", line)) for line in lines) * _CELL + 2 * _PAD
     high = len(lines) * _LINE + 2 * _PAD
     drawn = "\n".join(_line(line, _PAD + (n + 0.75) * _LINE) for n, line in enumerate(lines))
     return (
@@ -124,15 +133,15 @@ def _line(line: str, y: float) -> str:
             style = "" if piece in ("", "0") else piece
             continue
         parts += (
-            _text(found[0], column + width(piece[: found.start()]), y, style)
+            _text(found[0], column + cells(piece[: found.start()]), y, style)
             for found in _WORDS.finditer(piece)
         )
-        column += width(piece)
+        column += cells(piece)
     return "".join(parts)
 
 
 def _text(words: str, column: int, y: float, style: str) -> str:
-    x, long = _PAD + column * _CELL, width(words) * _CELL
+    x, long = _PAD + column * _CELL, cells(words) * _CELL
     look = f' fill="{_COLORS[style]}"' if style in _COLORS else ""
     look += ' font-weight="700"' if style == "1" else ""
     # Its length is said, so that columns stand whatever font there is.
@@ -144,9 +153,10 @@ def _pages(page: Path, out: Path) -> None:
     schemes: tuple[Scheme, ...] = ("light", "dark")
     with browser() as started:
         for scheme in schemes:
-            with opened(started, page, width=1280, height=980, scheme=scheme) as seen:
-                seen.page.locator("h1").wait_for()
-                seen.page.screenshot(path=out / f"verdict-{scheme}.png")
+            for name, (width, height) in SCREENS.items():
+                with opened(started, page, width=width, height=height, scheme=scheme) as seen:
+                    seen.page.locator("#patch .row").first.wait_for()
+                    seen.page.screenshot(path=out / f"{name}-{scheme}.png")
             with opened(
                 started, page, width=1280, height=760, scheme=scheme, view="changes"
             ) as seen:
