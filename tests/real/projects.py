@@ -40,7 +40,6 @@ class Project:
     file: str
     old: str
     bug: str
-    check: str
     meddle: str
     install: list[str]
     folders: list[str]
