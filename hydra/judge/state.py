@@ -77,6 +77,8 @@ _LONG = 72
 
 def _of_check(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> Ruling:
     """What a required check that holds a patch back makes of it; `by_tests`: it changes tests."""
+    if now.untested:
+        return Ruling("untested", now.untested)
     name = now.check.name
     ran = base is not None and base.status in _RAN
     if now.status is Status.FAILED:
