@@ -16,7 +16,6 @@ from hydra.process import CannotStart, run, scopes_work
 from hydra.sandbox import judge, trial_argv
 from hydra.sandbox.layers import TRIAL, Layer, mounting
 from hydra.shortage import is_short
-from hydra.workspace import tree
 
 OPEN_SOCKETS = (
     "agents can reach this machine's abstract sockets (X11, D-Bus): the kernel has no Landlock "
@@ -71,7 +70,6 @@ async def try_layers(
             ran = await run(argv, env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10)
         except CannotStart:
             return confinement
-        await trio.to_thread.run_sync(tree.remove, layer.folder)
     return confinement._replace(mounters=tuple(programs)) if ran.exit_code == 0 else confinement
 
 

@@ -92,6 +92,7 @@ def plan_document(plan: RacePlan, view: View | None = None) -> Document:
         "limits": asdict(plan.limits),
         "copies": list(plan.copies),
         "dependencies": list(plan.dependencies),
+        "python_path": list(plan.python_path),
         "setup": list(plan.setup),
         "checks": _checks(plan),
         "keep": plan.keep,
