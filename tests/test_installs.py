@@ -125,6 +125,7 @@ def test_a_finder_that_comes_first_is_refused(project: Hydra) -> None:
     assert project.race("-a", "claude").code == 0
 
 
+@pytest.mark.slow
 def test_a_set_up_proves_it(project: Hydra) -> None:
     by_finder(project, "0")
     set_up = (
@@ -135,6 +136,7 @@ def test_a_set_up_proves_it(project: Hydra) -> None:
     assert statuses(project, check, "--setup", set_up) == ["passed", "failed"]
 
 
+@pytest.mark.slow
 def test_set_up_has_the_lanes_path_and_an_agent_of_pythons_own_has_not(project: Hydra) -> None:
     path_file(project, f"{project.repo}/src\n")
     seen = project.scratch / "seen"
@@ -155,6 +157,7 @@ def test_set_up_has_the_lanes_path_and_an_agent_of_pythons_own_has_not(project: 
     assert ends == [True, False, True, True]
 
 
+@pytest.mark.slow
 def test_nothing_is_turned_where_nothing_leads_into_the_checkout(project: Hydra) -> None:
     path_file(project, "/usr/share\n./inner\n# a comment\n\n")
     seen = project.scratch / "seen"
@@ -176,6 +179,7 @@ async def test_no_module_of_the_repositorys_runs_for_the_look(
     assert python_path(answer) == ("src",)
 
 
+@pytest.mark.slow
 def test_checks_run_again_are_proved_too(project: Hydra) -> None:
     path_file(project, f"{project.repo}/src\n")
     statuses(project, "python check.py")
@@ -265,6 +269,7 @@ def test_a_finder_that_cannot_be_read_is_of_the_whole_checkout(tmp_path: Path, t
     assert [each.folder for each in installs([tmp_path], tmp_path)] == [""]
 
 
+@pytest.mark.slow
 def test_a_check_that_names_a_file_of_the_checkout_is_untested(project: Hydra) -> None:
     project.agent("claude", [FIX, DONE])
     top = project.repo
@@ -282,6 +287,7 @@ def test_a_check_that_names_a_file_of_the_checkout_is_untested(project: Hydra) -
     assert race.lane("claude")["held_back"] == [f"reads: {says}"]
 
 
+@pytest.mark.slow
 def test_a_copied_link_into_the_checkout_is_refused(project: Hydra) -> None:
     (project.repo / ".git" / "info" / "exclude").write_text("node_modules/\n")
     scope = project.repo / "node_modules" / "@shop"

@@ -64,6 +64,7 @@ def copied(top: Path) -> Path:
     return packages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "set_up", "stale"),
     [
