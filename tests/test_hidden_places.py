@@ -103,7 +103,8 @@ def test_a_hidden_virtual_environment_whose_python_leads_to_a_shown_one_is_told(
     place.symlink_to("/usr/bin/env")
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
     race = hydra.race("-a", "claude", "--check", f"{place} -m pytest")
-    assert [line for line in race.document["warnings"] if "~/envs (a check" in line]
+    assert race.code == 3, race
+    assert "hidden from the agents: ~/envs (a check" in race.document["error"]["hint"]
 
 
 @needs_bwrap

@@ -437,7 +437,7 @@ def test_the_command_says_what_it_did_and_exits_by_the_table(shelf: Shelf) -> No
     assert shelf.command("merge", "claude").returncode == 5
     unnamed = shelf.command("merge")
     assert unnamed.returncode == 5, "no lane of a record as bare as this one is mergeable"
-    assert "claude is not mergeable" in unnamed.stderr
+    assert "claude is held back: changed nothing" in unnamed.stderr
     assert shelf.command("merge", "--undo").returncode == 0
 
 

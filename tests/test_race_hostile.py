@@ -113,7 +113,7 @@ def test_one_lane_that_goes_wrong_in_each_phase_and_a_neighbour_that_does_not(
     assert race.lane("codex")["error"]["reason"] == "worktree_lost"
     race = hydra.race(
         *("-a", "claude", "-a", "codex"),
-        *("--setup", 'case "$PWD" in */codex/*) exit 3;; esac'),
+        *("--setup", 'test "$HYDRA_LANE" != codex || exit 3'),
     )
     assert race.lane("claude")["status"] == "completed"
     assert race.lane("codex")["error"]["reason"] == "setup"

@@ -192,8 +192,8 @@ def test_the_lines_that_land_a_race_from_uncommitted_work_do_land_it(hydra: Hydr
     hydra.agent("claude", add("a.txt"))
     assert "--no-commit" not in hydra.run("race", "Do it", "-a", "claude").stdout
     shown = hydra.run("race", "Do it", "-a", "claude", "--include-dirty").stdout
-    [line] = [line for line in shown.splitlines() if line.startswith("land it:")]
-    _, *words = line.split(":", 1)[1].split()
+    [line] = [line for line in shown.splitlines() if line.startswith("hydra merge")]
+    _, *words = line.partition("  ")[0].split()
     assert hydra.run(*words, "--dry-run").returncode == 0
     assert hydra.run(*words).returncode == 0
 

@@ -80,7 +80,7 @@ def test_one_is_found_by_its_entry_point_and_marked_wherever_it_is_listed(toy: H
     assert "--json --mode all" in one
     doctor = json.loads(toy.run("doctor", "--json").stdout)
     assert [a["key"] for a in doctor["agents"] if a["third_party"]] == ["toy"]
-    assert "third party" in toy.run("doctor").stdout
+    assert "third party" in toy.run("doctor", OPT_IN).stdout
 
 
 def test_it_races_by_opt_in_and_its_lane_says_whose_it_is(toy: Hydra) -> None:

@@ -60,7 +60,12 @@ class HiddenPlaces:
     ) -> list[str]:
         """The sentences that an event gives, none that was given before. It reads one piece of one
         file at most; nothing raises."""
-        text = self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw)
+        return self.notice_text(
+            self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw), kind
+        )
+
+    def notice_text(self, text: str, kind: str) -> list[str]:
+        """The same of what a program has printed; `kind` is the event that tells of its end."""
         if not text or len(self.sentences) >= _MOST:
             return []
         fresh = [

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from hydra import paths
 from hydra.app import guesses
+from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.signals import cancelled_by_signal
 from hydra.errors import Refused
 from hydra.model import RacePlan
@@ -48,7 +50,8 @@ async def startable(planned: RacePlan, around: Surroundings) -> RacePlan:
         raise NeverBegun(received[0])
     if refused:
         raise NeverBegun(refused=refused[0])
-    return _without(planned, problems)
+    hidden = await trio.to_thread.run_sync(_hidden, planned, around, problems)
+    return _without(planned, problems, hidden)
 
 
 async def _look(planned: RacePlan, around: Surroundings) -> Mapping[str, str]:
@@ -64,25 +67,42 @@ async def _look(planned: RacePlan, around: Surroundings) -> Mapping[str, str]:
     return await look(kit, planned.task.base)
 
 
-def _without(planned: RacePlan, problems: Mapping[str, str]) -> RacePlan:
+def _hidden(
+    planned: RacePlan, around: Surroundings, problems: Mapping[str, str]
+) -> Mapping[str, str]:
+    """By check, what would have to be shown of HOME for it to start."""
+    if not planned.confined:
+        return {}
+    places = HiddenPlaces(
+        view=around.view,
+        own=(around.repository.root, around.state),
+        settings_file=paths.user_config_file(around.environ),
+        run_folder=around.run_folder,
+    )
+    notes = {name: places.notice_text(line, "check_ended") for name, line in problems.items()}
+    return {name: lines[0] for name, lines in notes.items() if lines}
+
+
+def _without(planned: RacePlan, problems: Mapping[str, str], hidden: Mapping[str, str]) -> RacePlan:
     if not problems:
         return planned
     for check in planned.checks:
         if check.name in problems and not check.guessed:
-            raise NeverBegun(refused=_refused(problems[check.name], planned.task.repository))
+            line, way = problems[check.name], hidden.get(check.name, "")
+            raise NeverBegun(refused=_refused(line, way, planned.task.repository))
     lost = [check for check in planned.checks if check.name in problems]
     said = tuple(
         f"the guess `{check.command}` is not used: it cannot run here ({problems[check.name]})"
         for check in lost
     )
     started = tuple(check for check in planned.checks if check not in lost)
-    return replace(planned, checks=started, warnings=(*planned.warnings, *said))
+    warnings = (*planned.warnings, *said, *(hidden[it.name] for it in lost if it.name in hidden))
+    return replace(planned, checks=started, warnings=warnings)
 
 
-def _refused(line: str, top: Path) -> Refused:
+def _refused(line: str, way: str, top: Path) -> Refused:
     setup = " && ".join(guesses.setup(top)) or "npm ci"
-    return Refused(
-        f"tests cannot run here: {line}",
-        hint=f"--setup {shlex.quote(setup)}, or --share with the folder that holds what they need; "
-        "--no-check races without",
+    way = way or (
+        f"--setup {shlex.quote(setup)}, or --share with the folder that holds what they need"
     )
+    return Refused(f"tests cannot run here: {line}", hint=f"{way}; --no-check races without")

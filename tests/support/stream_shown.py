@@ -17,6 +17,7 @@ from hydra.reporters.document import dump, result_document
 from hydra.reporters.live import LiveTable
 from hydra.reporters.markdown import comment
 from hydra.reporters.page.build import build
+from hydra.reporters.page.carried import LanePatch
 from hydra.reporters.page.harmless import whole
 from hydra.reporters.page.timeline import timelines
 from hydra.reporters.plain import PlainLines
@@ -111,7 +112,7 @@ def _shown(seen: Seen, outcome: Outcome, number: int) -> Iterator[tuple[str, str
     yield "comment", comment(verdict)
     yield "page", "\n".join(texts([whole(verdict), timelines(events)]))
     if number % _PAGES == 0:
-        page = build(verdict, (), events).decode()
+        page = build(verdict, [LanePatch(lane=read["lanes"][0]["lane"])], events).decode()
         said = _data_of(page)
         yield "whole page", "\n".join(texts(json.loads(said)))
 
