@@ -191,7 +191,8 @@ def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, mends: 
         RUNNER_TEMP=str(shop.scratch),
         GITHUB_STEP_SUMMARY=str(shop.scratch / "summary.md"),
         TASK='--fix "it"; $(touch pwned) `touch pwned`',
-        CHECK=f"{sys.executable} -c 'import sys; sys.path[:0] = [\"src\"]; import pager'",
+        CHECK=f'{sys.executable} -c \'import sys; sys.path[:0] = ["src"]; import pager as p; '
+        "assert p.pages(5, 2) == 3'",
     )
     out = shop.scratch / "race"
     told = json.loads((out / "race.json").read_text())

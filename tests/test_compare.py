@@ -255,12 +255,12 @@ def test_a_race_ends_in_a_verdict_that_every_command_shows(repo: Path, scratch: 
     assert ranks == {"claude": (1, True), "codex": (2, False)}
     assert verdict["round"] == 1
     shown = hydra.run("runs", "show").stdout
-    assert "2 of 2 lanes usable, 1 mergeable" in shown
+    assert "1 of 2 lanes proved" in shown
     assert json.loads(hydra.run("compare", "--json").stdout) == verdict
     gate = verdict["lanes"][1]["gates"][0]["text"]
     assert "test_rest" in gate
     for args in (("compare",), ("compare", "codex", "--markdown"), ("runs", "show")):
-        assert gate.partition(";")[0][:40].split("_")[0] in hydra.run(*args).stdout
+        assert "changes what test_rest expects" in " ".join(hydra.run(*args).stdout.split())
     hydra.run("check", "--check", CHECK)
     anew = json.loads(hydra.run("compare", "--json").stdout)
     assert (anew["round"], anew["top"]) == (2, "claude")

@@ -18,7 +18,10 @@ from tests.support.command import Hydra
 
 PAGE = Path(__file__).parent.parent / "docs" / "json.md"
 GOOD = "def pages(n, size):\n    return -(-n // size)\n"
-CHECK = f"unit={sys.executable} -c 'import sys; sys.path[:0] = [\"src\"]; import pager'"
+CHECK = (
+    f'unit={sys.executable} -c \'import sys; sys.path[:0] = ["src"]; import pager; '
+    "assert pager.pages(5, 2) == 3'"
+)
 
 
 @cache
@@ -48,7 +51,19 @@ def printed(hydra: Hydra, *words: str, code: int = 0) -> dict[str, Any]:
 
 
 PLAN = {
-    *("promises", "view", "max_parallel", "limits", "copies", "setup", "checks", "keep", "retry"),
+    *(
+        "promises",
+        "view",
+        "max_parallel",
+        "limits",
+        "copies",
+        "setup",
+        "checks",
+        "keep",
+        "retry",
+        "dependencies",
+        "python_path",
+    ),
 }
 PLAN_LANE = {"rates", "environment_passed", "budget", "command"}
 """What the text under "plan" names, in the plan and in each lane of it."""

@@ -70,7 +70,7 @@ def install(place: Place, agent: str, scripts: Mapping[str, str]) -> None:
         answer = recorded / _RECORDED.get(probe.name, f"{probe.name}.txt")
         question = shlex.quote(" ".join(probe.args))
         lines.append(f"{question}) {f'cat {answer}' if answer.is_file() else ':'}; exit 0;;")
-    lines += ["esac", 'lane=$(basename "$(dirname "$PWD")")', 'T="$TMPDIR"', 'case "$lane" in']
+    lines += ["esac", 'T="$TMPDIR"', 'case "$HYDRA_LANE" in']
     lines += [f"{lane}) {script};;" for lane, script in scripts.items()]
     program = place.path[0] / agent
     program.write_text("\n".join([*lines, "esac", "echo tried > tried", ""]))

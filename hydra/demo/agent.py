@@ -124,8 +124,9 @@ def _prompt_argument(argv: Sequence[str]) -> str:
 
 
 def _steps(script: Mapping[str, Any], prompt: str, argv: Sequence[str]) -> Sequence[Any]:
-    """The steps of the first case whose `when` is found in folder, arguments or prompt."""
-    place = "\n".join((os.getcwd(), *argv, prompt))
+    """The steps of the first case whose `when` is found in folder, arguments or prompt, or is
+    its `/LANE/`."""
+    place = "\n".join((os.getcwd(), *argv, prompt, f"/{os.environ.get('HYDRA_LANE', '')}/"))
     for case in script["cases"]:
         if case["when"] in place:
             chosen: Sequence[Any] = case["steps"]

@@ -86,7 +86,8 @@ def place(
     by default that of the newest recorded help text.
     `answers` to probes go before the usual ones: `{"words": [...], "stdout", "stderr", "exit",
     "pause"}`; the first is given whose words stand in argv in that order.
-    `cases` are steps instead of `steps` where a text is found in folder, arguments or prompt.
+    `cases` are steps instead of `steps` where a text is found in folder, arguments or prompt, or is
+    its `/LANE/`.
     `help_texts` maps argument words to a text, instead of the recorded ones. `checks_options`:
     an option that no help text shows is refused, as by the real CLI.
     `applies` is the permission mode (claude) or sandbox (codex) it tells, if not the one asked.
