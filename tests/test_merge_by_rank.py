@@ -267,7 +267,7 @@ def test_the_command_says_what_it_lands_and_the_run_shows_why(shelf: Shelf) -> N
     shown = shelf.command("runs", "show").stdout
     words = " ".join(shown.split())  # wherever its lines are broken
     assert "overriding the verdict: late <CSI 2J><U+202E> night" in words
-    assert "not mergeable" in shown
+    assert "held back" in shown
     told = json.loads(shelf.command("runs", "show", "--json").stdout)
     assert [one["override"] for one in told["landings"]] == [evil]
     shelf.command("merge", "--undo")
