@@ -36,7 +36,7 @@ def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:
     place.extra["HYDRA_SHOW"] = f"{place.scratch}/agents:{PROJECT}/fixtures"
     place.hand_over()
     race = place.race("-a", "claude")
-    assert race.code == 0, race
+    assert race.lane("claude")["status"] == "completed", race
     folder = Path(race.document["folder"])
     printed = {who: place.taken(str(folder), "claude", f"{who}.out") for who in ("set-up", "agent")}
     recorded = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pack"]
