@@ -412,7 +412,7 @@ def change_mount_point() -> object:
 
 def swap_source() -> object:
     """The folders that are mounted for the lane, by a name outside of it."""
-    above = os.path.dirname(os.getcwd())
+    above = os.path.dirname(os.environ["TMPDIR"])
     os.rename(above, above + "-away")
     os.symlink(LAY.home, above)
     return "swapped"
