@@ -11,10 +11,10 @@ from hydra.reporters.words import describe, headline
 from tests.support.sample_race import PLAN, RUN, STALLED, Tape, events
 
 LINES = """\
- 0:00 hydra      race 20261121t203415-k3f  base 4be1c02 (main)  3 lanes  confined  ! soft sandbox: claude
+ 0:00 hydra      race 20261121t203415-k3f  base 4be1c02 (main)  3 lanes  confined
  0:00 hydra      warning: 3 changed files stay out (--include-dirty)
- 0:00 claude     opening its worktree
- 0:00 claude     worktree ready: /w/claude
+ 0:00 claude     making its copy of the checkout
+ 0:00 claude     its copy is ready
  0:00 claude     agent started
 """  # noqa: E501
 

@@ -229,7 +229,9 @@ def _ended(told: Document, status: str) -> str:
     error = told.get("error")
     said = str(error.get("message", "")) if isinstance(error, dict) else ""
     word = status.replace("_", " ")
-    return f"{word}: {said}" if said else word
+    if said and word not in said:
+        return f"{word}: {said}"
+    return said or word
 
 
 def _usage(told: Document) -> Usage:

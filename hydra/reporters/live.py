@@ -126,7 +126,7 @@ class LiveTable:
             return []
         room = max(columns - 1, 1)
         base = [
-            paint(text.cut(text.clean(f"  baseline  {name}  {said}"), room), "dim", self._color)
+            paint(text.cut(text.clean(f"  base  {name}  {said}"), room), "dim", self._color)
             for name, said in self._board.baseline[: max(lines // 4, 1)]
         ]
         if self._board.trial:

@@ -165,7 +165,7 @@ def _numbers(error: Data) -> str:
 
 def _remarks(document: Data, lanes: list[Data], width: int | None, color: bool) -> list[str]:
     remarks = [clean(line) for line in strings(document, "warnings")]
-    remarks += [f"baseline: {line}" for line in checks.remarks(document, "baseline")]
+    remarks += [f"base: {line}" for line in checks.remarks(document, "baseline")]
     for lane in lanes:
         name = clean(text(lane, "lane"))
         patch = record(lane, "patch")

@@ -27,7 +27,7 @@ def describe(event: Event) -> str:
 
 
 def headline(plan: RacePlan) -> str:
-    """The race in one line: run, base, lanes, confinement, and who has only a soft sandbox."""
+    """The race in one line: run, base, lanes, confinement (without one: soft sandboxes), checks."""
     return _headline(
         plan.run,
         {
@@ -56,7 +56,7 @@ def _headline(run: str, data: Data) -> str:
         walls,
         _checks(data),
         _often(data),
-        soft_mark(strings(data, "soft")),
+        "" if held else soft_mark(strings(data, "soft")),
         f"! not confined: {clean(', '.join(away))}" if (away := strings(data, "elsewhere")) else "",
     ]
     return "  ".join(part for part in parts if part)
@@ -74,8 +74,8 @@ def _often(data: Data) -> str:
     if not (runs := int(number(data, "check_runs") or 0)):
         return ""
     most = number(data, "trial_time") or 0
-    crossed = f", then cross tests for at most {duration(most)}" if most else ""
-    return f"each runs {runs} times (a failure once more){crossed}"
+    crossed = f", then each patch's tests on the others for up to {duration(most)}" if most else ""
+    return f"runs {runs} times (twice where it fails){crossed}"
 
 
 def soft_mark(names: list[str]) -> str:
@@ -214,9 +214,9 @@ _TELL: Mapping[str, Callable[[Data], str]] = {
     "run_warning": lambda data: f"warning: {gist(text(data, 'text'))}",
     "run_interrupted": _interrupted,
     "run_ended": _run_ended,
-    "lane_waiting": lambda data: "waits for a place: other lanes run first",
-    "lane_opening": lambda data: "opening its worktree",
-    "lane_opened": lambda data: f"worktree ready: {gist(text(data, 'worktree'))}",
+    "lane_waiting": lambda data: "waits: other lanes run first",
+    "lane_opening": lambda data: "making its copy of the checkout",
+    "lane_opened": lambda data: "its copy is ready",
     "lane_warning": lambda data: f"warning: {gist(text(data, 'text'))}",
     "setup_started": lambda data: f"set-up: {_command(data)}",
     "setup_ended": _setup_ended,
