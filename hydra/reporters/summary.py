@@ -45,7 +45,7 @@ def summary(
         checks.baseline(verdict or document),
         [*_table(lanes, verdict, width, color), *_soft(lanes), *_tries(lanes, width)],
         ranking.says(verdict, width, color),
-        *(_failure(lane, width, color) for lane in lanes if record(lane, "error")),
+        *(_failure(lane, width, color) for lane in lanes if _failed(lane)),
         _remarks(document, lanes, width, color),
         looks(lanes, width),
         plans(document),
@@ -139,6 +139,11 @@ def why(lane: Data) -> str:
     elif said and not error:
         parts.append(said)
     return "; ".join(part for part in parts if part)
+
+
+def _failed(lane: Data) -> bool:
+    """Of an interrupted one the table says all."""
+    return bool(record(lane, "error")) and text(lane, "status") != "interrupted"
 
 
 def _failure(lane: Data, width: int | None, color: bool) -> list[str]:
