@@ -229,9 +229,9 @@ def _ended(told: Document, status: str) -> str:
     error = told.get("error")
     said = str(error.get("message", "")) if isinstance(error, dict) else ""
     word = status.replace("_", " ")
-    if said and word not in said:
-        return f"{word}: {said}"
-    return said or word
+    if status == "interrupted" and said:  # its message has the word
+        return said
+    return f"{word}: {said}" if said else word
 
 
 def _usage(told: Document) -> Usage:
