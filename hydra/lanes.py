@@ -25,14 +25,19 @@ def choose_lanes(
     )
     if ready:
         return ready
-    reasons = "; ".join(
-        f"{key}: {result.error.message}" for key, result in found.items() if result.error
-    )
     raise NoAgentReady(
-        f"no agent is ready ({reasons or 'none was probed'})",
+        f"no agent is ready ({_reasons(found)})",
         hint="`hydra doctor` says what each one needs; `hydra demo` works without any",
         failures=tuple(result.error for result in found.values() if result.error),
     )
+
+
+def _reasons(found: Mapping[str, DetectResult]) -> str:
+    errors = {key: result.error for key, result in found.items() if result.error}
+    if errors and all(error.reason == NOT_INSTALLED for error in errors.values()):
+        return f"not installed: {', '.join(errors)}"
+    told = "; ".join(f"{key}: {error.message}" for key, error in errors.items())
+    return told or "none was probed"
 
 
 def left_out(results: Mapping[str, DetectResult]) -> tuple[Failure, ...]:

@@ -52,11 +52,11 @@ def test_the_table_has_the_columns_of_a_race_and_the_order_of_the_ranks() -> Non
     assert "idle for 10:00" in third
 
 
-def test_each_lane_has_its_sentences_and_the_files_of_their_numbers() -> None:
+def test_each_lane_has_its_sentences_and_their_lines_in_the_patch() -> None:
     shown = compare_text(verdicts.none_mergeable(), width=None)
     gate = "  x changes what test_full_page expects; the base's version still fails with it "
-    assert gate + "[tests/test_pager.py:9, checks/1/trials/codex.json]\n" in shown
-    assert "  - fixes both failures [checks/1/codex/pytest.json]\n" in shown
+    assert gate + "[tests/test_pager.py:9]\n" in shown
+    assert "  - fixes both failures\n" in shown
     assert "confidence: fair: winners like this one were right in 55% of measured cases" in shown
     assert "not tried\n  - the base's tests on codex-2" in shown
     assert f"files: {verdicts.FOLDER}\n" in shown

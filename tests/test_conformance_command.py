@@ -245,7 +245,7 @@ def test_what_an_agent_lacks(hydra: Hydra) -> None:
         (["--drift", ""], 2, "--drift names nothing", "--drift recorded"),
         (["--fixtures", "no/such"], 2, "there is no folder no/such", "--live --record"),
         (["--junit", "no/such.xml"], 2, "there is no folder no", "mkdir -p no"),
-        (["nobody"], 2, "no agent is called 'nobody'", "known: claude"),
+        (["nobody"], 2, "no agent is called 'nobody'", "`hydra agents` lists them"),
         (["--adapter", "nobody"], 2, "'nobody' names no adapter", "my_pkg:ADAPTER"),
         (["--live"], 4, "Claude Code is not installed (no claude on PATH)", "npm install"),
         (["--live", "codex"], 4, "Codex", "npm install"),

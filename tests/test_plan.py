@@ -29,7 +29,7 @@ from hydra.model import (
     Tier,
 )
 from hydra.plan import make, patch_message
-from hydra.reporters.words import headline
+from hydra.reporters.words import headlines
 from hydra.sandbox import PROMISES
 
 HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")
@@ -192,7 +192,7 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
     assert plan.confinement.promises == (
         "no process that an agent starts itself outlives its lane",
     )
-    assert "  not confined" in headline(plan)
+    assert "  not confined" in "\n".join(headlines(plan))
     mine = replace(asked.config, race=replace(theirs, setup_trusted=True))
     assert make(replace(asked, config=mine)).setup == ("npm ci",)
 

@@ -78,7 +78,7 @@ def test_one_right_and_one_that_breaks_a_test(hydra: Hydra) -> None:
         "codex" in line and "broken" in line and "breaks test_even" in line for line in lines
     )
     shown = hydra.run("compare").stdout
-    assert "baseline  unittest  1 passed, 1 failed" in shown
+    assert "base  unittest  1 passed, 1 failed" in shown
     for result in (*document["baseline"], *claude["checks"], *codex["checks"]):
         assert (folder / result["output"]).is_file()
         assert (folder / result["details"]).is_file()

@@ -64,11 +64,11 @@ def test_a_line_an_event() -> None:
     for event in events():
         lines.event(event)
     text = "".join(out)
-    assert "0:01 baseline   check $ pytest -q" in text
-    assert "0:02 claude     its checks wait for a place" in text
-    assert "0:03 baseline   check unit: 1 failed, 0:02" in text
+    assert "0:01 base       check $ pytest -q" in text
+    assert "0:02 claude     waits for another lane's checks" in text
+    assert "0:03 base       check unit: 1 failed, 0:02" in text
     assert "check unit: timed out, 0:01 (it took over 1 s and was ended)" in text
-    assert "completed in 0:06; not usable: unit: it took over 1 s and was ended" in text
+    assert "completed in 0:06; against it: unit: it took over 1 s and was ended" in text
 
 
 def test_the_board_follows_a_lane_into_its_checks() -> None:
@@ -90,7 +90,7 @@ def test_the_live_table_has_a_line_for_the_baseline() -> None:
     for event in events():
         table.event(event)
     table.close()
-    assert "  baseline  unit  1 failed  0:02" in "".join(out)
+    assert "  base  unit  1 failed  0:02" in "".join(out)
 
 
 def test_the_summary_has_a_column_a_check_and_says_why() -> None:
@@ -105,7 +105,7 @@ def test_the_summary_has_a_column_a_check_and_says_why() -> None:
     assert why[0] in claude
     codex = next(line for line in lines if line.lstrip().startswith("codex "))
     assert codex.split()[3:5] == ["-", "-"]
-    assert "baseline  unit  2 passed, 1 failed  3.1s" in text
+    assert "base  unit  2 passed, 1 failed  3.1s" in text
     assert "- claude: unit: it was cut" in text
     assert "0 of 3 lanes usable" in text
 

@@ -9,7 +9,7 @@ from tests.support.sample_race import Tape, events
 from tests.support.screen import Screen
 
 AT_120 = """\
-race 20261121t203415-k3f  base 4be1c02 (main)  3 lanes  confined  ! soft sandbox: claude
+race 20261121t203415-k3f  base 4be1c02 (main)  3 lanes  confined
 warning: 3 changed files stay out (--include-dirty)
 
   lane     state      last                                                                 files  tokens    cost   time
@@ -18,8 +18,7 @@ warning: 3 changed files stay out (--include-dirty)
   codex-2  waiting    no progress for 1:12 (limit 10:00)                                       -    3.1k       ?   1:32"""  # noqa: E501
 
 AT_80 = """\
-race 20261121t203415-k3f  base 4be1c02 (main)  3 lanes  confined  ! soft
-sandbox: claude
+race 20261121t203415-k3f  base 4be1c02 (main)  3 lanes  confined
 warning: 3 changed files stay out (--include-dirty)
 
   lane     state      last                                tokens    cost   time
@@ -29,8 +28,7 @@ warning: 3 changed files stay out (--include-dirty)
 
 AT_40 = """\
 race 20261121t203415-k3f  base 4be1c02
-(main)  3 lanes  confined  ! soft
-sandbox: claude
+(main)  3 lanes  confined
 warning: 3 changed files stay out
 (--include-dirty)
 

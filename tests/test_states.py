@@ -287,3 +287,16 @@ def test_a_runner_that_names_failures_alone_proves_by_its_counts() -> None:
     whole, fewer = judged(quiet(11), base), judged(quiet(10), base)
     assert (whole.state, fewer.state) == ("proved", "untested")
     assert whole.reason == "pytest failed on the base and passes, breaks nothing (11 passed)"
+
+
+def test_a_patch_with_which_no_test_passes_is_broken_although_none_is_named() -> None:
+    """Code that ends the interpreter as it is imported: pytest reports an error of its own."""
+    now = result({}, status=Status.FAILED)
+    assert now.tests is not None
+    unnamed = frozenset[TestStatus]({"failed"})
+    none = replace(now.tests, counts=Counts(0, 1, 0), unnamed=unnamed)
+    ended = judged(replace(now, tests=none, exit_code=3), PASSING)
+    some = judged(replace(now, tests=replace(none, counts=Counts(1, 1, 0)), exit_code=3), PASSING)
+    assert ended.state == "broken"
+    assert ended.reason == "no test passes with it; on the base 1 passed"
+    assert some.state == "untested"

@@ -105,7 +105,7 @@ def test_every_patch_checked_again_is_tried_again_and_some_are_not(hydra: Hydra)
     }
     done = hydra.run("check")
     assert pairs(told(hydra, 2)) == EVERYTHING
-    assert "trials     trying claude's tests on codex's patch" in done.stderr
+    assert "tests      trying claude's tests on codex's patch" in done.stderr
     folder = Path(hydra.run("runs", "path").stdout.strip())
     hydra.run("check", "codex")
     assert not (folder / "checks/3/trials.json").exists()
@@ -247,10 +247,10 @@ def test_what_is_tried_is_shown_and_is_harmless() -> None:
         painted.append("".join(plain[said:]))
         del plain[said:]
     assert plain[1:] == [
-        " 0:02 trials     trying cl<OSC 52>aude's tests on codex's patch\n",
-        " 0:03 trials     cl<OSC 52>aude's tests on codex's patch: 1 of 1 passed, 0:02\n",
-        " 0:04 trials     trying the base's tests on the base, once more\n",
-        " 0:05 hydra      the race ended in 0:04 (0:02 of it the last tests)\n",
+        " 0:02 tests      trying cl<OSC 52>aude's tests on codex's patch\n",
+        " 0:03 tests      cl<OSC 52>aude's tests on codex's patch: 1 of 1 passed, 0:02\n",
+        " 0:04 tests      trying the base's tests on the base, again\n",
+        " 0:05 hydra      the race ended in 0:04 (0:02 of it for new tests)\n",
     ]
     assert "trying cl<OSC 52>aude's tests on codex's patch" in painted[1]
     assert "trying" not in painted[4]

@@ -130,7 +130,7 @@ def test_each_way_of_losing_a_test_has_its_sentence(hydra: Hydra) -> None:
             does, "base"
         )
         assert "fixes" not in " ".join(judged.said(does, "base"))
-    assert judged.said("removes", "protected") == ["the base's tests pass with it, as its own do"]
+    assert judged.said("removes", "protected") == ["the base's tests pass with it"]
     assert judged.said("touches", "protected") == [
         f"with the base's tests, {up} fails, as with its own"
     ]
@@ -191,7 +191,7 @@ def test_honest_work_on_tests_is_not_called_cheating(hydra: Hydra) -> None:
         assert not CHEATING.search(" ".join(judged.said(does))), str(judged)
     assert list(judged.ranks()) == ["extracts", "tables", "renames", "moves", "grows", "idles"]
     assert judged.top() == "extracts"
-    told = "the base's tests pass with it, as its own do"
+    told = "the base's tests pass with it"
     so = f"{told}; so tests.test_pages.Pages.test_up passes, which fails on the base"
     for does in ("tables", "renames", "moves"):
         assert judged.said(does, "protected") == [so]

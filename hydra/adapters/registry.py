@@ -110,7 +110,7 @@ def unknown(key: str, keys: Iterable[str]) -> UsageError:
     keys = list(keys)
     near = get_close_matches(key.lower(), keys, n=1, cutoff=0.5)
     meant = f"; did you mean {near[0]}?" if near else ""
-    return UsageError(f"no agent is called {key!r}{meant}", hint=f"known: {', '.join(keys)}")
+    return UsageError(f"no agent is called {key!r}{meant}", hint="`hydra agents` lists them")
 
 
 def key_of(text: str) -> str:

@@ -229,6 +229,8 @@ def _ended(told: Document, status: str) -> str:
     error = told.get("error")
     said = str(error.get("message", "")) if isinstance(error, dict) else ""
     word = status.replace("_", " ")
+    if status == "interrupted" and said:  # its message has the word
+        return said
     return f"{word}: {said}" if said else word
 
 

@@ -36,7 +36,8 @@ def propose(start: Path) -> Initial:
     with os.scandir(top) as found:
         names = frozenset(entry.name for entry in found if entry.is_file(follow_symlinks=False))
     copies = _ignored(top, sorted(name for name in names if _may_hold_settings(name)))
-    commands = guesses.checks(top)
+    below = Path(os.path.realpath(start)).relative_to(os.path.realpath(top))
+    commands = guesses.checks(top) or guesses.checks(top, below.as_posix())
     failing = problems(top, commands)
     starting = tuple(command for command in commands if command not in failing)
     initial = Initial(
@@ -57,6 +58,8 @@ def _lines(initial: Initial, failing: Mapping[str, str]) -> Iterator[str]:
         yield f"check = {_toml(initial.checks)}"
     for command, line in failing.items():
         yield f"# {command.splitlines()[0]}: {line}"
+    if not initial.checks and not failing:
+        yield '# How the tests are run was not recognised: check = ["COMMAND"]'
     if failing and not initial.checks:
         yield f"#check = {_toml(tuple(failing))}"
     if initial.setup:

@@ -119,7 +119,7 @@ def _broken(found: Comparison) -> str:
         (found.broken, "passed on the base and fails now", "passed on the base and fail now"),
         (found.vanished, "of the base is gone", "of the base are gone"),
         (found.skipped, "of the base is skipped now", "of the base are skipped now"),
-        (found.unknown, "of the base is not named", "of the base are not named"),
+        (found.unknown, "of the base has no result", "of the base have no result"),
     ]
     told = [
         f"{len(ids)} test{'s' * (len(ids) > 1)} {many if len(ids) > 1 else one}: {some(ids, NAMED)}"

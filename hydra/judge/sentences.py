@@ -106,9 +106,8 @@ def _put_back(mine: Standing) -> Iterator[Reason]:
         text = f"with the base's {what}, {some(held.too)} {fail(held.too)}"
         text += ", as with its own"
     elif held.clean:
-        alike = all(it.passed for it in mine.lane.checks if it.check.kind == "test")
         settings = ", under the base's settings" * _configured(mine)
-        text = f"the base's tests pass with it{settings}{', as its own do' * alike}"
+        text = f"the base's tests pass with it{settings}"
     elif held.fails:
         names = list(held.fails)
         text = f"with the base's {what}, {some(names)} {fail(names)}"

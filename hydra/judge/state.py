@@ -93,6 +93,9 @@ def _of_check(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> 
 
 def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> Ruling:
     name, changed = now.check.name, now.comparison
+    before = base.tests.passed if base is not None and base.tests else 0
+    if changed is not None and changed.unknown and now.tests and before and not now.tests.passed:
+        return Ruling("broken", f"no test passes with it; on the base {before:,} passed")
     if changed is not None and not changed.breaks_nothing:
         return _of_tests(name, changed, by_tests=by_tests)
     if base is None or base.status not in _RAN:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from hydra.events import AgentEvent, Event
 from hydra.model import Status
-from hydra.reporters.checks import trial
+from hydra.reporters.checks import trial, waits
 from hydra.reporters.fields import Data, number, record, strings, text
 from hydra.reporters.text import duration, gist
 
@@ -230,9 +230,7 @@ def _patch(row: Row, event: Event) -> Row:
 
 
 def _check_waiting(row: Row, event: Event) -> Row:
-    baseline = text(event.data, "for") == "baseline"
-    last = "its checks wait for the baseline" if baseline else "for another lane's checks"
-    return replace(row, state="waiting", last=last)
+    return replace(row, state="waiting", last=waits(event.data).removeprefix("waits "))
 
 
 def _check_started(row: Row, event: Event) -> Row:

@@ -25,19 +25,19 @@ def line(lane: str, kind: str, data: Data) -> str:
 def nobodys(kind: str) -> str:
     """Whose an event is that is no lane's; "" where it is the whole run's."""
     if kind in ("check_started", "check_ended", "setup_started", "setup_ended"):
-        return "baseline"
-    return "trials" if kind in ("trial_started", "trial_ended") else ""
+        return "base"
+    return "tests" if kind in ("trial_started", "trial_ended") else ""
 
 
 def describe(kind: str, data: Data) -> str:
     """What an event of a check says, without its lane."""
     if kind == "check_waiting":
-        return f"its checks wait for {_waited(data)}"
+        return waits(data)
     if kind == "check_started":
-        again = "once more: " if data.get("again") else ""
+        again = "again: " if data.get("again") else ""
         return f"check {again}$ {gist(text(data, 'command'))}"
     if kind == "check_ended":
-        again = ", once more" if data.get("again") else ""
+        again = ", again" if data.get("again") else ""
         took = duration(number(data, "seconds"))
         said = f"{says(data)}, {took}{_reason(data)}{_telling(data)}"
         return f"check {clean(text(data, 'check'))}{again}: {said}"
@@ -58,18 +58,22 @@ def trial(data: Data) -> str:
     both = " and settings" if data.get("configuration") else ""
     tests = f"{author}'s tests" if author else f"the base's tests{both}"
     tests = "tests that must fail" if data.get("kind") == "canary" else tests
-    again = ", once more" if data.get("again") else ""
+    again = ", again" if data.get("again") else ""
     where = f"{on}'s patch" if on else "the base"
     return f"{tests} on {where}{again}"
 
 
-def _waited(data: Data) -> str:
-    return "the baseline" if text(data, "for") == "baseline" else "a place: another lane's run"
+def waits(data: Data) -> str:
+    """Whose checks a lane's own wait for."""
+    whose = "the base's" if text(data, "for") == "baseline" else "another lane's"
+    return f"waits for {whose} checks"
 
 
 def _reason(data: Data) -> str:
     reason = gist(text(data, "reason"))
-    return f" ({reason})" if reason and text(data, "status") != "passed" else ""
+    if reason == "it exited with 1" or text(data, "status") == "passed":  # what failing means
+        return ""
+    return f" ({reason})" if reason else ""
 
 
 def _telling(data: Data) -> str:
@@ -122,7 +126,7 @@ def baseline(document: Data) -> list[str]:
     held = records(document, "baseline")
     rows: list[list[Cell]] = [
         [
-            "baseline" if not number_of else "",
+            "base" if not number_of else "",
             text(check, "check"),
             says(check),
             _took(number(check, "seconds")),
@@ -165,7 +169,7 @@ def table_text(document: Data, *, width: int | None, color: bool) -> str:
         [*baseline(document), *_recorded(document)],
         table(rows, head, width, color),
         *(_changes(lane, width, color) for lane in (_as_a_lane(document), *lanes)),
-        [f"output: {clean(text(document, 'folder'))}", "the verdict anew:  hydra compare"],
+        [f"output: {clean(text(document, 'folder'))}", "compare again:  hydra compare"],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -176,11 +180,11 @@ def _notes(document: Data) -> list[str]:
 
 def _as_a_lane(document: Data) -> Data:
     # What the base's own checks are to be remarked for stands before the lanes'.
-    return {"lane": "baseline", "checks": records(document, "baseline")}
+    return {"lane": "base", "checks": records(document, "baseline")}
 
 
 def _recorded(document: Data) -> list[str]:
-    return ["(as recorded before)"] if document.get("baseline_recorded") else []
+    return ["(as it ran in the race)"] if document.get("baseline_recorded") else []
 
 
 def _changes(lane: Data, width: int | None, color: bool) -> list[str]:

@@ -45,7 +45,7 @@ def compare_text(
         cross_tests(verdict, width, color),
         separated(verdict, width),
         _between(verdict, width),
-        _listed("not tried", strings(verdict, "not_tried"), width),
+        _listed("not tried", _untried(verdict), width),
         _listed("a reviewer's remarks (they change no rank)", _notes(verdict, lanes), width),
         looks(told, width),
         _listed("warnings", strings(verdict, "warnings"), width),
@@ -53,6 +53,10 @@ def compare_text(
         ranking.steps(verdict, run),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _untried(verdict: Data) -> list[str]:
+    return [said.removeprefix("not tried: ") for said in strings(verdict, "not_tried")]
 
 
 def _about(verdict: Data, width: int | None) -> list[str]:
@@ -108,14 +112,13 @@ def _sentences(reasons: list[Data], sign: str, width: int | None) -> list[str]:
 
 
 def sentence(reason: Data) -> str:
-    """One reason, and where it is to be seen: its line in the patch, the record of its numbers."""
+    """One reason, and its line in the patch; `--json` names the record of its numbers."""
     said, path = _gist(reason, "text"), gist(text(reason, "path"))
     line = number(reason, "line")
     at = f"{path}:{line:.0f}" if path and line is not None else path
-    if line is None and path in said:
-        at = ""
-    where = ", ".join(part for part in (at, gist(text(reason, "file"))) if part)
-    return f"{said} [{where}]" if where else said
+    if not at or (line is None and path in said):
+        return said
+    return f"{said} [{at}]"
 
 
 def _between(verdict: Data, width: int | None) -> list[str]:

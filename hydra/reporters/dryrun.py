@@ -8,7 +8,7 @@ from hydra.reporters.agent_facts import TIERS
 from hydra.reporters.errors import failure_details, labelled
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean, command_line, duration, plural, quote, size, wrap
-from hydra.reporters.words import headline
+from hydra.reporters.words import headlines
 from hydra.reporters.wrapping import bullets, wrapped
 from hydra.sandbox import View
 
@@ -24,7 +24,7 @@ def plan_text(
     are shown by name only.
     """
     blocks = [
-        [headline(plan)] if width is None else wrap(headline(plan), width),
+        headlines(plan) if width is None else _fitted(headlines(plan), width),
         _facts(plan, view, width),
         *(_lane(lane, width, color) for lane in plan.lanes),
     ]
@@ -33,6 +33,10 @@ def plan_text(
         blocks.append([paint("warnings", "warn", color), *bullets(remarks, width)])
     blocks.append([_verdict(plan)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _fitted(lines: list[str], width: int) -> list[str]:
+    return [part for line in lines for part in wrap(line, width)]
 
 
 def _facts(plan: RacePlan, view: View | None, width: int | None) -> list[str]:

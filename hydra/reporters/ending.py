@@ -46,7 +46,8 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
     style = "good" if text(verdict, "top") else "warn"
     answer = [paint(line, style, color) for line in _short(head, width)]
     rows = _table(verdict, lanes, width, color)
-    more = [*(_next(verdict, lanes) if steps else ()), *_more(document, lanes), *plans(document)]
+    told = [*_next(verdict, lanes), *_more(document, lanes)] if steps else []
+    more = [*told, *plans(document)]
     return "\n".join([*answer, *rows, *([""] if more else ()), *_fitted(more, width)]) + "\n"
 
 

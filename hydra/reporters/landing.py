@@ -41,7 +41,7 @@ def landed_text(
         head = f"landed {lanes} on {where} as {commit}"
     else:
         head = f"landed {lanes} in your tree, staged and not committed"
-    lines = [f"{paint(clean(head), 'good', color)}: {clean(document['title'])}"]
+    lines = [paint(clean(head), "good", color), f"  {clean(document['title'])}"]
     lines += [
         f"  {_letter(change)} {clean(os.fsdecode(change.path))}" for change in changes[:SHOWN]
     ]

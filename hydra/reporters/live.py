@@ -15,7 +15,7 @@ from hydra.reporters import text
 from hydra.reporters.board import STATE_STYLES, Board, Row, step
 from hydra.reporters.style import paint
 from hydra.reporters.table import Column, Styled, table
-from hydra.reporters.words import LOUD, describe
+from hydra.reporters.words import LOUD, describe, opening
 
 PAINT_EVERY = 0.1
 """Seconds between repaints at the least; what comes in between is painted by the next `tick`."""
@@ -63,7 +63,8 @@ class LiveTable:
         self._board = step(before, event)
         self._now = max(self._now, event.mono)
         if event.kind == "run_started":
-            self.note(describe(event))
+            for line in opening(event):
+                self.note(line)
         elif event.kind in LOUD:
             who = f"{text.clean(event.lane)}: " if event.lane else ""
             self.note(who + describe(event), "warn")
@@ -126,7 +127,7 @@ class LiveTable:
             return []
         room = max(columns - 1, 1)
         base = [
-            paint(text.cut(text.clean(f"  baseline  {name}  {said}"), room), "dim", self._color)
+            paint(text.cut(text.clean(f"  base  {name}  {said}"), room), "dim", self._color)
             for name, said in self._board.baseline[: max(lines // 4, 1)]
         ]
         if self._board.trial:

@@ -45,7 +45,7 @@ def summary(
         checks.baseline(verdict or document),
         [*_table(lanes, verdict, width, color), *_soft(lanes), *_tries(lanes, width)],
         ranking.says(verdict, width, color),
-        *(_failure(lane, width, color) for lane in lanes if record(lane, "error")),
+        *(_failure(lane, width, color) for lane in lanes if _failed(lane)),
         _remarks(document, lanes, width, color),
         looks(lanes, width),
         plans(document),
@@ -141,6 +141,11 @@ def why(lane: Data) -> str:
     return "; ".join(part for part in parts if part)
 
 
+def _failed(lane: Data) -> bool:
+    """Of an interrupted one the table says all."""
+    return bool(record(lane, "error")) and text(lane, "status") != "interrupted"
+
+
 def _failure(lane: Data, width: int | None, color: bool) -> list[str]:
     error = record(lane, "error")
     kind = paint(clean(text(error, "kind")), "bad", color)
@@ -165,7 +170,7 @@ def _numbers(error: Data) -> str:
 
 def _remarks(document: Data, lanes: list[Data], width: int | None, color: bool) -> list[str]:
     remarks = [clean(line) for line in strings(document, "warnings")]
-    remarks += [f"baseline: {line}" for line in checks.remarks(document, "baseline")]
+    remarks += [f"base: {line}" for line in checks.remarks(document, "baseline")]
     for lane in lanes:
         name = clean(text(lane, "lane"))
         patch = record(lane, "patch")

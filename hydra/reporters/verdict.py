@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from hydra.checks.record import Status
 from hydra.checks.record import document as check_document
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
 from hydra.judge.evidence import Evidence, FileChange, LaneEvidence
@@ -61,7 +62,8 @@ def _warnings(evidence: Evidence) -> Iterator[str]:
     """What leaves all patches without a measure."""
     for result in evidence.baseline:
         passed = result.tests.passed if result.tests else 0
-        if result.check.kind == "test" and not result.passed and not passed:
+        ran = result.status not in (Status.INTERRUPTED, Status.NOT_RUN)
+        if result.check.kind == "test" and ran and not result.passed and not passed:
             what = f"{result.check.name} passes no test on the base ({result.says})"
             yield f"{what}: it can tell what a patch mends, not what it breaks"
 

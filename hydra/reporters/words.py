@@ -18,17 +18,26 @@ LOUD = frozenset(
 """Kinds a person must not miss: they stay on the screen above the live table."""
 
 
+_REASON = 120
+"""Characters of what speaks against a patch; `hydra compare` has all of it."""
+
+
 def describe(event: Event) -> str:
     """What happened, as one harmless line without time or lane."""
     if event.kind == "run_started":
-        return _headline(event.run, event.data)
+        return "  ".join(opening(event))
     tell = _TELL.get(event.kind)
     return tell(event.data) if tell else _agent(event)
 
 
-def headline(plan: RacePlan) -> str:
-    """The race in one line: run, base, lanes, confinement, and who has only a soft sandbox."""
-    return _headline(
+def opening(event: Event) -> list[str]:
+    """What a `run_started` says, as lines of their own: the race, its checks, how often."""
+    return _headlines(event.run, event.data)
+
+
+def headlines(plan: RacePlan) -> list[str]:
+    """Run, base, lanes, confinement (without one: soft sandboxes); then checks, and how often."""
+    return _headlines(
         plan.run,
         {
             "base": plan.task.base,
@@ -45,7 +54,7 @@ def headline(plan: RacePlan) -> str:
     )
 
 
-def _headline(run: str, data: Data) -> str:
+def _headlines(run: str, data: Data) -> list[str]:
     base, named = clean(text(data, "base"))[:7], clean(text(data, "base_name"))
     held = data.get("confined")
     walls = ("confined" if held else "not confined") if isinstance(held, bool) else ""
@@ -54,17 +63,18 @@ def _headline(run: str, data: Data) -> str:
         f"base {base}" + (f" ({named})" if named else "") if base else "",
         plural(len(strings(data, "lanes")), "lane"),
         walls,
-        _checks(data),
-        _often(data),
-        soft_mark(strings(data, "soft")),
+        "" if held else soft_mark(strings(data, "soft")),
         f"! not confined: {clean(', '.join(away))}" if (away := strings(data, "elsewhere")) else "",
     ]
-    return "  ".join(part for part in parts if part)
+    lines = ["  ".join(part for part in parts if part), _checks(data), _often(data)]
+    return [line for line in lines if line]
 
 
 def _checks(data: Data) -> str:
     if commands := strings(data, "guessed"):
         return f"check: {clean('; '.join(commands))} (guessed; --no-check to do without)"
+    if data.get("checks") == []:
+        return 'no checks: --check "COMMAND" runs your tests on each patch'
     names = strings(data, "checks")
     return f"checks: {clean(', '.join(names))}" if names else ""
 
@@ -74,8 +84,8 @@ def _often(data: Data) -> str:
     if not (runs := int(number(data, "check_runs") or 0)):
         return ""
     most = number(data, "trial_time") or 0
-    crossed = f", then cross tests for at most {duration(most)}" if most else ""
-    return f"each runs {runs} times (a failure once more){crossed}"
+    crossed = f", then new tests on every patch, up to {duration(most)}" if most else ""
+    return f"runs {runs} times (failures twice){crossed}"
 
 
 def soft_mark(names: list[str]) -> str:
@@ -101,9 +111,7 @@ def _agent(event: Event) -> str:
 
 def _run_ended(data: Data) -> str:
     spent = number(data, "trials")
-    trials = (
-        f" ({duration(spent)} of it the last tests)" if spent is not None and spent >= 1 else ""
-    )
+    trials = f" ({duration(spent)} of it for new tests)" if spent is not None and spent >= 1 else ""
     return f"the race ended in {duration(number(data, 'seconds'))}{trials}"
 
 
@@ -206,7 +214,7 @@ def _lane_ended(data: Data) -> str:
     kind, why = gist(text(error, "kind")), gist(text(error, "message"))
     reason = f": {kind}: {why}" if why else ""
     held = checks.reasons(data)
-    kept = f"; not usable: {held}" if held else ""
+    kept = f"; against it: {gist(held, _REASON)}" if held else ""
     return f"{word} in {duration(number(data, 'seconds'))}{reason}{kept}"
 
 
@@ -214,9 +222,9 @@ _TELL: Mapping[str, Callable[[Data], str]] = {
     "run_warning": lambda data: f"warning: {gist(text(data, 'text'))}",
     "run_interrupted": _interrupted,
     "run_ended": _run_ended,
-    "lane_waiting": lambda data: "waits for a place: other lanes run first",
-    "lane_opening": lambda data: "opening its worktree",
-    "lane_opened": lambda data: f"worktree ready: {gist(text(data, 'worktree'))}",
+    "lane_waiting": lambda data: "waits: other lanes run first",
+    "lane_opening": lambda data: "making its copy of the checkout",
+    "lane_opened": lambda data: "its copy is ready",
     "lane_warning": lambda data: f"warning: {gist(text(data, 'text'))}",
     "setup_started": lambda data: f"set-up: {_command(data)}",
     "setup_ended": _setup_ended,

@@ -56,7 +56,7 @@ def _take(out: Path, name: str, columns: int) -> None:
     try:
         (out / name).write_text(svg(_shown(printed)))
         if name == [*TERMINALS][-1]:
-            _pages(Path(*_found(r"(/\S+/compare\.html)", printed)), out)
+            _pages(Path(*_found(r"(/\S+/page\.html)", printed)), out)
     finally:
         shutil.rmtree(folder)
 
