@@ -49,8 +49,8 @@ def environments(checkout: Path, home: Path, environ: Mapping[str, str]) -> tupl
 
 def variables(places: Iterable[Path]) -> dict[str, str]:
     """By which poetry finds its own among `places`: it would look in the lane's cache folder."""
-    own = (place for place in places if _POETRYS.search(place.name))
-    return {"POETRY_VIRTUALENVS_PATH": str(place.parent) for place in own}
+    own = next((place for place in places if _POETRYS.search(place.name)), None)
+    return {"POETRY_VIRTUALENVS_PATH": str(own.parent)} if own else {}
 
 
 def _projects(checkout: Path) -> list[Path]:

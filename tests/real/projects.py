@@ -51,6 +51,7 @@ class Project:
     members: dict[str, str] = field(default_factory=dict)
     tag: str = ""
     tools: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
     tracked: list[str] = field(default_factory=list)
     rules: dict[str, list[str]] = field(default_factory=dict)
     write: dict[str, str] = field(default_factory=dict)
