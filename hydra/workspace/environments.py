@@ -10,14 +10,12 @@ import base64
 import hashlib
 import os
 import re
-import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-_PACKAGE = Path(__file__).parents[1]
 _MARKS = {"VIRTUAL_ENV": "pyvenv.cfg", "CONDA_PREFIX": "conda-meta"}
 _DIGEST = 8
 """Letters of base64, as poetry and hatch cut it."""
@@ -33,8 +31,8 @@ def environments(checkout: Path, home: Path, environ: Mapping[str, str]) -> tupl
     """Those that it uses, by their real names: what is active, and what poetry, hatch and pipenv
     made for a project of it. Also what hatch and poetry note of them, beside them.
 
-    An environment that its user cannot change is not among them, nor is the one Hydra runs from.
-    Raises nothing: what cannot be read is not there.
+    One that its user cannot change is not among them. Raises nothing: what cannot be read is not
+    there.
     """
     places: list[Path] = []
     with suppress(OSError, ValueError):
@@ -143,9 +141,7 @@ def _expanded(name: str, home: Path) -> Path:
 
 
 def _is_own(place: Path, checkout: Path, home: Path) -> bool:
-    """Outside the checkout, the user's to change, and no part of what runs Hydra itself: a lane
-    would then have the means to change that."""
+    """Outside the checkout, and the user's to change."""
     if place.is_relative_to(checkout) or any(it.is_relative_to(place) for it in (checkout, home)):
         return False
-    runs = (Path(os.path.realpath(it)) for it in (sys.prefix, sys.executable, _PACKAGE))
-    return os.access(place, os.W_OK) and not any(it.is_relative_to(place) for it in runs)
+    return os.access(place, os.W_OK)
