@@ -6,12 +6,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import hydra
+from hydra.sandbox import SandboxPolicy, View
+from hydra.sandbox.keeper_place import by_place, keeper_mounts
+from hydra.sandbox.layers import Layer, Placement
 from hydra.workspace.environments import environments, variables
 from tests.conftest import git
 from tests.support import fakes
@@ -140,7 +142,16 @@ def without_links(top: Path) -> dict[str, tuple[object, ...]]:
     return {name: (*entry[:3], *entry[4:]) for name, entry in exactly(top).items()}
 
 
-def test_the_keeper_is_not_the_agents_to_change_in_the_environment_of_hydra(checkout: Path) -> None:
-    """Shown by another name."""
-    own = Path(os.path.realpath(sys.base_prefix))
-    assert subprocess and own
+def test_an_agent_may_change_hydras_own_environment_and_not_its_keeper(checkout: Path) -> None:
+    package = Path(os.path.realpath(hydra.__file__)).parent
+    layer = Layer(lower=checkout, folder=checkout, places={"env": package.parent})
+    policy = SandboxPolicy(
+        state=checkout,
+        view=View(home=checkout),
+        cwd=checkout,
+        placement=Placement(path=checkout, layer=layer),
+    )
+    own, agents = f"{package}/process/keeper.py", f"{package}/agent.py"
+    line = by_place(policy, ["python", own, "--", agents])
+    assert line == ("python", "/run/hydra/package/process/keeper.py", "--", agents)
+    assert next(mount.source for mount in keeper_mounts(policy)) == str(package)
