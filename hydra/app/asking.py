@@ -17,7 +17,7 @@ from hydra import __version__, paths, plan
 from hydra.adapters import registry
 from hydra.app.asker import Ready
 from hydra.app.bench import Shop
-from hydra.app.dependencies import FROZEN, linked
+from hydra.app.dependencies import FROZEN, linked, names_of
 from hydra.app.readonly import Ground, answers
 from hydra.app.room import places
 from hydra.app.runs import Place
@@ -47,7 +47,6 @@ from hydra.reporters.document import plan_document
 from hydra.space import under_floor
 from hydra.store import RunRecord, RunStore, write_json
 from hydra.workspace import PrivateGround, tree
-from hydra.workspace.dependencies import dependency_names
 
 _ANSWERED = frozenset(("permission_denied", "failed_items"))
 """Failures of an attempt that changed nothing, which one that only reads may have had."""
@@ -189,7 +188,7 @@ def _plan(place: Place, run: RunRecord, who: Ready, prompt: str, id: str) -> Rac
             environment_names=tuple(environ),
             instructions={descriptor.key: names},
             as_root=os.geteuid() == 0,
-            dependencies=dependency_names(place.repository, config.race.share),
+            dependencies=names_of(place.repository, config, environ),
         )
     )
 

@@ -14,7 +14,7 @@ from hydra import executables, paths, probe
 from hydra.app import roster, runs, settings
 from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
 from hydra.app.checking import Surroundings, kit_of
-from hydra.app.dependencies import linked
+from hydra.app.dependencies import linked, names_of
 from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.import_proof import prove
 from hydra.app.installs import find_installs, python_path
@@ -34,7 +34,6 @@ from hydra.paths import ground_dir
 from hydra.plan import no_private_network
 from hydra.recover import record
 from hydra.store import RunRecord, alone, shared, write_json
-from hydra.workspace.dependencies import dependency_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +149,7 @@ def plan_here(
         trials=config.judge.trials,
         limits=config.limits,
         confinement=confinement,
-        dependencies=dependency_names(place.repository, config.race.share),
+        dependencies=names_of(place.repository, config, request.environ),
         setup=plan.setup if confinement.holds or config.race.setup_trusted else (),
     )
     installed = trio.run(find_installs, plan, place.repository.root, request.environ)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+from hydra import paths
+from hydra.config import Config
 from hydra.git.later import Later
 from hydra.git.repository import Repository
 from hydra.model import RacePlan
@@ -14,11 +16,20 @@ from hydra.workspace import tree
 from hydra.workspace.dependencies import (
     Dependencies,
     DependencySource,
+    dependency_names,
     freeze,
 )
+from hydra.workspace.environments import environments
 
 FROZEN = "_frozen"
 """The tree of links, among a run's grounds: no lane's name begins so, and who sweeps takes it."""
+
+
+def names_of(repository: Repository, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Which there are: of the checkout from its top, of environments outside it the whole paths."""
+    outside = environments(repository.root, paths.home_dir(environ), environ)
+    folders = (str(place) for place in outside if place.is_dir())
+    return (*dependency_names(repository, config.race.share), *folders)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
 from hydra.app.asked_checks import folder_of, with_checks
+from hydra.app.dependencies import names_of
 from hydra.app.room import check_room
 from hydra.app.roster import Roster
 from hydra.app.title import title
@@ -27,7 +28,7 @@ from hydra.lanes import check_experimental
 from hydra.model import Lane, Task
 from hydra.reporters.text import plural
 from hydra.sandbox.places import show_problems
-from hydra.workspace.dependencies import check_shared, dependency_names
+from hydra.workspace.dependencies import check_shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ def look_around(request: RaceRequest) -> Scene:
     config = with_checks(config, found.root, folder, none=request.no_check)
     base = repository.resolve(found, request.base)
     check_shared(found, config.race.share)
-    dependencies = Later(partial(dependency_names, found, config.race.share))
+    dependencies = Later(partial(names_of, found, config, environ))
     repository.check_copies(found, config.race.copies, said=_said(config, "race.copy"))
     _refuse_filters(found, base, config.race.allow_filters)
     task = Task(

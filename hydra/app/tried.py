@@ -12,7 +12,7 @@ from hydra import executables, paths, probe
 from hydra.adapters import registry
 from hydra.app import runs, settings
 from hydra.app.checking import Surroundings, kit_of
-from hydra.app.dependencies import FROZEN, linked
+from hydra.app.dependencies import FROZEN, linked, names_of
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.start import look
@@ -23,7 +23,6 @@ from hydra.git import patches
 from hydra.model import Confinement, Permission, RacePlan, Task
 from hydra.store import new_run_id
 from hydra.workspace import tree
-from hydra.workspace.dependencies import dependency_names
 
 UNTRIED = "it was not tried: nothing confines it here"
 
@@ -53,7 +52,7 @@ def _looked(
     commands: Sequence[str],
     environ: Mapping[str, str],
 ) -> Mapping[str, str]:
-    plan = _plan(place, config, held, commands)
+    plan = _plan(place, config, held, commands, environ)
     home = paths.home_dir(environ)
     with _ground(place, plan) as folder:
         frozen = paths.ground_dir(place.state, plan.run, FROZEN)
@@ -80,7 +79,13 @@ def _looked(
     return {it.command: found[it.name] for it in plan.checks if it.name in found}
 
 
-def _plan(place: Place, config: Config, held: Confinement, commands: Sequence[str]) -> RacePlan:
+def _plan(
+    place: Place,
+    config: Config,
+    held: Confinement,
+    commands: Sequence[str],
+    environ: Mapping[str, str],
+) -> RacePlan:
     repository = place.repository
     return RacePlan(
         run=new_run_id(),
@@ -90,7 +95,7 @@ def _plan(place: Place, config: Config, held: Confinement, commands: Sequence[st
         confinement=held,
         limits=config.limits,
         checks=tuple(it._replace(guessed=True) for it in named(commands)),
-        dependencies=dependency_names(repository, config.race.share),
+        dependencies=names_of(repository, config, environ),
     )
 
 

@@ -13,6 +13,7 @@ from hydra.config import Config
 from hydra.git.repository import Repository
 from hydra.sandbox import View
 from hydra.sandbox.masking import Masks, hidden_in_system
+from hydra.workspace.environments import environments
 
 
 def view_source(
@@ -46,6 +47,7 @@ def view_source(
             show=(*config.confine.show, *show),
             guarded=(state, *_moved_settings(adapters, environ, home)),
             repository=repository.root if repository else None,
+            environments=environments(repository.root, home, environ) if repository else (),
             masks=masks,
         )
 

@@ -99,7 +99,8 @@ class RacePlan:
     network: bool | None = None
     copies: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
-    """Ignored folders of the checkout that each lane has copy-on-write, from its top."""
+    """Ignored folders of the checkout that each lane has copy-on-write, from its top; environments
+    outside the checkout by their whole paths."""
     python_path: tuple[str, ...] = ()
     """Folders of the checkout from which Python packages are installed, from its top: where nothing
     mounts a lane at its path, PYTHONPATH names each lane's own."""

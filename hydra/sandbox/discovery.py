@@ -44,14 +44,16 @@ def compute_view(
     show: Iterable[str] = (),
     guarded: Iterable[Path] = (),
     repository: Path | None = None,
+    environments: Iterable[Path] = (),
     masks: Masks = hidden_in_system,
 ) -> View:
     """What is shown for these variables, agents' `programs` (absolute), and `show` of the user's.
 
     `objects` are the repository's objects folders, `guarded` further places that are not shown as
     a whole nor in part (rivals' settings that a variable has moved, Hydra's state); `repository` is
-    where git's conditional settings are read. `masks` gives what `hidden_in_system` does, for who
-    has it already. Raises nothing: what cannot be read is not shown.
+    where git's conditional settings are read, `environments` are its own outside of it. `masks`
+    gives what `hidden_in_system` does, for who has it already. Raises nothing: what cannot be read
+    is not shown.
     """
     objects = tuple(objects)
     discovery = _Discovery(home, environ, guarded, repository)
@@ -60,6 +62,7 @@ def compute_view(
     discovery.path()
     discovery.hydra()
     discovery.variables()
+    discovery.environments(environments)
     discovery.caches()
     discovery.exactly(objects, "the repository's objects")
     discovery.exactly([Path("/etc/resolv.conf")], "the resolver's file")
@@ -137,6 +140,12 @@ class _Discovery:
     def _named(self, name: str) -> Path | None:
         value = self._environ.get(name, "")
         return Path(os.path.normpath(value)) if value.startswith("/") else None
+
+    def environments(self, places: Iterable[Path]) -> None:
+        """Those of the checkout that lie outside it, and what they were made from."""
+        for place in places:
+            if self._places.show(place, "an environment of the checkout"):
+                self.programs.base_of(place)
 
     def caches(self) -> None:
         """Downloads without keys, where they lie in HOME."""

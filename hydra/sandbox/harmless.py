@@ -81,6 +81,13 @@ CONDA = (
     r"|notify_outdated_conda|pip_interop_enabled|use_only_tar_bz2|create_default_packages|safety_\w+"
 )
 
+POETRY = (
+    r"cache-dir|virtualenvs\.(path|in-project|prompt|create|use-poetry-python|options\..*)"
+    r"|installer\.(parallel|max-workers|re-resolve)"
+)
+
+HATCH = r"mode|dirs\.(project|data|cache|env\..*)|terminal\..*"
+
 GO = (
     r"GOPROXY|GOSUMDB|GOPRIVATE|GONOPROXY|GONOSUMDB|GOINSECURE|GOVCS|GOFLAGS|GOTOOLCHAIN|GOOS"
     r"|GOARCH|GOAMD64|GOARM|GOARM64|GOEXPERIMENT|GOTELEMETRY|GOWORK|CGO_ENABLED|GO111MODULE"

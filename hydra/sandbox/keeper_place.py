@@ -1,8 +1,8 @@
 """Where a lane has the keeper and its interpreter that lie in the user's checkout.
 
-Hydra may be installed in the environment of the project that it races in. At the checkout's path
-a command sees its lane's own tree, where these are not, or are the agent's to change: so they are
-shown by other names, read-only.
+Hydra may be installed in the environment of the project that it races in, in the checkout or
+outside. There a command sees its lane's own, where these are not, or are the agent's to change: so
+they are shown by other names, read-only.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def _renamed(part: str, source: Path, place: Path) -> str:
 
 
 def _covered(policy: SandboxPolicy) -> list[tuple[Path, Path]]:
-    top = policy.placement.path
+    top, layer = policy.placement.path, policy.placement.layer
     if top is None:
         return []
-    return [(source, place) for source, place in _PLACES.items() if source.is_relative_to(top)]
+    own = (top, *(layer.places.values() if layer else ()))
+    return [pair for pair in _PLACES.items() if any(map(pair[0].is_relative_to, own))]

@@ -45,9 +45,10 @@ class Layer:
         """What its commands have written."""
         return self.folder / UPPER
 
-    def written(self) -> list[str]:
-        """The entries in which they have written."""
-        return [name for name in self.places if _is_filled(self.upper / name)]
+    def written(self, top: Path | None) -> list[str]:
+        """The entries below `top`, where they are mounted, in which they have written."""
+        below = [name for name, at in self.places.items() if top and at.is_relative_to(top)]
+        return [name for name in below if _is_filled(self.upper / name)]
 
     def source(self, name: str) -> Path:
         """Where an entry of `lower` is to be found, once it is mounted."""

@@ -184,7 +184,7 @@ class Programs:
 
     def show_environment(self, top: Path, reason: str) -> None:
         """A virtual or conda environment: as a whole, unless it was made where somebody works."""
-        parts = ENVIRONMENT_PARTS if _holds_work(top) else ()
+        parts = ENVIRONMENT_PARTS if holds_work(top) else ()
         self._places.show_parts(top, parts, reason)
         self.base_of(top)
 
@@ -214,7 +214,7 @@ def _shared_data(prefix: Path) -> Iterator[Path]:
             yield path
 
 
-def _holds_work(environment: Path) -> bool:
+def holds_work(environment: Path) -> bool:
     """Whether other things than its own lie in a virtual environment, work in a conda one."""
     entries = [Path(entry.path) for entry in entries_of(environment)]
     if is_file(environment / "pyvenv.cfg"):

@@ -41,6 +41,8 @@ FILTERED: dict[str, tuple[Filter, str]] = {
     ".yarnrc.yml": (filter_yaml, harmless.YARN_BERRY),
     ".condarc": (filter_yaml, harmless.CONDA),
     ".config/conda/.condarc": (filter_yaml, harmless.CONDA),
+    ".config/pypoetry/config.toml": (filter_toml, harmless.POETRY),
+    ".config/hatch/config.toml": (filter_toml, harmless.HATCH),
     ".config/go/env": (filter_assignments, harmless.GO),
 }
 """Settings files in HOME, and how each is made anew."""

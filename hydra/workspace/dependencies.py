@@ -62,12 +62,14 @@ _WAITS = (0.2, 0.5, 1.0, 2.0)
 class Dependencies:
     """The folders of one race, from the checkout's top, and the frozen tree that holds them.
 
-    `files` are single ones, which each lane gets as copies. `notes` say what was left out.
+    `files` are single ones, which each lane gets as copies; `outside` are environments outside
+    the checkout, by their whole paths. `notes` say what was left out.
     """
 
     frozen: Path
     folders: tuple[PurePosixPath, ...] = ()
     files: tuple[PurePosixPath, ...] = ()
+    outside: tuple[PurePosixPath, ...] = ()
     notes: tuple[str, ...] = ()
     writable: bool = True
     """Whether this machine shows them copy-on-write; else read-only."""
@@ -77,12 +79,12 @@ class Dependencies:
         that its base has not and that git ignores there; None where there is none. `folder` is
         what it may change them in. Raises `OSError`."""
         names = _absent(worktree, self.folders)
-        if not names:
+        if not (names or self.outside):
             return None
         for name in names:
             with folder_below(worktree, name.parts, make=True):
                 pass
-        places = {str(name): place / name for name in names}
+        places = {str(_entry(name)): place / name for name in (*names, *self.outside)}
         layer = Layer(lower=self.frozen, folder=folder, places=places, writable=self.writable)
         layer.make()
         return layer
@@ -90,6 +92,14 @@ class Dependencies:
     def copy_files(self, worktree: Path) -> None:
         """Into a lane whose base has none of that name. Raises `Refused`, `OSError`."""
         copy_exact(self.frozen, worktree, list(map(str, _absent(worktree, self.files))))
+
+
+_OUTSIDE = "_outside"
+
+
+def _entry(name: PurePosixPath) -> PurePosixPath:
+    """Where the frozen tree has it: what lies outside the checkout in a folder of its own."""
+    return PurePosixPath(_OUTSIDE, *name.parts[1:]) if name.is_absolute() else name
 
 
 def _absent(worktree: Path, names: Iterable[PurePosixPath]) -> list[PurePosixPath]:
@@ -165,23 +175,26 @@ def _outermost(names: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
 def freeze(
     repository: Repository, names: Sequence[str], frozen: Path, *, writable: bool
 ) -> Dependencies:
-    """Links each of `names` below `frozen`, which is not there yet. Raises `OSError`."""
+    """Links each of `names` below `frozen`, which is not there yet: from the checkout's top, or
+    the whole path of what lies outside it. Raises `OSError`."""
     frozen.mkdir(mode=0o700, parents=True)
     linked: list[PurePosixPath] = []
     files: list[PurePosixPath] = []
     notes, room = list[str](), MOST
     for name in map(PurePosixPath, names):
-        (frozen / name).parent.mkdir(parents=True, exist_ok=True)
+        target = frozen / _entry(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
         if not (repository.root / name).is_dir():
-            files += [name] if link_file(repository.root / name, frozen / name) else []
+            if not name.is_absolute() and link_file(repository.root / name, target):
+                files.append(name)
             continue
         if len(linked) == _MOUNTS:
             notes.append(f"of over {_MOUNTS} folders of dependencies the last are not shown")
             continue
         try:
-            result = _link_steadily(repository.root / name, frozen / name, room)
+            result = _link_steadily(repository.root / name, target, room)
         except TooManyFiles:
-            tree.remove(frozen / name)
+            tree.remove(target)
             notes.append(f"{name} is not shown: with it there would be over {MOST} files")
             continue
         linked.append(name)
@@ -189,7 +202,8 @@ def freeze(
         room -= result.entries
     return Dependencies(
         frozen=frozen,
-        folders=tuple(linked),
+        folders=tuple(name for name in linked if not name.is_absolute()),
+        outside=tuple(name for name in linked if name.is_absolute()),
         files=tuple(files),
         notes=tuple(dict.fromkeys(notes)),
         writable=writable,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -25,6 +24,7 @@ from hydra.workspace.borrowing import Borrowed
 from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copying import copy_exact
 from hydra.workspace.dependencies import DependencySource
+from hydra.workspace.environments import variables
 from hydra.workspace.settings import Settings
 
 if TYPE_CHECKING:
@@ -137,8 +137,8 @@ class PrivateGround:
             held["GOMODCACHE"] = str(cache / "go-mod")
             held["GOFLAGS"] = "-modcacherw"
         if self._python_path:
-            folders = (str(self.worktree / name) for name in self._python_path)
-            held["PYTHONPATH"] = os.pathsep.join(folders)
+            held["PYTHONPATH"] = ":".join(str(self.worktree / name) for name in self._python_path)
+        held |= variables(self._placement.layer.places.values() if self._placement.layer else ())
         # Nothing can be laid over a folder that is not there, or where nothing confines.
         held |= self._settings.missing() if self._confined else self._settings.variables
         return held
@@ -362,7 +362,7 @@ class PrivateGround:
         from hydra.git.written import exposed
 
         layer = self._placement.overlaid
-        folders = [] if layer is None else layer.written()
+        folders = [] if layer is None else layer.written(self._placement.path)
         names = exposed(patches=self._patches, worktree=self.worktree, folders=folders)
         return tuple(f"{name} is no longer ignored, and not in the patch" for name in names)
 

@@ -51,6 +51,8 @@ class Project:
     members: dict[str, str] = field(default_factory=dict)
     tag: str = ""
     tools: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    ends: str = ""
     tracked: list[str] = field(default_factory=list)
     rules: dict[str, list[str]] = field(default_factory=dict)
     write: dict[str, str] = field(default_factory=dict)
@@ -60,7 +62,7 @@ class Project:
     @property
     def breaks(self) -> str:
         """The whole of a module that ends whoever imports it."""
-        return _ENDS[self.file.rpartition(".")[2]]
+        return self.ends or _ENDS[self.file.rpartition(".")[2]]
 
 
 def table() -> list[Project]:

@@ -52,6 +52,14 @@ def users_own(top: Path) -> dict[str, object]:
     return {name: tuple(entry) for name, entry in entries.items()}
 
 
+def everything(checkout: Checkout) -> dict[str, object]:
+    """Also what of its environments lies in HOME."""
+    places = [checkout.place.home / name for name in checkout.project.outside]
+    assert all(any(place.iterdir()) for place in places)
+    outside = {f"{top}/{name}": it for top in places for name, it in users_own(top).items()}
+    return users_own(checkout.top) | outside
+
+
 def _of_git(name: str) -> bool:
     return name == ".git" or name.startswith(".git/")
 
@@ -59,7 +67,7 @@ def _of_git(name: str) -> bool:
 @by_account
 @by_project
 def test_the_right_patch_is_first_and_proved(checkout: Checkout) -> None:
-    before = users_own(checkout.top)
+    before = everything(checkout)
     judged = Judged(checkout.place, lanes(checkout))
     try:
         judged.run(checks=())
@@ -68,5 +76,5 @@ def test_the_right_patch_is_first_and_proved(checkout: Checkout) -> None:
     states = {row["lane"].removeprefix("claude-"): row["state"] for row in judged.document["lanes"]}
     assert states == {"mends": "proved", "breaks": "broken", "idles": "held_back"}, str(judged)
     assert judged.top() == "mends", str(judged)
-    after = users_own(checkout.top)
+    after = everything(checkout)
     assert {name for name in before | after if before.get(name) != after.get(name)} == set()
