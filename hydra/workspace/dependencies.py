@@ -48,6 +48,9 @@ ENDINGS = (".egg-info", ".dist-info")
 BUILT = re.compile(r"(^|_)version(__)?\.py$|\.(so|pyd|dylib)$")
 """Ignored files that a build lays among the code which imports them; only beside a module."""
 
+FROZEN = "_frozen"
+"""The tree of links, among a run's grounds: no lane's name begins so, and who sweeps takes it."""
+
 MOST = 400_000
 """Entries of all of them: some 6 s of links. What is over is left out, and said."""
 
@@ -162,11 +165,8 @@ def _outermost(names: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
             yield name
 
 
-def freeze(
-    repository: Repository, names: Sequence[str], frozen: Path, *, writable: bool
-) -> Dependencies:
-    """Links each of `names` below `frozen`, which is not there yet. Raises `OSError`."""
-    frozen.mkdir(mode=0o700, parents=True)
+def freeze(repository: Repository, names: Sequence[str], frozen: Path) -> Dependencies:
+    """Links each of `names` below `frozen`, which has none of them yet. Raises `OSError`."""
     linked: list[PurePosixPath] = []
     files: list[PurePosixPath] = []
     notes, room = list[str](), MOST
@@ -192,7 +192,6 @@ def freeze(
         folders=tuple(linked),
         files=tuple(files),
         notes=tuple(dict.fromkeys(notes)),
-        writable=writable,
     )
 
 
