@@ -312,6 +312,7 @@ def test_a_copy_stands_in_for_a_file_of_another_disk(
     shutil.rmtree(tmp_path / "frozen")
 
 
+@pytest.mark.slow
 def test_a_race_killed_while_it_probes_leaves_its_links_to_the_next_command() -> None:
     with shared_place(os.geteuid(), furnished=False) as (place, stack):
         needs_bwrap(os.geteuid())
