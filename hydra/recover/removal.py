@@ -51,19 +51,22 @@ def remove_strays(state: Path, runs: set[str]) -> int:
                 continue
             if sweep_consult(grounds):
                 removed += 1
-            elif _was_never_begun(grounds) or _is_stray(grounds):
+            elif _remove_links(grounds) or _is_stray(grounds):
                 tree.remove(grounds)
                 removed += 1
     return removed
 
 
-def _was_never_begun(grounds: Path) -> bool:
-    """Whether a Hydra linked dependencies there, and was killed before its race had a record."""
+def _remove_links(grounds: Path) -> bool:
+    """Removes what a Hydra that was killed before its race had a record has linked; whether there
+    was nothing else. A lane's work waits beside it for a record that was carried away."""
     frozen = grounds / FROZEN
     if not (frozen / LOCK).exists():
         return False
     with alone(frozen) as mine:
-        return mine
+        if mine:
+            tree.remove(frozen)
+    return mine and not any(grounds.iterdir())
 
 
 def _is_stray(grounds: Path) -> bool:
