@@ -310,3 +310,28 @@ def test_a_copy_stands_in_for_a_file_of_another_disk(
     assert (tmp_path / "frozen/file").read_text() == "1"
     assert (tmp_path / "users/file").stat().st_nlink == 1
     shutil.rmtree(tmp_path / "frozen")
+
+
+@pytest.mark.slow
+def test_a_race_killed_while_it_probes_leaves_its_links_to_the_next_command() -> None:
+    with shared_place(os.geteuid(), furnished=False) as (place, stack):
+        needs_bwrap(os.geteuid())
+        _furnish(place)
+        gate = fakes.Barrier(place.scratch, "probing")
+        stack.callback(gate.close)
+        waiting = f"echo . > {gate.path}; until test -e {gate.path.parent}/open; do sleep 0.1; done"
+        place.agent("claude", []).write_text(f"#!/bin/sh\n{waiting}\nexit 1\n")
+        before = _exact(place.repo)
+        process = place.start("race", "Do it", "-a", "claude")
+        gate.wait(timeout=90)
+        wait_until(lambda: [*place.state.glob("g/*/_frozen/.venv")] != [])
+        assert [*place.state.glob("*/runs/*")] == []
+        assert place.run("runs").returncode == 0
+        assert [*place.state.glob("g/*/_frozen/.venv")], "a live race's are swept by nobody"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        gate.open()
+        wait_until(lambda: fakes.left(str(place.scratch)) == [])
+        assert place.run("runs").returncode == 0
+        assert [*place.state.glob("g/*/_frozen*")] == []
+        assert _exact(place.repo) == before

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 from hydra import paths
@@ -12,8 +13,10 @@ from hydra.config import Config
 from hydra.git.later import Later
 from hydra.git.repository import Repository
 from hydra.model import RacePlan
+from hydra.store import take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import (
+    FROZEN,
     Dependencies,
     DependencySource,
     dependency_names,
@@ -21,8 +24,42 @@ from hydra.workspace.dependencies import (
 )
 from hydra.workspace.environments import environments
 
-FROZEN = "_frozen"
-"""The tree of links, among a run's grounds: no lane's name begins so, and who sweeps takes it."""
+__all__ = ("FROZEN", "Links", "linked")
+
+
+class Links:
+    """The tree of links of one race, made in a thread.
+
+    It may be begun before the race has a record; until then its lock says that somebody is at work
+    there, and nobody sweeps it.
+    """
+
+    def __init__(self, repository: Repository, folders: Sequence[str], frozen: Path) -> None:
+        self._repository = repository
+        self._folders = folders
+        self._frozen = frozen
+        self._lock: int | None = None
+        self._later = Later(self._link)
+
+    def result(self, *, writable: bool) -> Dependencies:
+        """Waits for it. Raises `OSError`."""
+        return replace(self._later.result(), writable=writable)
+
+    def remove(self) -> None:
+        """Waits for it, and removes it; again does nothing."""
+        self._later.wait()
+        with suppress(OSError):
+            tree.remove(self._frozen)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _link(self) -> Dependencies:
+        if self._frozen.exists():
+            tree.remove(self._frozen)  # a killed Hydra has left it
+        self._frozen.mkdir(mode=0o700, parents=True)
+        self._lock = take_lock(self._frozen)
+        return freeze(self._repository, self._folders, self._frozen)
 
 
 def names_of(repository: Repository, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -34,26 +71,16 @@ def names_of(repository: Repository, config: Config, environ: Mapping[str, str])
 
 @contextmanager
 def linked(
-    plan: RacePlan, repository: Repository, frozen: Path
+    plan: RacePlan, repository: Repository, frozen: Path, begun: Links | None = None
 ) -> Iterator[DependencySource | None]:
-    """Links them to `frozen` in a thread, where something confines what needs them: that waits for
-    it. They go at the end."""
+    """Links them to `frozen`, where something confines what needs them and they are not `begun`
+    already: that waits for it. They go at the end."""
     if not plan.confined:
         yield None
         return
+    links = begun or Links(repository, plan.dependencies, frozen)
     writable = bool(plan.confinement.mounters)
-    later = Later(partial(_link, repository, plan.dependencies, frozen, writable=writable))
     try:
-        yield later.result
+        yield lambda: links.result(writable=writable)
     finally:
-        later.wait()
-        with suppress(OSError):
-            tree.remove(frozen)
-
-
-def _link(
-    repository: Repository, folders: Sequence[str], frozen: Path, *, writable: bool
-) -> Dependencies:
-    if frozen.exists():
-        tree.remove(frozen)  # a killed Hydra has left it
-    return freeze(repository, folders, frozen, writable=writable)
+        links.remove()

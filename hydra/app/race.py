@@ -19,7 +19,7 @@ from hydra.adapters import registry
 from hydra.app import settings
 from hydra.app.bench import Shop
 from hydra.app.checks import Checks, surroundings
-from hydra.app.dependencies import FROZEN, linked
+from hydra.app.dependencies import FROZEN, Links, linked
 from hydra.app.elsewhere import Elsewhere, lanes_here, look_elsewhere
 from hydra.app.follow import Follower, Watcher
 from hydra.app.hidden_places import HiddenPlaces
@@ -27,7 +27,13 @@ from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
 from hydra.app.installs import find_installs, python_path
 from hydra.app.lanes import Lanes
-from hydra.app.record import close_record, discard_record, left_standing, open_record
+from hydra.app.record import (
+    claim_grounds,
+    close_record,
+    discard_record,
+    left_standing,
+    open_record,
+)
 from hydra.app.room import places
 from hydra.app.scene import Scene
 from hydra.app.signals import cancelled_by_signal, cancelled_once, end_by, heard
@@ -78,12 +84,37 @@ class Sights(NamedTuple):
 
 async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None) -> RaceReport:
     """Runs one race to its end. Raises `HydraError` where it cannot begin."""
+    run = new_run_id()
+    links = await trio.to_thread.run_sync(_begin_links, scene, confinement, run)
+    try:
+        return await _raced(scene, confinement, watcher, run, links)
+    finally:
+        if links is not None:
+            links.remove()  # of a race that was refused
+            with suppress(OSError):
+                paths.ground_dir(scene.state, run, "x").parent.rmdir()
+
+
+def _begin_links(scene: Scene, confinement: Confinement, run: str) -> Links | None:
+    """Dependencies are linked while programs are probed; not before a hook, which may install."""
+    idle = scene.request.dry_run or scene.config.hooks.pre_run or not scene.dependencies
+    unrestricted = scene.config.race.permission is Permission.UNRESTRICTED
+    if idle or unrestricted or not confinement.holds:
+        return None
+    frozen = paths.ground_dir(scene.state, run, FROZEN)
+    claim_grounds(frozen.parent)
+    return Links(scene.repository, scene.dependencies, frozen)
+
+
+async def _raced(
+    scene: Scene, confinement: Confinement, watcher: Watcher | None, run: str, links: Links | None
+) -> RaceReport:
     # It reads some thousand entries: while programs and remotes are waited for.
     masks = Later(hidden_in_system).result if confinement.holds else hidden_in_system
     confinement = await probe.try_layers(confinement, scene.request.environ, scene.state)
     elsewhere = await look_elsewhere(scene)
     found = await _probe(scene, confinement, elsewhere, masks)
-    planned = _plan(scene, confinement, found, elsewhere)
+    planned = _plan(scene, confinement, found, elsewhere, run)
     await _check_network(planned, scene.request.environ)
     installed = await find_installs(planned, scene.repository.root, scene.request.environ)
     planned = replace(planned, python_path=python_path(installed))
@@ -93,7 +124,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
         return RaceReport(plan=planned, view=seen)
     hooks = Hooks(scene, confinement)
     await _unless_refused(partial(hooks.before, plan_document(planned)))
-    store, planned = await trio.to_thread.run_sync(open_record, scene, planned)
+    store, planned = await trio.to_thread.run_sync(open_record, scene, planned, links)
     follower = Follower(store.events_file, watcher) if watcher else None
     keeping = Housekeeping(scene.state, store.folder.parent, planned.limits)
     result: RaceResult | None = None
@@ -101,7 +132,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
         # What the race no longer answers waits until its record says that it has ended.
         with signals():
             frozen = paths.ground_dir(scene.state, planned.run, FROZEN)
-            with linked(planned, scene.repository, frozen) as dependencies:
+            with linked(planned, scene.repository, frozen, links) as dependencies:
                 sights = Sights(view, dependencies)
                 planned = await _startable(scene, planned, store, sights)
                 result, at_once = await _run(
@@ -166,12 +197,13 @@ def _plan(
     confinement: Confinement,
     found: Mapping[str, DetectResult],
     elsewhere: Elsewhere,
+    run: str,
 ) -> RacePlan:
     lanes = choose_lanes(scene.asked, found, scene.adapters)
     names = {lane.adapter: scene.adapters[lane.adapter].descriptor.instructions for lane in lanes}
     return plan.make(
         Known(
-            run=new_run_id(),
+            run=run,
             state=scene.state,
             task=scene.task,
             lanes=lanes,

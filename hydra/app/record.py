@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from hydra import __version__, paths
+from hydra.app.dependencies import Links
 from hydra.app.scene import Scene
 from hydra.errors import Refused
 from hydra.git import patches, repository
@@ -23,13 +24,19 @@ from hydra.reporters.text import plural
 from hydra.store import RunStore
 
 
-def open_record(scene: Scene, planned: RacePlan) -> tuple[RunStore, RacePlan]:
+def open_record(
+    scene: Scene, planned: RacePlan, links: Links | None = None
+) -> tuple[RunStore, RacePlan]:
     """The race's folder with its first documents, and the base pinned; the plan with the base that
     uncommitted changes have made, where it races from those. Blocks. Raises `HydraError`.
+
+    `links` have their place among its grounds already, which then is claimed.
     """
     folder = paths.runs_dir(scene.state, scene.repository.root) / planned.run
     documents = {"manifest.json": _manifest(scene, planned), "plan.json": plan_document(planned)}
-    grounds = _claim_grounds(scene.state, planned.run)
+    grounds = paths.ground_dir(scene.state, planned.run, "x").parent
+    if links is None:
+        claim_grounds(grounds)
     try:
         store = RunStore(folder, documents)
     except OSError as error:
@@ -39,6 +46,8 @@ def open_record(scene: Scene, planned: RacePlan) -> tuple[RunStore, RacePlan]:
     try:
         return store, _furnish(scene, planned, store)
     except BaseException as error:
+        if links is not None:
+            links.remove()  # what is still being linked cannot be removed
         discard_record(scene, store)
         store.close()
         if isinstance(error, OSError):
@@ -53,20 +62,18 @@ def discard_record(scene: Scene, store: RunStore) -> None:
     remove_run(scene.state, store.folder)
 
 
-def _claim_grounds(state: Path, run: str) -> Path:
-    """The folder of this race's grounds, which no other has: ids are unique in one repository,
+def claim_grounds(grounds: Path) -> None:
+    """Makes the folder of a race's grounds, which no other has: ids are unique in one repository,
     and grounds lie beside those of all. Raises `Refused`."""
-    grounds = paths.ground_dir(state, run, "x").parent
     try:
         paths.make_private(grounds.parent)
         grounds.mkdir(mode=0o700)
     except FileExistsError as error:
         raise Refused(
-            f"another race got the same id, {run}, in this very moment", hint="begin it again"
+            "another race got the same id in this very moment", hint="begin it again"
         ) from error
     except OSError as error:
         raise _unwritable(error) from error
-    return grounds
 
 
 def _unwritable(error: OSError) -> Refused:

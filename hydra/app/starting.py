@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -15,11 +16,12 @@ from hydra import paths
 from hydra.app import guesses
 from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.signals import cancelled_by_signal
-from hydra.errors import Refused
+from hydra.errors import HydraError, Refused
 from hydra.model import RacePlan
 
 if TYPE_CHECKING:
     from hydra.app.checking import Surroundings
+    from hydra.checks.kit import Kit
 
 
 class NeverBegun(Exception):
@@ -58,13 +60,27 @@ async def _look(planned: RacePlan, around: Surroundings) -> Mapping[str, str]:
     await trio.to_thread.run_sync(import_module, "hydra.checks.start")
     from hydra.app.checking import kit_of
     from hydra.app.import_proof import prove
-    from hydra.checks.start import look
 
     kit = await trio.to_thread.run_sync(kit_of, planned, around, around.run_folder / "look")
     await prove(kit, planned.task.base)
     if planned.setup:
         return {}  # what it installs is not there yet
-    return await look(kit, planned.task.base)
+    return await _look_once(kit, planned.task.base, around.environ)
+
+
+async def _look_once(kit: Kit, commit: str, environ: Mapping[str, str]) -> Mapping[str, str]:
+    from hydra.app.looks import PassedLook
+    from hydra.checks.start import look
+
+    earlier: PassedLook | None = None
+    with suppress(OSError, HydraError):  # what is wrong with the dependencies is said elsewhere
+        earlier = await trio.to_thread.run_sync(PassedLook, kit, commit, environ)
+    if earlier is not None and earlier.remembered:
+        return {}
+    seen = await look(kit, commit)
+    if seen.passed and earlier is not None:
+        earlier.remember()
+    return seen.problems
 
 
 def _hidden(

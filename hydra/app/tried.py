@@ -75,7 +75,7 @@ def _looked(
                 ),
             )
             kit = kit_of(plan, around, folder / "look")
-            found = trio.run(look, kit, plan.task.base)
+            found = trio.run(look, kit, plan.task.base).problems
     return {it.command: found[it.name] for it in plan.checks if it.name in found}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import trio
 
@@ -38,14 +39,22 @@ _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is N
 _NOT_FOUND = 127
 
 
-async def look(kit: Kit, commit: str, seconds: float = SECONDS) -> Mapping[str, str]:
-    """By name, the line that says why a check cannot start on `commit`; {} where all can.
+class Look(NamedTuple):
+    """By name, the line that says why a check cannot start; whether each was seen to start."""
+
+    problems: Mapping[str, str]
+    passed: bool
+
+
+async def look(kit: Kit, commit: str, seconds: float = SECONDS) -> Look:
+    """Whether the checks start on `commit`.
 
     One command after another, in one clean ground, where they would run. What Hydra itself cannot
     find out keeps nobody from racing.
     """
     ground = kit.clean_ground(_GROUND, commit)
     problems: dict[str, str] = {}
+    started: list[Check] = []
     try:
         await trio.to_thread.run_sync(ground.open)
         with trio.move_on_after(seconds):
@@ -62,12 +71,14 @@ async def look(kit: Kit, commit: str, seconds: float = SECONDS) -> Mapping[str, 
                 )
                 if problem := _problem(check, ran, ground.worktree):
                     problems[check.name] = problem
+                elif ran.exit_code == 0:
+                    started.append(check)
     except (HydraError, OSError, CannotStart):
         pass  # the baseline says it, with all there is to say
     finally:
         with trio.CancelScope(shield=True), suppress(OSError):
             await trio.to_thread.run_sync(ground.remove)
-    return problems
+    return Look(problems, passed=len(started) == len(kit.checks))
 
 
 def _script(command: str, top: Path) -> str:

@@ -11,8 +11,9 @@ from hydra.errors import HydraError
 from hydra.git import repository
 from hydra.git.runner import is_unanswered
 from hydra.recover.consults import POINTER, sweep_consult
-from hydra.store import GONE, UNBORN, read_object
+from hydra.store import GONE, LOCK, UNBORN, alone, read_object
 from hydra.workspace import tree
+from hydra.workspace.dependencies import FROZEN
 
 STRAY_AFTER = 24 * 3600.0
 """Seconds that a ground without a run must have lain untouched. No live race has one: its run's
@@ -50,10 +51,22 @@ def remove_strays(state: Path, runs: set[str]) -> int:
                 continue
             if sweep_consult(grounds):
                 removed += 1
-            elif _is_stray(grounds):
+            elif _remove_links(grounds) or _is_stray(grounds):
                 tree.remove(grounds)
                 removed += 1
     return removed
+
+
+def _remove_links(grounds: Path) -> bool:
+    """Removes what a Hydra that was killed before its race had a record has linked; whether there
+    was nothing else. A lane's work waits beside it for a record that was carried away."""
+    frozen = grounds / FROZEN
+    if not (frozen / LOCK).exists():
+        return False
+    with alone(frozen) as mine:
+        if mine:
+            tree.remove(frozen)
+    return mine and not any(grounds.iterdir())
 
 
 def _is_stray(grounds: Path) -> bool:

@@ -8,11 +8,13 @@ the worst that a crash leaves.
 
 from hydra.store.files import (
     GONE,
+    LOCK,
     UNBORN,
     alone,
     disk_usage,
     read_object,
     shared,
+    take_lock,
     write_json,
     write_whole,
 )
@@ -22,6 +24,7 @@ from hydra.store.writing import RunStore, new_run_id
 
 __all__ = [
     "GONE",
+    "LOCK",
     "UNBORN",
     "RawSink",
     "RunRecord",
@@ -33,6 +36,7 @@ __all__ = [
     "read_object",
     "runs",
     "shared",
+    "take_lock",
     "unfinished",
     "write_json",
     "write_whole",

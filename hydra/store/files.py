@@ -48,6 +48,10 @@ def write_whole(path: Path, data: bytes) -> None:
         os.close(descriptor)
 
 
+LOCK = "lock"
+"""The file in a folder whose lock is held while somebody is at work there."""
+
+
 @contextmanager
 def alone(folder: Path) -> Iterator[bool]:
     """Holds a run's lock, ended or not; False where somebody else has it, or it has gone."""
@@ -61,7 +65,7 @@ def alone(folder: Path) -> Iterator[bool]:
 
 def open_lock(folder: Path) -> int:
     """A descriptor of a run's lock file, made if need be; not locked yet."""
-    return os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def take_lock(folder: Path) -> int | None:
@@ -72,7 +76,7 @@ def take_lock(folder: Path) -> int | None:
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(lock), (folder / "lock").stat()):
+        if os.path.samestat(os.fstat(lock), (folder / LOCK).stat()):
             return lock
     except (BlockingIOError, FileNotFoundError):
         pass  # taken away from under the name, or held
@@ -84,7 +88,7 @@ def take_lock(folder: Path) -> int | None:
 def shared(folder: Path) -> Iterator[None]:
     """Keeps a run from being removed while it is read, where its lock can be had at once."""
     try:
-        lock = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+        lock = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         yield
         return

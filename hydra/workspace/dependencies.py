@@ -48,6 +48,9 @@ ENDINGS = (".egg-info", ".dist-info")
 BUILT = re.compile(r"(^|_)version(__)?\.py$|\.(so|pyd|dylib)$")
 """Ignored files that a build lays among the code which imports them; only beside a module."""
 
+FROZEN = "_frozen"
+"""The tree of links, among a run's grounds: no lane's name begins so, and who sweeps takes it."""
+
 MOST = 400_000
 """Entries of all of them: some 6 s of links. What is over is left out, and said."""
 
@@ -172,12 +175,9 @@ def _outermost(names: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
             yield name
 
 
-def freeze(
-    repository: Repository, names: Sequence[str], frozen: Path, *, writable: bool
-) -> Dependencies:
-    """Links each of `names` below `frozen`, which is not there yet: from the checkout's top, or
-    the whole path of what lies outside it. Raises `OSError`."""
-    frozen.mkdir(mode=0o700, parents=True)
+def freeze(repository: Repository, names: Sequence[str], frozen: Path) -> Dependencies:
+    """Links each of `names` below `frozen`, which has none of them yet: from the checkout's top,
+    or the whole path of what lies outside it. Raises `OSError`."""
     linked: list[PurePosixPath] = []
     files: list[PurePosixPath] = []
     notes, room = list[str](), MOST
@@ -206,7 +206,6 @@ def freeze(
         outside=tuple(name for name in linked if name.is_absolute()),
         files=tuple(files),
         notes=tuple(dict.fromkeys(notes)),
-        writable=writable,
     )
 
 
