@@ -190,9 +190,13 @@ class PrivateGround:
         raise AssertionError("the last one is given")
 
     def _not_taken_for(self, failed: GitFailed) -> Patch:
-        """A full disk, a record that was removed, a git that is killed again and again."""
+        """A full disk, a record that was removed, a git that is killed again and again; a checkout
+        that was moved away."""
+        from hydra.git.missing import without_base
+
+        why = without_base(self._patches, self._base) or failed.message
         notes = (self._kept_here,)
-        return Patch(commit=self._base, base=self._base, incomplete=failed.message, notes=notes)
+        return Patch(commit=self._base, base=self._base, incomplete=why, notes=notes)
 
     @property
     def _kept_here(self) -> str:
