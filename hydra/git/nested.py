@@ -45,10 +45,10 @@ def _with_mounted(session: Session, others: list[bytes]) -> list[bytes]:
     ]
     if not folders:
         return others
-    tracked = session.paths("ls-files", "--cached", "-z")
+    tracked = session.paths("ls-tree", "-r", "-z", "--name-only", session.base)
     for folder in folders:
         inside = any(folder.startswith(path) for path in others if path.endswith(b"/"))
-        if inside or any(path.startswith(folder) for path in tracked):
+        if inside or any((path + b"/").startswith(folder) for path in tracked):
             continue
         if unignored(session, [folder.rstrip(b"/")]):
             others = [*(path for path in others if not path.startswith(folder)), folder]
