@@ -43,6 +43,19 @@ def test_a_moved_repository_is_told_of_its_races_and_how_to_look_at_them(
     assert json.loads(told.stdout)["error"]["kind"] == "UsageError"
 
 
+def test_a_link_at_the_old_path_is_told_too(shelf: Shelf, scratch: Path) -> None:
+    old, shelf.repo = shelf.repo, scratch / "elsewhere"
+    old.rename(shelf.repo)
+    old.symlink_to(shelf.repo)
+    done = shelf.command("runs")
+    assert done.returncode == 2
+    assert f"1 race of it began at {old}, which is a link to it now" in done.stderr
+    line = done.stderr.partition("the latest: ")[2].strip().replace("LANE", "claude")
+    git_show = ["/bin/sh", "-c", line]
+    shown = subprocess.run(git_show, cwd=shelf.repo, capture_output=True, text=True, check=True)
+    assert "The task" in shown.stdout
+
+
 def test_a_copy_has_no_races_of_its_own(shelf: Shelf, scratch: Path) -> None:
     copy = scratch / "copy"
     subprocess.run(["cp", "-r", shelf.repo, copy], check=True)

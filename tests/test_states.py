@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hydra.checks.record import CheckResult, Status
-from hydra.checks.results import Counts
+from hydra.checks.results import Counts, Tests
 from hydra.checks.results import Status as TestStatus
 from hydra.judge.evidence import NotTried
 from hydra.judge.rank import verdict
@@ -33,6 +33,12 @@ def judged(now: CheckResult, base: CheckResult) -> LaneVerdict:
 
 def stopped(status: Status, reason: str) -> CheckResult:
     return replace(result({}, status=status), tests=None, reason=reason)
+
+
+def ended_by_a_module() -> CheckResult:
+    """What pytest's XML tells of `raise SystemExit(1)` in a module that tests import."""
+    tests = Tests("junit", cases=(), counts=Counts(0, 1, 0), unnamed=frozenset({"failed"}))
+    return replace(result({}, status=Status.FAILED), exit_code=3, tests=tests)
 
 
 MANY = {f"t.py::test_{number}": False for number in range(3)}
@@ -117,6 +123,13 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             "broken",
             "keeps 2 tests (test_up, test_down) of the base from running",
         ),
+        (
+            ended_by_a_module(),
+            result({UP: True, DOWN: False}),
+            "broken",
+            "no test passes with it; on the base 1 passed",
+        ),
+        (ended_by_a_module(), result(MANY), "broken", "no test passes with it"),
         (
             replace(result({DOWN: True}), status=Status.FAILED, exit_code=1),
             result({UP: True, DOWN: True}),

@@ -24,14 +24,17 @@ def moved(state: Path, root: Path) -> UsageError | None:
         with suppress(OSError, ValueError, KeyError):
             old = Path(str(read_object(folder / "manifest.json")["repository"]))
             if not old.exists():
-                return _sentence(old, root, folder, len(folders))
+                link = f"ln -s {quote(str(root))} {quote(str(old))} && "
+                return _sentence(f"{old}, where it is no more", link, folder, len(folders))
+            if old != root and old.samefile(root):
+                return _sentence(f"{old}, which is a link to it now", "", folder, len(folders))
     return None
 
 
-def _sentence(old: Path, root: Path, folder: Path, count: int) -> UsageError:
+def _sentence(place: str, link: str, folder: Path, count: int) -> UsageError:
     races = plural(count, "race")
     return UsageError(
-        f"this repository has no races here: {races} of it began at {old}, where it is no more",
-        hint=f"move it back; or look at the latest: ln -s {quote(str(root))} {quote(str(old))} && "
+        f"this repository has no races here: {races} of it began at {place}",
+        hint=f"move it back; or look at the latest: {link}"
         f"git fetch {quote(str(folder / 'patches.git'))} LANE && git show FETCH_HEAD",
     )

@@ -26,7 +26,7 @@ from hydra.git.lost import WorktreeLost
 from hydra.git.nested import changed_submodules, expand, seen_repositories
 from hydra.git.runner import GitFailed
 from hydra.git.session import Session, names
-from hydra.git.sources import Source
+from hydra.git.sources import Mounted, Source
 from hydra.git.survey import some, survey
 from hydra.git.take import FULL, take
 from hydra.git.within import within_count, within_size
@@ -72,12 +72,14 @@ def collect(
     nested: bool = True,
     ground: Path | None = None,
     sources: Sequence[Source] = (),
+    mounted: Mounted | None = None,
 ) -> Collected:
     """The worktree's files as a tree; `index` is only read.
 
     `exclude` are paths that Hydra copied in (never taken unless tracked). `nested` takes the
     files of repositories inside the tree. `sources` are the repositories of the tree's own agent,
-    `ground` is where they and those inside the tree may lie. Raises `WorktreeLost`; everything else
+    `ground` is where they and those inside the tree may lie, `mounted` where its commands had the
+    lane's tree. Raises `WorktreeLost`; everything else
     that goes wrong gives a tree and the word incomplete.
     """
     stands(worktree)
@@ -95,6 +97,7 @@ def collect(
                 deadline=deadline,
                 ground=ground,
                 sources=tuple(sources),
+                mounted=mounted,
             )
             collected = _attempt(session, nested)
         earlier += session.found.notes()

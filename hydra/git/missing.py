@@ -42,6 +42,15 @@ def not_shown(patches: Path, a: str, b: str, failed: GitFailed) -> tuple[str, st
     )
 
 
+def without_base(patches: Path, base: str) -> str:
+    """Why the base is not there, as a clause; "" where it is, or git cannot tell."""
+    try:
+        gone = _gone(patches, (base, f"{base}^{{tree}}"))
+    except GitFailed:
+        return ""
+    return _of_the_base(patches, base)[0] if gone else ""
+
+
 def _gone(patches: Path, names: Iterable[str]) -> list[str]:
     stdin = "".join(f"{name}\n" for name in names).encode()
     arguments = ("cat-file", "--batch-check")

@@ -27,6 +27,7 @@ _SUBMODULE_LIMIT = 20.0
 
 def expand(session: Session, others: list[bytes]) -> list[bytes]:
     """Untracked paths with each nested repository (`name/`) replaced by its files."""
+    others = _with_mounted(session, others)
     files = [path for path in others if not path.endswith(b"/")]
     for folder in others:
         if folder.endswith(b"/"):
@@ -34,6 +35,30 @@ def expand(session: Session, others: list[bytes]) -> list[bytes]:
             inside = list(files_under(session.top, folder, session.found))
             files += _worth_taking(session, folder, inside)
     return files
+
+
+def _with_mounted(session: Session, others: list[bytes]) -> list[bytes]:
+    """The same, where git takes a repository for a folder: its .git file has a path that is good
+    where the lane's commands had the tree, and not here."""
+    folders = [
+        folder for folder in sorted(session.found.repositories) if _is_elsewhere(session, folder)
+    ]
+    if not folders:
+        return others
+    tracked = session.paths("ls-tree", "-r", "-z", "--name-only", session.base)
+    for folder in folders:
+        inside = any(folder.startswith(path) for path in others if path.endswith(b"/"))
+        if inside or any((path + b"/").startswith(folder) for path in tracked):
+            continue
+        if unignored(session, [folder.rstrip(b"/")]):
+            others = [*(path for path in others if not path.startswith(folder)), folder]
+    return others
+
+
+def _is_elsewhere(session: Session, path: bytes) -> bool:
+    folder = Path(os.fsdecode(session.full(path)))
+    here = os.path.normpath(inner_git_dir(folder, None))
+    return here != str(inner_git_dir(folder, session.mounted)) and _is_repository(session, path)
 
 
 def _worth_taking(session: Session, folder: bytes, paths: list[bytes]) -> list[bytes]:
@@ -64,7 +89,7 @@ def _by_own_rules(session: Session, top: bytes, ignored: list[bytes]) -> list[by
 def _source(session: Session, folder: bytes, recorded: str = "") -> Source | None:
     if session.ground is None:
         return None
-    return inner_source(session.worktree, folder, session.ground, recorded)
+    return inner_source(session.worktree, folder, session.ground, recorded, session.mounted)
 
 
 def seen_repositories(session: Session) -> list[tuple[bytes, str]]:
@@ -77,7 +102,7 @@ def seen_repositories(session: Session) -> list[tuple[bytes, str]]:
     recorded = {path: facts.split(b" ")[2].decode() for facts, _, path in links}
     plain = unignored(session, [folder.rstrip(b"/") for folder in folders])
     for folder in plain:
-        if not _is_repository(Path(os.fsdecode(session.full(folder)))):
+        if not _is_repository(session, folder):
             session.left_behind += 1
             session.notes.append(
                 f"not in the patch, git refuses the name: {shown(folder + b'/.git')}"
@@ -85,9 +110,10 @@ def seen_repositories(session: Session) -> list[tuple[bytes, str]]:
     return [(folder, recorded.get(folder, "")) for folder in plain]
 
 
-def _is_repository(folder: Path) -> bool:
+def _is_repository(session: Session, path: bytes) -> bool:
     """Whether its .git is one to git; as one of a test's files it may be anything."""
-    return (inner_git_dir(folder) / "HEAD").exists()
+    folder = Path(os.fsdecode(session.full(path)))
+    return (inner_git_dir(folder, session.mounted) / "HEAD").exists()
 
 
 def unignored(session: Session, paths: list[bytes]) -> list[bytes]:
@@ -207,5 +233,5 @@ def _objects(session: Session, folder: Path) -> list[Path]:
     places = list(objects_folders(session.patches / "objects"))
     for users in places[1:]:
         places += modules(users.parent / "modules")
-    places.append(inner_git_dir(folder) / "objects")
+    places.append(inner_git_dir(folder, session.mounted) / "objects")
     return places

@@ -11,7 +11,7 @@ from pathlib import Path
 from hydra.git.borrowed import borrowed, pack
 from hydra.git.changes import MODULE, Change, read_change
 from hydra.git.runner import Result, object_path, run, split
-from hydra.git.sources import Source
+from hydra.git.sources import Mounted, Source
 from hydra.git.survey import Survey
 from hydra.model import Limits
 
@@ -40,6 +40,7 @@ class Session:
     ground: Path | None = None
     """Where the lane's repositories lie; None where no agent has been in the tree."""
     sources: tuple[Source, ...] = ()
+    mounted: Mounted | None = None
     found: Survey = field(default_factory=Survey)
     notes: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)

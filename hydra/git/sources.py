@@ -47,22 +47,46 @@ class Source:
     nested: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Mounted:
+    """A lane's tree that its commands have at another path, and write that into what git keeps.
+
+    It lies at `tree`; `place` is where they have it, the same where nothing is mounted.
+    """
+
+    tree: Path
+    place: Path
+
+    def inside(self, path: Path) -> Path:
+        """What its commands call `path`."""
+        return _moved(path, self.tree, self.place)
+
+    def outside(self, path: Path) -> Path:
+        """Where that lies which its commands call `path`."""
+        return _moved(path, self.place, self.tree)
+
+
+def _moved(path: Path, old: Path, new: Path) -> Path:
+    return new / path.relative_to(old) if path.is_relative_to(old) else path
+
+
 def lane_sources(
-    git_dir: Path, worktree: Path, handed: frozenset[tuple[str, str]] = frozenset()
+    git_dir: Path, mounted: Mounted, handed: frozenset[tuple[str, str]] = frozenset()
 ) -> tuple[Source, ...]:
     """The lane's own repository, and the one that an agent has put in its place."""
-    admin = _own_admin(git_dir, worktree)
+    admin = _own_admin(git_dir, mounted)
     own = Source(git_dir, admin, handed=handed)
-    other = inner_git_dir(worktree)
+    other = inner_git_dir(mounted.tree, mounted)
     if _same(other, admin) or not _is_inside(other, git_dir.parent):
         return (own,)
     return (own, Source(other, other, prefix="replaced/", nested=True))
 
 
-def inner_source(worktree: Path, folder: bytes, ground: Path, settled: str) -> Source | None:
+def inner_source(
+    worktree: Path, folder: bytes, ground: Path, settled: str, mounted: Mounted | None
+) -> Source | None:
     """The repository in a folder of the tree; None where it is none, or not of this lane alone."""
-    place = Path(os.fsdecode(os.fsencode(worktree) + b"/" + folder))
-    git_dir = inner_git_dir(place)
+    git_dir = inner_git_dir(Path(os.fsdecode(os.fsencode(worktree) + b"/" + folder)), mounted)
     if not _is_inside(git_dir, ground):  # nor is the gitdir of a linked worktree: it has no objects
         return None
     return _nested(git_dir, folder, settled)
@@ -87,13 +111,17 @@ def _nested(git_dir: Path, folder: bytes, settled: str) -> Source:
     return Source(git_dir, git_dir, prefix, top, commits, nested=True)
 
 
-def inner_git_dir(folder: Path) -> Path:
+def inner_git_dir(folder: Path, mounted: Mounted | None) -> Path:
     """The gitdir that a folder's .git is, or names; nothing of its configuration is ever read."""
     dot = folder / ".git"
     line = small(dot, _GITFILE_LIMIT)
     if not line:
         return dot
-    return folder / os.fsdecode(line.removeprefix(b"gitdir:").strip().replace(b"\0", b""))
+    named = os.fsdecode(line.removeprefix(b"gitdir:").strip().replace(b"\0", b""))
+    if mounted is None:
+        return folder / named
+    # A relative name, too, leads from where its commands had the folder.
+    return mounted.outside(Path(os.path.normpath(mounted.inside(folder) / named)))
 
 
 def staged(patches: Path, source: Source, base: str, scratch: Path) -> tuple[Change, ...]:
@@ -153,13 +181,13 @@ def _copy(index: Path, scratch: Path) -> Path | None:
     return copy
 
 
-def _own_admin(git_dir: Path, worktree: Path) -> Path:
+def _own_admin(git_dir: Path, mounted: Mounted) -> Path:
     """Where the lane's worktree has its HEAD: as that says, else as git names the first one."""
-    named = os.fsencode(worktree / ".git")
+    named = [os.fsencode(top / ".git") for top in (mounted.place, mounted.tree)]
     for admin in admins(git_dir):
-        if small(admin / "gitdir", _GITFILE_LIMIT).strip() == named:
+        if small(admin / "gitdir", _GITFILE_LIMIT).strip() in named:
             return admin
-    return git_dir / "worktrees" / worktree.name
+    return git_dir / "worktrees" / mounted.tree.name
 
 
 def _same(path: Path, other: Path) -> bool:

@@ -15,7 +15,7 @@ from hydra.git.lost import WorktreeLost
 from hydra.git.patches import commit_tree
 from hydra.git.runner import GitFailed, run, split
 from hydra.git.session import names
-from hydra.git.sources import Source, inner_source, module_sources, staged
+from hydra.git.sources import Mounted, Source, inner_source, module_sources, staged
 from hydra.git.survey import shown
 from hydra.git.tips import admins, read_tips, small
 from hydra.model import Limits
@@ -35,7 +35,7 @@ class Lane:
 
     patches: Path
     ground: Path
-    worktree: Path
+    mounted: Mounted
     base: str
     tree: str
     name: str
@@ -44,6 +44,11 @@ class Lane:
     sources: tuple[Source, ...] = ()
     staged: Mapping[Path, tuple[Change, ...]] = field(default_factory=dict)
     repositories: tuple[tuple[bytes, str], ...] = ()
+
+    @property
+    def worktree(self) -> Path:
+        """Where its tree lies."""
+        return self.mounted.tree
 
 
 def keep(lane: Lane) -> Kept:
@@ -74,7 +79,8 @@ def keep(lane: Lane) -> Kept:
 def _inside(lane: Lane) -> list[Source]:
     """The repositories in its tree, and those of submodules whose folders are gone."""
     seen = (
-        inner_source(lane.worktree, folder, lane.ground, oid) for folder, oid in lane.repositories
+        inner_source(lane.worktree, folder, lane.ground, oid, lane.mounted)
+        for folder, oid in lane.repositories
     )
     sources = {os.path.realpath(source.git_dir): source for source in seen if source}
     for own in lane.sources[:1]:
@@ -145,8 +151,9 @@ def _head(source: Source, base: str) -> str:
 def _keep_worktree(keeper: Keeper, lane: Lane, source: Source, admin: Path) -> None:
     """The files of one more worktree that the agent has made; staged ones, where it is gone."""
     short = f"{source.prefix}worktrees/{admin.name}"
-    worktree = Path(os.fsdecode(small(admin / "gitdir").strip())).parent
-    if worktree.is_relative_to(lane.worktree):
+    named = Path(os.fsdecode(small(admin / "gitdir").strip())).parent
+    worktree = lane.mounted.outside(named)
+    if worktree.is_relative_to(lane.worktree) and worktree.is_dir():
         return  # taken as files
     linked = Source(source.git_dir, admin, f"{short}/")
     if not _is_lanes(worktree, lane.ground):
@@ -163,6 +170,7 @@ def _keep_worktree(keeper: Keeper, lane: Lane, source: Source, admin: Path) -> N
                 limits=lane.limits,
                 ground=lane.ground,
                 sources=(linked,),
+                mounted=lane.mounted,
             )
     except WorktreeLost:
         return

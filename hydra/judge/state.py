@@ -97,13 +97,21 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
     if changed is not None and changed.unknown and now.tests and before and not now.tests.passed:
         return Ruling("broken", f"no test passes with it; on the base {before:,} passed")
     if changed is not None and not changed.breaks_nothing:
-        return _of_tests(name, changed, by_tests=by_tests)
+        ruling = _of_tests(name, changed, by_tests=by_tests)
+        # pytest counts one error, and names no test, where a module ends the interpreter.
+        none = ruling.state == "untested" and now.tests is not None and not now.tests.passed
+        return Ruling("broken", f"no test passes with it{_on(base)}") if none else ruling
     if base is None or base.status not in _RAN:
         return Ruling("broken", f"{name} fails")
     if base.passed:
         return Ruling("broken", f"{name} fails with it, and passed on the base")
     code = f" (exit {now.exit_code})" if now.exit_code not in (None, 1) else ""
     return Ruling("broken", f"{name} still fails, as on the base{code}")
+
+
+def _on(base: CheckResult | None) -> str:
+    passed = base.tests.passed if base is not None and base.tests is not None else 0
+    return f"; on the base {passed} passed" if passed else ""
 
 
 def _of_tests(name: str, changed: Comparison, *, by_tests: bool) -> Ruling:

@@ -75,7 +75,8 @@ def standing_ground(
     limits: Limits,
 ) -> PrivateGround:
     """The ground that a killed Hydra has left, by its own record: `snapshot` and `remove` it."""
-    copies = _recorded(run_folder, lane).get("copies")
+    recorded = _recorded(run_folder, lane)
+    copies, place = recorded.get("copies"), recorded.get("place")
     return PrivateGround(
         repository=None,
         worktree=worktree,
@@ -88,6 +89,7 @@ def standing_ground(
         settings=Settings((), home=ground, place=ground),
         confined=True,
         copies=copies if isinstance(copies, list) else (),
+        place=Path(place) if place and isinstance(place, str) else None,
     )
 
 

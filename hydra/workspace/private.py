@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hydra.git.collector import Collected
     from hydra.git.hidden import Kept
     from hydra.git.holding import Count
-    from hydra.git.sources import Source
+    from hydra.git.sources import Mounted, Source
 
 RECORD = "ground.json"
 """Beside the index: what is needed to take the patch should Hydra not live to do so."""
@@ -190,9 +190,13 @@ class PrivateGround:
         raise AssertionError("the last one is given")
 
     def _not_taken_for(self, failed: GitFailed) -> Patch:
-        """A full disk, a record that was removed, a git that is killed again and again."""
+        """A full disk, a record that was removed, a git that is killed again and again; a checkout
+        that was moved away."""
+        from hydra.git.missing import without_base
+
+        why = without_base(self._patches, self._base) or failed.message
         notes = (self._kept_here,)
-        return Patch(commit=self._base, base=self._base, incomplete=failed.message, notes=notes)
+        return Patch(commit=self._base, base=self._base, incomplete=why, notes=notes)
 
     @property
     def _kept_here(self) -> str:
@@ -251,7 +255,8 @@ class PrivateGround:
         tree.remove(self._ground)
 
     def _note(self) -> None:
-        text = json.dumps({"copies": self._not_taken, "config": self._settings.lent()})
+        lent, place = self._settings.lent(), str(self._placement.path or "")
+        text = json.dumps({"copies": self._not_taken, "config": lent, "place": place})
         if text != self._noted:
             half = self._record.with_suffix(".new")
             half.touch(mode=0o600)
@@ -315,6 +320,7 @@ class PrivateGround:
             limits=self._limits,
             ground=self._ground,
             sources=self._sources(),
+            mounted=self._mounted,
         )
         # Imported here: it takes longer than a race needs to its agents' start.
         from concurrent.futures import ThreadPoolExecutor
@@ -372,7 +378,7 @@ class PrivateGround:
         lane = stranded.Lane(
             patches=self._patches,
             ground=self._ground,
-            worktree=self.worktree,
+            mounted=self._mounted,
             base=self._base,
             tree=taken.tree,
             name=f"{self._lane}/{attempt}",
@@ -390,10 +396,16 @@ class PrivateGround:
             # The patch itself stands.
             return hidden.Kept((f"its other work could not be looked at: {failed.message}",), 1)
 
+    @property
+    def _mounted(self) -> Mounted:
+        from hydra.git.sources import Mounted
+
+        return Mounted(self.worktree, self._placement.path or self.worktree)
+
     def _sources(self) -> tuple[Source, ...]:
         """The agent's own repositories, with the refs that its lane was made with."""
         from hydra.git import hidden, sources
 
         packed = self._refs if self._refs.exists() else self._git_dir / "packed-refs"
         refs = hidden.handed(content(packed))
-        return sources.lane_sources(self._git_dir, self.worktree, refs)
+        return sources.lane_sources(self._git_dir, self._mounted, refs)

@@ -114,8 +114,10 @@ def test_one_is_right_and_one_weakens_a_test(make_place: MakePlace) -> None:
     assert Path(verdict["folder"], put_back["details"]).is_file()
     table = " ".join(said(place, 0, "compare").split())
     assert WEAKENS in table
-    assert "not mergeable" in table
-    assert "codex is not mergeable: weakens an assertion" in said(
+    assert "1 claude proved 2 passed" in table
+    assert "2 codex held back 2 passed" in table
+    assert [lane["state"] for lane in (right, weak)] == ["proved", "held_back"]
+    assert "codex is held back: weakens an assertion" in said(
         place, 0, "merge", "codex", "--dry-run"
     )
     head = place.git("rev-parse", "HEAD")

@@ -11,6 +11,7 @@ import sys
 import tarfile
 import tempfile
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,10 +77,14 @@ def fetch(requirement: str) -> Path:
     cache or its registry; skips where that is out of reach."""
     folder = CACHE / "archives" / requirement.replace("/", "-")
     folder.mkdir(parents=True, exist_ok=True)
-    if not (ready := [*folder.iterdir()]):
-        _download(requirement, folder)
-        ready = [*folder.iterdir()]
-    return ready[0]
+    if not any(folder.iterdir()):
+        with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
+            part = Path(scratch, "part")
+            part.mkdir()
+            _download(requirement, part)
+            with suppress(OSError):  # another test has brought it meanwhile
+                part.rename(folder)
+    return next(folder.iterdir())
 
 
 def _download(requirement: str, folder: Path) -> None:
@@ -96,15 +101,17 @@ def _download(requirement: str, folder: Path) -> None:
 
 def unpack(requirement: str, top: Path) -> None:
     """Lays what the archive holds at `top`."""
-    with tempfile.TemporaryDirectory(dir=CACHE) as folder, tarfile.open(fetch(requirement)) as file:
+    archive = fetch(requirement)
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder, tarfile.open(archive) as file:
         file.extractall(folder, filter="data")
         shutil.move(next(Path(folder).iterdir()), top)
 
 
 def unpack_deb(requirement: str, inside: str, top: Path) -> None:
     """Lays a folder of a Debian package at `top`."""
+    archive = fetch(requirement)
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        done = completed(["dpkg-deb", "-x", fetch(requirement), folder])
+        done = completed(["dpkg-deb", "-x", archive, folder])
         assert done.returncode == 0, done.stderr
         shutil.move(Path(folder, inside), top)
 
@@ -132,7 +139,9 @@ class Checkout:
         self._change()
         caches = CACHE / f"of-{self.place.uid}"
         caches.mkdir(parents=True, exist_ok=True)
-        self.place.hand_over(caches)
+        if caches.stat().st_uid != self.place.uid:  # what is in it is the account's already
+            os.chown(caches, self.place.uid, self.place.uid)
+        self.place.hand_over()
         self._commit()
         for name in self.project.tools:
             self._install_tool(name)
