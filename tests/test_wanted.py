@@ -210,9 +210,8 @@ def test_a_repositorys_profile_says_less(key: str) -> None:
 
 
 def test_a_name_that_is_neither_agent_nor_profile_is_told_both() -> None:
-    with pytest.raises(UsageError, match="did you mean reviewer") as refused:
+    with pytest.raises(UsageError, match="did you mean reviewer"):
         lane("reviwer", config())
-    assert "reviewer" in refused.value.hint
 
 
 def test_a_preface_file_of_the_repository_is_read(tmp_path: Path) -> None:
