@@ -493,7 +493,7 @@ def test_where_none_is_mergeable_nothing_lands_without_a_reason(hydra: Hydra) ->
     assert deletes == f"deletes {SUITE} with 4 tests ({names})"
     put_back = "with the base's tests, tests.test_pages.Pages.test_up fails"
     assert judged.said("deletes", "protected") == [put_back]
-    said = refuses(judged, f"no lane is mergeable, not {lane('hangs')} either, which ranks first")
+    said = refuses(judged, f"no patch is proved; {lane('hangs')}, which comes first")
     assert f"hydra merge {lane('hangs')} --override" in said
     done = hydra.run("merge", "--override", "it had ended its work")
     assert done.returncode == 0, done.stderr

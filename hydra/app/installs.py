@@ -5,6 +5,7 @@ PYTHONPATH then takes from the lane. `import_proof` proves that.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -40,6 +41,10 @@ async def find_installs(
     passed = {name: value for name, value in environ.items() if matches(name, SHARED)}
     packages: list[Path] = []
     for program in dict.fromkeys(words[0] for words in (*named, *on_path(search))):
+        if Path(os.path.realpath(program)).is_relative_to(os.path.realpath(root)):
+            # A program of the checkout's own is not run for a look.
+            packages += Path(program).parent.parent.glob("lib/python*/site-packages")
+            continue
         # Not in the checkout, whose own json.py it would import.
         folders = await answer_of((program,), _PACKAGES, (), Path("/"), passed)
         packages += map(Path, folders if isinstance(folders, list) else ())
