@@ -41,14 +41,17 @@ async def find_installs(
     passed = {name: value for name, value in environ.items() if matches(name, SHARED)}
     packages: list[Path] = []
     for program in dict.fromkeys(words[0] for words in (*named, *on_path(search))):
-        if Path(os.path.realpath(program)).is_relative_to(os.path.realpath(root)):
-            # A program of the checkout's own is not run for a look.
+        if _is_of_checkout(program, root):  # which is not run for a look
             packages += Path(program).parent.parent.glob("lib/python*/site-packages")
             continue
         # Not in the checkout, whose own json.py it would import.
         folders = await answer_of((program,), _PACKAGES, (), Path("/"), passed)
         packages += map(Path, folders if isinstance(folders, list) else ())
     return await trio.to_thread.run_sync(installs, packages, root)
+
+
+def _is_of_checkout(program: str, root: Path) -> bool:
+    return Path(os.path.realpath(program)).is_relative_to(os.path.realpath(root))
 
 
 def python_path(some: Iterable[Install]) -> tuple[str, ...]:
