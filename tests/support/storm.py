@@ -256,8 +256,8 @@ class Storm:
         runs = self._runs()
         if stray := pinned - set(runs):
             yield f"pinned without a run: {sorted(stray)}"
-        # It is made while patches.git is, and nothing begins before both are.
-        needed = {run for run, folder in runs.items() if phase_of(folder) != NOT_BEGUN}
+        # The pin comes before patches.git.
+        needed = {run for run, folder in runs.items() if (folder / "patches.git").exists()}
         if lost := needed - pinned:
             yield f"not pinned: {sorted(lost)}"
 
@@ -290,16 +290,13 @@ def record_faults(folder: Path) -> Iterator[str]:
             yield f"{lane['lane']}: {lane['status']} {failure}"
 
 
-NOT_BEGUN = "before the first event"
-
-
 def phase_of(folder: Path) -> str:
     """How far the race had come: the kind of its last event that recovery did not write."""
     events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
     told = [event["data"].get("text", "").startswith("Hydra was killed") for event in events]
     own = events[: told.index(True)] if True in told else events
     kinds = [event["kind"] for event in own if event["source"] == "hydra"]
-    return str(kinds[-1]) if kinds else NOT_BEGUN
+    return str(kinds[-1]) if kinds else "before the first event"
 
 
 def _patch_faults(folder: Path, lane: str, entered: set[str]) -> Iterator[str]:
