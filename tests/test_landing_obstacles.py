@@ -16,9 +16,9 @@ from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
 from tests.support.landings import Shelf
 from tests.support.shelf import shelf
+from tests.support.surroundings import mounts
 
 __all__ = ["shelf"]
-from tests.support.surroundings import mounts
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may do that to a file")
 

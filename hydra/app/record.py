@@ -7,7 +7,6 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from hydra import __version__, paths
@@ -15,7 +14,6 @@ from hydra.app.dependencies import Links
 from hydra.app.scene import Scene
 from hydra.errors import Refused
 from hydra.git import patches, repository
-from hydra.git.later import Later
 from hydra.git.runner import owner, require_git
 from hydra.model import RacePlan, RaceResult, Status
 from hydra.process.identity import Identity
@@ -85,16 +83,13 @@ def _unwritable(error: OSError) -> Refused:
 
 def _furnish(scene: Scene, planned: RacePlan, store: RunStore) -> RacePlan:
     """From here on the run can be found, whenever Hydra is killed; so nothing is made before."""
-    pinned = Later(partial(repository.pin, scene.repository, planned.run, planned.task.base))
-    try:
-        patches.create(
-            store.patches,
-            scene.repository,
-            base=planned.task.base,
-            allow=scene.config.race.allow_filters,
-        )
-    finally:
-        pinned.result()  # never left under way: a refused race takes its pin back
+    repository.pin(scene.repository, planned.run, planned.task.base)
+    patches.create(
+        store.patches,
+        scene.repository,
+        base=planned.task.base,
+        allow=scene.config.race.allow_filters,
+    )
     if scene.config.race.include_dirty:
         base = repository.dirty_base(
             scene.repository, store.patches, planned.task.base, scene.config.limits
