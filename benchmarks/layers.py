@@ -71,7 +71,9 @@ def _linked(source: Path, target: Path) -> float:
 
 def command_at_path(place: Place) -> list[Result]:
     """A command with an overlay over the checkout's path, against the same walls without."""
-    bwrap, *mounters = (shutil.which(name) or "" for name in ("bwrap", "unshare", "sh", "mount"))
+    bwrap, *mounters = (
+        shutil.which(name) or "" for name in ("bwrap", "unshare", "sh", "mount", "nsenter")
+    )
     folder = place.folder / "at-path"
     (folder / "frozen/.venv").mkdir(parents=True)
     for name in ("shop/.venv", "tree/.venv"):
@@ -80,8 +82,7 @@ def command_at_path(place: Place) -> list[Result]:
         lower=folder / "frozen",
         folder=folder / "layer",
         places={".venv": folder / "shop/.venv"},
-    )
-    layer.make()
+    ).mounted(mounters)
     held = Confinement(kind="bwrap", program=bwrap, mounters=tuple(mounters))
     plain = SandboxPolicy(
         state=folder / "state",

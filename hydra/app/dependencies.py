@@ -41,9 +41,9 @@ class Links:
         self._lock: int | None = None
         self._later = Later(self._link)
 
-    def result(self, *, writable: bool) -> Dependencies:
+    def result(self, mounters: tuple[str, ...]) -> Dependencies:
         """Waits for it. Raises `OSError`."""
-        return replace(self._later.result(), writable=writable)
+        return replace(self._later.result(), mounters=mounters)
 
     def remove(self) -> None:
         """Waits for it, and removes it; again does nothing."""
@@ -79,8 +79,7 @@ def linked(
         yield None
         return
     links = begun or Links(repository, plan.dependencies, frozen)
-    writable = bool(plan.confinement.mounters)
     try:
-        yield lambda: links.result(writable=writable)
+        yield lambda: links.result(plan.confinement.mounters)
     finally:
         links.remove()

@@ -16,8 +16,8 @@ class Confinement(NamedTuple):
     """How commands are confined on this machine, as tried and not as looked up.
 
     `kind` is `bwrap` or `none`; `reason` says why it is none, or else what this kernel leaves open;
-    `promises` are the sentences that hold; `program` is bwrap's path; `mounters` are unshare, sh
-    and mount, where folders can be shown copy-on-write.
+    `promises` are the sentences that hold; `program` is bwrap's path; `mounters` are unshare, sh,
+    mount and nsenter, where folders can be shown copy-on-write.
     """
 
     kind: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +14,7 @@ from hydra.model import Confinement
 from hydra.paths import make_private
 from hydra.process import CannotStart, run, scopes_work
 from hydra.sandbox import judge, trial_argv
-from hydra.sandbox.layers import TRIAL, Layer, mounting
+from hydra.sandbox.layers import TRIAL, Layer, entering
 from hydra.shortage import is_short
 
 OPEN_SOCKETS = (
@@ -58,25 +58,35 @@ async def try_layers(
 ) -> Confinement:
     """The same with what mounts overlays on the disk of `state`, where that works: found by doing
     there, in small, what package managers do."""
-    programs = [executables.find(name, environ.get("PATH")) for name in ("unshare", "sh", "mount")]
-    if not (confinement.holds and all(programs)):
+    names = ("unshare", "sh", "mount", "nsenter")
+    mounters = tuple(executables.find(name, environ.get("PATH")) for name in names)
+    if not (confinement.holds and all(mounters)):
         return confinement
     make_private(state / "g")
     with TemporaryDirectory(dir=state / "g", prefix="layer-") as scratch:
-        layer = Layer(lower=Path(scratch, "old"), folder=Path(scratch, "new"))
-        await trio.to_thread.run_sync(_prepare, layer)
-        argv = (*mounting(layer, programs), programs[1], "-c", TRIAL)
-        try:
-            ran = await run(argv, env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10)
-        except CannotStart:
-            return confinement
-    return confinement._replace(mounters=tuple(programs)) if ran.exit_code == 0 else confinement
+        works = await _can_mount(Path(scratch), mounters)
+    return confinement._replace(mounters=mounters) if works else confinement
 
 
-def _prepare(layer: Layer) -> None:
-    (layer.lower / "folder").mkdir(parents=True)
-    (layer.lower / "file").touch()
-    layer.make()
+async def _can_mount(scratch: Path, mounters: Sequence[str]) -> bool:
+    try:
+        layer = await trio.to_thread.run_sync(_mounted, scratch, mounters)
+    except OSError:
+        return False
+    trial = (mounters[1], "-c", TRIAL, "sh", str(layer.source("")))
+    try:
+        ran = await run((*entering(layer, mounters), *trial), env={}, cwd=Path("/"), timeout=10)
+    except CannotStart:
+        return False
+    finally:
+        layer.unmounted()
+    return ran.exit_code == 0
+
+
+def _mounted(scratch: Path, mounters: Sequence[str]) -> Layer:
+    (scratch / "old/folder").mkdir(parents=True)
+    (scratch / "old/file").touch()
+    return Layer(lower=scratch / "old", folder=scratch / "new").mounted(mounters)
 
 
 async def refused_network(confinement: Confinement, environ: Mapping[str, str]) -> str:

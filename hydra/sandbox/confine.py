@@ -10,7 +10,7 @@ from pathlib import Path
 from hydra.model import Confinement
 from hydra.sandbox.keeper_place import by_place, keeper_mounts
 from hydra.sandbox.lane_home import furnish, is_plain
-from hydra.sandbox.layers import mounting, users_own
+from hydra.sandbox.layers import entering, users_own
 from hydra.sandbox.mounts import Mount, arguments, mounts_of, read_only_at_last, real
 from hydra.sandbox.namespaces import FENCED, NAMESPACES, disarmed
 from hydra.sandbox.policy import SandboxPolicy
@@ -28,8 +28,7 @@ def confine(
     place = ("--chdir", str(_folder(policy)))  # bwrap sets PWD to that, too
     command = by_place(policy, argv)
     walls = (confinement.program, *inside, *network, *NAMESPACES, *place, "--", *command)
-    layer = policy.placement.overlaid
-    return walls if layer is None else (*mounting(layer, confinement.mounters), *walls)
+    return (*entering(policy.placement.layer, confinement.mounters), *walls)
 
 
 def _folder(policy: SandboxPolicy) -> Path:

@@ -1,44 +1,65 @@
 """Folders that a command may change as its own while they stay as they are: overlay mounts.
 
-They are made in a mount namespace around bwrap's, by programs of the system (util-linux), so that
-no agent has a part in it, and end with the command. The kernel parses the options of an overlay and
-splits them at commas and colons; so they name folders by Hydra's own names, from the folder where
-the mount is made, and never by a user's path.
+They are made once, in a mount namespace around those of the commands, by programs of the system
+(util-linux), so that no agent has a part in it. No process keeps that namespace but Hydra's own
+descriptor of it: it ends with Hydra, whatever ends that. The kernel parses the options of an
+overlay and splits them at commas and colons; so they name folders by Hydra's own names, from the
+folder where the mount is made, and never by a user's path.
 """
 
 from __future__ import annotations
 
 import os
+import select
+import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO, NamedTuple
 
 UPPER, WORK, MOUNT = "upper", "work", "mount"
 
 _SCRIPT = (
-    'cd "$1" && "$2" -t overlay -o "nosuid,nodev,lowerdir=lower,upperdir=upper,workdir=work$3" '
-    'overlay mount && shift 3 && exec "$@"'
+    '"$1" -t overlay -o "nosuid,nodev,lowerdir=lower,upperdir=upper,workdir=work$2" overlay mount'
+    " && echo mounted && read -r end"
 )
-"""Run by sh with the layer's folder, mount's path and further options; `lower` is a link."""
+"""Run by sh in the layer's folder with mount's path and further options; `lower` is a link."""
+
+_MOUNTED_WITHIN = 30.0
+"""Seconds for that; a disk that is asleep wakes up in less."""
 
 _USERS = ",userxattr"
 """Without it an ordinary user's mount succeeds and then cannot mark a folder as emptied."""
+
+
+class Namespaces(NamedTuple):
+    """Descriptors of the mount namespace in which a layer is mounted, and of the user namespace
+    that owns it, where an ordinary user had to make one. Both last as long as these."""
+
+    mount: int
+    user: int | None = None
+
+    def close(self) -> None:
+        """Lets go of both."""
+        for fd in self:
+            if fd is not None:
+                os.close(fd)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
     """`lower` is shown copy-on-write; `folder` holds what is changed, of one lane or one check.
 
-    `places` are the entries of `lower` with where each is mounted. Two commands may not have one
-    folder at the same time: what the kernel then does is undefined.
+    `places` are the entries of `lower` with where each is mounted. One folder may not be mounted
+    twice at the same time: what the kernel then does is undefined.
     """
 
     lower: Path
     folder: Path
     places: Mapping[str, Path] = field(default_factory=dict)
-    writable: bool = True
-    """Whether this machine has overlays; without them `lower` itself is shown, read-only."""
+    namespaces: Namespaces | None = None
+    """Where it is mounted; None: it is not (yet), and `lower` itself is shown, read-only."""
 
     @property
     def upper(self) -> Path:
@@ -52,12 +73,21 @@ class Layer:
 
     def source(self, name: str) -> Path:
         """Where an entry of `lower` is to be found, once it is mounted."""
-        return (self.folder / MOUNT if self.writable else self.lower) / name
+        return (self.folder / MOUNT if self.namespaces else self.lower) / name
 
-    def make(self) -> None:
-        """Makes its folders. Raises `OSError`."""
-        if not self.writable:
-            return
+    def mounted(self, mounters: Sequence[str]) -> Layer:
+        """The same, with its folders made, and mounted in namespaces of its own. `mounters` are
+        unshare, sh, mount and nsenter, by absolute paths. Raises `OSError`."""
+        self._make()
+        return replace(self, namespaces=_mount(self.folder, mounters))
+
+    def unmounted(self) -> Layer:
+        """The same, unmounted once no command is left in it."""
+        if self.namespaces:
+            self.namespaces.close()
+        return replace(self, namespaces=None)
+
+    def _make(self) -> None:
         for name in (UPPER, WORK, MOUNT):
             (self.folder / name).mkdir(parents=True, exist_ok=True, mode=0o700)
         if not os.path.lexists(self.folder / "lower"):
@@ -85,27 +115,63 @@ class Placement:
 
     @property
     def overlaid(self) -> Layer | None:
-        """The layer that has to be mounted before bwrap."""
-        return self.layer if self.layer is not None and self.layer.writable else None
+        """The layer whose namespaces bwrap is started in."""
+        return self.layer if self.layer is not None and self.layer.namespaces else None
 
 
-def mounting(layer: Layer, programs: Sequence[str]) -> list[str]:
-    """What goes before bwrap; `programs` are unshare, sh and mount, by absolute paths. All of it
-    keeps its process id, so whoever waits for the command waits for bwrap."""
-    unshare, sh, mount = programs
-    own = [] if os.geteuid() == 0 else ["-Ur"]
-    options = "" if os.geteuid() == 0 else _USERS
-    outer = [unshare, *own, "-m", "--propagation", "slave", "--"]
-    return [*outer, sh, "-c", _SCRIPT, "sh", str(layer.folder), mount, options]
+def _mount(folder: Path, mounters: Sequence[str]) -> Namespaces:
+    unshare, sh, mount, *_ = mounters
+    own, options = ([], "") if os.geteuid() == 0 else (["-Ur"], _USERS)
+    line = [unshare, *own, "-m", "--propagation", "slave", "--", sh, "-c", _SCRIPT, "sh"]
+    with subprocess.Popen(
+        [*line, mount, options],
+        cwd=folder,
+        env={"LC_ALL": "C"},  # else half of what mount reads is a locale's
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        if not _says(process.stdout, b"mounted\n"):
+            process.kill()
+            raise OSError(process.stderr.read().decode(errors="replace").strip() or "no overlay")
+        return _namespaces(process.pid)
+
+
+def _says(stream: IO[bytes], line: bytes) -> bool:
+    ready, _, _ = select.select([stream], [], [], _MOUNTED_WITHIN)
+    return bool(ready) and stream.readline() == line
+
+
+def _namespaces(pid: int) -> Namespaces:
+    mount = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY)
+    if os.geteuid() == 0:
+        return Namespaces(mount)
+    try:
+        return Namespaces(mount, os.open(f"/proc/{pid}/ns/user", os.O_RDONLY))
+    except OSError:
+        os.close(mount)
+        raise
+
+
+def entering(layer: Layer | None, mounters: Sequence[str]) -> list[str]:
+    """What goes before bwrap, which then is the process that was started; nothing where nothing is
+    mounted. No command gets a descriptor of it: nsenter opens and closes its own."""
+    if layer is None or layer.namespaces is None:
+        return []
+    folder, (mount, user) = f"/proc/{os.getpid()}/fd", layer.namespaces
+    own = [] if user is None else [f"--user={folder}/{user}", "--preserve-credentials"]
+    return [mounters[-1], *own, f"--mount={folder}/{mount}", "--"]
 
 
 def users_own() -> list[str]:
-    """For bwrap behind `mounting`: an ordinary user is root out there, and himself again inside."""
+    """For bwrap behind `entering`: an ordinary user is root out there, and himself again inside."""
     if os.geteuid() == 0:
         return []
     return ["--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid())]
 
 
-TRIAL = "cd mount && rm file && rmdir folder && mkdir folder && : > folder/new && test ! -e file"
-"""What a command does in a layer of a `file` and an empty `folder`: where this is refused, so are
-package managers."""
+TRIAL = 'cd "$1" && rm file && rmdir folder && mkdir folder && : > folder/new && test ! -e file'
+"""What sh does at the top of a layer of a `file` and an empty `folder`: where this is refused, so
+are package managers."""

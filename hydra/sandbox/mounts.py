@@ -155,7 +155,7 @@ def _bind(policy: SandboxPolicy, place: Path) -> Mount:
 def _layer_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
     layer = policy.placement.layer
     if layer is not None:
-        option = "--bind" if layer.writable else "--ro-bind"
+        option = "--bind" if layer.namespaces else "--ro-bind"
         for name, target in layer.places.items():
             yield Mount(option, target, str(layer.source(name)))
 

@@ -74,8 +74,8 @@ class Dependencies:
     files: tuple[PurePosixPath, ...] = ()
     outside: tuple[PurePosixPath, ...] = ()
     notes: tuple[str, ...] = ()
-    writable: bool = True
-    """Whether this machine shows them copy-on-write; else read-only."""
+    mounters: tuple[str, ...] = ()
+    """What shows them copy-on-write here (`Confinement.mounters`); else they are read-only."""
 
     def layer(self, folder: Path, worktree: Path, place: Path) -> Layer | None:
         """For a lane whose `worktree` is seen at `place`, with a mount point in it for each folder
@@ -88,9 +88,8 @@ class Dependencies:
             with folder_below(worktree, name.parts, make=True):
                 pass
         places = {str(_entry(name)): place / name for name in (*names, *self.outside)}
-        layer = Layer(lower=self.frozen, folder=folder, places=places, writable=self.writable)
-        layer.make()
-        return layer
+        layer = Layer(lower=self.frozen, folder=folder, places=places)
+        return layer.mounted(self.mounters) if self.mounters else layer
 
     def copy_files(self, worktree: Path) -> None:
         """Into a lane whose base has none of that name. Raises `Refused`, `OSError`."""

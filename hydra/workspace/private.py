@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -252,6 +253,8 @@ class PrivateGround:
 
     def remove(self) -> None:
         """Worktree, repository and home; never the record or the patches."""
+        if layer := self._placement.layer:
+            self._placement = replace(self._placement, layer=layer.unmounted())
         tree.remove(self._ground)
 
     def _note(self) -> None:
@@ -300,9 +303,9 @@ class PrivateGround:
         layer = None
         if self._dependencies is not None:
             dependencies = self._dependencies()
-            layer = dependencies.layer(self._ground / "layer", self.worktree, place)
             dependencies.copy_files(self.worktree)
             self.notes += dependencies.notes
+            layer = dependencies.layer(self._ground / "layer", self.worktree, place)
         self._placement = Placement(path=place, layer=layer, borrowed=borrowed.names)
 
     def _taken(self, attempt: int, message: str, secrets_in: Count | None, *, last: bool) -> Patch:
