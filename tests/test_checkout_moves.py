@@ -12,6 +12,7 @@ import pytest
 
 from tests.conftest import git
 from tests.support import fakes
+from tests.support.processes import wait_until
 from tests.support.trust import Place, by_ordinary, exactly, needs_bwrap, place
 
 __all__ = ["place"]
@@ -64,6 +65,8 @@ def raced(place: Place, change: Callable[[Path], None]) -> tuple[int, dict[str, 
         "race", "Do it", "-a", "claude", "--check", "grep fixed src/pager.py", "--json"
     )
     gate.wait()
+    # The base is tested beside the agents, from the repository: twice, as it fails.
+    assert wait_until(lambda: events(place).count(b'"check_ended"') == 2)
     change(place.repo)
     for path in (place.repo, *place.repo.rglob("*")) if place.repo.is_dir() else ():
         shutil.chown(path, place.uid, place.uid)
@@ -73,6 +76,10 @@ def raced(place: Place, change: Callable[[Path], None]) -> tuple[int, dict[str, 
     gate.close()
     assert users_own(place) == before
     return race.returncode, document
+
+
+def events(place: Place) -> bytes:
+    return b"".join(file.read_bytes() for file in place.state.glob("*/runs/[!.]*/events.jsonl"))
 
 
 def users_own(place: Place) -> dict[str, object]:

@@ -85,6 +85,13 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             "pytest could not run on it, nor on the base: pytest: not found",
         ),
         (
+            result({UP: True}),
+            stopped(Status.NOT_RUN, "its clean worktree could not be made"),
+            "untested",
+            "pytest passes with it, and could not run on the base: "
+            "its clean worktree could not be made",
+        ),
+        (
             stopped(Status.SETUP_FAILED, "npm ci exited with 1"),
             PASSING,
             "untested",
