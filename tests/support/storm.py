@@ -8,7 +8,9 @@ instruction and its end, and runs one command of Hydra, as a person would. In ev
 that command is killed as well, and run again. Then:
   - no process of the round is left, by whatever still names it (tests/live/leftovers.py);
   - every file that an agent had synced and then entered in the ledger is in the lane's patch;
-  - the record is closed, each lane ended once, and a second command has nothing to recover.
+  - the record is closed, each lane ended once, and a second command has nothing to recover;
+  - the user's .venv, in which each agent has installed and removed, is as it was, and of the tree
+    of links that was made of it nothing is left.
 
 The ledger is a FIFO beside the repository. A confined agent may write to one though its root is
 read-only; what is written is in the kernel at once and in order, and outlives every process that
@@ -49,6 +51,11 @@ lane, ledger, token, seconds, *who = sys.argv[1:]
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
 log = os.open(ledger, os.O_WRONLY)
+if not who and os.path.isdir(".venv/lib"):  # a package manager's work, which no patch has
+    for number in range(20):
+        os.unlink(".venv/lib/%d.py" % number)
+        with open(".venv/lib/%d.txt" % number, "w") as file:
+            file.write(lane)
 def write(who, seconds):
     number = 0
     end = time.monotonic() + seconds
@@ -143,9 +150,37 @@ class Round:
 def hydra_in(scratch: Path) -> Hydra:
     """This checkout's, whichever is installed; with what an ordinary user's Python was given."""
     hydra = Hydra(scratch, make_repository(scratch / "shop"))
+    install(hydra.repo)
     places = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     hydra.extra["PYTHONPATH"] = os.pathsep.join(places)
     return hydra
+
+
+PACKAGES = 300
+
+
+def install(repo: Path) -> None:
+    """A .venv, as its user has made it."""
+    (repo / ".gitignore").write_text(".venv/\n")
+    git(repo, "add", ".gitignore")
+    git(repo, "commit", "-qm", "Ignore the environment")
+    lib = repo / ".venv" / "lib"
+    lib.mkdir(parents=True)
+    for number in range(PACKAGES):
+        (lib / f"{number}.py").write_text(f"{number}\n")
+
+
+def environment(repo: Path) -> dict[str, tuple[object, ...]]:
+    """All that its user may see of it; links of a race to it come and go."""
+    top = repo / ".venv"
+    paths = (top, *top.rglob("*"))
+    return {
+        str(path): (path.lstat().st_mode, path.lstat().st_mtime_ns, text(path)) for path in paths
+    }
+
+
+def text(path: Path) -> str:
+    return path.read_text() if path.is_file() else ""
 
 
 class Storm:
@@ -155,6 +190,7 @@ class Storm:
         self.chance = random.Random(seed)
         self.ledger = Ledger(scratch / "ledger")
         self.hydra = hydra_in(scratch)
+        self.environment = environment(self.hydra.repo)
         self.writer = scratch / "writer.py"
         self.writer.write_text(WRITER)
         self.bwrap = bwrap
@@ -249,6 +285,10 @@ class Storm:
         if again:
             done.faults.append(f"a second command had something to say: {again}")
         done.faults += self._pin_faults()
+        if environment(self.hydra.repo) != self.environment:
+            done.faults.append("the user's .venv was changed")
+        if links := [*self.hydra.state.glob("g/*/_frozen")]:
+            done.faults.append(f"links are left: {links}")
 
     def _pin_faults(self) -> Iterator[str]:
         listed = git(self.hydra.repo, "for-each-ref", "--format=%(refname)", "refs/hydra")
