@@ -40,6 +40,9 @@ GONE = 60.0
 _DRAIN = 2.0
 """Seconds that stdout and stderr may still take to end once nothing runs that could write."""
 
+_WALLS = "bwrap: "
+"""How a confinement that could not be made begins its last line."""
+
 OnChunk = Callable[[bytes], None]
 
 
@@ -168,14 +171,17 @@ class Child:
             self._swept = True
             await trio.to_thread.run_sync(self._sweep)
 
-    def require_started(self, program: str, stderr: str) -> None:
-        """Raises `CannotStart` when `program` was never executed; `stderr` may say why."""
+    def require_started(self, program: str, stderr: str, *, stopped: bool = False) -> None:
+        """Raises `CannotStart` when `program` was never executed; `stderr` may say why. Nobody
+        starts what was `stopped` meanwhile a second time."""
         if self.cannot is not None:
             raise cannot_execute(program, self.cannot, stderr)
         if not self.started.is_set():
-            said = stderr.strip().splitlines()
-            reason = said[-1] if said else "nothing was said"
-            raise CannotStart(f"{program} was never started: {reason}", stderr=stderr)
+            lines = stderr.strip().splitlines()
+            reason = lines[-1] if lines else "nothing was said"
+            passing = reason.startswith(_WALLS) and not stopped
+            text = f"{program} was never started: {reason}"
+            raise CannotStart(text, stderr=stderr, passing=passing)
 
     def force(self) -> None:
         """Kills the keeper and all below from outside: it did not answer."""
