@@ -11,6 +11,7 @@ import pytest
 
 from hydra.model import Confinement
 from hydra.process import CannotStart, Control, Inlet, Wrap, run
+from hydra.process.anew import WAITS
 from hydra.sandbox import SandboxPolicy, confine
 from hydra.sandbox.discovery import compute_view
 from tests.support.processes import Watched, namespaces_work
@@ -38,17 +39,18 @@ async def ran(wrap: Wrap, *argv: str) -> tuple[int | None, bytes]:
     return done.exit_code, done.stdout
 
 
-async def test_it_is_computed_and_made_once_more_and_is_given_all_that_it_needs() -> None:
-    wrap = Falling(1)
+@pytest.mark.parametrize("times", [1, len(WAITS)])
+async def test_it_is_computed_and_made_anew_and_is_given_all_that_it_needs(times: int) -> None:
+    wrap = Falling(times)
     assert await ran(wrap, "cat") == (0, b"task")
-    assert wrap.calls == 2
+    assert wrap.calls == times + 1
 
 
-async def test_one_that_falls_again_says_why() -> None:
+async def test_one_that_falls_again_and_again_says_why() -> None:
     wrap = Falling(9)
     with pytest.raises(CannotStart, match="cat was never started: bwrap: Can't mkdir /opt/x"):
         await ran(wrap, "cat")
-    assert wrap.calls == 2
+    assert wrap.calls == len(WAITS) + 1
 
 
 @pytest.mark.parametrize("argv", [("/nowhere",), ("sh", "-c", "echo bwrap: no >&2; exit 1")])

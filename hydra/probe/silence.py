@@ -18,7 +18,7 @@ def unanswered(
     result: DetectResult, descriptor: Descriptor, answers: Mapping[str, ProbeOutput]
 ) -> DetectResult:
     """`result`; where a help text never came, or a sandbox was never tried, with that as its error,
-    and not that flags are gone or the sandbox is broken."""
+    and not that flags are gone or the sandbox is broken. With what the program said last."""
     error = result.error
     if error is None or descriptor.unrunnable:
         return result
@@ -31,6 +31,8 @@ def _is_silent(answer: ProbeOutput, error: Failure) -> bool:
         return True
     if answer.argv != error.command:
         return False
+    if error.reason in ("cannot_start", "probe_failed"):
+        return True
     failed = error.kind == "UnsupportedFlag" and answer.exit_code != 0
     never_ran = error.reason == "sandbox_broken" and not answer.ran
     return (failed and not options(answer.stdout)) or never_ran
