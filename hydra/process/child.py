@@ -27,6 +27,10 @@ KEEPERS_MARKS = (MARK, "HYDRA_OWNER")
 ANSWER = 10.0
 """Seconds for the keeper to report that all is dead after a KILL; then it is killed itself."""
 
+ROOM = 1024 * 1024
+"""Bytes that an agent's stdout holds while nobody reads. A CLI that ends by `process.exit` loses
+what the pipe did not take yet (Gemini CLI 0.61.0 echoes the whole task in one line)."""
+
 _CHUNK = 65536
 _STATUS_LINE = 4096
 _SURVIVORS = 100
@@ -276,6 +280,22 @@ async def streams(
             await stdout_ended.wait()
             await stderr_ended.wait()
         nursery.cancel_scope.cancel()
+    # A sink may have been too slow for that, or Hydra may have had no core.
+    await _empty(child.stdout, on_stdout, stdout_ended)
+    await _empty(child.stderr, on_stderr, stderr_ended)
+
+
+async def _empty(stream: trio.lowlevel.FdStream, sink: OnChunk, ended: trio.Event) -> None:
+    """Reads what stands in a pipe, and no more than one holds: whoever escaped may write on."""
+    size = 0
+    with contextlib.suppress(OSError):  # nothing stands in it, or the end of a terminal
+        while not ended.is_set() and size < ROOM:
+            chunk = os.read(stream.fileno(), _CHUNK)
+            if not chunk:
+                return
+            sink(chunk)
+            size += len(chunk)
+            await trio.lowlevel.checkpoint()
 
 
 async def _pump(stream: trio.lowlevel.FdStream, sink: OnChunk, ended: trio.Event) -> None:
