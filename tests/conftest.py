@@ -7,14 +7,14 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import command, fakes
+from tests.support import command, fakes, reports
 
 # The same examples in every run, and no clock: whether a run is green is not a matter of chance or
 # of what else the machine does. `pytest --hypothesis-profile=default` looks for new ones.
@@ -50,9 +50,21 @@ def _no_real_places(
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What failed in CI once has to be told by its report alone."""
+    report = yield
+    if report.failed and call.excinfo is not None:
+        report.sections += reports.sections(call.excinfo.value)
+    return report
+
+
 @pytest.fixture(autouse=True)
 def _nothing_left_running() -> Iterator[None]:
     """A race that a test has started ends with the test, also where it fails."""
+    reports.clear()
     yield
     command.end_started()
 

@@ -14,7 +14,7 @@ import pytest
 from hydra import probe
 from hydra.adapters import registry
 from hydra.errors import Failure
-from hydra.model import Confinement, DetectResult
+from hydra.model import Confinement, DetectResult, SignIn
 from hydra.probe import running
 from hydra.recover import record
 from hydra.reporters.document import plan_document
@@ -265,6 +265,55 @@ async def test_where_none_works_the_agent_itself_is_told_and_not_a_stranger(
     assert isinstance(result.error, Failure)
     assert (result.error.kind, result.error.command[0]) == ("SpawnFailed", f"{broken}/claude")
     assert [text for text in result.warnings if f"{stranger}/claude was passed over" in text]
+
+
+def silent(scratch: Path, key: str, words: str, end: str) -> Path:
+    """A good program, that ends by the shell's `end` where its arguments begin so."""
+    good = agent(scratch, "good", key) / key
+    script = f'case "$*" in "{words}"*) {end};; esac\nexec {good} "$@"'
+    return program(scratch / "silent", key, script).parent
+
+
+SILENT = {
+    "echo 'bwrap: no' >&2; exit 1": "ended with exit 1",
+    "echo 'bwrap: no' >&2; kill -9 $$": "was ended by signal 9",
+    "echo 'bwrap: no'; exit 126": "cannot be started",
+}
+
+
+@pytest.mark.parametrize("end", SILENT)
+async def test_a_help_that_failed_is_told_and_not_that_its_flags_are_gone(
+    scratch: Path, end: str
+) -> None:
+    folder = silent(scratch, "claude", "--help", end)
+    result = await detect(scratch, "claude", folder, Path("/usr/bin"), Path("/bin"))
+    assert result.error is not None
+    assert result.error.kind == "SpawnFailed"
+    assert result.error.message == f"`{folder}/claude --help` {SILENT[end]}: bwrap: no"
+
+
+@pytest.mark.parametrize("code", [0, 1])
+async def test_a_help_that_shows_other_flags_lacks_those_whatever_its_exit(
+    scratch: Path, code: int
+) -> None:
+    folder = silent(scratch, "claude", "--help", f"echo '  --another  x'; exit {code}")
+    result = await detect(scratch, "claude", folder, Path("/usr/bin"), Path("/bin"))
+    assert result.error is not None
+    assert result.error.reason == "flag_gone"
+
+
+@pytest.mark.parametrize("end", ["exit 126", "kill -9 $$"])
+async def test_a_sign_in_that_could_not_be_asked_for_is_not_known(scratch: Path, end: str) -> None:
+    folder = silent(scratch, "codex", "login status", end)
+    result = await detect(scratch, "codex", folder, Path("/usr/bin"), Path("/bin"))
+    assert (result.error, result.sign_in) == (None, SignIn.UNKNOWN)
+
+
+async def test_a_sandbox_that_could_not_be_tried_is_not_broken(scratch: Path) -> None:
+    folder = silent(scratch, "codex", "sandbox", "echo 'bwrap: no' >&2; exit 126")
+    result = await detect(scratch, "codex", folder, Path("/usr/bin"), Path("/bin"))
+    assert result.error is not None
+    assert result.error.message.endswith("/codex sandbox -- true` cannot be started: bwrap: no")
 
 
 async def test_an_editor_by_a_generic_name_is_no_news(scratch: Path) -> None:

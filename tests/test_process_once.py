@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,17 @@ async def test_a_confinement_that_fails_says_why() -> None:
     with pytest.raises(CannotStart, match=r"true was never started: bwrap: no such luck") as error:
         await run(("true",), env=dict(os.environ), cwd=Path("/"), timeout=9, wrap=wrap)
     assert error.value.stderr == "bwrap: no such luck\n"
+
+
+async def test_a_slow_reader_gets_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands in the pipe when the time for reading it is over."""
+    monkeypatch.setattr("hydra.process.child._DRAIN", 0.01)
+    script = "head -c 900000 /dev/zero; echo END; head -c 60000 /dev/zero >&2; echo END >&2"
+    ran = await run(
+        ("sh", "-c", script),
+        env=dict(os.environ),
+        cwd=Path("/"),
+        timeout=30,
+        on_output=lambda chunk: time.sleep(0.02),
+    )
+    assert (len(ran.stdout), len(ran.stderr)) == (900004, 60004)

@@ -26,8 +26,6 @@ from hydra.model import CapabilitySet, DetectResult, ProbeOutput, SignIn
 
 Probes = Mapping[str, ProbeOutput]
 
-_CANNOT_EXECUTE = (126, 127)
-
 
 class Identity(NamedTuple):
     """What proves that a program is the agent: its version text, or words of its help text."""
@@ -103,14 +101,7 @@ def _not_started(reading: Reading) -> AgentError | None:
     probe = reading.probes.get("version")
     if probe is None or probe.exit_code == 0 or reading.version:
         return None
-    if probe.timed_out:
-        text, reason = f"did not answer within {probe.seconds:.0f} s", "probe_timeout"
-    elif probe.exit_code is None or probe.exit_code in _CANNOT_EXECUTE:
-        text, reason = "cannot be started", "cannot_start"
-    elif probe.exit_code < 0:
-        text, reason = f"was ended by signal {-probe.exit_code}", "probe_failed"
-    else:
-        text, reason = f"ended with exit {probe.exit_code}", "probe_failed"
+    text, reason = probe.ending
     return SpawnFailed(
         f"`{' '.join(probe.argv)}` {text}",
         adapter=reading.descriptor.key,

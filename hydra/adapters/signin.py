@@ -26,7 +26,7 @@ def sign_in_state(
             return SignIn.SEEMS_SO, f"{name} is set"
     if files_present:
         return SignIn.SEEMS_SO, "its credentials file is there"
-    if probe is None or probe.exit_code is None:
+    if probe is None or not probe.ran:
         return SignIn.UNKNOWN, ""
     return SignIn.MISSING, f"`{_command(descriptor, probe)}` says signed out"
 

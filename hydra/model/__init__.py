@@ -17,6 +17,7 @@ from hydra.model.agents import (
     SignIn,
     SpawnRequest,
     Tier,
+    has_run,
 )
 from hydra.model.asked import (
     RETRY_REASONS,
@@ -79,4 +80,5 @@ __all__ = [
     "TrialCap",
     "Usage",
     "Weights",
+    "has_run",
 ]

@@ -93,6 +93,14 @@ class CapabilitySet:
         return replace(self, **{name: dropped})
 
 
+_CANNOT_EXECUTE = (126, 127)
+
+
+def has_run(exit_code: int | None) -> bool:
+    """Whether a program ended by itself: it was started, and no signal ended it."""
+    return exit_code is not None and exit_code >= 0 and exit_code not in _CANNOT_EXECUTE
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeOutput:
     """What one probe of a CLI gave. `exit_code` is None when it did not end by itself."""
@@ -104,6 +112,22 @@ class ProbeOutput:
     stderr: str = ""
     timed_out: bool = False
     seconds: float = 0.0
+
+    @property
+    def ran(self) -> bool:
+        """Whether the program itself ended: started, and by no signal."""
+        return has_run(self.exit_code)
+
+    @property
+    def ending(self) -> tuple[str, str]:
+        """How it failed, in words that go on after the command, and as a failure's reason."""
+        if self.timed_out:
+            return f"did not answer within {self.seconds:.0f} s", "probe_timeout"
+        if self.exit_code is None or self.exit_code in _CANNOT_EXECUTE:
+            return "cannot be started", "cannot_start"
+        if self.exit_code < 0:
+            return f"was ended by signal {-self.exit_code}", "probe_failed"
+        return f"ended with exit {self.exit_code}", "probe_failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

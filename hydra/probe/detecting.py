@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 import trio
 
 from hydra.adapters.contract import Adapter, Descriptor, Probe
-from hydra.errors import NOT_INSTALLED, BinaryMissing, Failure, SpawnFailed
+from hydra.errors import NOT_INSTALLED, BinaryMissing, Failure
 from hydra.model import DetectResult, ProbeOutput, SignIn
 from hydra.probe.candidates import candidates, is_unfit, most_telling, passing_over
 from hydra.probe.identity import identify
@@ -18,6 +18,7 @@ from hydra.probe.memory import Answer, Memory
 from hydra.probe.pool import Asked, Pool, cores
 from hydra.probe.questions import SIGN_IN, Question, ask, seems_signed_in
 from hydra.probe.running import Views, put
+from hydra.probe.silence import unanswered
 from hydra.probe.surroundings import Surroundings
 
 
@@ -96,7 +97,7 @@ class _Desk:
             probe.name: _as_output(probe, it if isinstance(it, Answer) else await it.wait())
             for probe, it in asked
         }
-        result = _unanswered(adapter.detect(str(binary), answers), descriptor, answers)
+        result = unanswered(adapter.detect(str(binary), answers), descriptor, answers)
         signed, detail = seems_signed_in(descriptor, self._around)
         if not signed or result.sign_in not in (SignIn.UNKNOWN, SignIn.MISSING):
             return result
@@ -131,26 +132,6 @@ def _as_output(probe: Probe, answer: Answer) -> ProbeOutput:
         timed_out=answer.timed_out,
         seconds=answer.seconds,
     )
-
-
-def _unanswered(
-    result: DetectResult, descriptor: Descriptor, answers: Mapping[str, ProbeOutput]
-) -> DetectResult:
-    """Where a help text never came, that, and not that flags are gone from it."""
-    late = next((answer for answer in answers.values() if answer.timed_out), None)
-    if late is None or result.error is None or result.error.kind != "UnsupportedFlag":
-        return result
-    if descriptor.unrunnable:
-        return result
-    error = SpawnFailed(
-        f"`{' '.join(late.argv)}` did not answer within {late.seconds:.0f} s",
-        adapter=descriptor.key,
-        command=late.argv,
-        stderr=late.stderr,
-        hint=descriptor.install_hint,
-        reason="probe_timeout",
-    )
-    return replace(result, error=error.failure)
 
 
 def _missing(descriptor: Descriptor, around: Surroundings) -> Failure:

@@ -10,6 +10,7 @@ from pathlib import Path
 from hydra import __version__
 from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.folders import folders_of, place_of
+from hydra.model import has_run
 from hydra.probe.identity import Identity
 from hydra.probe.memory import Answer
 from hydra.probe.surroundings import Surroundings
@@ -47,7 +48,7 @@ class Question:
 
     def lasts(self, answer: Answer) -> float | None:
         """Seconds for which an answer counts: 0 not at all, None until the program changes."""
-        if self.probe.name == SIGN_IN and answer.exit_code is not None:
+        if self.probe.name == SIGN_IN and has_run(answer.exit_code):
             # Elsewhere a system's keychain may hold the sign-in, and no file tells.
             believed = answer.exit_code == 0 or sys.platform == "linux"
             return SIGN_IN_LASTS if believed else 0.0

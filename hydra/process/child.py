@@ -27,6 +27,10 @@ KEEPERS_MARKS = (MARK, "HYDRA_OWNER")
 ANSWER = 10.0
 """Seconds for the keeper to report that all is dead after a KILL; then it is killed itself."""
 
+ROOM = 1024 * 1024
+"""Bytes that an agent's stdout holds while nobody reads. A CLI that ends by `process.exit` loses
+what the pipe did not take yet (Gemini CLI 0.61.0 echoes the whole task in one line)."""
+
 _CHUNK = 65536
 _STATUS_LINE = 4096
 _SURVIVORS = 100
@@ -39,6 +43,9 @@ GONE = 60.0
 """Seconds for the kernel to end a PID namespace whose init was killed; a dead disk may hold it."""
 _DRAIN = 2.0
 """Seconds that stdout and stderr may still take to end once nothing runs that could write."""
+
+_WALLS = "bwrap: "
+"""How a confinement that could not be made begins its last line."""
 
 OnChunk = Callable[[bytes], None]
 
@@ -168,14 +175,17 @@ class Child:
             self._swept = True
             await trio.to_thread.run_sync(self._sweep)
 
-    def require_started(self, program: str, stderr: str) -> None:
-        """Raises `CannotStart` when `program` was never executed; `stderr` may say why."""
+    def require_started(self, program: str, stderr: str, *, stopped: bool = False) -> None:
+        """Raises `CannotStart` when `program` was never executed; `stderr` may say why. Nobody
+        starts what was `stopped` meanwhile a second time."""
         if self.cannot is not None:
             raise cannot_execute(program, self.cannot, stderr)
         if not self.started.is_set():
-            said = stderr.strip().splitlines()
-            reason = said[-1] if said else "nothing was said"
-            raise CannotStart(f"{program} was never started: {reason}", stderr=stderr)
+            lines = stderr.strip().splitlines()
+            reason = lines[-1] if lines else "nothing was said"
+            passing = reason.startswith(_WALLS) and not stopped
+            text = f"{program} was never started: {reason}"
+            raise CannotStart(text, stderr=stderr, passing=passing)
 
     def force(self) -> None:
         """Kills the keeper and all below from outside: it did not answer."""
@@ -270,6 +280,22 @@ async def streams(
             await stdout_ended.wait()
             await stderr_ended.wait()
         nursery.cancel_scope.cancel()
+    # A sink may have been too slow for that, or Hydra may have had no core.
+    await _empty(child.stdout, on_stdout, stdout_ended)
+    await _empty(child.stderr, on_stderr, stderr_ended)
+
+
+async def _empty(stream: trio.lowlevel.FdStream, sink: OnChunk, ended: trio.Event) -> None:
+    """Reads what stands in a pipe, and no more than one holds: whoever escaped may write on."""
+    size = 0
+    with contextlib.suppress(OSError):  # nothing stands in it, or the end of a terminal
+        while not ended.is_set() and size < ROOM:
+            chunk = os.read(stream.fileno(), _CHUNK)
+            if not chunk:
+                return
+            sink(chunk)
+            size += len(chunk)
+            await trio.lowlevel.checkpoint()
 
 
 async def _pump(stream: trio.lowlevel.FdStream, sink: OnChunk, ended: trio.Event) -> None:

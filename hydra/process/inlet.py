@@ -55,19 +55,24 @@ class Inlet:
         A reader that has gone is no error: what is left stays `unsent`. A terminal is told of the
         end by its own sign, and stays open.
         """
-        with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            while self._queue or not self._closed:
-                if self._queue:
-                    await self._send_some(stream)
+        try:
+            with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await self._send_all(stream)
+                if terminal:
+                    # The first ends a line that was begun, the second is the end of file.
+                    await stream.send_all(_END_OF_FILE * 2)
                 else:
-                    self._changed = trio.Event()
-                    await self._changed.wait()
-            if terminal:
-                # The first ends a line that was begun, the second is the end of file.
-                await stream.send_all(_END_OF_FILE * 2)
+                    await stream.aclose()
+        finally:
+            self.gone = True
+
+    async def _send_all(self, stream: trio.abc.SendStream) -> None:
+        while self._queue or not self._closed:
+            if self._queue:
+                await self._send_some(stream)
             else:
-                await stream.aclose()
-        self.gone = True
+                self._changed = trio.Event()
+                await self._changed.wait()
 
     async def _send_some(self, stream: trio.abc.SendStream) -> None:
         data = self._queue[0]

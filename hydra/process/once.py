@@ -10,6 +10,7 @@ from pathlib import Path
 
 import trio
 
+from hydra.process.anew import anew
 from hydra.process.child import ANSWER, Child, OnChunk, streams
 from hydra.process.fairness import OnSleep, outlasts
 from hydra.process.records import Ran, Wrap, plain
@@ -20,6 +21,7 @@ def _forget(_chunk: bytes) -> None:
     pass
 
 
+@anew
 async def run(
     argv: tuple[str, ...],
     *,

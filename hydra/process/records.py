@@ -84,13 +84,17 @@ class CannotStart(Exception):
 
     `message` is a sentence; `errno` a name such as ENOENT, "" where there was none (the
     confinement's own failure); `stderr` what was said, at most `STDERR_EXCERPT` characters.
+    `passing`: the confinement fell, and may stand where it is computed anew.
     """
 
-    def __init__(self, message: str, *, errno: str = "", stderr: str = "") -> None:
+    def __init__(
+        self, message: str, *, errno: str = "", stderr: str = "", passing: bool = False
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.errno = errno
         self.stderr = stderr[-STDERR_EXCERPT:]
+        self.passing = passing
 
 
 def cannot_execute(program: str, number: int, stderr: str = "") -> CannotStart:

@@ -19,13 +19,9 @@ from pathlib import Path
 import trio
 
 from hydra.process import keeper, terminal
-from hydra.process.child import KEEPERS_MARKS, MARK, Child
+from hydra.process.child import KEEPERS_MARKS, MARK, ROOM, Child
 from hydra.process.fence import call_filters
 from hydra.process.records import CannotStart, Wrap, cannot_execute
-
-ROOM = 1024 * 1024
-"""Bytes that an agent's stdout holds while nobody reads. A CLI that ends by `process.exit` loses
-what the pipe did not take yet (Gemini CLI 0.61.0 echoes the whole task in one line)."""
 
 
 class Input(Enum):

@@ -10,6 +10,7 @@ import trio
 
 from hydra.model import Limits
 from hydra.process import proc, watch
+from hydra.process.anew import anew
 from hydra.process.child import ANSWER, Child, OnChunk, streams
 from hydra.process.control import Control, Graces, Ladder
 from hydra.process.inlet import Inlet
@@ -17,6 +18,7 @@ from hydra.process.records import End, Notice, Spec
 from hydra.process.spawning import Input, kept, sealed
 
 
+@anew
 async def supervise(
     spec: Spec,
     *,
@@ -69,7 +71,7 @@ async def supervise(
                     await child.finished.wait()
     finally:
         os.close(stdin)
-    child.require_started(spec.argv[0], tail.text)
+    child.require_started(spec.argv[0], tail.text, stopped=bool(control.reason))
     return End(
         exit=child.exit,
         stopped=control.reason if ladder.acted else "",
@@ -85,6 +87,7 @@ def _input(spec: Spec, inlet: Inlet | None) -> Input:
 
 
 async def _feed(inlet: Inlet, child: Child) -> None:
+    await child.started.wait()  # what is fed to a start that fails is lost to the next
     if child.stdin is None:
         await inlet.feed(child.stdout, terminal=True)
     else:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from hydra.sandbox.looking import entries_of, exists, first_bytes
+from hydra.sandbox.looking import entries_of, exists, first_bytes, status_of
 
 _SUFFIXES = frozenset(
     re.findall(
@@ -61,8 +61,8 @@ def is_program_by_name(path: Path) -> bool:
 def code_in(folder: Path) -> Iterator[Path]:
     """Programs and code that lie in a folder itself."""
     for entry in files_in(folder):
-        path = Path(entry.path)
-        runs = bool(entry.stat(follow_symlinks=False).st_mode & 0o111)
+        path, status = Path(entry.path), status_of(entry)
+        runs = status is not None and bool(status.st_mode & 0o111)
         if is_program_by_name(path) if runs else is_code(path):
             yield path
 

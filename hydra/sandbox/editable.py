@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from hydra.sandbox.looking import exists
+from hydra.sandbox.looking import exists, matches
 from hydra.sandbox.view import View
 
 _NO_MODULE = re.compile(r"No module named '?([A-Za-z_]\w*)")
@@ -57,11 +57,11 @@ def _modules_of(project: Path, name: str) -> Iterator[EditableModule]:
 
 def _editable_projects(view: View) -> Iterator[Path]:
     for packages in (
-        top for shown in view.shown for at in _PACKAGES for top in shown.path.glob(at)
+        top for shown in view.shown for at in _PACKAGES for top in matches(shown.path, at)
     ):
-        for record in packages.glob("*.dist-info/direct_url.json"):
+        for record in matches(packages, "*.dist-info/direct_url.json"):
             yield from _project_of(record)
-        for link in packages.glob("*.egg-link"):
+        for link in matches(packages, "*.egg-link"):
             yield Path(_text(link).partition("\n")[0])
 
 

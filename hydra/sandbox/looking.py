@@ -46,6 +46,22 @@ def entries_of(folder: str | Path) -> list[os.DirEntry[str]]:
         return []
 
 
+def matches(folder: Path, pattern: str) -> list[Path]:
+    """What `folder.glob` finds; nothing where a folder vanishes under it."""
+    try:
+        return list(folder.glob(pattern))
+    except OSError:
+        return []
+
+
+def status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Of the entry itself, no link followed; None where it has gone since the folder was read."""
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+
+
 def _mode(path: Path) -> int:
     try:
         return path.stat().st_mode

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hydra.sandbox.code import code_in, files_in
-from hydra.sandbox.looking import entries_of, is_folder
+from hydra.sandbox.looking import entries_of, is_folder, status_of
 from hydra.sandbox.tables import ON_PATH
 from hydra.sandbox.view import Shown
 
@@ -166,19 +166,12 @@ def _private(top: str, levels: int, account: tuple[int, frozenset[int]]) -> Iter
         folder, level = todo.popleft()
         for entry in entries_of(folder):
             seen += 1
-            if entry.is_symlink() or (status := _status(entry)) is None:
+            if entry.is_symlink() or (status := status_of(entry)) is None:
                 continue
             if _only_for(status, account):
                 yield from [Path(entry.path)] if _holds_something(status) else []
             elif stat.S_ISDIR(status.st_mode) and level < levels:
                 todo.append((entry.path, level + 1))
-
-
-def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
-    try:
-        return entry.stat(follow_symlinks=False)
-    except OSError:
-        return None
 
 
 def _holds_something(status: os.stat_result) -> bool:

@@ -62,7 +62,7 @@ def mounts_of(policy: SandboxPolicy) -> list[Mount]:
         *_layer_mounts(policy),
         *(Mount("--bind", target, str(source)) for source, target in policy.binds),
         *(_cover(it, policy.inside(it)) for it in map(real, hidden_in_worktree(policy))),
-        *(_mount("--ro-bind", place) for place in policy.readonly),
+        *(_mount("--ro-bind", place) for place in policy.readonly if exists(place)),
         *late_mounts(),
     ]
 
@@ -134,7 +134,9 @@ def _view_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
     for place, target in view.links.items():
         if home is None or home not in place.parents:  # those in HOME are made with it
             yield Mount("--symlink", place, target)
-    shown = [_mount("--ro-bind", it.path) for it in view.shown if not _is_in_place(policy, it.path)]
+    # The view is as old as the race: an update may have put another folder in the place of one.
+    outside = (place.path for place in view.shown if not _is_in_place(policy, place.path))
+    shown = [_mount("--ro-bind", path) for path in outside if exists(path)]
     seals = [Mount("--tmpfs", place) for place in _sealed(policy)]
     # What holds another comes first; of two for one place the seal is laid last.
     yield from sorted((*shown, *seals), key=lambda mount: mount.target.parts)

@@ -18,7 +18,7 @@ from hydra.sandbox.code import (
     is_work,
 )
 from hydra.sandbox.elf import needed_libraries
-from hydra.sandbox.looking import entries_of, is_file, is_folder, is_program
+from hydra.sandbox.looking import entries_of, is_file, is_folder, is_program, matches
 from hydra.sandbox.masking import is_telling
 from hydra.sandbox.showing import ShownPlaces
 from hydra.sandbox.tables import (
@@ -143,8 +143,8 @@ class Programs:
 
     def _application(self, folder: Path, reason: str) -> None:
         for mark, parts in APPLICATIONS.items():
-            if any(folder.glob(mark)):
-                for path in (path for part in parts for path in folder.glob(part)):
+            if matches(folder, mark):
+                for path in (path for part in parts for path in matches(folder, part)):
                     self._places.show(path, reason)
 
     def _known_root(self, real: Path, reason: str) -> bool:

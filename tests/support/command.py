@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.support import fakes
+from tests.support import fakes, reports
 
 _started: list[subprocess.Popen[str]] = []
 
@@ -65,6 +65,7 @@ def completed(
         **account(os.geteuid() if uid is None else uid),
         **options,
     )
+    reports.note(argv, done.returncode, done.stdout, done.stderr)
     return done
 
 
@@ -199,7 +200,12 @@ class Race:
 
     def lane(self, name: str) -> Mapping[str, Any]:
         """One lane of the document."""
-        found: Mapping[str, Any] = next(
-            lane for lane in self.document["lanes"] if lane["lane"] == name
-        )
-        return found
+        lanes = {lane["lane"]: lane for lane in self.document.get("lanes", ())}
+        assert name in lanes, f"no lane {name}: {self}"
+        lane: Mapping[str, Any] = lanes[name]
+        return lane
+
+    def __str__(self) -> str:
+        """All of it: pytest cuts what is no text to a few words."""
+        document = json.dumps(self.document, indent=1)
+        return f"exit {self.code}\n--- document\n{document}\n--- stderr\n{self.stderr}"

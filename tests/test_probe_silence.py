@@ -1,0 +1,25 @@
+"""Of every agent that Hydra runs: a probe that gave no answer is told as that."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from hydra.app.conformance.subjects import chosen
+from hydra.probe.silence import unanswered
+
+
+def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None:
+    lines: list[str] = []
+    for subject in chosen([], [], None, os.environ).subjects:
+        descriptor = subject.adapter.descriptor
+        answers = subject.versions()[-1].probes(descriptor.probes) if subject.versions() else {}
+        help = "exec_help" if subject.key == "codex" else "help"
+        for name in {"version", help} & answers.keys():
+            silent = replace(answers[name], exit_code=126, stdout="", stderr="bwrap: no")
+            failed = {**answers, name: silent}
+            error = unanswered(subject.detect(failed), descriptor, failed).error
+            lines.append(error.message if error else f"{subject.key} {name}: ready")
+    untold = [line for line in lines if not line.endswith("cannot be started: bwrap: no")]
+    assert untold == ["acp help: ready"]  # no flag of it is needed
+    assert len(lines) > 40
