@@ -99,7 +99,19 @@ class _Held:
             return "fixed" if mended else ""
         if not self.now.unnamed:
             return "vanished"
+        if self._as_many() and self._in_one_that_passed(name):
+            return _WORDS[was, "passed"]
         return "" if was == "skipped" else "unknown"
+
+    def _as_many(self) -> bool:
+        """Whether as many tests ran, and no more of them were skipped."""
+        if not self.now.counts_skipped:
+            return False
+        return self.now.total == self.base.total and self.now.skipped <= self.base.skipped
+
+    def _in_one_that_passed(self, name: str) -> bool:
+        """vitest, jest and go name the tests of a file or package only where one of them fails."""
+        return any(self.now.by_id.get(group) == "passed" for group in above(name))
 
     def _of_now(self, name: str, status: Status) -> str:
         if status == "failed":
@@ -112,7 +124,10 @@ class _Held:
         if not self.base.unnamed and not self.now.unnamed:
             return True
         failed = {name for name, was in self.base.by_id.items() if was == "failed"}
-        mended = sum(name in failed for name in self.lists.get("unknown", ()))
+        mended = sum(
+            name in failed and not self._in_one_that_passed(name)
+            for name in self.lists.get("unknown", ())
+        )
         unsteady = len(self.lists.get("flaky", ()))
         return self.now.passed + unsteady >= self.base.passed + mended
 

@@ -81,6 +81,11 @@ class Tests:
         return self._counted.skipped
 
     @property
+    def counts_skipped(self) -> bool:
+        """Whether it says how many were not run: plain `go test` does not, whatever was skipped."""
+        return "skipped" not in self.unnamed or self.skipped > 0
+
+    @property
     def total(self) -> int:
         """All of them."""
         return sum(self._counted)
