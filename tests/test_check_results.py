@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -174,6 +174,29 @@ def test_packages_that_stand_for_their_tests() -> None:
     fine = read_text(f"ok  \t{cart}\t0.1s\n".encode())
     assert held(fine, broken).broken == (f"{cart}::TestAdds",)
     assert held(broken, fine).unknown == (f"{cart}::TestAdds",)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fixed"),
+    [
+        ((3, 1, 0), (4, 0, 0), True),
+        ((2, 1, 1), (3, 0, 1), True),
+        ((3, 1, 0), (3, 0, 1), False),  # it may be skipped now
+        ((3, 1, 0), (3, 0, 0), False),  # or gone
+    ],
+)
+def test_a_file_that_passes_names_none_of_its_tests(
+    before: tuple[int, ...], after: tuple[int, ...], fixed: bool
+) -> None:
+    """As vitest and jest print it."""
+    now = replace(quiet(0), cases=ran("up.js:p price.js:p", "text").cases, counts=Counts(*after))
+    cases = ran("up.js::a:f up.js::b:p price.js:p", "text").cases
+    found = held(replace(now, cases=cases, counts=Counts(*before)), now)
+    assert found == (
+        Comparison(fixed=("up.js::a",))
+        if fixed
+        else Comparison(unknown=("up.js::a", "up.js::b"), breaks_nothing=False)
+    )
 
 
 def test_a_recorded_module_that_no_longer_imports() -> None:

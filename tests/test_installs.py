@@ -116,6 +116,33 @@ def test_unproved_a_race_is_refused_before_an_agent_starts(
     assert list(project.state.glob("g/*")) == []
 
 
+@pytest.mark.parametrize(
+    ("check", "active", "code"),
+    [
+        ("poetry run pytest -q", False, 3),
+        ("cd src && pipenv run pytest", False, 3),
+        ("hatch test", True, 3),
+        ("poetry run true", True, 1),
+    ],
+)
+def test_a_tool_that_has_its_environment_by_the_checkouts_path_is_refused(
+    project: Hydra, check: str, active: bool, code: int
+) -> None:
+    """In a lane it makes an empty one, in which a right patch fails as the base does."""
+    tool = project.scratch / "tools" / "poetry"
+    tool.parent.mkdir()
+    tool.write_text('#!/bin/sh\nshift\nexec "$@"\n')
+    tool.chmod(0o755)
+    project.path.append(tool.parent)
+    if not active:
+        del project.extra["VIRTUAL_ENV"]
+    project.agent("claude", [FIX, DONE])
+    done = project.run("race", "x", "-a", "claude", "--check", check)
+    assert done.returncode == code, done
+    sentence = "has an environment for your checkout's path, and none for a lane's"
+    assert (sentence in done.stderr) == (code == 3)
+
+
 def test_a_finder_that_comes_first_is_refused(project: Hydra) -> None:
     by_finder(project, "0")
     project.agent("claude", [FIX, DONE])

@@ -10,6 +10,7 @@ import pytest
 from hydra.checks.record import CheckResult, Status
 from hydra.checks.results import Counts, Tests
 from hydra.checks.results import Status as TestStatus
+from hydra.checks.textual import read_text
 from hydra.judge.evidence import NotTried
 from hydra.judge.rank import verdict
 from hydra.judge.verdict import LaneVerdict, Verdict
@@ -307,6 +308,20 @@ def test_a_runner_that_names_failures_alone_proves_by_its_counts() -> None:
     whole, fewer = judged(quiet(11), base), judged(quiet(10), base)
     assert (whole.state, fewer.state) == ("proved", "untested")
     assert whole.reason == "pytest failed on the base and passes, breaks nothing (11 passed)"
+
+
+def test_a_package_of_go_that_passes_proves_a_patch_although_no_test_is_named() -> None:
+    def ended(text: str, code: int) -> CheckResult:
+        tests = read_text(text.encode())
+        assert tests is not None
+        status = Status.FAILED if code else Status.PASSED
+        return replace(result({}), tests=tests, status=status, exit_code=code)
+
+    failures = "".join(f"--- FAIL: Test{name} (0.00s)\n" for name in ("Up", "Down"))
+    base = ended(f"{failures}FAIL\tshop/cart\t0.1s\nok  \tshop/price\t0.1s\n", 1)
+    mended = ended("ok  \tshop/cart\t0.1s\nok  \tshop/price\t0.1s\n", 0)
+    alone = ended("ok  \tshop/cart\t0.1s\n", 0)
+    assert (judged(mended, base).state, judged(alone, base).state) == ("proved", "untested")
 
 
 def test_a_patch_with_which_no_test_passes_is_broken_although_none_is_named() -> None:

@@ -251,6 +251,25 @@ def test_a_folder_that_changes_while_it_is_linked_is_said_to(
     assert link_tree(users, tmp_path / "moving", most=10).moving
 
 
+def test_what_package_managers_write_in_place_is_no_link(tmp_path: Path) -> None:
+    written = (
+        ".package-lock.json",
+        ".lock",
+        "debug/.fingerprint/a-1/dep-lib-a",
+        "build/a-1/output",
+    )
+    for name in (*written, "debug/deps/a.rlib"):
+        (tmp_path / "users" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "users" / name).write_text("1")
+    before = (tmp_path / "users" / written[2]).stat().st_mtime_ns
+    link_tree(tmp_path / "users", tmp_path / "frozen", most=100)
+    for name in written:
+        (tmp_path / "users" / name).write_text("2")
+    assert [(tmp_path / "frozen" / name).read_text() for name in written] == ["1"] * len(written)
+    assert (tmp_path / "frozen" / written[2]).stat().st_mtime_ns == before
+    assert (tmp_path / "frozen/debug/deps/a.rlib").stat().st_nlink == 2
+
+
 def test_more_files_than_are_worth_it(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "c").touch()

@@ -16,6 +16,7 @@ from hydra import executables
 from hydra.app.installs import answer_of
 from hydra.checks.kit import Kit
 from hydra.checks.suite import NoGround, Suite
+from hydra.config.check_names import split_folder, words_of
 from hydra.errors import Refused
 from hydra.sandbox import confine
 from hydra.workspace import PrivateGround
@@ -38,6 +39,13 @@ def places(name):
 names = [name for name in sys.argv[1:] if name not in sys.stdlib_module_names]
 print(json.dumps({name: places(name) for name in names}))
 """
+
+_INSTALL = {
+    "poetry": "poetry install",
+    "pipenv": "pipenv install --dev",
+    "hatch": "hatch env create",
+}
+"""What makes an environment where one stands."""
 
 _NO_MODULES = frozenset(("setup", "conftest", "noxfile", "tasks"))
 
@@ -62,6 +70,14 @@ async def prove(kit: Kit, commit: str) -> None:
             hint='install bubblewrap; or make it anew in each lane (--setup "npm ci") in place of '
             "--copy; or race without checks: --no-check",
         )
+    if tool := _of_another_path(kit):
+        raise Refused(
+            f"the tests would not run on a patch here: {tool} has an environment for your "
+            "checkout's path, and none for a lane's",
+            hint="install bubblewrap; or activate that environment and name its program "
+            '(--check "pytest -q"); or have a set-up install it in each lane (--setup '
+            f'"{_INSTALL[tool]}"); or race without checks: --no-check',
+        )
     if not (kit.python_path and kit.checks):
         return
     problem = await _look(replace(kit, setup=()), commit)
@@ -74,6 +90,17 @@ async def prove(kit: Kit, commit: str) -> None:
             '(--setup "python3 -m venv .venv && .venv/bin/pip install -e ." '
             '--check ".venv/bin/pytest"); or race without checks: --no-check',
         )
+
+
+def _of_another_path(kit: Kit) -> str:
+    """A check's tool that looks for its environment by the path of the project, where no set-up
+    makes one for a lane's; poetry and pipenv take an active one instead."""
+    if kit.setup:
+        return ""
+    first = (words_of(split_folder(check.command)[1])[:1] for check in kit.checks)
+    tools = (word for words in first for word in words if word in _INSTALL)
+    active = "VIRTUAL_ENV" in kit.environment
+    return next((tool for tool in tools if tool == "hatch" or not active), "")
 
 
 def _linked_copy(kit: Kit) -> str:

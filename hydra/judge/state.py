@@ -261,7 +261,23 @@ def _untested(mine: Standing, rows: Sequence[CrossTest], evidence: Evidence) -> 
         return f"its {_new(own)} pass{'es' * (len(own) == 1)} on the base too"
     if untried := [row for row in own if row.base == "not tried" and row.cells.get(row.author)]:
         return f"its {_new(untried)} {'was' if len(untried) == 1 else 'were'} not run on the base"
-    return _alike(checks)
+    before = {result.check.name: result for result in evidence.baseline}
+    alone = [result for result in checks if result.status in _RAN and not _has_run(before, result)]
+    return _not_on_base(alone[0], before) if alone else _alike(checks)
+
+
+def _has_run(before: Mapping[str, CheckResult], now: CheckResult) -> bool:
+    base = before.get(now.check.name)
+    return base is not None and base.status in _RAN
+
+
+def _not_on_base(now: CheckResult, before: Mapping[str, CheckResult]) -> str:
+    """That nothing can be said of a check by its end on the base."""
+    name, base = now.check.name, before.get(now.check.name)
+    ends = "passes" if now.passed else "fails"
+    if base is None:
+        return f"{name} {ends} with it, and was not run on the base"
+    return f"{name} {ends} with it, and could not run on the base: {base.reason or base.says}"
 
 
 def _alike(checks: Sequence[CheckResult]) -> str:

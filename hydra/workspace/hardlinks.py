@@ -1,14 +1,16 @@
 """A tree of hard links: the folder as it is now, whatever its owner installs into it meanwhile.
 
 What is replaced or deleted in the original stays in the tree; only who writes into a file in place
-writes into both. Package managers replace. The files are the user's own inodes, so nothing of them
-but their names may ever be touched here: no mode, no time, no content.
+writes into both. Package managers replace what they install; their notes of it they write in place,
+and so those are copied. All other files are the user's own inodes, so nothing of them but their
+names may ever be touched here: no mode, no time, no content.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +18,10 @@ from pathlib import Path
 
 _COPIED = (errno.EXDEV, errno.EPERM, errno.EMLINK)
 """Another disk; a file of another user's (fs.protected_hardlinks); a file with too many names."""
+
+_NOTES = re.compile(r"/\.[^/]*$|/\.fingerprint/|/build/[^/]+/(?:root-)?output$")
+"""Files written in place: npm's and yarn's lists of what is installed, uv's lock, and all by whose
+times cargo knows what is built. A later time would pass off the user's build as the patch's."""
 
 _FATAL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ENOMEM)
 """These are the disk's; anything else is about that one entry, which is left out."""
@@ -75,6 +81,9 @@ def link_file(source: Path, target: Path) -> bool:
 
 
 def _link(source: str, target: str, linked: Linked) -> None:
+    if _NOTES.search(source):
+        _copy(source, target, linked)
+        return
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError as problem:

@@ -29,6 +29,8 @@ CACHE = Path(os.environ.get("REAL_PROJECTS_CACHE", "/var/tmp/hydra-real-projects
 _ENDS = {
     "py": "raise SystemExit(1)\n",
     "js": "process.exit(1)\n",
+    "ts": "process.exit(1)\n",
+    "go": "package broken\n\nno\n",
     "rs": 'compile_error!("no");\n',
 }
 
@@ -42,6 +44,7 @@ class Project:
     old: str
     bug: str
     meddle: str
+    meanwhile: str
     install: list[str]
     folders: list[str]
     ignored: list[str]
@@ -53,17 +56,17 @@ class Project:
     tag: str = ""
     tools: list[str] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
-    ends: str = ""
     tracked: list[str] = field(default_factory=list)
     rules: dict[str, list[str]] = field(default_factory=dict)
     write: dict[str, str] = field(default_factory=dict)
     package: dict[str, Any] = field(default_factory=dict)
+    unconfined: str = ""
     slow: bool = False
 
     @property
     def breaks(self) -> str:
         """The whole of a module that ends whoever imports it."""
-        return self.ends or _ENDS[self.file.rpartition(".")[2]]
+        return _ENDS[self.file.rpartition(".")[2]]
 
 
 def table() -> list[Project]:
@@ -194,15 +197,16 @@ class Checkout:
 
     def _install_tool(self, requirement: str) -> None:
         """As pipx does it, a venv of its own and a link in ~/.local/bin; or by `npm -g`."""
-        kind, requirement = requirement.split()
+        kind, requirement, *programs = requirement.split()
         if kind == "npm":
             self.run(f"npm install -g --silent --prefix ~/.local {requirement}")
             return
         name = requirement.partition("==")[0]
+        program = programs[0] if programs else name
         venv = f".local/share/pipx/venvs/{name}"
         self.run(
             f"cd ~ && {{python}} -m venv {venv} && {venv}/bin/pip install -q {requirement} &&"
-            f" mkdir -p .local/bin && ln -s ../../{venv}/bin/{name} .local/bin/{name}"
+            f" mkdir -p .local/bin && ln -s ../../{venv}/bin/{program} .local/bin/{program}"
         )
 
     def run(self, command: str) -> str:

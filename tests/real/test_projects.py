@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -19,6 +24,9 @@ PROJECTS = [
     pytest.param(row, id=row.name, marks=[pytest.mark.slow] if row.slow else []) for row in table()
 ]
 by_project = pytest.mark.parametrize("project", PROJECTS)
+by_editable = pytest.mark.parametrize(
+    "project", [row for row in PROJECTS if cast(Project, row.values[0]).unconfined]
+)
 
 
 @pytest.fixture
@@ -32,16 +40,44 @@ def checkout(uid: int, project: Project) -> Iterator[Checkout]:
         assert fakes.left(str(place.scratch)) == []
 
 
+@pytest.fixture
+def gate(checkout: Checkout) -> Iterator[fakes.Barrier]:
+    """Where the agents wait while the user installs."""
+    gate = fakes.Barrier(checkout.place.scratch, "meanwhile")
+    for path in (gate.path, gate.path.parent):
+        os.chown(path, checkout.place.uid, checkout.place.uid)
+    yield gate
+    gate.close()
+
+
 def lanes(checkout: Checkout) -> dict[str, list[fakes.Step]]:
-    """What the scripted agents do; who mends also ruins what was installed, in its own lane."""
-    file, project = checkout.project.file, checkout.project
-    meddle = fakes.shell("sh", "-c", f"({project.meddle}) >/dev/null 2>&1; true")
-    done = fakes.finish("done")
+    """What the scripted agents do."""
+    file, done = checkout.project.file, fakes.finish("done")
     return {
-        "breaks": [fakes.edit(file, project.breaks), done],
+        "breaks": [fakes.edit(file, checkout.project.breaks), done],
         "idles": [done],
-        "mends": [fakes.edit(file, checkout.right), meddle, done],
+        "mends": [fakes.edit(file, checkout.right), done],
     }
+
+
+def busy_lanes(checkout: Checkout, gate: fakes.Barrier) -> dict[str, list[fakes.Step]]:
+    """Who mends also ruins what was installed, in its own lane; who idles has a patch if what it
+    sees installed changes behind its back."""
+    chosen = lanes(checkout)
+    meddle = fakes.shell("sh", "-c", f"({checkout.project.meddle}) >/dev/null 2>&1; true")
+    look, look_again = (fakes.shell("sh", "-c", line) for line in _looks(checkout))
+    chosen["idles"][:0] = [look, *gate.stop(), look_again]
+    chosen["mends"][1:1] = [meddle, *gate.stop()]
+    return chosen
+
+
+def _looks(checkout: Checkout) -> tuple[str, str]:
+    places = [*checkout.project.folders, *(f"~/{name}" for name in checkout.project.outside)]
+    digests = f"find {' '.join(places)} -type f -print0 | sort -z | xargs -0 -r sha256sum"
+    return (
+        f"{digests} > $TMPDIR/seen; [ -s $TMPDIR/seen ] || touch nothing",
+        f"{digests} | cmp -s - $TMPDIR/seen || touch changed",
+    )
 
 
 def users_own(top: Path) -> dict[str, object]:
@@ -66,15 +102,59 @@ def _of_git(name: str) -> bool:
 
 @by_account
 @by_project
-def test_the_right_patch_is_first_and_proved(checkout: Checkout) -> None:
+def test_the_right_patch_is_first_and_proved(checkout: Checkout, gate: fakes.Barrier) -> None:
+    """While a lane ruins what it has installed, and the user installs something else."""
     before = everything(checkout)
-    judged = Judged(checkout.place, lanes(checkout))
-    try:
-        judged.run(checks=())
-    finally:
-        print(judged.race and f"{judged.race.stdout}\n{judged.race.stderr}")
+    judged = Judged(checkout.place, busy_lanes(checkout, gate))
+    with ThreadPoolExecutor() as pool:
+        race = pool.submit(judged.run, checks=())
+        race.add_done_callback(lambda _: gate.path.write_text(".."))
+        try:
+            gate.wait(2, timeout=120)
+            assert not race.done()
+            assert changed(before, everything(checkout)) == set()
+            checkout.run(checkout.project.meanwhile)
+            installed = everything(checkout)
+        finally:
+            gate.open()
+            print(race.exception(), judged.race and f"{judged.race.stdout}\n{judged.race.stderr}")
+    race.result()
+    assert changed(before, installed)
+    assert_right(judged)
+    assert changed(installed, everything(checkout)) == set()
+
+
+@pytest.mark.slow
+@by_account
+@by_editable
+def test_where_nothing_confines_it_is_proved_or_refused(checkout: Checkout) -> None:
+    """The check that it names and does not run is refused, before an agent starts; with the
+    environment active it is proved by `find_spec`, and patches are judged and not the checkout."""
+    place = checkout.place
+    place.refused_bwrap("setting up uid map: Permission denied")
+    judged = Judged(place, lanes(checkout))
+    plan = place.run("race", "Do it", "-a", "claude:mends", "--dry-run")
+    (check,) = re.findall(r"to run it: --check (.*)", plan.stdout + plan.stderr)
+    done = place.run("race", "Do it", "-a", "claude:mends", "--check", *shlex.split(check))
+    print(done.stdout, done.stderr)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert len(re.findall("^error: the tests would not run on a patch", done.stderr, re.M)) == 1
+    assert [*place.state.glob("*/runs/*")] == []
+    environment = checkout.run(checkout.project.unconfined).strip()
+    place.extra["VIRTUAL_ENV"] = environment
+    place.path.insert(0, Path(environment, "bin"))
+    judged.run(checks=("python -m pytest -q",))
+    print(judged.race)
+    assert_right(judged)
+
+
+def assert_right(judged: Judged) -> None:
+    """Of each lane what it is, and who mends is first."""
     states = {row["lane"].removeprefix("claude-"): row["state"] for row in judged.document["lanes"]}
     assert states == {"mends": "proved", "breaks": "broken", "idles": "held_back"}, str(judged)
     assert judged.top() == "mends", str(judged)
-    after = everything(checkout)
-    assert {name for name in before | after if before.get(name) != after.get(name)} == set()
+
+
+def changed(before: dict[str, object], after: dict[str, object]) -> set[str]:
+    """The names of what is not as it was."""
+    return {name for name in before | after if before.get(name) != after.get(name)}
