@@ -274,7 +274,7 @@ def test_a_killed_race_leaves_the_users_folders_and_the_next_command_the_disk(ui
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         gate.open()
-        assert [*place.state.glob("g/*/_frozen/.venv")]
+        assert [*place.state.glob("g/*/_frozen/links/.venv")]
         wait_until(lambda: fakes.left(str(place.scratch)) == [])
         assert place.run("runs", "rm", "--all", "--yes").returncode == 0
         assert [*place.state.glob("g/*")] == []
@@ -324,10 +324,10 @@ def test_a_race_killed_while_it_probes_leaves_its_links_to_the_next_command() ->
         before = _exact(place.repo)
         process = place.start("race", "Do it", "-a", "claude")
         gate.wait(timeout=90)
-        wait_until(lambda: [*place.state.glob("g/*/_frozen/.venv")] != [])
+        wait_until(lambda: [*place.state.glob("g/*/_frozen/links/.venv")] != [])
         assert [*place.state.glob("*/runs/*")] == []
         assert place.run("runs").returncode == 0
-        assert [*place.state.glob("g/*/_frozen/.venv")], "a live race's are swept by nobody"
+        assert [*place.state.glob("g/*/_frozen/links/.venv")], "a live race's are swept by nobody"
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         gate.open()

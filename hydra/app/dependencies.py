@@ -17,6 +17,8 @@ from hydra.store import take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import (
     FROZEN,
+    LINKS,
+    LOOK,
     Dependencies,
     DependencySource,
     dependency_names,
@@ -24,7 +26,7 @@ from hydra.workspace.dependencies import (
 )
 from hydra.workspace.environments import environments
 
-__all__ = ("FROZEN", "Links", "linked")
+__all__ = ("FROZEN", "LOOK", "Links", "linked")
 
 
 class Links:
@@ -59,7 +61,8 @@ class Links:
             tree.remove(self._frozen)  # a killed Hydra has left it
         self._frozen.mkdir(mode=0o700, parents=True)
         self._lock = take_lock(self._frozen)
-        return freeze(self._repository, self._folders, self._frozen)
+        # Beside the lock: a folder of the checkout may be called so, too.
+        return freeze(self._repository, self._folders, self._frozen / LINKS)
 
 
 def names_of(repository: Repository, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:

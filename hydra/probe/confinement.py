@@ -14,7 +14,7 @@ from hydra.model import Confinement
 from hydra.paths import make_private
 from hydra.process import CannotStart, run, scopes_work
 from hydra.sandbox import judge, trial_argv
-from hydra.sandbox.layers import TRIAL, Layer, mounting
+from hydra.sandbox.layers import TRIAL, TRIAL_FOLDER, Layer, mounting
 from hydra.shortage import is_short
 
 OPEN_SOCKETS = (
@@ -62,7 +62,7 @@ async def try_layers(
     if not (confinement.holds and all(programs)):
         return confinement
     make_private(state / "g")
-    with TemporaryDirectory(dir=state / "g", prefix="layer-") as scratch:
+    with TemporaryDirectory(dir=state / "g", prefix=TRIAL_FOLDER) as scratch:
         layer = Layer(lower=Path(scratch, "old"), folder=Path(scratch, "new"))
         await trio.to_thread.run_sync(_prepare, layer)
         argv = (*mounting(layer, programs), programs[1], "-c", TRIAL)

@@ -49,7 +49,14 @@ BUILT = re.compile(r"(^|_)version(__)?\.py$|\.(so|pyd|dylib)$")
 """Ignored files that a build lays among the code which imports them; only beside a module."""
 
 FROZEN = "_frozen"
-"""The tree of links, among a run's grounds: no lane's name begins so, and who sweeps takes it."""
+"""Among a run's grounds, the folder of the tree of links and of the lock of who makes it: no
+lane's name begins so, and who sweeps takes it."""
+
+LOOK = "_init"
+"""Beside it, what `hydra init` tries its guesses in, for as long as these links are there."""
+
+LINKS = "links"
+"""The tree itself, in there."""
 
 MOST = 400_000
 """Entries of all of them: some 6 s of links. What is over is left out, and said."""
