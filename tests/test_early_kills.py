@@ -59,7 +59,7 @@ def test_the_worktree_of_a_look_goes_with_its_links(tmp_path: Path) -> None:
 def test_a_shared_folder_may_be_called_as_the_lock_is(repo: Path, tmp_path: Path) -> None:
     (repo / "lock").mkdir()
     (repo / "lock" / "file").write_text("the user's\n")
-    links = Links(read(repo), ["lock"], tmp_path / "g" / "x" / "_frozen")
+    links = Links(read(repo), ["lock"], tmp_path / "g" / "x" / "_frozen", 0)
     try:
         dependencies = links.result(writable=True)
         assert dependencies.notes == ()

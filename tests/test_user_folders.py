@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 import pytest
 
+from hydra.git.repository import read
 from hydra.workspace import tree
+from hydra.workspace.dependencies import freeze
 from hydra.workspace.hardlinks import TooManyFiles, link_tree
 from tests.conftest import git
 from tests.support import fakes
@@ -310,6 +312,27 @@ def test_a_copy_stands_in_for_a_file_of_another_disk(
     assert (tmp_path / "frozen/file").read_text() == "1"
     assert (tmp_path / "users/file").stat().st_nlink == 1
     shutil.rmtree(tmp_path / "frozen")
+
+
+def test_copies_leave_their_disk_its_floor(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("vendor", "node_modules"):
+        (repo / name).mkdir()
+        (repo / name / "file").write_bytes(b"x" * (5 << 20 if name == "vendor" else 10))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    disk = os.statvfs_result((4096, 4096, 25_600, 2_000, 2_000, 1000, 900, 900, 0, 255))
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(os, "statvfs", lambda _: disk)  # 100 MiB, of which 8 are free
+    names = ("vendor", "node_modules")
+    dependencies = freeze(read(repo), names, tmp_path / "links", floor=2 << 30)
+    assert list(map(str, dependencies.folders)) == ["node_modules"]
+    assert [note.partition(":")[0] for note in dependencies.notes] == ["vendor is not shown"]
+    assert "no room" in dependencies.notes[0]
+    assert not (tmp_path / "links" / "vendor").exists()
 
 
 @pytest.mark.slow

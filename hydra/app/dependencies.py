@@ -36,10 +36,14 @@ class Links:
     there, and nobody sweeps it.
     """
 
-    def __init__(self, repository: Repository, folders: Sequence[str], frozen: Path) -> None:
+    def __init__(
+        self, repository: Repository, folders: Sequence[str], frozen: Path, floor: int
+    ) -> None:
+        """`floor`: `limits.disk_floor`, for what has to be copied."""
         self._repository = repository
         self._folders = folders
         self._frozen = frozen
+        self._floor = floor
         self._lock: int | None = None
         self._later = Later(self._link)
 
@@ -62,7 +66,8 @@ class Links:
         self._frozen.mkdir(mode=0o700, parents=True)
         self._lock = take_lock(self._frozen)
         # Beside the lock: a folder of the checkout may be called so, too.
-        return freeze(self._repository, self._folders, self._frozen / LINKS)
+        links = self._frozen / LINKS
+        return freeze(self._repository, self._folders, links, floor=self._floor)
 
 
 def names_of(repository: Repository, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -81,7 +86,7 @@ def linked(
     if not plan.confined:
         yield None
         return
-    links = begun or Links(repository, plan.dependencies, frozen)
+    links = begun or Links(repository, plan.dependencies, frozen, plan.limits.disk_floor)
     writable = bool(plan.confinement.mounters)
     try:
         yield lambda: links.result(writable=writable)
