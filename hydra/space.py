@@ -24,8 +24,9 @@ class Low:
         return f"the disk of {self.place} has {left} free, under the floor of {floor}"
 
 
-def under_floor(places: Iterable[Path], most: int) -> Low | None:
-    """The first of `places` whose disk has less room than `most` bytes or 5% of it, the smaller.
+def under_floor(places: Iterable[Path], most: int, *, coming: int = 0) -> Low | None:
+    """The first of `places` whose disk has less room than `most` bytes or 5% of it, the smaller,
+    once `coming` bytes more are written there.
 
     A place need not be there yet. One that cannot be asked, or that does not tell its size, has
     no floor. Blocks where a disk hangs.
@@ -36,7 +37,8 @@ def under_floor(places: Iterable[Path], most: int) -> Low | None:
         except OSError:
             continue
         floor = min(most, int(told.f_blocks * told.f_frsize * SHARE))
-        free = told.f_bavail * told.f_frsize  # what root alone may use is nobody's room here
+        # What root alone may use is nobody's room here.
+        free = max(0, told.f_bavail * told.f_frsize - coming)
         if free < floor:
             return Low(place, free, floor)
     return None

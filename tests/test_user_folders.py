@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 import pytest
 
+from hydra.git.repository import read
 from hydra.workspace import tree
+from hydra.workspace.dependencies import freeze
 from hydra.workspace.hardlinks import TooManyFiles, link_tree
 from tests.conftest import git
 from tests.support import fakes
@@ -293,7 +295,7 @@ def test_a_killed_race_leaves_the_users_folders_and_the_next_command_the_disk(ui
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         gate.open()
-        assert [*place.state.glob("g/*/_frozen/.venv")]
+        assert [*place.state.glob("g/*/_frozen/links/.venv")]
         wait_until(lambda: fakes.left(str(place.scratch)) == [])
         assert place.run("runs", "rm", "--all", "--yes").returncode == 0
         assert [*place.state.glob("g/*")] == []
@@ -331,6 +333,27 @@ def test_a_copy_stands_in_for_a_file_of_another_disk(
     shutil.rmtree(tmp_path / "frozen")
 
 
+def test_copies_leave_their_disk_its_floor(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("vendor", "node_modules"):
+        (repo / name).mkdir()
+        (repo / name / "file").write_bytes(b"x" * (5 << 20 if name == "vendor" else 10))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    disk = os.statvfs_result((4096, 4096, 25_600, 2_000, 2_000, 1000, 900, 900, 0, 255))
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(os, "statvfs", lambda _: disk)  # 100 MiB, of which 8 are free
+    names = ("vendor", "node_modules")
+    dependencies = freeze(read(repo), names, tmp_path / "links", floor=2 << 30)
+    assert list(map(str, dependencies.folders)) == ["node_modules"]
+    assert [note.partition(":")[0] for note in dependencies.notes] == ["vendor is not shown"]
+    assert "no room" in dependencies.notes[0]
+    assert not (tmp_path / "links" / "vendor").exists()
+
+
 @pytest.mark.slow
 def test_a_race_killed_while_it_probes_leaves_its_links_to_the_next_command() -> None:
     with shared_place(os.geteuid(), furnished=False) as (place, stack):
@@ -343,10 +366,10 @@ def test_a_race_killed_while_it_probes_leaves_its_links_to_the_next_command() ->
         before = _exact(place.repo)
         process = place.start("race", "Do it", "-a", "claude")
         gate.wait(timeout=90)
-        wait_until(lambda: [*place.state.glob("g/*/_frozen/.venv")] != [])
+        wait_until(lambda: [*place.state.glob("g/*/_frozen/links/.venv")] != [])
         assert [*place.state.glob("*/runs/*")] == []
         assert place.run("runs").returncode == 0
-        assert [*place.state.glob("g/*/_frozen/.venv")], "a live race's are swept by nobody"
+        assert [*place.state.glob("g/*/_frozen/links/.venv")], "a live race's are swept by nobody"
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         gate.open()

@@ -17,6 +17,8 @@ from hydra.store import take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import (
     FROZEN,
+    LINKS,
+    LOOK,
     Dependencies,
     DependencySource,
     dependency_names,
@@ -24,7 +26,7 @@ from hydra.workspace.dependencies import (
 )
 from hydra.workspace.environments import environments
 
-__all__ = ("FROZEN", "Links", "linked")
+__all__ = ("FROZEN", "LOOK", "Links", "linked")
 
 
 class Links:
@@ -34,10 +36,14 @@ class Links:
     there, and nobody sweeps it.
     """
 
-    def __init__(self, repository: Repository, folders: Sequence[str], frozen: Path) -> None:
+    def __init__(
+        self, repository: Repository, folders: Sequence[str], frozen: Path, floor: int
+    ) -> None:
+        """`floor`: `limits.disk_floor`, for what has to be copied."""
         self._repository = repository
         self._folders = folders
         self._frozen = frozen
+        self._floor = floor
         self._lock: int | None = None
         self._later = Later(self._link)
 
@@ -59,7 +65,9 @@ class Links:
             tree.remove(self._frozen)  # a killed Hydra has left it
         self._frozen.mkdir(mode=0o700, parents=True)
         self._lock = take_lock(self._frozen)
-        return freeze(self._repository, self._folders, self._frozen)
+        # Beside the lock: a folder of the checkout may be called so, too.
+        links = self._frozen / LINKS
+        return freeze(self._repository, self._folders, links, floor=self._floor)
 
 
 def names_of(repository: Repository, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -78,7 +86,7 @@ def linked(
     if not plan.confined:
         yield None
         return
-    links = begun or Links(repository, plan.dependencies, frozen)
+    links = begun or Links(repository, plan.dependencies, frozen, plan.limits.disk_floor)
     try:
         yield lambda: links.result(plan.confinement.mounters)
     finally:

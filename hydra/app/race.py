@@ -103,7 +103,8 @@ def _begin_links(scene: Scene, confinement: Confinement, run: str) -> Links | No
         return None
     frozen = paths.ground_dir(scene.state, run, FROZEN)
     claim_grounds(frozen.parent)
-    return Links(scene.repository, scene.dependencies, frozen)
+    floor = scene.config.limits.disk_floor
+    return Links(scene.repository, scene.dependencies, frozen, floor)
 
 
 async def _raced(

@@ -12,7 +12,7 @@ from hydra import executables, paths, probe
 from hydra.adapters import registry
 from hydra.app import runs, settings
 from hydra.app.checking import Surroundings, kit_of
-from hydra.app.dependencies import FROZEN, linked, names_of
+from hydra.app.dependencies import FROZEN, LOOK, linked, names_of
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.start import look
@@ -102,7 +102,7 @@ def _plan(
 @contextmanager
 def _ground(place: Place, plan: RacePlan) -> Iterator[Path]:
     """A folder among the grounds of races, with what a clean worktree is made of; then gone."""
-    folder = paths.ground_dir(place.state, plan.run, "_init")
+    folder = paths.ground_dir(place.state, plan.run, LOOK)
     try:
         folder.mkdir(parents=True, mode=0o700)
         patches.create(folder / "patches.git", place.repository, base=plan.task.base)

@@ -14,7 +14,7 @@ from hydra.model import Confinement
 from hydra.paths import make_private
 from hydra.process import CannotStart, run, scopes_work
 from hydra.sandbox import judge, trial_argv
-from hydra.sandbox.layers import TRIAL, Layer, entering
+from hydra.sandbox.layers import TRIAL, TRIAL_FOLDER, Layer, entering
 from hydra.shortage import is_short
 
 OPEN_SOCKETS = (
@@ -63,7 +63,7 @@ async def try_layers(
     if not (confinement.holds and all(mounters)):
         return confinement
     make_private(state / "g")
-    with TemporaryDirectory(dir=state / "g", prefix="layer-") as scratch:
+    with TemporaryDirectory(dir=state / "g", prefix=TRIAL_FOLDER) as scratch:
         works = await _can_mount(Path(scratch), mounters)
     return confinement._replace(mounters=mounters) if works else confinement
 

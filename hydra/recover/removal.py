@@ -11,13 +11,18 @@ from hydra.errors import HydraError
 from hydra.git import repository
 from hydra.git.runner import is_unanswered
 from hydra.recover.consults import POINTER, sweep_consult
+from hydra.sandbox.layers import TRIAL_FOLDER
 from hydra.store import GONE, LOCK, UNBORN, alone, read_object
 from hydra.workspace import tree
-from hydra.workspace.dependencies import FROZEN
+from hydra.workspace.dependencies import FROZEN, LOOK
 
 STRAY_AFTER = 24 * 3600.0
 """Seconds that a ground without a run must have lain untouched. No live race has one: its run's
 folder is there first. It is for a record that was carried away by hand, and may come back."""
+
+UNBORN_AFTER = 60.0
+"""Seconds for a folder in which no lane can be: that of a trial, which takes ten at most, and one
+whose Hydra was killed before its lock was there."""
 
 
 def remove_run(state: Path, folder: Path) -> None:
@@ -51,7 +56,7 @@ def remove_strays(state: Path, runs: set[str]) -> int:
                 continue
             if sweep_consult(grounds):
                 removed += 1
-            elif _remove_links(grounds) or _is_stray(grounds):
+            elif _remove_links(grounds) or _is_unborn(grounds) or _is_stray(grounds):
                 tree.remove(grounds)
                 removed += 1
     return removed
@@ -59,20 +64,30 @@ def remove_strays(state: Path, runs: set[str]) -> int:
 
 def _remove_links(grounds: Path) -> bool:
     """Removes what a Hydra that was killed before its race had a record has linked; whether there
-    was nothing else. A lane's work waits beside it for a record that was carried away."""
+    was nothing else but what `hydra init` looks in. A lane's work waits beside it for a record that
+    was carried away."""
     frozen = grounds / FROZEN
     if not (frozen / LOCK).exists():
         return False
     with alone(frozen) as mine:
         if mine:
             tree.remove(frozen)
-    return mine and not any(grounds.iterdir())
+    return mine and all(entry.name == LOOK for entry in grounds.iterdir())
+
+
+def _is_unborn(grounds: Path) -> bool:
+    """Of a Hydra that was killed so early that it held nothing but empty folders, or a trial's."""
+    empty = grounds.name.startswith(TRIAL_FOLDER) or not any(grounds.glob("*/*"))
+    return empty and not (grounds / POINTER).exists() and _age(grounds) > UNBORN_AFTER
 
 
 def _is_stray(grounds: Path) -> bool:
-    if (grounds / POINTER).exists():
-        return False
-    return time.time() - grounds.stat().st_mtime > STRAY_AFTER
+    return not (grounds / POINTER).exists() and _age(grounds) > STRAY_AFTER
+
+
+def _age(grounds: Path) -> float:
+    """Seconds since something was put into it, or taken out."""
+    return time.time() - grounds.stat().st_mtime
 
 
 def _unpin(folder: Path, run: str) -> None:

@@ -172,6 +172,9 @@ def users_own() -> list[str]:
     return ["--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid())]
 
 
+TRIAL_FOLDER = "layer-"
+"""What the name of a trial's folder begins with, among the grounds of races: no run's does."""
+
 TRIAL = 'cd "$1" && rm file && rmdir folder && mkdir folder && : > folder/new && test ! -e file'
 """What sh does at the top of a layer of a `file` and an empty `folder`: where this is refused, so
 are package managers."""

@@ -20,7 +20,7 @@ from hydra.git.repository import Repository, ignored, ignored_names
 from hydra.sandbox.layers import Layer
 from hydra.workspace import tree
 from hydra.workspace.copying import copy_exact
-from hydra.workspace.hardlinks import Linked, TooManyFiles, link_file, link_tree
+from hydra.workspace.hardlinks import Linked, NoRoom, TooManyFiles, link_file, link_tree
 
 FOLDERS = frozenset(
     (
@@ -49,13 +49,22 @@ BUILT = re.compile(r"(^|_)version(__)?\.py$|\.(so|pyd|dylib)$")
 """Ignored files that a build lays among the code which imports them; only beside a module."""
 
 FROZEN = "_frozen"
-"""The tree of links, among a run's grounds: no lane's name begins so, and who sweeps takes it."""
+"""Among a run's grounds, the folder of the tree of links and of the lock of who makes it: no
+lane's name begins so, and who sweeps takes it."""
+
+LOOK = "_init"
+"""Beside it, what `hydra init` tries its guesses in, for as long as these links are there."""
+
+LINKS = "links"
+"""The tree itself, in there."""
 
 MOST = 400_000
 """Entries of all of them: some 6 s of links. What is over is left out, and said."""
 
 _MOUNTS = 200
 """Folders of one lane: bwrap reads the whole table of mounts for each."""
+
+_NO_ROOM = "it would have to be copied, and the disk of Hydra's state has no room for that"
 
 _WAITS = (0.2, 0.5, 1.0, 2.0)
 """Seconds for the user's own package manager to come to an end; a race waits no longer."""
@@ -174,27 +183,35 @@ def _outermost(names: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
             yield name
 
 
-def freeze(repository: Repository, names: Sequence[str], frozen: Path) -> Dependencies:
+def freeze(
+    repository: Repository, names: Sequence[str], frozen: Path, *, floor: int = 0
+) -> Dependencies:
     """Links each of `names` below `frozen`, which has none of them yet: from the checkout's top,
-    or the whole path of what lies outside it. Raises `OSError`."""
+    or the whole path of what lies outside it. What has to be copied and would leave its disk under
+    the `floor` (`under_floor`) is left out. Raises `OSError`."""
     linked: list[PurePosixPath] = []
     files: list[PurePosixPath] = []
     notes, room = list[str](), MOST
     for name in map(PurePosixPath, names):
         target = frozen / _entry(name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        if not (repository.root / name).is_dir():
-            if not name.is_absolute() and link_file(repository.root / name, target):
-                files.append(name)
-            continue
-        if len(linked) == _MOUNTS:
-            notes.append(f"of over {_MOUNTS} folders of dependencies the last are not shown")
-            continue
+        source = repository.root / name
         try:
-            result = _link_steadily(repository.root / name, target, room)
+            if not source.is_dir():
+                if not name.is_absolute() and link_file(source, target, floor=floor):
+                    files.append(name)
+                continue
+            if len(linked) == _MOUNTS:
+                notes.append(f"of over {_MOUNTS} folders of dependencies the last are not shown")
+                continue
+            result = _link_steadily(source, target, room, floor)
         except TooManyFiles:
             tree.remove(target)
             notes.append(f"{name} is not shown: with it there would be over {MOST} files")
+            continue
+        except NoRoom:
+            tree.remove(target)
+            notes.append(f"{name} is not shown: {_NO_ROOM}")
             continue
         linked.append(name)
         notes += _notes(name, result)
@@ -208,10 +225,10 @@ def freeze(repository: Repository, names: Sequence[str], frozen: Path) -> Depend
     )
 
 
-def _link_steadily(source: Path, target: Path, most: int) -> Linked:
+def _link_steadily(source: Path, target: Path, most: int, floor: int) -> Linked:
     """Half of an installation is no environment: again, for a while, where one is under way."""
     for wait in (*_WAITS, None):
-        result = link_tree(source, target, most=most)
+        result = link_tree(source, target, most=most, floor=floor)
         if not result.moving or wait is None:
             return result
         time.sleep(wait)

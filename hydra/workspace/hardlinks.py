@@ -16,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from hydra.space import under_floor
+
 _COPIED = (errno.EXDEV, errno.EPERM, errno.EMLINK)
 """Another disk; a file of another user's (fs.protected_hardlinks); a file with too many names."""
 
@@ -33,6 +35,10 @@ class TooManyFiles(OSError):
     """A folder holds more entries than are worth a tree of links."""
 
 
+class NoRoom(OSError):
+    """What cannot be linked would leave the disk of its copy without room; the message says so."""
+
+
 @dataclass(slots=True)
 class Linked:
     """What came of it: `entries` in all, `missing` that could not be had (closed to this account),
@@ -41,16 +47,18 @@ class Linked:
     entries: int = 0
     missing: int = 0
     moving: bool = False
+    floor: int = 0
+    """Bytes that copies leave free on their disk, or 5% of it, the smaller."""
 
 
-def link_tree(source: Path, target: Path, *, most: int) -> Linked:
+def link_tree(source: Path, target: Path, *, most: int, floor: int = 0) -> Linked:
     """Makes `target`, which is not there yet, the same tree as `source`, of hard links.
 
     A file that cannot be linked is copied. What goes meanwhile is left out, and so are sockets,
     pipes and devices: by another name they would still lead to who listens there. Raises
-    `TooManyFiles` over `most` entries, and `OSError`.
+    `TooManyFiles` over `most` entries, `NoRoom` for a copy under the disk's `floor`, and `OSError`.
     """
-    linked, stamps = Linked(), dict[str, int]()
+    linked, stamps = Linked(floor=floor), dict[str, int]()
     waiting = [(os.fspath(source), os.fspath(target))]
     while waiting:
         folder, copy = waiting.pop()
@@ -74,9 +82,9 @@ def link_tree(source: Path, target: Path, *, most: int) -> Linked:
     return linked
 
 
-def link_file(source: Path, target: Path) -> bool:
-    """The same for a single file; whether it is there. Raises `OSError`."""
-    _link(os.fspath(source), os.fspath(target), Linked())
+def link_file(source: Path, target: Path, *, floor: int = 0) -> bool:
+    """The same for a single file; whether it is there. Raises `NoRoom`, `OSError`."""
+    _link(os.fspath(source), os.fspath(target), Linked(floor=floor))
     return os.path.lexists(target)
 
 
@@ -95,11 +103,18 @@ def _link(source: str, target: str, linked: Linked) -> None:
 
 def _copy(source: str, target: str, linked: Linked) -> None:
     try:
+        _refuse_full(target, os.lstat(source).st_size, linked.floor)
         shutil.copy2(source, target, follow_symlinks=False)
     except OSError as problem:
         with suppress(FileNotFoundError):
             os.unlink(target)  # noqa: PTH108
         _leave_out(linked, problem)
+
+
+def _refuse_full(target: str, size: int, floor: int) -> None:
+    """A link takes no room; copies of a whole environment may be all that a disk has."""
+    if low := under_floor((Path(target).parent,), floor, coming=size):
+        raise NoRoom(errno.ENOSPC, str(low))
 
 
 def _leave_out(linked: Linked, problem: OSError) -> None:
