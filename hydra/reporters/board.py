@@ -14,7 +14,7 @@ from types import MappingProxyType
 from hydra.events import AgentEvent, Event
 from hydra.model import Status
 from hydra.reporters.checks import trial, waits
-from hydra.reporters.fields import Data, number, record, strings, text
+from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.text import duration, gist
 
 QUIET = 60.0
@@ -242,6 +242,12 @@ def _check_ended(row: Row, event: Event) -> Row:
     return replace(row, last=said)
 
 
+def _checked(event: Event) -> str:
+    """What the checks say; what was waited for last is over."""
+    results = records(event.data, "checks")
+    return "; ".join(f"{gist(text(it, 'check'))}: {gist(text(it, 'says'))}" for it in results)
+
+
 def _lane_ended(row: Row, event: Event) -> Row:
     status = text(event.data, "status")
     held = "; ".join(map(gist, strings(event.data, "held_back")))
@@ -250,7 +256,7 @@ def _lane_ended(row: Row, event: Event) -> Row:
     return replace(
         row,
         state=STATUS_WORDS.get(status) or gist(status) or "ended",
-        last=why or row.last,
+        last=why or _checked(event) or row.last,
         seconds=spent if spent is not None else row.elapsed(event.mono) or 0.0,
         warned=False,
         tools=(),
