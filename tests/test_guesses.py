@@ -143,13 +143,15 @@ def test_a_race_without_checks_runs_the_guess_and_shows_it(hydra: Hydra) -> None
 
 def test_a_guess_that_cannot_run_is_not_used_and_said(scratch: Path, repo: Path) -> None:
     hydra = Hydra(scratch, repo)
-    (repo / "package.json").write_text(SCRIPT % "no-such-runner --all")
+    scripts = {"test": "npm run lint && npm run unit", "lint": "no-such-runner --all"}
+    (repo / "package.json").write_text(json.dumps({"scripts": scripts}))
+    (repo / "package-lock.json").write_text("{}")
     commit(repo)
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     race = hydra.race("-a", "claude")
     (said,) = [it for it in race.document["warnings"] if "guess" in it]
     assert said.startswith("the guess `npm test` is not used: it cannot run here (")
-    assert "not found" in said
+    assert said.endswith("not found); to install what it needs: --setup 'npm ci'")
     assert race.lane("claude")["checks"] == []
     plan = json.loads(Path(race.document["folder"], "plan.json").read_text())
     assert plan["checks"]["commands"] == []

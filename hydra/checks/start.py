@@ -137,15 +137,17 @@ def _needs(command: str, place: Path) -> Iterator[tuple[str, str]]:
     yield from ((word, "") for word in script[:1] if re.fullmatch(r"[\w./@+-]+", word))
 
 
-def _package_script(words: list[str], place: Path) -> list[str]:
-    """The words of the script in package.json that `npm test` or `pnpm run unit` stands for."""
+def _package_script(words: list[str], place: Path, deep: int = 5) -> list[str]:
+    """The words of the script in package.json that `npm test` or `pnpm run unit` stands for, and of
+    the first that this calls in turn."""
     verbs = [word for word in words[1:] if word not in ("run", "run-script")]
     if words[0] not in _MANAGERS or not verbs or verbs[0].startswith("-"):
         return []
     with suppress(OSError, ValueError, AttributeError, RecursionError):
         scripts = json.loads((place / "package.json").read_bytes()[:_LARGEST]).get("scripts", {})
         name = {"t": "test", "tst": "test"}.get(verbs[0], verbs[0])
-        return words_of(re.sub(r"^cross-env(?:-shell)?\s", "", str(scripts.get(name, ""))))
+        script = words_of(re.sub(r"^cross-env(?:-shell)?\s", "", str(scripts.get(name, ""))))
+        return (_package_script(script, place, deep - 1) if script and deep else []) or script
     return []
 
 

@@ -75,7 +75,9 @@ def confidence(
     if not winners:
         return Confidence(word="unknown", why="there is no winner")
     if candidates == 1:
-        return Confidence(word="unknown", why="one patch alone: there was nothing to hold it to")
+        return Confidence(
+            word="unknown", why="there is one patch only, and nothing to compare it with"
+        )
     exact = _exact(candidates, tests, winners, counts)
     case = situation(candidates, tests, winners, counts)
     if exact is None or case is None:

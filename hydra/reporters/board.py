@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from hydra.events import AgentEvent, Event
 from hydra.model import Status
-from hydra.reporters.checks import trial, waits
+from hydra.reporters.checks import skipped, trial, waits
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.text import duration, gist
 
@@ -125,7 +125,8 @@ def _baseline_step(board: Board, event: Event) -> Board:
         return replace(board, trial=trial(event.data))
     if event.kind not in ("check_started", "check_ended"):
         return board
-    said = gist(text(event.data, "says")) or "$ " + gist(text(event.data, "command"))
+    result = gist(text(event.data, "says")) + skipped(event.data)
+    said = result or "$ " + gist(text(event.data, "command"))
     if event.kind == "check_ended" and (spent := number(event.data, "seconds")) is not None:
         said = f"{said}  {duration(spent)}"
     held = {**dict(board.baseline), gist(text(event.data, "check")): said}

@@ -108,7 +108,7 @@ def _checks(plan: RacePlan) -> list[tuple[str, str]]:
             f"each {plan.check_runs} times (base and patches), {at_once} at once, {how}, {limits}",
         ),
         *lines,
-        ("trials", trials if cap.runs and cap.seconds else "none"),
+        ("new tests", trials if cap.runs and cap.seconds else "none"),
     ]
 
 
