@@ -186,6 +186,8 @@ def test_errors_say_what_and_what_next() -> None:
         "error: the first line is\n       long\n  a/path: in the way\nhint: add it, or let it be\n"
     )
     assert error_text(refused, color=True).startswith("\x1b[31merror:\x1b[0m no commit")
+    pasted = Refused("no", hint='git fetch "$(hydra runs path)/patches.git"')
+    assert error_text(pasted, width=28) == f"error: no\nhint: {pasted.hint}\n"
     auth = AuthMissing(
         "the key was refused", adapter="claude", command=("claude", "-p"), stderr="401\n\nno\n",
         hint="run claude and type /login",

@@ -230,7 +230,8 @@ def _ended(told: Document, status: str) -> str:
     said = str(error.get("message", "")) if isinstance(error, dict) else ""
     word = status.replace("_", " ")
     # Of an interrupted lane its message has the word, of an empty one its state.
-    if said and (status == "interrupted" or _patch(told.get("patch")) in (None, Patch())):
+    patch = _patch(told.get("patch"))
+    if said and (status == "interrupted" or patch is None or patch.empty):
         return said
     return f"{word}: {said}" if said else word
 
