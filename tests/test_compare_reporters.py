@@ -206,7 +206,7 @@ def test_a_race_ends_in_its_ranks() -> None:
     assert [line.split()[1] for line in rows(shown)] == ["codex", "claude", "codex-2"]
     assert "claude !" in shown  # its soft sandbox is still said
     assert "Land codex: fixes both failures; smallest change\nconfidence: fair" in shown
-    assert "codex-2: TimedOut (idle, limit 600 s)" in shown
+    assert "codex-2: timed out (idle, limit 600 s)" in shown
     assert shown.endswith(
         "land it:       hydra merge codex\n"
         "see it:        hydra diff codex\n"

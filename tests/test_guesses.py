@@ -15,6 +15,8 @@ from tests.support.trials import RIGHT, with_tests
 
 DONE = fakes.finish("done")
 UNITTEST = "import unittest\n"
+DJANGO = "from django.test import TestCase\n"
+CALLED = "coverage run -m django test --settings=tests.settings"
 MODULE = "node_modules/.bin/"
 
 
@@ -47,6 +49,19 @@ SCRIPT = '{"scripts": {"test": "%s"}}'
             {"tests/test_a.py": UNITTEST, "tests/__init__.py": ""},
             "",
             ("python3 -m unittest -v",),
+        ),
+        (
+            {"tests/test_a.py": DJANGO, "manage.py": "", "tests/__init__.py": ""},
+            "",
+            ("python3 manage.py test -v 2",),
+        ),
+        (
+            {
+                "tests/test_a.py": DJANGO,
+                "tox.ini": f"[testenv]\ncommands =\n  {CALLED} {{posargs}}\n",
+            },
+            "",
+            ("python3 -m django test --settings=tests.settings -v 2",),
         ),
         ({"tests/test_a.py": "def test_a(): pass\n"}, "", ("python3 -m pytest -q",)),
         (
@@ -128,13 +143,15 @@ def test_a_race_without_checks_runs_the_guess_and_shows_it(hydra: Hydra) -> None
 
 def test_a_guess_that_cannot_run_is_not_used_and_said(scratch: Path, repo: Path) -> None:
     hydra = Hydra(scratch, repo)
-    (repo / "package.json").write_text(SCRIPT % "no-such-runner --all")
+    scripts = {"test": "npm run lint && npm run unit", "lint": "no-such-runner --all"}
+    (repo / "package.json").write_text(json.dumps({"scripts": scripts}))
+    (repo / "package-lock.json").write_text("{}")
     commit(repo)
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     race = hydra.race("-a", "claude")
     (said,) = [it for it in race.document["warnings"] if "guess" in it]
     assert said.startswith("the guess `npm test` is not used: it cannot run here (")
-    assert "not found" in said
+    assert said.endswith("not found); to install what it needs: --setup 'npm ci'")
     assert race.lane("claude")["checks"] == []
     plan = json.loads(Path(race.document["folder"], "plan.json").read_text())
     assert plan["checks"]["commands"] == []
@@ -177,3 +194,25 @@ def test_checks_and_set_up_run_where_one_stands(scratch: Path, repo: Path) -> No
     assert Path(race.document["folder"], check["details"]).name == "packages-api-test.json"
     again = hydra.run("check")
     assert again.returncode == 0, again.stderr
+
+
+def test_a_guess_whose_tests_load_for_nobody_is_not_used(scratch: Path, repo: Path) -> None:
+    """As Django's without settings: an installed package refuses every module of tests."""
+    hydra = Hydra(scratch, repo)
+    site = repo / "vendor" / "site-packages" / "django"
+    write(repo, {"tests/__init__.py": "", "tests/test_b.py": UNITTEST})
+    write(site, {"__init__.py": "raise RuntimeError('no settings')\n"})
+    text = f"{UNITTEST}import sys\nsys.path.insert(0, {str(site.parent)!r})\nimport django\n"
+    write(repo, {f"tests/test_{name}.py": text for name in "acd"})
+    commit(repo)
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    race = hydra.race("-a", "claude")
+    (said,) = [it for it in race.document["warnings"] if "guess" in it]
+    assert said.endswith(
+        "-m unittest -v` is not used: it cannot run here (RuntimeError: no settings)"
+    )
+    (repo / "tests" / "test_c.py").write_text(UNITTEST)
+    (repo / "tests" / "test_d.py").write_text(f"{UNITTEST}import not_made_yet\n")
+    commit(repo)
+    named = hydra.race("-a", "claude")
+    assert named.lane("claude")["checks"][0]["check"] == "unittest"

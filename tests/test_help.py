@@ -131,6 +131,10 @@ def test_a_diff_goes_into_a_new_file_only(run: Run, shelf: Shelf) -> None:
     assert (code, "is there already" in error) == (3, True)
 
 
+def test_a_diff_of_nothing_says_so(run: Run) -> None:
+    assert run("diff", "claude", "claude") == (0, "", "claude and claude left the same\n")
+
+
 def test_a_race_is_named_by_its_place_or_by_the_option(run: Run, shelf: Shelf) -> None:
     folder = shelf.race.patches.parent
     for words in ((folder.name,), (folder.name[:9],), ("-r", folder.name), ()):

@@ -133,3 +133,23 @@ def test_what_shows_nothing_gives_the_same_board() -> None:
     board = fold([e(0, "lane_opening", "x")])
     assert step(board, e(1, "progress", "x", "unknown", type="z")) is board
     assert step(board, e(1, "run_warning", text="z")) is board
+
+
+def test_what_a_lane_waited_for_does_not_stay_when_it_has_ended() -> None:
+    row = one_lane(
+        ("check_ended", "", {"check": "unit", "says": "4 passed"}),
+        ("check_waiting", "", {"for": "baseline"}),
+        (
+            "lane_ended",
+            "",
+            {"status": "completed", "checks": [{"check": "unit", "says": "4 passed"}]},
+        ),
+    )
+    assert row.last == "unit: 4 passed"
+
+
+def test_tests_that_the_base_skips_are_counted() -> None:
+    e = Tape()
+    counts = {"check": "unit", "says": "4 passed", "skipped": 23, "seconds": 2.0}
+    board = fold([e(1.0, "check_ended", "", "", **counts)])
+    assert board.baseline == (("unit", "4 passed, 23 skipped  0:02"),)

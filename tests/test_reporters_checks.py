@@ -9,7 +9,7 @@ import pytest
 
 from hydra.events import Event
 from hydra.reporters.board import Board, step
-from hydra.reporters.checks import table_text
+from hydra.reporters.checks import baseline, table_text
 from hydra.reporters.document import result_document
 from hydra.reporters.live import LiveTable
 from hydra.reporters.plain import PlainLines
@@ -108,6 +108,11 @@ def test_the_summary_has_a_column_a_check_and_says_why() -> None:
     assert "base  unit  2 passed, 1 failed  3.1s" in text
     assert "- claude: unit: it was cut" in text
     assert "0 of 3 lanes usable" in text
+
+
+def test_the_base_says_how_many_tests_it_skips() -> None:
+    (line,) = baseline({"baseline": [check("unit") | {"tests": {"skipped": 1200}}]})
+    assert line == "base  unit  3 passed, 1,200 skipped  3.1s"
 
 
 def test_many_checks_share_a_column() -> None:

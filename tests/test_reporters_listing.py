@@ -14,6 +14,9 @@ AGENTS_AT_80 = """\
   codex         tier 1        hard     -        not installed
   cursor-agent  experimental  ! soft   -        not probed
 
+sandbox: whether the agent's own flags can take tools away from it (hard) or not
+(soft); what holds both in a race is Hydra's confinement: `hydra doctor`
+
 not probed: `hydra agents --allow-experimental-adapters` looks for these
 """
 

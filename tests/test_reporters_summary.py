@@ -26,7 +26,7 @@ race 20261121t203415-k3f  ended in 10:01  1 of 3 lanes usable
   codex-2   timed out       1  +3 -0     3.1k      ?  10:00
       patch INCOMPLETE: over 20,000 untracked files in node_modules; no progress
       for 600 s
-  ! soft sandbox: claude
+  ! soft sandbox (its own flags take no tool away): claude
 """
 
 AT_120 = """\
@@ -37,11 +37,11 @@ race 20261121t203415-k3f  ended in 10:01  1 of 3 lanes usable
   codex     no changes      0  -            ?      ?   1:12  Nothing to do.
   codex-2   timed out       1  +3 -0     3.1k      ?  10:00  patch INCOMPLETE: over 20,000 untracked files in
                                                              node_modules; no progress for 600 s
-  ! soft sandbox: claude
+  ! soft sandbox (its own flags take no tool away): claude
 """  # noqa: E501
 
 REST = """
-codex-2: TimedOut (idle, limit 600 s)
+codex-2: timed out (idle, limit 600 s)
   why      no progress for 600 s
   adapter  codex
   command  /usr/bin/codex exec --json -m 'it'"'"'s me' -
@@ -178,7 +178,16 @@ def test_errors_say_what_and_what_next() -> None:
     refused = Refused("no commit yet", hint="make a first commit")
     assert error_text(refused) == "error: no commit yet\nhint: make a first commit\n"
     assert error_text(Refused("x\x1b[2J")) == "error: x<CSI 2J>\n"
+    folded = Refused("the first line is long\n  a/path: in the way", hint="add it, or let it be")
+    assert error_text(folded, width=29) == (
+        "error: the first line is long\n  a/path: in the way\nhint: add it, or let it be\n"
+    )
+    assert error_text(folded, width=28) == (
+        "error: the first line is\n       long\n  a/path: in the way\nhint: add it, or let it be\n"
+    )
     assert error_text(refused, color=True).startswith("\x1b[31merror:\x1b[0m no commit")
+    pasted = Refused("no", hint='git fetch "$(hydra runs path)/patches.git"')
+    assert error_text(pasted, width=28) == f"error: no\nhint: {pasted.hint}\n"
     auth = AuthMissing(
         "the key was refused", adapter="claude", command=("claude", "-p"), stderr="401\n\nno\n",
         hint="run claude and type /login",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from hydra.app.evidence import _lane as lane_evidence
 from hydra.checks.record import CheckResult, Status
 from hydra.checks.results import Counts, Tests
 from hydra.checks.results import Status as TestStatus
@@ -335,3 +336,19 @@ def test_a_patch_with_which_no_test_passes_is_broken_although_none_is_named() ->
     assert ended.state == "broken"
     assert ended.reason == "no test passes with it; on the base 1 passed"
     assert some.state == "untested"
+
+
+@pytest.mark.parametrize(
+    ("status", "patch", "says"),
+    [
+        ("failed", None, "it broke"),
+        ("failed", {"files": 0}, "it broke"),
+        ("failed", {"files": 1}, "failed: it broke"),
+        ("interrupted", {"files": 1}, "it broke"),
+        ("completed", None, ""),
+    ],
+)
+def test_how_a_lane_ended_is_said_once(status: str, patch: object, says: str) -> None:
+    """Its state has the word already, where it left no patch."""
+    ending = {"lane": "a", "status": status, "error": {"message": "it broke"}, "patch": patch}
+    assert lane_evidence(ending).ended == says

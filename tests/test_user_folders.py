@@ -26,7 +26,7 @@ from tests.support.processes import wait_until
 from tests.support.trust import ACCOUNTS, Place, exactly, name_of, needs_bwrap, shared_place
 
 SITE = "lib/python3/site-packages"
-IGNORED = ".venv/\nnode_modules/\n_version.py\n*.so\nvendor/*\n!vendor/patched.js\n"
+IGNORED = ".venv/\nnode_modules/\n_version.py\n*.so\n*.mo\nvendor/*\n!vendor/patched.js\n"
 
 ATTACKS = f"""
 cd .venv
@@ -111,11 +111,12 @@ def _furnish(place: Place) -> None:
     for below in ("node_modules/a", "pkg", "vendor/part"):
         (top / below).mkdir(parents=True)
     (top / ".gitignore").write_text(IGNORED)
-    for name in ("docs/a.md", "pkg/__init__.py", "vendor/patched.js"):
+    for name in ("docs/a.md", "pkg/__init__.py", "pkg/de.po", "vendor/patched.js"):
         (top / name).write_text("1\n")
     git(top, "add", "-A")
     git(top, "commit", "-qm", "Project")
-    for name in ("pkg/_version.py", "pkg/fast.so", "vendor/part/x.js", "node_modules/a/index.js"):
+    built = ("pkg/_version.py", "pkg/fast.so", "pkg/de.mo", "pkg/of_nothing.mo")
+    for name in (*built, "vendor/part/x.js", "node_modules/a/index.js"):
         (top / name).write_text(f"built {name}\n")
     (top / ".venv/pyvenv.cfg").write_text("home = /usr/bin\n")
     (top / ".venv/bin/tool").write_text("the user's tool\n")
@@ -211,8 +212,9 @@ def test_s7_a_check_has_a_layer_of_its_own(story: Story) -> None:
     ]
 
 
-def test_s9_files_that_code_imports_are_copied(story: Story) -> None:
-    assert story.lines["S9"] == "built pkg/_version.py __init__.py _version.py fast.so"
+def test_s9_files_that_code_loads_are_copied(story: Story) -> None:
+    files = "__init__.py _version.py de.mo de.po fast.so"
+    assert story.lines["S9"] == f"built pkg/_version.py {files}"
 
 
 def test_what_leads_to_others_is_not_there_and_what_git_holds_a_part_of_is(story: Story) -> None:

@@ -229,7 +229,9 @@ def _ended(told: Document, status: str) -> str:
     error = told.get("error")
     said = str(error.get("message", "")) if isinstance(error, dict) else ""
     word = status.replace("_", " ")
-    if status == "interrupted" and said:  # its message has the word
+    # Of an interrupted lane its message has the word, of an empty one its state.
+    patch = _patch(told.get("patch"))
+    if said and (status == "interrupted" or patch is None or patch.empty):
         return said
     return f"{word}: {said}" if said else word
 

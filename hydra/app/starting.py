@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
@@ -109,11 +110,18 @@ def _without(planned: RacePlan, problems: Mapping[str, str], hidden: Mapping[str
     lost = [check for check in planned.checks if check.name in problems]
     said = tuple(
         f"the guess `{check.command}` is not used: it cannot run here ({problems[check.name]})"
+        f"{_installing(problems[check.name], planned.task.repository)}"
         for check in lost
     )
     started = tuple(check for check in planned.checks if check not in lost)
     warnings = (*planned.warnings, *said, *(hidden[it.name] for it in lost if it.name in hidden))
     return replace(planned, checks=started, warnings=warnings)
+
+
+def _installing(line: str, top: Path) -> str:
+    """What may bring a program or a module that is not there; "" for any other reason."""
+    setup = " && ".join(guesses.setup(top)) if re.search("not found|No module named", line) else ""
+    return f"; to install what it needs: --setup {shlex.quote(setup)}" if setup else ""
 
 
 def _refused(line: str, way: str, top: Path) -> Refused:

@@ -37,6 +37,22 @@ _LARGEST = 1024 * 1024
 _MANAGERS = frozenset(("npm", "pnpm", "yarn", "bun"))
 _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
 _NOT_FOUND = 127
+_LOAD = """
+import sys, unittest
+class Loaded:
+    def __init__(self, **_): pass
+    def run(self, suite):
+        waiting, modules, failures = [suite], set(), []
+        while waiting:
+            test = waiting.pop()
+            if hasattr(test, "__iter__"): waiting.extend(test)
+            elif hasattr(test, "_exception"): failures.append(str(test._exception))
+            else: modules.add(type(test).__module__)
+        sys.exit(failures[0] if len(failures) > len(modules) else 0)
+unittest.main(None, argv=["unittest", *sys.argv[1:]], testRunner=Loaded)
+"""
+"""Loads what unittest would run, and exits 0 unless most modules of it cannot be imported."""
+_FRAME = re.compile(r'^ +File "([^"]+)", line \d+', re.MULTILINE)
 
 
 class Look(NamedTuple):
@@ -90,7 +106,16 @@ def _script(command: str, top: Path) -> str:
     lines = [f"cd {shlex.quote(folder)} || exit"] if folder else []
     lines += [f"PATH={shlex.quote(_packages(top, place))}:$PATH"]
     lines += [_finding(*question) for question in _needs(inner, place)]
+    if (arguments := _unittest_arguments(inner)) is not None:
+        lines += [f"{words_of(inner)[0]} -c {shlex.quote(_LOAD)} {arguments}"]
     return "\n".join(lines)
+
+
+def _unittest_arguments(command: str) -> str | None:
+    """What follows `python -m unittest`; None for any other command."""
+    words = words_of(command)
+    plain = words[1:3] == ["-m", "unittest"] and not _COMPOUND.search(command)
+    return " ".join(words[3:]) if plain else None
 
 
 def _packages(top: Path, place: Path) -> str:
@@ -112,15 +137,17 @@ def _needs(command: str, place: Path) -> Iterator[tuple[str, str]]:
     yield from ((word, "") for word in script[:1] if re.fullmatch(r"[\w./@+-]+", word))
 
 
-def _package_script(words: list[str], place: Path) -> list[str]:
-    """The words of the script in package.json that `npm test` or `pnpm run unit` stands for."""
+def _package_script(words: list[str], place: Path, deep: int = 5) -> list[str]:
+    """The words of the script in package.json that `npm test` or `pnpm run unit` stands for, and of
+    the first that this calls in turn."""
     verbs = [word for word in words[1:] if word not in ("run", "run-script")]
     if words[0] not in _MANAGERS or not verbs or verbs[0].startswith("-"):
         return []
     with suppress(OSError, ValueError, AttributeError, RecursionError):
         scripts = json.loads((place / "package.json").read_bytes()[:_LARGEST]).get("scripts", {})
         name = {"t": "test", "tst": "test"}.get(verbs[0], verbs[0])
-        return words_of(re.sub(r"^cross-env(?:-shell)?\s", "", str(scripts.get(name, ""))))
+        script = words_of(re.sub(r"^cross-env(?:-shell)?\s", "", str(scripts.get(name, ""))))
+        return (_package_script(script, place, deep - 1) if script and deep else []) or script
     return []
 
 
@@ -141,12 +168,27 @@ def _problem(check: Check, ran: Ran, top: Path) -> str:
         return reason
     if ran.exit_code == _NOT_FOUND:
         return next(iter(telling.lines(text)), "its program was not found")
+    if _unittest_arguments(split_folder(check.command)[1]) is not None:
+        return _unloaded(check, text, top)
     if name_of(check.command).rpartition(": ")[2] != "pytest" or _COLLECTED.search(text):
         return ""
     if ran.exit_code == 5:
         return "pytest finds no tests" if check.guessed else ""
     if option := _UNKNOWN.search(text):
         return option[0]
+    return _absent(check, text, top)
+
+
+def _unloaded(check: Check, text: str, top: Path) -> str:
+    """Why unittest cannot import most modules of tests, where that is no fault of the project's own
+    code: an installed package asks for what this command does not set up."""
+    frames = _FRAME.findall(text)
+    if check.guessed and frames and "/site-packages/" in frames[-1]:
+        return text.rstrip().rpartition("\n")[2].strip()
+    return _absent(check, text, top)
+
+
+def _absent(check: Check, text: str, top: Path) -> str:
     module = _MODULE.search(text)
     return module[0] if module and _belongs(module[1], check, top) else ""
 

@@ -24,7 +24,12 @@ from hydra.cli.display import cells
 )
 @click.argument("lanes", nargs=-1, metavar="[LANE...]")
 @click.option("--check", "checks", multiple=True, metavar="CMD", help="Others than the run's own.")
-@click.option("--trial-runs", type=click.IntRange(0, 10_000), help="Runs for trials (40).")
+@click.option(
+    "--trial-runs",
+    type=click.IntRange(0, 10_000),
+    metavar="N",
+    help="Run each other's new tests at most so often (40).",
+)
 @run_option
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
 @json_option

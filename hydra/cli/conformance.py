@@ -202,7 +202,9 @@ def _write_junit(document: dict[str, Any], file: Path | None) -> int:
         try:
             write_junit(file, document)
         except Refused as error:
-            sys.stderr.write(error_text(error, color=use_color(sys.stderr)))
+            sys.stderr.write(
+                error_text(error, color=use_color(sys.stderr), width=cells(sys.stderr))
+            )
             return error.exit_code
     return 0
 

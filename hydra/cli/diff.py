@@ -84,6 +84,9 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
             text = hunks_text(picked, short_ids(found))
         else:
             text = patches.diff(run.patches, *ends, paths=paths, stat=options["stat"])
+    if not text and not paths:
+        what = f"{lane} and {other} left the same" if other else f"{lane} changed nothing"
+        click.echo(what, err=True)
     if options["output"] is not None:
         _write(text, options["output"])
         return

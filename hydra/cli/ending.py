@@ -155,9 +155,10 @@ def _print_error(error: HydraError, *, as_json: bool) -> None:
         sys.stdout.flush()
     else:
         from hydra.cli.common import use_color
+        from hydra.cli.display import cells
         from hydra.reporters.errors import error_text
 
-        sys.stderr.write(error_text(error, color=use_color(sys.stderr)))
+        sys.stderr.write(error_text(error, color=use_color(sys.stderr), width=cells(sys.stderr)))
 
 
 def silence(stream: TextIO) -> None:

@@ -87,7 +87,8 @@ class Race(Command):
     "checks",
     multiple=True,
     metavar="CMD",
-    help="Run this on each patch (repeatable; NAME=CMD names it).",
+    help="Run this on each patch (repeatable; NAME=CMD names it). Default: what Hydra guesses, and "
+    "says; --no-check: none.",
 )
 @click.option("--no-check", is_flag=True, help="Run no checks, not even guessed ones.")
 @click.option(

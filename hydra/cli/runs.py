@@ -53,6 +53,7 @@ def command(context: click.Context, /, **options: Any) -> None:
     """List this repository's races, newest first; show or remove one, or print its folder.
 
     A race is named by its id, by how that begins, or by @-1 (the one before), @-2 ...
+    A cost with a + is at least that much: not every agent says what it spends.
     """
     if context.invoked_subcommand is not None:
         return

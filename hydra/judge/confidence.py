@@ -75,11 +75,13 @@ def confidence(
     if not winners:
         return Confidence(word="unknown", why="there is no winner")
     if candidates == 1:
-        return Confidence(word="unknown", why="one patch alone: there was nothing to hold it to")
+        return Confidence(
+            word="unknown", why="there is one patch only, and nothing to compare it with"
+        )
     exact = _exact(candidates, tests, winners, counts)
     case = situation(candidates, tests, winners, counts)
     if exact is None or case is None:
-        return Confidence(word="unknown", why="no test tells the patches apart")
+        return Confidence(word="unknown", why="no new test tells the patches apart")
     measured, right = WINNERS.get(case, (0, 0.0))
     if measured < ENOUGH:
         return Confidence(word="unknown", why=f"{_why(exact)}: too few such winners were measured")

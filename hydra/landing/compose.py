@@ -73,7 +73,8 @@ def bring(patches: Path, *, base: str, tree: str, head: str) -> str:
         raise _in_conflict(
             "the branch has moved since the race, and both changed the same place",
             _told(merged),
-            'race again from here, or merge it by hand: git fetch "$(hydra runs path)/patches.git"',
+            "race again from here, or merge it by hand:"
+            ' git fetch "$(hydra runs path)/patches.git" LANE && git merge FETCH_HEAD',
         )
     return merged.tree
 

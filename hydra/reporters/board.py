@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 from hydra.events import AgentEvent, Event
 from hydra.model import Status
-from hydra.reporters.checks import trial, waits
-from hydra.reporters.fields import Data, number, record, strings, text
+from hydra.reporters.checks import skipped, trial, waits
+from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.text import duration, gist
 
 QUIET = 60.0
@@ -125,7 +125,8 @@ def _baseline_step(board: Board, event: Event) -> Board:
         return replace(board, trial=trial(event.data))
     if event.kind not in ("check_started", "check_ended"):
         return board
-    said = gist(text(event.data, "says")) or "$ " + gist(text(event.data, "command"))
+    result = gist(text(event.data, "says")) + skipped(event.data)
+    said = result or "$ " + gist(text(event.data, "command"))
     if event.kind == "check_ended" and (spent := number(event.data, "seconds")) is not None:
         said = f"{said}  {duration(spent)}"
     held = {**dict(board.baseline), gist(text(event.data, "check")): said}
@@ -242,6 +243,12 @@ def _check_ended(row: Row, event: Event) -> Row:
     return replace(row, last=said)
 
 
+def _checked(event: Event) -> str:
+    """What the checks say; what was waited for last is over."""
+    results = records(event.data, "checks")
+    return "; ".join(f"{gist(text(it, 'check'))}: {gist(text(it, 'says'))}" for it in results)
+
+
 def _lane_ended(row: Row, event: Event) -> Row:
     status = text(event.data, "status")
     held = "; ".join(map(gist, strings(event.data, "held_back")))
@@ -250,7 +257,7 @@ def _lane_ended(row: Row, event: Event) -> Row:
     return replace(
         row,
         state=STATUS_WORDS.get(status) or gist(status) or "ended",
-        last=why or row.last,
+        last=why or _checked(event) or row.last,
         seconds=spent if spent is not None else row.elapsed(event.mono) or 0.0,
         warned=False,
         tools=(),

@@ -122,13 +122,13 @@ def _cell(check: Data) -> Cell:
 
 
 def baseline(document: Data) -> list[str]:
-    """`baseline  pytest  41 passed, 2 failed  3.1s`, a line a check."""
+    """`base  pytest  41 passed, 2 failed, 5 skipped  3.1s`, a line a check."""
     held = records(document, "baseline")
     rows: list[list[Cell]] = [
         [
             "base" if not number_of else "",
             text(check, "check"),
-            says(check),
+            says(check) + skipped(record(check, "tests")),
             _took(number(check, "seconds")),
             gist(text(check, "reason"))
             if text(check, "status") not in ("passed", "failed")
@@ -137,6 +137,12 @@ def baseline(document: Data) -> list[str]:
         for number_of, check in enumerate(held)
     ]
     return table(rows, [Column("")] * 5, None, False, indent=0, header=False)
+
+
+def skipped(counts: Data) -> str:
+    """On the base: tests that prove nothing of any patch."""
+    count = int(number(counts, "skipped") or 0)
+    return f", {count:,} skipped" if count else ""
 
 
 def _took(seconds: float | None) -> str:

@@ -12,6 +12,9 @@ from hydra.reporters.words import headlines
 from hydra.reporters.wrapping import bullets, wrapped
 from hydra.sandbox import View
 
+_NAMED = 5
+"""Dependencies that are named; a project may have a file for each language."""
+
 _NETWORK = {None: "as each CLI itself has it", True: "on", False: "off"}
 
 
@@ -78,7 +81,9 @@ def _seen(view: View | None) -> list[tuple[str, str]]:
 
 def _dependencies(plan: RacePlan) -> str:
     how = "copy-on-write" if plan.confinement.mounters else "read-only: no overlays here"
-    return f"{', '.join(plan.dependencies)} ({how})" if plan.dependencies else ""
+    names = plan.dependencies
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more} ({how})" if names else ""
 
 
 def _checks(plan: RacePlan) -> list[tuple[str, str]]:
@@ -103,7 +108,7 @@ def _checks(plan: RacePlan) -> list[tuple[str, str]]:
             f"each {plan.check_runs} times (base and patches), {at_once} at once, {how}, {limits}",
         ),
         *lines,
-        ("trials", trials if cap.runs and cap.seconds else "none"),
+        ("new tests", trials if cap.runs and cap.seconds else "none"),
     ]
 
 

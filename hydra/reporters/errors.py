@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydra.errors import NOT_INSTALLED, AgentError, HydraError
+from hydra.errors import NOT_INSTALLED, AgentError, AuthMissing, HydraError
 from hydra.reporters.fields import Data, strings, text
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean, command_line, cut
@@ -12,21 +12,30 @@ STDERR_LINES = 12
 """Lines of an agent's stderr shown with its failure; its whole is in the run's folder."""
 
 
-def error_text(error: HydraError, *, color: bool = False) -> str:
+def error_text(error: HydraError, *, color: bool = False, width: int | None = None) -> str:
     """`error: ...` and `hint: ...`, as git, cargo and gh say it; ends with a newline."""
-    lines = [f"{paint('error:', 'bad', color)} {clean(error.message, multiline=True)}"]
+    lines = _headed("error:", error.message, "bad", color, width)
     if isinstance(error, AgentError):
-        lines += failure_details(error.failure.as_dict(), None, hint=False)
+        lines += failure_details(error.failure.as_dict(), width, hint=False)
     several = len(error.failures) > 1
     for failure in error.failures:
-        absent = several and failure.reason == NOT_INSTALLED
-        if absent:  # the message has all but what to do
+        plain = failure.reason == NOT_INSTALLED or failure.kind == AuthMissing.kind
+        if several and plain:  # the message has all but what to do
             lines.append(line(clean(failure.adapter), clean(failure.hint)))
         else:
-            lines += failure_details(failure.as_dict(), None, hint=several)
+            lines += failure_details(failure.as_dict(), width, hint=several)
     if error.hint:
-        lines.append(f"{paint('hint:', 'busy', color)} {clean(error.hint, multiline=True)}")
+        pasted = any(sign in error.hint for sign in "`'\"")  # a fold would break its command
+        lines += _headed("hint:", error.hint, "busy", color, None if pasted else width)
     return "\n".join(lines) + "\n"
+
+
+def _headed(head: str, said: str, style: str, color: bool, width: int | None) -> list[str]:
+    """Its first line folded, and set in beneath; lines of its own stay as they are."""
+    sentence, *lines = clean(said, multiline=True).split("\n")
+    first, *rest = wrapped(sentence, width, len(head) + 1, least=20)
+    set_in = " " * (len(head) + 1)
+    return [f"{paint(head, style, color)} {first}", *(f"{set_in}{it}" for it in rest), *lines]
 
 
 def failure_details(failure: Data, width: int | None, *, hint: bool = True) -> list[str]:

@@ -137,7 +137,7 @@ def run_text(
     """
     facts = [
         ("task", row.title),
-        ("state", row.state),
+        ("state", "" if ending and row.state == "ended" else row.state),
         ("age", age(row.age)),
         ("size", size(row.size)),
         ("folder", row.folder),

@@ -59,6 +59,12 @@ def sandbox_mark(descriptor: Descriptor) -> str:
     return "hard" if descriptor.sandbox == "hard" else "! soft"
 
 
+_SANDBOX = (
+    "sandbox: whether the agent's own flags can take tools away from it (hard) or not (soft); what"
+    " holds both in a race is Hydra's confinement: `hydra doctor`"
+)
+
+
 def agents_table(rows: Sequence[AgentRow], *, width: int | None, color: bool = False) -> str:
     """`hydra agents`: one line an adapter; where there is room, the version that was tried."""
     wide = width is None or width >= WIDE
@@ -71,6 +77,7 @@ def agents_table(rows: Sequence[AgentRow], *, width: int | None, color: bool = F
         Column("health", wraps=True, least=20),
     )
     lines = table([_agent_cells(row, wide) for row in rows], columns, width, color)
+    lines += ["", *wrapped(_SANDBOX, width, 0, least=20)]
     if any(row.health.state is State.NOT_PROBED for row in rows):
         look = f"not probed: `hydra agents {EXPERIMENTAL_FLAG}` looks for these"
         lines += ["", *wrapped(look, width, 0, least=20)]

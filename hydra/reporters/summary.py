@@ -148,11 +148,11 @@ def _failed(lane: Data) -> bool:
 
 def _failure(lane: Data, width: int | None, color: bool) -> list[str]:
     error = record(lane, "error")
-    kind = paint(clean(text(error, "kind")), "bad", color)
-    reason = clean(text(error, "reason"))
+    outcome = paint(status_word(lane), "bad", color)
+    reason = clean(text(error, "reason")).replace("_", " ")
     narrowed = f" ({reason}{_numbers(error)})" if reason else ""
     message = clean(text(error, "message"))
-    head = f"{clean(text(lane, 'lane'))}: {kind}{narrowed}"
+    head = f"{clean(text(lane, 'lane'))}: {outcome}{narrowed}"
     return [head, *labelled("why", message, width), *failure_details(error, width)]
 
 

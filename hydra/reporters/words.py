@@ -90,7 +90,8 @@ def _often(data: Data) -> str:
 
 def soft_mark(names: list[str]) -> str:
     """The sign and the words that mark agents whose own sandbox is soft; "" for none."""
-    return f"! soft sandbox: {clean(', '.join(names))}" if names else ""
+    sign = "! soft sandbox (its own flags take no tool away)"
+    return f"{sign}: {clean(', '.join(names))}" if names else ""
 
 
 def _agent(event: Event) -> str:
@@ -211,8 +212,8 @@ def _lane_ended(data: Data) -> str:
     status = text(data, "status")
     word = STATUS_WORDS.get(status) or gist(status) or "ended"
     error = record(data, "error")
-    kind, why = gist(text(error, "kind")), gist(text(error, "message"))
-    reason = f": {kind}: {why}" if why else ""
+    why = gist(text(error, "message"))
+    reason = f": {why}" if why else ""
     held = checks.reasons(data)
     kept = f"; against it: {gist(held, _REASON)}" if held else ""
     return f"{word} in {duration(number(data, 'seconds'))}{reason}{kept}"

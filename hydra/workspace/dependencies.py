@@ -45,8 +45,9 @@ FOLDERS = frozenset(
 ENDINGS = (".egg-info", ".dist-info")
 """Of an editable install's folder beside its packages."""
 
-BUILT = re.compile(r"(^|_)version(__)?\.py$|\.(so|pyd|dylib)$")
-"""Ignored files that a build lays among the code which imports them; only beside a module."""
+BUILT = re.compile(r"(^|_)version(__)?\.py$|\.(so|pyd|dylib|mo)$")
+"""Ignored files that a build lays among the code which loads them; only beside a module, and a
+catalogue of translations only beside its source: without it, tests skip themselves."""
 
 FROZEN = "_frozen"
 """Among a run's grounds, the folder of the tree of links and of the lock of who makes it: no
@@ -123,7 +124,7 @@ DependencySource = Callable[[], Dependencies]
 
 
 def dependency_names(repository: Repository, share: Sequence[str] = ()) -> tuple[str, ...]:
-    """Which there are: folders of which none lies in another, then the files that code imports.
+    """Which there are: folders of which none lies in another, then the files that code loads.
 
     `share` has passed `check_shared`.
     """
@@ -135,7 +136,9 @@ def dependency_names(repository: Repository, share: Sequence[str] = ()) -> tuple
 
 
 def _is_module(path: Path) -> bool:
-    """Whether it lies among the modules that would import it."""
+    """Whether it lies among the modules that would import it, or beside what it was made from."""
+    if path.suffix == ".mo":
+        return path.with_suffix(".po").is_file()
     others = (other for other in path.parent.glob("*.py") if other != path)
     return not path.is_dir() and any(others)
 

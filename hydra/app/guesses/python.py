@@ -22,6 +22,9 @@ _TOOLS = frozenset(("tox.ini", "pytest.ini", "conftest.py", "noxfile.py"))
 _PROJECT = _MANIFESTS | _TOOLS | {"requirements-dev.txt", "dev-requirements.txt"}
 _TESTS = r"test_.*\.py|.*_test\.py|tests?\.py"
 _PYTEST, _UNITTEST = "pytest -q", "unittest -v"
+_MANAGE = "manage.py test -v 2"
+_DJANGO = re.compile(r"-m (django test(?: -[\w.=-]+| [\w.]+)*)")
+"""Django's own runner as tox is asked to call it: only there are the settings named."""
 
 
 def commands(project: Project, interpreter: str) -> Iterator[str]:
@@ -32,13 +35,17 @@ def commands(project: Project, interpreter: str) -> Iterator[str]:
     tool = _tool(project, tests)
     environment = _environment(project, tool)
     if tool and environment:
-        yield f"{environment} -m {tool}"
+        yield _line(environment, tool)
     elif tool and (runner := _runner(project)):
-        yield f"{runner} python -m {tool}" if tool.startswith("unittest") else f"{runner} {_PYTEST}"
+        yield f"{runner} {_PYTEST}" if tool == _PYTEST else _line(f"{runner} python", tool)
     elif installer := _installer(project):
         yield installer
     elif tool:
-        yield f"{interpreter} -m {tool}"
+        yield _line(interpreter, tool)
+
+
+def _line(interpreter: str, tool: str) -> str:
+    return f"{interpreter} {tool}" if tool == _MANAGE else f"{interpreter} -m {tool}"
 
 
 def _tests(project: Project) -> list[Path]:
@@ -54,10 +61,20 @@ def _tool(project: Project, tests: list[Path]) -> str:
     texts = [read(path) for path in tests]
     if any("import pytest" in text for text in texts):
         return _PYTEST
+    if any("django" in text for text in texts) and (own := _django(project)):
+        return own
     plain = bool(texts) and not any(re.search(r"^def test_", it, re.MULTILINE) for it in texts)
     if plain or any("unittest" in text for text in texts):
         return _discovery(project, tests)
     return _PYTEST if tests else ""
+
+
+def _django(project: Project) -> str:
+    """Plain discovery would load no test: it sets no settings up."""
+    if "manage.py" in project.names:
+        return _MANAGE
+    called = _DJANGO.search(project.text("tox.ini"))
+    return f"{called[1]} -v 2" if called else ""
 
 
 def _discovery(project: Project, tests: list[Path]) -> str:
