@@ -81,6 +81,11 @@ def test_what_has_landed_is_not_offered_again() -> None:
     assert first["lines"] == []
 
 
+def test_a_state_is_not_told_again_by_its_reason() -> None:
+    failed = lane("codex", "held_back", "failed: API Error", **NO_PATCH)
+    assert lane_line(failed, verdicts.verdict(), {})["line"] == "API Error"
+
+
 def test_lanes_that_share_a_rank_say_so() -> None:
     tied = lane("claude", "broken", "breaks test_up", tied=["codex"])
     assert lane_line(tied, verdicts.verdict(), {})["place"] == "=1"
