@@ -60,6 +60,13 @@ def test_a_phone_shows_the_whole_line_that_lands_it(show: Open) -> None:
     assert line.inner_text().replace("\n", " ").startswith("hydra merge codex -r ")
 
 
+def test_a_phone_shows_the_lines_of_a_patch_to_their_end(show: Open) -> None:
+    page = show("small", width=360).page
+    over = "(box) => box.scrollWidth - box.clientWidth"
+    assert page.locator("#patch .row.del .changed").count() > 0
+    assert [box.evaluate(over) for box in page.locator("#patch .diff").all()] == [0, 0]
+
+
 def test_a_patch_that_goes_on_below_shows_that_it_does(show: Open) -> None:
     page = show("ends").page
     frame = page.locator("#patch .frame", has_text="ROW_1 ")

@@ -44,9 +44,12 @@ const byHand = (files) => [...files.filter((file) => !file.flags.length), ...fil
 const patchRows = (file, rows) => {
   colour(rows, file.language);
   digits = gutterDigits(rows);
-  const drawn = el("div", { class: "rows unified" }, rows.map((row) =>
+  // On a phone what matters of a line is often its end, and that would be out of sight.
+  const narrow = matchMedia("(max-width: 600px)").matches;
+  const drawn = el("div", { class: `rows unified ${narrow ? "wrap" : ""}` }, rows.map((row) =>
     row.t === "head" ? el("div", { class: "head" }, row.hunk.head) : rowNode(row)));
-  drawn.style.minWidth = `${widest(rows)}ch`;
+  drawn.style.setProperty("--gutter", `${2 * digits + 5}ch`);
+  if (!narrow) drawn.style.minWidth = `${widest(rows)}ch`;
   return drawn;
 };
 
