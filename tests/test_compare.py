@@ -101,6 +101,18 @@ def test_the_page_is_written_into_the_runs_folder_and_its_name_is_printed(shelf:
     assert shelf.command("compare", "--html", "-").stdout.encode()[:15].lower() == page[:15].lower()
 
 
+def test_what_has_landed_is_not_offered_by_the_page_nor_the_answer(shelf: Shelf) -> None:
+    def opening() -> str:
+        return shelf.command("compare", "--html", "-").stdout.partition('"opening":')[2][:300]
+
+    assert '"lines":["hydra merge ' in opening()
+    assert shelf.command("compare").stdout.startswith("Land codex")
+    shelf.merge("codex")
+    assert '"says":"codex has landed"' in opening()
+    assert '"lines":[]' in opening()
+    assert shelf.command("compare").stdout.startswith("Landed codex")
+
+
 def test_the_page_beside_a_document_says_where_it_is_on_stderr(shelf: Shelf) -> None:
     done = shelf.command("compare", "--json", "--html", "new.html")
     assert json.loads(done.stdout)["kind"] == "verdict"

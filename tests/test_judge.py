@@ -353,7 +353,7 @@ def test_size_only_breaks_ties_and_tests_do_not_count_as_size() -> None:
     large = lane("with-tests", result(GOOD), base=[BASE], files=[file(new="x = 7\n"), tests])
     found = verdict(evidence([small, large], [BASE]))
     assert found.top == "with-tests"
-    assert "equal to small in all that was tested, and smaller: 2 lines of code to 3" in texts(
+    assert "equal to small in all that was tested, and smaller: 2 against 3 lines of code" in texts(
         found.lanes[0]
     )
 

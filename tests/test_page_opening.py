@@ -61,8 +61,34 @@ def test_where_none_is_to_land_it_says_what_each_is_and_what_would_help() -> Non
 def test_an_untested_patch_is_no_answer_and_may_land_by_name() -> None:
     first = opened(lane("claude", "untested", "pytest passes with and without it"))
     assert first["says"] == "No patch is proved"
+    assert first["why"] == "Untested: pytest passes with and without it."
     assert "A test that fails on the base" in first["help"]
     assert first["lines"] == [f"hydra merge claude -r {verdicts.RUN}"]
+
+
+def test_lanes_that_ended_alike_are_counted_in_a_sentence() -> None:
+    broken = [lane(f"codex-{n}", "broken", "breaks test_up", rank=n) for n in (1, 2)]
+    assert opened(*broken)["why"] == "All 2 broken."
+    idle = lane("codex", "held_back", "changed nothing", **{**NO_PATCH, "status": "no_changes"})
+    assert opened(SIGNED_OUT, idle)["why"] == "1 failed, 1 changed nothing."
+
+
+def test_what_has_landed_is_not_offered_again() -> None:
+    first = opened(CLAUDE, top="claude", landed=["claude"])
+    assert first["says"] == "claude has landed"
+    assert first["why"] == "Fixes both failing tests, breaks nothing (43 passed)."
+    assert "hydra merge --undo" in first["help"]
+    assert first["lines"] == []
+
+
+def test_a_state_is_not_told_again_by_its_reason() -> None:
+    failed = lane("codex", "held_back", "failed: API Error", **NO_PATCH)
+    assert lane_line(failed, verdicts.verdict(), {})["line"] == "API Error"
+
+
+def test_lanes_that_share_a_rank_say_so() -> None:
+    tied = lane("claude", "broken", "breaks test_up", tied=["codex"])
+    assert lane_line(tied, verdicts.verdict(), {})["place"] == "=1"
 
 
 def test_without_checks_nothing_is_called_proved() -> None:

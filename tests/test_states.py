@@ -77,8 +77,7 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             result({UP: True}),
             PASSING,
             "untested",
-            "pytest passes with and without it (1 passed); "
-            "a test that fails on the base would tell",
+            "pytest passes with and without it (1 passed): add a test that fails without it",
         ),
         (
             stopped(Status.PROGRAM_MISSING, "pytest: not found"),

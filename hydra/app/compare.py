@@ -40,6 +40,7 @@ class Compared:
 
     record: RunRecord
     verdict: Mapping[str, Any]
+    root: Path
     lanes: tuple[str, ...] = ()
 
     @property
@@ -66,7 +67,8 @@ def compare(request: CompareRequest) -> Compared:
         verdict = judgement(record, request.environ)
     for lane in request.lanes:
         _check_lane(record, verdict, lane)
-    return Compared(record=record, verdict=verdict, lanes=tuple(dict.fromkeys(request.lanes)))
+    lanes = tuple(dict.fromkeys(request.lanes))
+    return Compared(record=record, verdict=verdict, root=place.repository.root, lanes=lanes)
 
 
 def _check_lane(record: RunRecord, verdict: Mapping[str, Any], lane: str) -> None:
@@ -79,10 +81,11 @@ def _check_lane(record: RunRecord, verdict: Mapping[str, Any], lane: str) -> Non
 
 def page_of(compared: Compared) -> bytes:
     """The whole page. Raises `RecordError` where the patches cannot be read."""
+    from hydra.app.offers import offered
     from hydra.app.page import page
 
     with shared(compared.record.folder):
-        return page(compared.record, compared.verdict)
+        return page(compared.record, offered(compared.verdict, compared.root, compared.record))
 
 
 def write_page(compared: Compared, file: Path | None) -> Path:

@@ -114,7 +114,7 @@ def _text(done: Compared, options: dict[str, Any]) -> str:
     from hydra.reporters.compare import compare_text
 
     return compare_text(
-        offered(done.verdict, Path.cwd(), done.record),
+        offered(done.verdict, done.root, done.record),
         lanes=done.lanes,
         width=cells(sys.stdout),
         color=use_color(sys.stdout),

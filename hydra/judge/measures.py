@@ -12,7 +12,8 @@ from hydra.judge.verdict import Group, Reason, State
 from hydra.remarks.places import is_test, kind_of
 
 MINOR: Mapping[str, str] = {
-    "size": "equal to {} in all that was tested, and smaller: {:.0f} lines of code to {:.0f}",
+    "size": "equal to {} in all that was tested, and smaller: {:,.0f} against {:,.0f} "
+    "lines of code",
     "speed": "equal to {} in all else, and faster: {:.0f} s to {:.0f} s",
 }
 """What only breaks ties, and the sentence for it."""

@@ -20,6 +20,9 @@ _LONGEST = 120
 _FACTOR, _LEAST = 3.0, 50
 """How many times the others' lines, and how many lines, a patch has that is called large."""
 
+_ROUGH = 100
+"""Times from which a tenth more says nothing."""
+
 _FACTOR_OF_ONE, _LEAST_OF_ONE = 10.0, 100
 """The same where there is only one other lane: two patches are no measure of each other."""
 
@@ -84,7 +87,8 @@ def _size(lane: str, lanes: Mapping[str, Sequence[FileChange]]) -> Iterator[Find
     if own < (_LEAST_OF_ONE if one else _LEAST):
         return
     whom = "the other lane" if one else f"the median of the {len(others)} other lanes"
-    text = f"changes {own} lines, {factor:.1f} times as many as {whom} ({usual:g})"
+    times = f"{factor:.1f}" if factor < _ROUGH else f"{factor:,.0f}"
+    text = f"changes {own:,} lines, {times} times as many as {whom} ({usual:,.9g})"
     yield Finding(kind="size", weight="remark", text=text)
 
 

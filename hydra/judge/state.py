@@ -290,4 +290,4 @@ def _alike(checks: Sequence[CheckResult]) -> str:
     passed = sum(result.tests.passed for result in checks if result.tests)
     count = f" ({passed:,} passed)" if passed else ""
     ends = f"pass{'es' * (len(checks) == 1)}" if good else f"end{'s' * (len(checks) == 1)} alike"
-    return f"{names} {ends} with and without it{count}; a test that fails on the base would tell"
+    return f"{names} {ends} with and without it{count}: add a test that fails without it"

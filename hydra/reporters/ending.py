@@ -109,7 +109,7 @@ def lane_why(lane: Data, top: Data, verdict: Data) -> str:
     if patched and verdict.get("checked") is False and text(lane, "state") == "untested":
         return ""
     if not top or not patched or _proof(lane) != _proof(top):
-        return gist(text(lane, "reason"))
+        return gist(text(lane, "reason")).removeprefix(f"{ranking.word(lane)}: ")
     if lane is top:
         return ""
     for group in records(verdict, "groups"):

@@ -103,8 +103,10 @@ def tied_for_first(verdict: Data) -> list[str]:
 def says(verdict: Data, width: int | None, color: bool = False) -> list[str]:
     """The verdict in one sentence, and how sure it is."""
     answer = gist(text(verdict, "says"), _SENTENCE)
-    lines = paragraph(f"Land {answer}" if text(verdict, "top") else answer, width)
-    style = "good" if text(verdict, "top") else "warn"
+    top = text(verdict, "top")
+    verb = "Landed" if top in strings(verdict, "landed") else "Land"
+    lines = paragraph(f"{verb} {answer}" if top else answer, width)
+    style = "good" if top else "warn"
     return [*(paint(line, style, color) for line in lines), *paragraph(sure(verdict), width)]
 
 

@@ -24,7 +24,7 @@ def test_the_page_and_the_landing_agree(
     run, page = made("crossing"), show("crossing").page
     monkeypatch.chdir(run.shelf.repo)
     lanes = [lane["lane"] for lane in run.document["lanes"]]
-    for summary in page.locator("li.lane summary").all():
+    for summary in page.locator(".fold > summary").all():
         if summary.evaluate("(node) => !node.parentElement.open"):
             summary.click()
     wrong, conflicts = [], 0

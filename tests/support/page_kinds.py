@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.conftest import make_repository
+from tests.support.page_ends import ends
 from tests.support.page_hostile import hostile
 from tests.support.page_large import crossing, large, one_diff
 from tests.support.page_small import small
@@ -22,6 +23,7 @@ def many(repo: Path, scratch: Path) -> PageRun:
 KINDS: Mapping[str, Callable[[Path, Path], PageRun]] = {
     "small": small,
     "hostile": hostile,
+    "ends": ends,
     "crossing": crossing,
     "one_diff": one_diff,
     "many": many,

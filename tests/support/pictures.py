@@ -2,7 +2,9 @@
 
 Runs `hydra demo` at two widths, draws what it printed as SVG, and has Chromium take its page as
 on a desktop and on a phone, light and dark.
-Needs the extra `browser`. OUT is docs/pictures, where the README looks for them.
+Needs the extra `browser`. OUT is docs/pictures, where the README looks for them. What no two demos
+share (the run's id, the folder, the commit, the seconds) is replaced by examples of the same width,
+so that the same Hydra, Chromium and fonts give the same bytes.
 """
 
 from __future__ import annotations
@@ -29,6 +31,14 @@ LARGEST = 250_000
 """Bytes of one picture."""
 OUT = Path(__file__).parents[2] / "docs" / "pictures"
 
+_EXAMPLES = (
+    (re.compile(r"\b\d{8}t\d{6}-[a-z0-9]{4}\b"), "20260101t120000-demo"),
+    (re.compile(r"(?<=/)hydra-demo-\w+"), "hydra-demo"),
+    (re.compile(r"(?<= as )[0-9a-f]{10}\b"), "a1b2c3d4e5"),
+    (re.compile(r"\b\d:\d\d\b"), "0:03"),
+)
+"""What differs from demo to demo, and what stands for it."""
+
 _CELL, _LINE, _PAD, _SIZE = 7.8, 19, 20, 13
 _COLORS = {"31": "#ff9a8f", "32": "#6fd08a", "33": "#e6bd63", "36": "#62cdb8", "2": "#98a19c"}
 _SGR = re.compile(r"\x1b\[([0-9;]*)m")
@@ -54,11 +64,19 @@ def _take(out: Path, name: str, columns: int) -> None:
     printed = _demo(columns)
     folder = _folder(printed)
     try:
-        (out / name).write_text(svg(_shown(printed)))
+        (out / name).write_text(svg(_shown(_example(printed))))
         if name == [*TERMINALS][-1]:
-            _pages(Path(*_found(r"(/\S+/page\.html)", printed)), out)
+            page = Path(*_found(r"(/\S+/page\.html)", printed))
+            page.write_text(_example(page.read_text()))
+            _pages(page, out)
     finally:
         shutil.rmtree(folder)
+
+
+def _example(text: str) -> str:
+    for pattern, example in _EXAMPLES:
+        text = pattern.sub(example, text)
+    return text
 
 
 def _demo(columns: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from hydra.reporters import ranking
 from hydra.reporters.ending import answer, lane_why
-from hydra.reporters.fields import Data, number, record, records, text
+from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.page.carried import Json
 from hydra.reporters.page.harmless import prose
 from hydra.reporters.text import clean, gist, plural, quote
@@ -18,16 +18,25 @@ def opening(verdict: Data, plans: Mapping[str, str]) -> Json:
     no lane, `lines` are what lands. `plans` are texts by lane, of a race that asked for them."""
     lanes = records(verdict, "lanes")
     patched = any(number(record(lane, "patch"), "files") for lane in lanes)
+    landed = [lane for lane in lanes if text(lane, "lane") in strings(verdict, "landed")]
     if plans and not patched:
         says, why, help = plural(len(plans), "plan"), _ASKED, "Read them below."
+    elif landed:
+        says, why, help = _landed(landed), text(landed[0], "reason"), _UNDO
     else:
         says, _, why = clean(answer(verdict, lanes)).partition(": ")
         why, help = why or _why(verdict, lanes), _help(verdict, lanes, patched)
-    lines = _lines(verdict, lanes) if patched else []
+    lines = _lines(verdict, lanes) if patched and not landed else []
     return {"says": says.rstrip("."), "why": _sentence(why), "help": help, "lines": lines}
 
 
 _ASKED = "this race asked for plans and not for patches, so there is nothing to land"
+_UNDO = "hydra merge --undo takes back what was landed last."
+
+
+def _landed(landed: Sequence[Data]) -> str:
+    names = ranking.named([text(lane, "lane") for lane in landed])
+    return f"{names} {'has' if len(landed) == 1 else 'have'} landed"
 
 
 def lane_line(lane: Data, verdict: Data, plans: Mapping[str, str]) -> Json:
@@ -37,6 +46,7 @@ def lane_line(lane: Data, verdict: Data, plans: Mapping[str, str]) -> Json:
     why = lane_why(lane, top, verdict) or (gist(text(lane, "reason")) if lane is top else "")
     return {
         "word": "plan" if plan else clean(ranking.word(lane)),
+        "place": ranking.place(lane),
         "style": "none" if plan else ranking.style(lane),
         "line": clean(gist(plan, 120) if plan else why),
         "plan": prose(plan),
@@ -52,22 +62,33 @@ def _why(verdict: Data, lanes: Sequence[Data]) -> str:
     if verdict.get("checked") is False:
         top = next((it for it in lanes if it["lane"] == verdict.get("top")), {})
         return gist(text(top, "why"))
-    words = Counter(clean(ranking.word(lane)) for lane in lanes)
-    return ", ".join(f"{count} {word}" for word, count in words.items())
+    if len(lanes) == 1:
+        return f"{clean(ranking.word(lanes[0]))}: {gist(text(lanes[0], 'reason'))}"
+    counts = Counter(clean(ranking.word(lane)) for lane in lanes)
+    every = "all " if len(counts) == 1 else ""
+    return ", ".join(f"{every}{count} {_PREDICATES.get(w, w)}" for w, count in counts.items())
+
+
+_PREDICATES = {"no changes": "changed nothing", "no patch": "left no patch"}
+"""Where a state in a word makes no sentence with a number before it."""
 
 
 def _help(verdict: Data, lanes: Sequence[Data], patched: bool) -> str:
     if not patched:
         return "Why each ended is said beside it, and in full by hydra runs show."
     if verdict.get("checked") is False:
-        return 'A check tells which of them to land: hydra check --check "pytest -q".'
+        run = quote(text(verdict, "run"))
+        return f'A check tells what is right: hydra check --check "pytest -q" -r {run}'
     if verdict.get("top"):
         return ""
     if ranking.tied_for_first(verdict):
         return "Look at both, then land the one that you choose."
     if text(lanes[0], "state") == "untested":
-        return "A test that fails on the base and passes with a patch proves it; you may land one."
+        return _UNTESTED
     return "What is good in them can be picked, file by file, under Changes."
+
+
+_UNTESTED = "A test that fails on the base and passes with it would prove it. To land it as it is:"
 
 
 def _lines(verdict: Data, lanes: Sequence[Data]) -> list[str]:

@@ -25,18 +25,22 @@ const unseen = (text) => el("span", { class: "unseen" }, text);
 const button = (text, act, given) =>
   el("button", { type: "button", ...given, on: { click: act } }, text);
 
+// A long name breaks where its parts end; anywhere only where one part alone is too long.
+const breakable = (text) => String(text).split(/(?<=[._:/])(?=[^._:/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));
+
 // Said to screen readers.
 const say = (text) => {
   $("said").textContent = text;
 };
 
-// A box in which wide things scroll, with a shadow at the edge where there is more.
+// A box in which wide and long things scroll, with a shadow at the edge where there is more.
 const scrollable = (label, child, style = "scroll") => {
   const box = el("div", { class: style, tabindex: 0, role: "region", "aria-label": label }, child);
   const frame = el("div", { class: "frame" }, box);
   const look = () => {
     frame.classList.toggle("before", box.scrollLeft > 1);
     frame.classList.toggle("after", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+    frame.classList.toggle("below", box.scrollTop + box.clientHeight < box.scrollHeight - 1);
   };
   box.addEventListener("scroll", look, { passive: true });
   new ResizeObserver(look).observe(box);
@@ -53,7 +57,9 @@ const copyText = async (text, from) => {
 };
 
 const copyable = (line, label) => {
-  const code = el("code", { class: "line", tabindex: 0, "aria-label": label }, line);
+  // A narrow screen breaks the line between its words, not at their hyphens.
+  const shown = line.split(/( )/).map((word) => (word === " " ? word : el("span", {}, word)));
+  const code = el("code", { class: "line", tabindex: 0, "aria-label": label }, shown);
   const copy = button("Copy", async () => {
     await copyText(code.textContent, code);
     copy.textContent = "Copied";

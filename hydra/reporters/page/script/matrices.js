@@ -26,7 +26,8 @@ const signFor = (lane, sign, style) =>
 const cell = (word, file, extra, lane) => {
   const [plainly, coloured, said] = own(WORDS, word) || ["?", "none", word];
   const [sign, style] = signFor(lane, plainly, coloured);
-  const shown = [el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "said" }, said, extra ? ` ${extra}` : "")];
+  const says = word === "fixed" && sign === "!" ? "passes" : said;
+  const shown = [el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "said" }, says, extra ? ` ${extra}` : "")];
   const href = file && DATA.link ? `${DATA.link}/${String(file).split("/").map(encodeURIComponent).join("/")}` : null;
   const inside = href ? el("a", { href, target: "_blank", rel: "noreferrer", title: file }, shown) : shown;
   return el("td", { class: `cell ${style}` }, inside);
@@ -51,7 +52,9 @@ const COUNTED = ["fixed", "broken", "still_failing", "new", "new_failing", "vani
 const checkCell = (check, lane) => {
   if (!check) return el("td", { class: "cell none" }, "not run");
   const counts = (check.comparison && check.comparison.counts) || {};
-  const told = COUNTED.filter((name) => own(counts, name)).map((name) => `${count(counts[name])} ${name.replaceAll("_", " ")}`);
+  // A lane that is held back fixed nothing, whatever its own tests say.
+  const counted = COUNTED.filter((name) => own(counts, name) && !(name === "fixed" && lane && lane.state === "held_back"));
+  const told = counted.map((name) => `${count(counts[name])} ${name.replaceAll("_", " ")}`);
   const [sign, style] = signFor(lane, ...own(WORDS, check.status === "passed" ? "passed" : "failed"));
   return el(
     "td",
@@ -76,7 +79,7 @@ const checksTable = () => {
   const trials = [...new Set(LANES.flatMap((lane) => list(lane.protected).map((one) => one.check)))];
   const row = (name, checks, put, lane) =>
     el("tr", {}, el("th", { scope: "row" }, name, lane && lane.state === "held_back" ? el("small", {}, lane.word) : null), names.map((one) => checkCell(checkOf(checks, one), lane)), trials.map((one) => protectedCell(put, one)));
-  const heads = [...names, ...trials.map((name) => `${name}, the base's tests put back`)];
+  const heads = [...names, ...trials.map((name) => `${name}, with the base's tests`)];
   return table(
     "What each check said",
     ["on", ...heads].map((name) => el("th", { scope: "col" }, name)),
@@ -128,7 +131,7 @@ const testsTables = () =>
   checkNames().flatMap((name) => {
     const rows = testRows(name);
     if (!rows.length) return [];
-    const draw = (row) => el("tr", {}, el("th", { scope: "row", class: "id" }, row.id), cell(row.base), row.lanes.map((word, at) => cell(word, null, "", LANES[at])));
+    const draw = (row) => el("tr", {}, el("th", { scope: "row", class: "id" }, breakable(row.id)), cell(row.base), row.lanes.map((word, at) => cell(word, null, "", LANES[at])));
     const title = checkNames().length > 1 ? `Test by test: ${name}` : "Test by test";
     return [
       el("h3", {}, title),
@@ -139,16 +142,19 @@ const testsTables = () =>
 
 const crossTable = () => {
   const tests = list(VERDICT.cross);
-  if (!tests.length) return el("p", { class: "muted" }, "No lane brought a new test that could be tried on the others.");
+  if (!tests.length) return [el("p", { class: "muted" }, "No lane brought a new test that could be tried on the others.")];
   const draw = (test) =>
     el(
       "tr",
       { class: test.weighs ? "" : "light" },
-      el("th", { scope: "row", class: "id" }, test.id, el("small", {}, `by ${test.author}`, test.says ? `; ${test.says}` : "", test.weighs ? "" : "; weighs nothing")),
+      el("th", { scope: "row", class: "id" }, breakable(test.id), el("small", {}, `by ${test.author}`, test.says ? `; ${test.says}` : "", test.weighs ? "" : "; does not count")),
       cell(test.base, own(test.files, "") || own(test.files, "_base")),
       LANES.map((lane) => cell(own(test.cells, lane.name) || "not tried", own(test.files, lane.name))),
     );
-  return byHundreds(tests, draw, "Each lane's new tests on every patch", laneHeads(["new test", "base"]));
+  return [
+    el("p", { class: "muted" }, "A test that fails on every patch, or passes on the base, does not count; many tests of one lane count no more than a few."),
+    byHundreds(tests, draw, "Each lane's new tests on every patch", laneHeads(["new test", "base"])),
+  ];
 };
 
 const legend = () =>
@@ -162,7 +168,6 @@ const drawTests = () => {
     checksTable(),
     testsTables(),
     el("h2", {}, "Each lane's new tests on the others"),
-    el("p", { class: "muted" }, "A test that fails on every patch, or passes on the base, weighs nothing. What one author's tests can weigh is capped."),
     crossTable(),
     legend(),
   );

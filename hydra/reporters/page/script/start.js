@@ -38,10 +38,22 @@ const setTheme = (theme) => {
 };
 const nextTheme = () => setTheme(nextOf(THEMES, document.documentElement.dataset.theme, 1));
 
+// Paper is light; a browser leaves the dark behind its letters away.
+const printLight = () => {
+  const { theme } = document.documentElement.dataset;
+  addEventListener("beforeprint", () => {
+    document.documentElement.dataset.theme = "light";
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.dataset.theme = remember("theme") || theme;
+  });
+};
+
 const begin = () => {
   const saved = remember("theme");
   setTheme(THEMES.includes(saved) ? saved : "system");
   $("theme").addEventListener("click", nextTheme);
+  printLight();
   $("help").addEventListener("click", showHelp);
   $("race").textContent = VERDICT.run;
   $("views").append(el("ul", {}, VIEWS.map(([id, name]) => el("li", {}, el("a", { href: `#${id}` }, name)))));

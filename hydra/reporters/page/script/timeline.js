@@ -88,6 +88,11 @@ const showTimeline = (lane) => {
   $("events").scrollIntoView({ block: "nearest" });
 };
 
+const timeLegend = () =>
+  el("p", { class: "legend muted" },
+    [["agent", "agent"], ["check", "check"], ["trial", "other tests on its patch"]].map(([kind, name]) => [el("span", {}, el("i", { class: `swatch ${kind}` }), ` ${name}`), " "]),
+    [["message", "message"], ["editing", "edit"], ["running", "command"], ["reading", "other tool"]].map(([kind, name]) => [el("span", {}, el("i", { class: `tick ${kind}` }), ` ${name}`), " "]));
+
 const drawTimeline = () => {
   if (!TIMES.length) {
     fill($("view-timeline"), el("h1", {}, "Timeline"), el("p", { class: "muted" }, "This run has no events that can be read."));
@@ -100,7 +105,7 @@ const drawTimeline = () => {
     $("view-timeline"),
     el("h1", {}, "Timeline"),
     el("ul", { class: "tracks" }, order.map((one) => track(one, end)), axis(end)),
-    el("p", { class: "legend muted" }, el("span", { class: "swatch agent" }), " agent ", el("span", { class: "swatch check" }), " check ", el("span", { class: "swatch trial" }), " trial: tests of others ", el("i", { class: "tick message" }), " message ", el("i", { class: "tick editing" }), " edit ", el("i", { class: "tick running" }), " command ", el("i", { class: "tick reading" }), " other tool"),
+    timeLegend(),
     el("div", { class: "choices", role: "group", "aria-label": "Whose events" }, order.map((one) =>
       button(one.lane || "the base", () => showTimeline(one.lane), { "data-lane": one.lane, "aria-pressed": "false" }))),
     el("div", { id: "events" }),

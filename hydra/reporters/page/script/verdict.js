@@ -21,10 +21,10 @@ const laneButton = (lane) =>
     {},
     button(
       [
-        el("span", { class: "rank" }, unseen("rank "), known(lane.rank) ? lane.rank : "\u2013"),
+        el("span", { class: "rank" }, unseen("rank "), lane.place),
         el("strong", {}, lane.name),
         el("span", { class: `pill ${lane.style}` }, lane.word),
-        lane.patch ? el("span", { class: "size" }, plusMinus(lane.patch.insertions, lane.patch.deletions)) : null,
+        hasPatch(lane) ? el("span", { class: "size" }, plusMinus(lane.patch.insertions, lane.patch.deletions)) : null,
         lane.line ? el("span", { class: "why" }, lane.line) : null,
       ],
       () => showPatch(lane),
@@ -32,43 +32,58 @@ const laneButton = (lane) =>
     ),
   );
 
-// Rows of a patch that are drawn here; Changes has all.
+const hasPatch = (lane) => Boolean(lane.patch && lane.patch.files);
+
+// Rows of a patch that are drawn here, and files that are named beyond them; Changes has all.
 const PATCH_ROWS = 400;
+const PATCH_NAMES = 12;
+
+// What a person wrote comes before what a tool makes.
+const byHand = (files) => [...files.filter((file) => !file.flags.length), ...files.filter((file) => file.flags.length)];
 
 const patchRows = (file, rows) => {
   colour(rows, file.language);
   digits = gutterDigits(rows);
-  const drawn = el("div", { class: "rows unified" }, rows.map((row) =>
+  // On a phone what matters of a line is often its end, and that would be out of sight.
+  const narrow = matchMedia("(max-width: 600px)").matches;
+  const drawn = el("div", { class: `rows unified ${narrow ? "wrap" : ""}` }, rows.map((row) =>
     row.t === "head" ? el("div", { class: "head" }, row.hunk.head) : rowNode(row)));
-  drawn.style.minWidth = `${widest(rows)}ch`;
+  drawn.style.setProperty("--gutter", `${2 * digits + 5}ch`);
+  if (!narrow) drawn.style.minWidth = `${widest(rows)}ch`;
   return drawn;
 };
 
 const patchFiles = (lane) => {
   let room = PATCH_ROWS;
-  return filesOf(lane.index).map((file) => {
+  let names = PATCH_NAMES;
+  const files = byHand(filesOf(lane.index));
+  const drawn = files.flatMap((file) => {
+    if (room <= 0 && --names < 0) return [];
     const all = room > 0 ? unifiedRows(file.index, lane.index) : [];
     const rows = all.slice(0, room);
     room -= rows.length;
     const more = all.length - rows.length;
-    return [
-      el("h3", {}, button(file.path, () => goTo(file.index, lane.index), { class: "link" }), " ", el("small", {}, plusMinus(...file.lanes[lane.index].slice(1)))),
+    const size = file.flags.includes("binary") ? "binary" : plusMinus(...file.lanes[lane.index].slice(1));
+    return [[
+      el("h3", {}, button(file.path, () => goTo(file.index, lane.index), { class: "link" }), " ", el("small", {}, size)),
       rows.length > 1 ? scrollable(`${file.path}: ${lane.name} against the base`, patchRows(file, rows), "diff") : null,
       more > 0 ? el("p", { class: "muted" }, `${plural(more, "more row")} under Changes`) : null,
-    ];
+    ]];
   });
+  const rest = files.length - drawn.length;
+  return [drawn, rest ? el("p", { class: "muted" }, `${plural(rest, "more file")} under Changes`) : null];
 };
 
 const showPatch = (lane) => {
   for (const one of document.querySelectorAll(".lane")) one.setAttribute("aria-pressed", String(one.id === `lane-${lane.index}`));
   const files = filesOf(lane.index);
   const title = lane.plan ? `The plan of ${lane.name}` : files.length ? `What ${lane.name} changes` : lane.name;
-  const nothing = files.length || lane.plan ? "" : lane.problem || NOTHING;
+  const nothing = files.length || lane.plan ? "" : `${lane.name}: ${lane.problem || "it left no patch"}`;
   $("patch").replaceChildren(...[
     el("h2", {}, title),
-    lane.plan ? el("blockquote", { class: "plan", tabindex: 0 }, lane.plan) : null,
+    lane.plan ? scrollable(title, lane.plan, "plan") : null,
     nothing ? el("p", { class: "muted" }, nothing) : null,
-    ...patchFiles(lane).flat(),
+    ...patchFiles(lane).flat(Infinity),
   ].filter(Boolean));
 };
 
@@ -99,11 +114,13 @@ const laneFacts = (lane) => {
     { class: "facts" },
     checks,
     more > 0 ? fact("checks", `${more} more`) : null,
-    fact("lines", lane.patch ? plusMinus(patch.insertions, patch.deletions) : "none"),
-    fact("files", lane.patch ? count(patch.files) : "none"),
-    fact("tokens", tokens(sum(usage.input_tokens, usage.output_tokens))),
-    fact("cost", spent(lane)),
+    fact("lines", hasPatch(lane) ? plusMinus(patch.insertions, patch.deletions) : "none"),
+    fact("files", hasPatch(lane) ? count(patch.files) : "none"),
     fact("time", duration(lane.seconds)),
+    fact("cost", spent(lane)),
+    fact("tokens in", tokens(usage.input_tokens)),
+    fact("of these cached", tokens(usage.cached_tokens)),
+    fact("tokens out", tokens(usage.output_tokens)),
   );
 };
 
@@ -115,23 +132,33 @@ const placeLink = (reason) => {
   return button(text, () => goTo(file.index), { class: "evidence link" });
 };
 
-const reasonItem = (reason, gate) =>
+// What a sentence is about, in a person's words.
+const ABOUT = {
+  base: "its checks",
+  protected: "the base's tests",
+  cross: "others' tests",
+  agreement: "other lanes",
+  scope: "what it touches",
+  unknown: "not known",
+};
+
+const reasonItem = (reason, gate, lane) =>
   el(
     "li",
     { class: gate ? "gate" : "reason" },
-    el("span", { class: "kind" }, String(reason.kind).replaceAll("_", " ")),
+    el("span", { class: "kind" }, gate ? lane.word : own(ABOUT, reason.kind) || String(reason.kind).replaceAll("_", " ")),
     el("span", { class: "text" }, reason.text, " ", placeLink(reason), " ", evidence(reason.file)),
   );
 
-const reasonList = (title, reasons, gate) =>
+const reasonList = (title, reasons, gate, lane) =>
   reasons.length
-    ? [el("h4", {}, title), el("ul", { class: "reasons" }, reasons.map((one) => reasonItem(one, gate)))]
+    ? [el("h4", {}, title), el("ul", { class: "reasons" }, reasons.map((one) => reasonItem(one, gate, lane)))]
     : [];
 
 const protectedList = (lane) =>
   list(lane.protected).map((one) =>
-    el("li", { class: "reason" }, el("span", { class: "kind" }, "protected"), el("span", { class: "text" },
-      `${one.check}: ${one.says}, with the base's version of ${list(one.paths).join(", ") || "the tests"}`,
+    el("li", { class: "reason" }, el("span", { class: "kind" }, one.check), el("span", { class: "text" },
+      `${one.says}, with the base's version of ${list(one.paths).join(", ") || "the tests"}`,
       " ", evidence(one.details))));
 
 const remarkList = (lane) => {
@@ -139,12 +166,14 @@ const remarkList = (lane) => {
   const notes = list(VERDICT.notes).filter((note) => note.lane === lane.name);
   const items = told.map((one) => ({ kind: one.kind, text: one.text, path: one.path }));
   const said = notes.map((one) => ({ kind: `remark by ${one.reviewer}`, text: one.text, path: one.path }));
-  return reasonList("To look at; it changes no rank", [...items, ...said], false);
+  return reasonList("Look at this before you land it", [...items, ...said], false);
 };
 
 const laneDetails = (lane) => {
-  const usage = lane.usage || {};
   const shown = protectedList(lane);
+  // A plan is no patch that changed nothing; what is to be looked at has a list of its own.
+  const gates = lane.plan ? [] : list(lane.gates);
+  const reasons = list(lane.reasons).filter((one) => one.kind !== "risk");
   return [
     el(
       "div",
@@ -152,8 +181,8 @@ const laneDetails = (lane) => {
       el(
         "div",
         {},
-        reasonList("What speaks against it", list(lane.gates), true),
-        reasonList("Why, the weightiest first", list(lane.reasons), false),
+        reasonList("What speaks against it", gates, true, lane),
+        reasonList("Why, the most important first", reasons, false),
         shown.length ? [el("h4", {}, "With the base's tests"), el("ul", { class: "reasons" }, shown)] : null,
         remarkList(lane),
         lane.message ? [el("h4", {}, "What it said last"), el("blockquote", {}, lane.message)] : null,
@@ -162,15 +191,6 @@ const laneDetails = (lane) => {
         "div",
         {},
         laneFacts(lane),
-        el("h4", {}, "Spent"),
-        el(
-          "dl",
-          { class: "facts" },
-          fact("tokens in", tokens(usage.input_tokens)),
-          fact("of these cached", tokens(usage.cached_tokens)),
-          fact("tokens out", tokens(usage.output_tokens)),
-          fact("cost", spent(lane)),
-        ),
       ),
     ),
     el(
@@ -210,7 +230,7 @@ const GROUPS = {
 const sharedItem = (one) => {
   const file = fileNamed(one.path);
   const place = file ? button(one.path, () => goTo(file.index), { class: "link" }) : one.path;
-  const who = `${list(one.lanes).length} of ${LANES.length} lanes`;
+  const who = `${list(one.lanes).length} of ${plural(LANES.filter(hasPatch).length, "patch", "patches")}`;
   return el("li", {}, `${who} changed `, one.name ? [el("code", {}, one.name), " in "] : null, place, el("span", { class: "muted" }, ` (${list(one.lanes).join(", ")})`));
 };
 
@@ -257,6 +277,7 @@ const drawVerdict = () => {
   const short = String(VERDICT.base || "").slice(0, 7);
   const named = VERDICT.base_name ? ` (${VERDICT.base_name})` : "";
   const warnings = list(VERDICT.warnings);
+  const untried = list(VERDICT.not_tried).map((text) => text.replace(/^not tried: /, ""));
   fill(
     $("view-verdict"),
     answer(),
@@ -271,10 +292,10 @@ const drawVerdict = () => {
     sure(),
     separated(),
     agreement(),
-    sentences("What was not tried", list(VERDICT.not_tried)),
+    sentences("What was not tried", untried),
     sentences("Remarks", notes),
     sentences(plural(warnings.length, "warning"), warnings),
-    fold("Where it lies", el("p", {}, `base ${short}${named}; every file named here is in `, el("code", {}, VERDICT.folder), ".")),
+    fold("Base and files", el("p", {}, `The base is ${short}${named}. Every file named here is in `, el("code", {}, VERDICT.folder), ".")),
   );
   const first = laneNamed(VERDICT.top) || LANES.find((lane) => lane.plan || filesOf(lane.index).length) || LANES[0];
   if (first) showPatch(first);

@@ -28,7 +28,6 @@ const bytes = (value) => {
   return `${value} B`;
 };
 const percent = (share) => (known(share) ? `${Math.round(share * 100)}%` : "?");
-const sum = (a, b) => (known(a) && known(b) ? a + b : null);
 
 const plusMinus = (added, deleted) => [
   el("span", { class: "plus" }, `+${count(added)}`),
