@@ -61,7 +61,7 @@ def test_a_shared_folder_may_be_called_as_the_lock_is(repo: Path, tmp_path: Path
     (repo / "lock" / "file").write_text("the user's\n")
     links = Links(read(repo), ["lock"], tmp_path / "g" / "x" / "_frozen", 0)
     try:
-        dependencies = links.result(writable=True)
+        dependencies = links.result(())
         assert dependencies.notes == ()
         assert (dependencies.frozen / "lock" / "file").read_text() == "the user's\n"
     finally:
