@@ -1,5 +1,5 @@
-"""What a Hydra that was killed before its race had a record leaves among the grounds of races, and
-the tree of links beside its lock."""
+"""What a Hydra leaves among the grounds of races that was killed before its race had a record, or
+in a check after it; and the tree of links beside its lock."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from hydra import paths
 from hydra.app.dependencies import Links
 from hydra.git.repository import read
-from hydra.recover import remove_strays
+from hydra.model import Limits
+from hydra.recover import remove_strays, sweep
 from hydra.store import take_lock
 
 AN_HOUR_AGO = time.time() - 3600
@@ -54,6 +56,25 @@ def test_the_worktree_of_a_look_goes_with_its_links(tmp_path: Path) -> None:
     os.close(lock)
     assert remove_strays(tmp_path, set()) == 1
     assert not place.exists()
+
+
+def test_what_a_killed_check_has_left_goes_beside_the_next_race(tmp_path: Path) -> None:
+    run = tmp_path / "shop-0123456789" / "runs" / "20261123t175928-twij"
+    (run / "checks" / "2").mkdir(parents=True)
+    (run / "manifest.json").write_text("{}")
+    grounds = paths.ground_dir(tmp_path, run.name, "x").parent
+    for name in ("_2-frozen/links", "_2-a680ed0b/shop", "claude/shop"):
+        (grounds / name).mkdir(parents=True)
+    sweep(tmp_path, Limits())
+    assert len([*grounds.iterdir()]) == 3, "the run has not ended: its recovery is first"
+    (run / "result.json").write_text("{}")
+    lock = take_lock(run / "checks" / "2")
+    assert lock is not None
+    sweep(tmp_path, Limits())
+    assert len([*grounds.iterdir()]) == 3, "a check is at work there"
+    os.close(lock)
+    sweep(tmp_path, Limits())
+    assert [entry.name for entry in grounds.iterdir()] == ["claude"]
 
 
 def test_a_shared_folder_may_be_called_as_the_lock_is(repo: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import trio
 
 from hydra import executables, paths, probe
 from hydra.app import roster, runs, settings
-from hydra.app.checked import Checked, LaneTell, run_round, silent, sweep
+from hydra.app.checked import Checked, LaneTell, run_round, silent
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.dependencies import linked, names_of
 from hydra.app.hidden_places import HiddenPlaces
@@ -32,7 +32,7 @@ from hydra.git.runner import is_unanswered
 from hydra.model import Confinement, Permission, RacePlan, TrialCap
 from hydra.paths import ground_dir
 from hydra.plan import no_private_network
-from hydra.recover import record
+from hydra.recover import record, remove_rounds
 from hydra.store import RunRecord, alone, shared, write_json
 
 
@@ -237,7 +237,8 @@ async def _checked(
             request.tell("", "run_warning", {"text": text})
 
     with alone(kit.folder):  # for as long as its grounds are in use
-        await trio.to_thread.run_sync(sweep, found, ground_dir(place.state, found.id, "x").parent)
+        grounds = ground_dir(place.state, found.id, "x").parent
+        await trio.to_thread.run_sync(remove_rounds, found, grounds)
         with linked(plan, place.repository, frozen) as dependencies:
             kit = replace(kit, dependencies=dependencies)
             await prove(kit, plan.task.base)

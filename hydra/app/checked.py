@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,8 +16,7 @@ from hydra.checks.round import Round, held_back
 from hydra.errors import EXIT_INTERRUPTED, EXIT_NO_USABLE_LANE, EXIT_OK, EXIT_TERMINATED
 from hydra.model import TrialCap
 from hydra.race import signals
-from hydra.store import RunRecord, alone
-from hydra.workspace import tree
+from hydra.store import RunRecord
 
 SCHEMA = 1
 
@@ -74,16 +72,6 @@ class Checked:
             "exit_code": self.exit_code,
             "warnings": list(self.warnings),
         }
-
-
-def sweep(found: RunRecord, grounds: Path) -> None:
-    """Removes the grounds of an earlier `hydra check` that was killed."""
-    for ground in grounds.glob("_*"):
-        number = ground.name[1:].partition("-")[0]
-        round = number if number.isdecimal() else "1"
-        with suppress(OSError), alone(found.folder / "checks" / round) as mine:
-            if mine:
-                tree.remove(ground)
 
 
 async def run_round(

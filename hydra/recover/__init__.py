@@ -3,7 +3,7 @@
 docs/recovery.md says what a killed Hydra may leave, moment by moment, and what becomes of it.
 """
 
-from hydra.recover.removal import remove_run, remove_strays
+from hydra.recover.removal import remove_rounds, remove_run, remove_strays
 from hydra.recover.retention import Overdue, overdue, sweep
 from hydra.recover.run import Recovered, recover_run
 
@@ -12,6 +12,7 @@ __all__ = [
     "Recovered",
     "overdue",
     "recover_run",
+    "remove_rounds",
     "remove_run",
     "remove_strays",
     "sweep",

@@ -12,7 +12,7 @@ from hydra.git import repository
 from hydra.git.runner import is_unanswered
 from hydra.recover.consults import POINTER, sweep_consult
 from hydra.sandbox.layers import TRIAL_FOLDER
-from hydra.store import GONE, LOCK, UNBORN, alone, read_object
+from hydra.store import GONE, LOCK, UNBORN, RunRecord, alone, read_object
 from hydra.workspace import tree
 from hydra.workspace.dependencies import FROZEN, LOOK
 
@@ -43,6 +43,17 @@ def remove_run(state: Path, folder: Path) -> None:
         tree.remove(grounds)
     _unpin(folder, run)
     tree.remove(folder)
+
+
+def remove_rounds(found: RunRecord, grounds: Path) -> None:
+    """Removes from the grounds of a run that has ended those of a `hydra check`, or of a landing's
+    checks, that was killed."""
+    for ground in grounds.glob("_*"):
+        number = ground.name[1:].partition("-")[0]
+        round = number if number.isdecimal() else "1"
+        with suppress(OSError), alone(found.folder / "checks" / round) as mine:
+            if mine:
+                tree.remove(ground)
 
 
 def remove_strays(state: Path, runs: set[str]) -> int:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hydra.model import Limits
-from hydra.recover.removal import remove_run
+from hydra.paths import ground_dir
+from hydra.recover.removal import remove_rounds, remove_run
 from hydra.recover.worth import holds_work, is_empty, is_landed, noted, size, started
 from hydra.store import RunRecord, alone, runs
 
@@ -31,7 +32,8 @@ class Overdue:
 
 
 def sweep(state: Path, limits: Limits, stopped: Callable[[], bool] = lambda: False) -> int:
-    """Removes what may go by itself; how many runs. Ends soon once `stopped`."""
+    """Removes what may go by itself, and what killed checks have left in the runs that stay; how
+    many runs. Ends soon once `stopped`."""
     folders = sorted(path for path in state.glob("*/runs") if path.is_dir())
     return sum(_sweep_one(folder, state, limits, stopped) for folder in folders)
 
@@ -59,6 +61,8 @@ def _sweep_one(folder: Path, state: Path, limits: Limits, stopped: Callable[[], 
     for run in known:
         if stopped():
             return 0
+        if (run.folder / "result.json").exists():
+            remove_rounds(run, ground_dir(state, run.id, "x").parent)
         sizes[run.id] = noted(run, state)
     over = sum(sizes.values()) - limits.retention_bytes
     removed, now = 0, time.time()
