@@ -79,7 +79,7 @@ def confidence(
     exact = _exact(candidates, tests, winners, counts)
     case = situation(candidates, tests, winners, counts)
     if exact is None or case is None:
-        return Confidence(word="unknown", why="no test tells the patches apart")
+        return Confidence(word="unknown", why="no new test tells the patches apart")
     measured, right = WINNERS.get(case, (0, 0.0))
     if measured < ENOUGH:
         return Confidence(word="unknown", why=f"{_why(exact)}: too few such winners were measured")
