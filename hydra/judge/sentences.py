@@ -217,7 +217,7 @@ def _agreement(
             yield Reason(kind="agreement", text=words[group.kind].format(joined(names)))
     for one in shared:
         if lane in one.lanes and one.name and others:
-            count = f"{len(one.lanes)} of {others + 1} lanes changed {one.name}"
+            count = f"{len(one.lanes)} of {others + 1} patches changed {one.name}"
             yield Reason(kind="agreement", text=f"{count} in {one.path}", path=one.path)
             return
 

@@ -104,7 +104,10 @@ def _demo(columns: int) -> str:
         told += part
     if child.wait():
         raise SystemExit(f"hydra demo ended with {child.returncode}")
-    return told.decode().replace("\r\n", "\n")
+    printed = told.decode().replace("\r\n", "\n")
+    if "not started" in printed:  # a machine's trouble is no picture of Hydra
+        raise SystemExit(f"a lane of the demo was not started:\n{printed}")
+    return printed
 
 
 def _found(pattern: str, told: str) -> tuple[str, ...]:
