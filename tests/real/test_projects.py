@@ -15,7 +15,7 @@ import pytest
 
 from tests.real.projects import Checkout, Project, table
 from tests.support import fakes
-from tests.support.trust import by_account, exactly, place_for
+from tests.support.trust import by_account, by_ordinary, exactly, place_for
 from tests.support.verdict_races import Judged
 
 pytestmark = pytest.mark.real
@@ -125,7 +125,7 @@ def test_the_right_patch_is_first_and_proved(checkout: Checkout, gate: fakes.Bar
 
 
 @pytest.mark.slow
-@by_account
+@by_ordinary
 @by_editable
 def test_where_nothing_confines_it_is_proved_or_refused(checkout: Checkout) -> None:
     """The check that it names and does not run is refused, before an agent starts; with the
