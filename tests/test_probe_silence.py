@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
+
+from hydra.adapters import registry
 from hydra.app.conformance.subjects import chosen
+from hydra.probe.memory import Answer
+from hydra.probe.questions import SIGN_IN, SIGN_IN_LASTS, Question
 from hydra.probe.silence import unanswered
 
 
@@ -23,3 +29,13 @@ def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None
     untold = [line for line in lines if not line.endswith("cannot be started: bwrap: no")]
     assert untold == ["acp help: ready"]  # no flag of it is needed
     assert len(lines) > 40
+
+
+@pytest.mark.parametrize(("code", "seconds"), [(1, SIGN_IN_LASTS), (126, 0.0), (-9, 0.0)])
+def test_a_sign_in_that_could_not_be_asked_for_is_not_remembered(code: int, seconds: float) -> None:
+    codex = registry.get("codex").descriptor
+    (probe,) = (probe for probe in codex.probes if probe.name == SIGN_IN)
+    question = Question(
+        descriptor=codex, probe=probe, binary=Path("/x"), key="x", line="x", timeout=1
+    )
+    assert question.lasts(Answer(argv=("x",), exit_code=code)) == seconds
