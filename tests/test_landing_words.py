@@ -38,7 +38,7 @@ def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
 
 def test_the_hunks_of_an_empty_patch_are_none(shelf: Shelf) -> None:
     done = shelf.command("diff", "codex", "--hunks")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "codex changed nothing\n")
 
 
 def test_nothing_can_be_picked_of_an_empty_patch(shelf: Shelf) -> None:
