@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from hydra.cli.display import lines_width
 from hydra.errors import AuthMissing, Refused
 from hydra.model import Confinement, Status, Tier
 from hydra.reporters import text
@@ -200,3 +203,9 @@ def test_errors_say_what_and_what_next() -> None:
         "           no\n"
         "hint: run claude and type /login\n"
     )
+
+
+def test_an_error_in_a_log_is_not_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")  # a runner of tests or jobs may set it
+    with Path(os.devnull).open("w") as log:
+        assert lines_width(log) is None

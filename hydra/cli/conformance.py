@@ -17,7 +17,7 @@ from hydra.cli.common import (
     terminal_width,
     use_color,
 )
-from hydra.cli.display import cells
+from hydra.cli.display import cells, lines_width
 
 if TYPE_CHECKING:
     from hydra.app.conformance.report import ConformanceRequest
@@ -202,9 +202,8 @@ def _write_junit(document: dict[str, Any], file: Path | None) -> int:
         try:
             write_junit(file, document)
         except Refused as error:
-            sys.stderr.write(
-                error_text(error, color=use_color(sys.stderr), width=cells(sys.stderr))
-            )
+            width = lines_width(sys.stderr)
+            sys.stderr.write(error_text(error, color=use_color(sys.stderr), width=width))
             return error.exit_code
     return 0
 

@@ -36,6 +36,12 @@ def cells(stream: IO[str]) -> int | None:
     return None
 
 
+def lines_width(stream: IO[str]) -> int | None:
+    """The width to fold sentences at; None where no person reads along, whatever COLUMNS says: who
+    looks for one in a log finds it whole."""
+    return terminal_width(stream) if is_terminal(stream) else None
+
+
 def part() -> None:
     """An empty line between what was watched and the result, where a person sees both."""
     if is_terminal(sys.stderr) and is_terminal(sys.stdout):

@@ -155,10 +155,11 @@ def _print_error(error: HydraError, *, as_json: bool) -> None:
         sys.stdout.flush()
     else:
         from hydra.cli.common import use_color
-        from hydra.cli.display import cells
+        from hydra.cli.display import lines_width
         from hydra.reporters.errors import error_text
 
-        sys.stderr.write(error_text(error, color=use_color(sys.stderr), width=cells(sys.stderr)))
+        width = lines_width(sys.stderr)
+        sys.stderr.write(error_text(error, color=use_color(sys.stderr), width=width))
 
 
 def silence(stream: TextIO) -> None:

@@ -25,8 +25,7 @@ def error_text(error: HydraError, *, color: bool = False, width: int | None = No
         else:
             lines += failure_details(failure.as_dict(), width, hint=several)
     if error.hint:
-        pasted = any(sign in error.hint for sign in "`'\"")  # a fold would break its command
-        lines += _headed("hint:", error.hint, "busy", color, None if pasted else width)
+        lines += _headed("hint:", error.hint, "busy", color, None)  # it may be pasted
     return "\n".join(lines) + "\n"
 
 
