@@ -293,17 +293,25 @@ def test_code_that_gives_what_a_test_expects_is_said_in_the_reason() -> None:
     assert "; but returns the literal 2" in reason
 
 
+def quiet(passed: int, *failed: str) -> CheckResult:
+    """As tox runs pytest, which hands on no option of Hydra's: `-q` names failures alone."""
+    ends = result(dict.fromkeys(failed, False))
+    counts, unnamed = Counts(passed, len(failed), 0), frozenset[TestStatus]({"passed"})
+    assert ends.tests is not None
+    tests = replace(ends.tests, counts=counts, unnamed=unnamed)
+    status = Status.FAILED if failed else Status.PASSED
+    return replace(ends, tests=tests, status=status, exit_code=int(bool(failed)))
+
+
+def go(text: str, code: int) -> CheckResult:
+    """`go test ./...`, which counts no test of a package that passes."""
+    tests = read_text(text.encode())
+    assert tests is not None
+    status = Status.FAILED if code else Status.PASSED
+    return replace(result({}), tests=tests, status=status, exit_code=code)
+
+
 def test_a_runner_that_names_failures_alone_proves_by_its_counts() -> None:
-    """tox, which hands on no option of Hydra's: `pytest -q` names nothing where all pass."""
-
-    def quiet(passed: int, *failed: str) -> CheckResult:
-        ends = result(dict.fromkeys(failed, False))
-        counts, unnamed = Counts(passed, len(failed), 0), frozenset[TestStatus]({"passed"})
-        assert ends.tests is not None
-        tests = replace(ends.tests, counts=counts, unnamed=unnamed)
-        status = Status.FAILED if failed else Status.PASSED
-        return replace(ends, tests=tests, status=status, exit_code=int(bool(failed)))
-
     base = quiet(9, "t.py::test_a", "t.py::test_b")
     whole, fewer = judged(quiet(11), base), judged(quiet(10), base)
     assert (whole.state, fewer.state) == ("proved", "untested")
@@ -311,17 +319,77 @@ def test_a_runner_that_names_failures_alone_proves_by_its_counts() -> None:
 
 
 def test_a_package_of_go_that_passes_proves_a_patch_although_no_test_is_named() -> None:
-    def ended(text: str, code: int) -> CheckResult:
-        tests = read_text(text.encode())
-        assert tests is not None
-        status = Status.FAILED if code else Status.PASSED
-        return replace(result({}), tests=tests, status=status, exit_code=code)
-
     failures = "".join(f"--- FAIL: Test{name} (0.00s)\n" for name in ("Up", "Down"))
-    base = ended(f"{failures}FAIL\tshop/cart\t0.1s\nok  \tshop/price\t0.1s\n", 1)
-    mended = ended("ok  \tshop/cart\t0.1s\nok  \tshop/price\t0.1s\n", 0)
-    alone = ended("ok  \tshop/cart\t0.1s\n", 0)
+    base = go(f"{failures}FAIL\tshop/cart\t0.1s\nok  \tshop/price\t0.1s\n", 1)
+    mended = go("ok  \tshop/cart\t0.1s\nok  \tshop/price\t0.1s\n", 0)
+    alone = go("ok  \tshop/cart\t0.1s\n", 0)
     assert (judged(mended, base).state, judged(alone, base).state) == ("proved", "untested")
+
+
+FAILS = "--- FAIL: Test{} (0.00s)\n"
+CART, PRICE = "FAIL\tshop/cart\t0.1s\n", "FAIL\tshop/price\t0.1s\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "base", "name"),
+    [
+        (quiet(10, "t.py::test_b"), quiet(9, "t.py::test_a", "t.py::test_b"), "test_a"),
+        (
+            go("ok  \tshop/cart\t0.1s\n" + FAILS.format("Dear") + PRICE, 1),
+            go(FAILS.format("Up") + CART + FAILS.format("Dear") + PRICE, 1),
+            "TestUp",
+        ),
+        (
+            go(FAILS.format("Down") + CART, 1),
+            go(FAILS.format("Up") + FAILS.format("Down") + CART, 1),
+            "TestUp",
+        ),
+    ],
+)
+def test_a_patch_that_may_mend_some_failures_is_not_called_broken(
+    now: CheckResult, base: CheckResult, name: str
+) -> None:
+    """Its runner names failures alone: what is not named now may have passed."""
+    patch = judged(now, base)
+    assert (patch.state, name in patch.reason) == ("untested", True), patch.reason
+
+
+def test_the_nearest_package_tells_of_a_test_that_is_not_named() -> None:
+    whole = "FAIL\tshop [build failed]\n"
+    base = go(whole + FAILS.format("Up") + CART, 1)
+    assert judged(go(whole + "ok  \tshop/cart\t0.1s\n", 1), base).state == "untested"
+
+
+WEAK = file("test_a.py", old="assert up() == 2\n", new="assert up() == 3\n")
+
+
+def test_a_check_that_was_not_run_with_the_bases_tests_proves_no_patch_that_changes_them() -> None:
+    """`hydra check LANE` runs no trials, nor does a race that was stopped."""
+    now = result({UP: True, DOWN: True})
+    bare = evidence([lane("a", now, files=[WEAK, file()], base=[FAILING])], [FAILING])
+    assert of(verdict(bare)).state == "untested"
+    tried = protected("a", {UP: True, DOWN: True}, FAILING)
+    assert of(verdict(replace(bare, trials=(tried,)))).state == "proved"
+
+
+def test_a_linter_whose_settings_the_patch_loosens_proves_nothing() -> None:
+    settings = file("mypy.ini", old="[mypy]\n", new="[mypy]\nignore_errors = true\n")
+    base = plain(False, MYPY)
+    loose = lane("a", plain(True, MYPY), files=[settings, file()], base=[base])
+    honest = lane("b", plain(True, MYPY), base=[base])
+    ruled = verdict(evidence([loose, honest], [base]))
+    assert (of(ruled, "a").state, of(ruled, "b").state) == ("untested", "proved")
+
+
+def test_a_check_that_fails_says_nothing_where_the_base_did_not_come_to_its_end() -> None:
+    patch = judged(result({UP: False, DOWN: True}), stopped(Status.TIMED_OUT, "over 5:00"))
+    assert patch.state == "untested"
+    assert patch.reason == "pytest fails with it, and could not run on the base: over 5:00"
+
+
+def test_a_failing_test_that_does_not_run_with_the_patch_is_not_said_to_pass() -> None:
+    patch = judged(result({UP: True}), result({UP: True, DOWN: False}))
+    assert "with and without" not in patch.reason, patch.reason
 
 
 def test_a_patch_with_which_no_test_passes_is_broken_although_none_is_named() -> None:

@@ -91,7 +91,8 @@ class _Held:
 
     def _missing(self, name: str, was: Status) -> str:
         """A test of the base that this run does not name."""
-        if any(group in self.failing for group in above(name)):
+        ended = self._ending_of_group(name)
+        if ended == "failed":
             return _WORDS[was, "failed"]
         if inside := self.opened.get(name):
             # A file or package whose tests are named this time: each is judged by itself.
@@ -99,7 +100,7 @@ class _Held:
             return "fixed" if mended else ""
         if not self.now.unnamed:
             return "vanished"
-        if self._as_many() and self._in_one_that_passed(name):
+        if self._as_many() and ended == "passed":
             return _WORDS[was, "passed"]
         return "" if was == "skipped" else "unknown"
 
@@ -109,9 +110,11 @@ class _Held:
             return False
         return self.now.total == self.base.total and self.now.skipped <= self.base.skipped
 
-    def _in_one_that_passed(self, name: str) -> bool:
-        """vitest, jest and go name the tests of a file or package only where one of them fails."""
-        return any(self.now.by_id.get(group) == "passed" for group in above(name))
+    def _ending_of_group(self, name: str) -> Status | None:
+        """Of the nearest file or package around it that this run names: vitest, jest and go name
+        the tests in one only where one of them fails."""
+        endings = (self.now.by_id.get(group) for group in above(name))
+        return next((status for status in endings if status is not None), None)
 
     def _of_now(self, name: str, status: Status) -> str:
         if status == "failed":
@@ -125,7 +128,7 @@ class _Held:
             return True
         failed = {name for name, was in self.base.by_id.items() if was == "failed"}
         mended = sum(
-            name in failed and not self._in_one_that_passed(name)
+            name in failed and self._ending_of_group(name) != "passed"
             for name in self.lists.get("unknown", ())
         )
         unsteady = len(self.lists.get("flaky", ()))

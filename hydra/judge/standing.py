@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hydra.checks.record import CheckResult, Status
 from hydra.judge.evidence import Evidence, LaneEvidence, Trial
+from hydra.judge.tampering.configuration import configuration
 from hydra.judge.tampering.places import is_configuration, is_support
+from hydra.judge.tampering.suite import tests_changed
 
 _RAN = (Status.PASSED, Status.FAILED)
 _CANNOT = (Status.NO_TESTS, Status.TIMED_OUT, Status.PROGRAM_MISSING)
@@ -63,6 +65,17 @@ class Standing:
         """Of those that fail as on the base, those of required checks."""
         held = [it.comparison for it in self.lane.checks if it.check.required and it.comparison]
         return tuple(name for it in held for name in it.still_failing)
+
+    @property
+    def tests(self) -> frozenset[str]:
+        """The names of the checks that run tests."""
+        return frozenset(it.check.name for it in self.lane.checks if it.check.kind == "test")
+
+    @property
+    def unclear(self) -> tuple[str, ...]:
+        """What required checks named on the base, and do not name now: it may have passed."""
+        held = [it.comparison for it in self.lane.checks if it.check.required and it.comparison]
+        return tuple(name for it in held for name in it.unknown)
 
     @property
     def hidden(self) -> Mapping[str, bool]:
@@ -172,16 +185,32 @@ def _passes(checks: Sequence[CheckResult], kind: str) -> bool | None:
 
 def _put_back(lane: LaneEvidence, evidence: Evidence) -> tuple[PutBack, PutBack | None]:
     """With all put back; and with the tests alone, where that was tried beside it."""
-    cut = any(one.kind == "protected" and one.on == lane.lane for one in evidence.not_tried)
     trials = [it for it in evidence.trials if it.kind == "protected" and it.on == lane.lane]
+    cut = any(one.kind == "protected" and one.on == lane.lane for one in evidence.not_tried)
+    known = not _is_bare(lane, evidence, trials)
     with_configuration = [it for it in trials if it.configuration]
     tests_alone = [it for it in trials if not it.configuration]
     if with_configuration:
         alone = _read(lane, tests_alone) if tests_alone else None
-        return _read(lane, with_configuration), alone
+        return _known(_read(lane, with_configuration), known), alone
     if tests_alone:
-        return _read(lane, tests_alone), None
-    return PutBack(known=not cut), None
+        return _known(_read(lane, tests_alone), known), None
+    return PutBack(known=known and not cut), None
+
+
+def _known(whole: PutBack, known: bool) -> PutBack:
+    return replace(whole, known=whole.known and known)
+
+
+def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) -> bool:
+    """Whether a check ran the patch's version of the tests, or of what configures them, and was
+    never run with the base's: `hydra check` of a lane, or a race that was stopped before."""
+    tried = {trial.result.check.name for trial in trials}
+    ran = (it.check for it in lane.checks if it.check.kind == "test" and it.status in _RAN)
+    if all(check.name in tried for check in ran):
+        return False
+    checks = [result.check for result in lane.checks]
+    return bool(tests_changed(lane.files) or configuration(lane.files, checks, evidence.paths))
 
 
 def _read(lane: LaneEvidence, trials: Sequence[Trial]) -> PutBack:

@@ -39,7 +39,7 @@ def ruling(
     against = [*_against(mine, gates, evidence.baseline)]
     if against:
         return min(against, key=lambda ruling: _GRAVEST.index(ruling.state))
-    fixed, passing = _fixed(mine), _passing(mine, rows)
+    fixed, passing = _fixed(mine, findings), _passing(mine, rows)
     if unmended := _unmended(mine, all_of_them, fixed, passing):
         return Ruling("broken", unmended)
     if fixed or passing:
@@ -100,8 +100,11 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
         ruling = _of_tests(name, changed, by_tests=by_tests)
         # pytest counts one error, and names no test, where a module ends the interpreter.
         none = ruling.state == "untested" and now.tests is not None and not now.tests.passed
+        none = none and not changed.still_failing  # go names no test that passes
         return Ruling("broken", f"no test passes with it{_on(base)}") if none else ruling
-    if base is None or base.status not in _RAN:
+    if base is None or base.status not in (*_RAN, Status.NO_TESTS):
+        return Ruling("untested", _not_on_base(now, {name: base} if base else {}))
+    if base.status is Status.NO_TESTS:
         return Ruling("broken", f"{name} fails")
     if base.passed:
         return Ruling("broken", f"{name} fails with it, and passed on the base")
@@ -153,11 +156,14 @@ def leaf(name: str) -> str:
     return re.split(r"[.:#/]+", last)[-1] + bracket + case
 
 
-def _fixed(mine: Standing) -> tuple[str, ...]:
-    """What failed on the base and passes with the patch, by the base's version of the tests."""
+def _fixed(mine: Standing, findings: Sequence[Finding] = ()) -> tuple[str, ...]:
+    """What failed on the base and passes with the patch, by the base's version of the tests; of a
+    linter whose settings it changes nothing, for those are not put back."""
     if not mine.whole.known:
         return ()
-    named = [name for name in mine.turned if name not in mine.hidden]
+    settings = any(finding.kind in ("check_file", "test_configuration") for finding in findings)
+    loose = {*mine.whole_checks} - mine.tests if settings else set()
+    named = [name for name in mine.turned if name not in mine.hidden and name not in loose]
     return (*named, *(name for name in mine.whole.mends if name not in named))
 
 
@@ -181,7 +187,8 @@ def _unmended(
     """That it leaves all failures of the base. Where no patch mends any of them they may be of
     another matter, and a new test can prove it."""
     failing = mine.required_failing
-    if fixed or not failing:
+    unsure = mine.unclear or (mine.turned and not mine.whole.known)
+    if fixed or not failing or unsure:
         return ""
     mended = {name for other in all_of_them.values() for name in _fixed(other)}
     if passing and not mended & {*failing}:
@@ -256,6 +263,10 @@ def _untested(mine: Standing, rows: Sequence[CrossTest], evidence: Evidence) -> 
         return "its checks did not run"
     if not mine.whole.known:
         return "it changes tests, and could not be run with the base's version of them"
+    if mine.unclear:
+        return f"the output of its checks does not say how {_named(mine.unclear)} ended"
+    if mine.gone:
+        return f"{_named(mine.gone)}, which failed on the base, did not run with it"
     own = [row for row in rows if row.author == mine.lane.lane]
     if own and all(row.base == "passed" for row in own):
         return f"its {_new(own)} pass{'es' * (len(own) == 1)} on the base too"
