@@ -372,6 +372,21 @@ def test_a_check_that_was_not_run_with_the_bases_tests_proves_no_patch_that_chan
     assert of(verdict(replace(bare, trials=(tried,)))).state == "proved"
 
 
+def test_tests_that_the_patch_deletes_hold_it_back_although_all_others_pass() -> None:
+    """A class that inherits its tests has none of its own to be read."""
+    base = result({UP: True, DOWN: False, "test_u.py::test_a": True, "test_u.py::test_b": True})
+    gone = file("test_u.py", old="class TestMore(TestAll):\n    pass\n", new=None)
+    whole = {UP: True, DOWN: True, "test_u.py::test_a": True, "test_u.py::test_b": True}
+    tried = protected("a", whole, base)
+    fewer = lane("a", result({UP: True, DOWN: True}), files=[gone, file()], base=[base])
+    patch = of(verdict(evidence([fewer], [base], trials=(tried,))))
+    assert (patch.state, patch.mergeable) == ("held_back", False)
+    assert patch.reason.startswith("2 tests that passed on the base no longer run")
+    names = {UP: True, DOWN: True, "new.py::test_a": True, "new.py::test_b": True}
+    moved = lane("a", result(names), files=[gone, file()], base=[base])
+    assert of(verdict(evidence([moved], [base], trials=(tried,)))).state == "proved"
+
+
 def test_a_linter_whose_settings_the_patch_loosens_proves_nothing() -> None:
     settings = file("mypy.ini", old="[mypy]\n", new="[mypy]\nignore_errors = true\n")
     base = plain(False, MYPY)

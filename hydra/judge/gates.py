@@ -10,6 +10,7 @@ from hydra.checks.record import CheckResult, Status
 from hydra.judge.evidence import Evidence, Trial
 from hydra.judge.finding import Finding
 from hydra.judge.standing import PutBack, Standing
+from hydra.judge.tampering.suite import tests_changed
 from hydra.judge.verdict import Reason
 from hydra.judge.words import fail, number_of, some
 
@@ -31,6 +32,7 @@ def gates(
         *_findings(findings),
         *_put_back(mine, all_of_them, findings),
         *_skipped(mine, findings),
+        *_lost(mine, findings, evidence.baseline),
         *_silent(mine, evidence.baseline),
         *_bent(mine, evidence.trials),
     )
@@ -113,6 +115,26 @@ def _skipped(mine: Standing, findings: Sequence[Finding]) -> Iterator[Reason]:
             skips = f"skips {some(names)} in {result.check.name}"
             text = f"{skips}; run as on the base, {it} {fail(names)}"
             yield _gate(text, file=alone.trial.result.details if alone.trial else "")
+
+
+def _lost(
+    mine: Standing, findings: Sequence[Finding], baseline: Sequence[CheckResult]
+) -> Iterator[Reason]:
+    """Tests that passed on the base and do not run with the patch's tests, which are fewer: seen in
+    the run, where reading the patch has shown none (a class that inherits them is deleted)."""
+    told = any(one.kind == "test_deleted" and one.weight == "gate" for one in findings)
+    if told or not tests_changed(mine.lane.files):
+        return
+    before = {it.check.name: it.tests for it in baseline}
+    for result in mine.lane.checks:
+        base, now, changed = before.get(result.check.name), result.tests, result.comparison
+        if base is None or now is None or changed is None or now.total >= base.total:
+            continue
+        names = [name for name in changed.vanished if base.by_id.get(name) == "passed"]
+        if names:
+            no_longer = f"passed on the base no longer run{'s' * (len(names) == 1)}"
+            text = f"{number_of(names, 'test')} that {no_longer}: {some(names)}"
+            yield _gate(text, file=result.details)
 
 
 def _silent(mine: Standing, baseline: Sequence[CheckResult]) -> Iterator[Reason]:
