@@ -176,13 +176,15 @@ def shop(scratch: Path, repo: Path) -> Hydra:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mends", [True, False])
-def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, mends: bool) -> None:
+@pytest.mark.parametrize("state", ["proved", "broken", "untested"])
+def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, state: str) -> None:
     """With scripted agents, and a task that would harm a shell that read it."""
     pytest.importorskip("ruamel.yaml")
+    mends = state == "proved"
     good = "def pages(n, size):\n    return -(-n // size)\n"
     shop.agent(
-        "claude", [fakes.edit("src/pager.py", good if mends else "oops"), fakes.finish("Ok")]
+        "claude",
+        [fakes.edit("src/pager.py", "oops" if state == "broken" else good), fakes.finish("Ok")],
     )
     shop.agent("codex", [fakes.finish("I could not")])
     done = run(
@@ -192,11 +194,12 @@ def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, mends: 
         GITHUB_STEP_SUMMARY=str(shop.scratch / "summary.md"),
         TASK='--fix "it"; $(touch pwned) `touch pwned`',
         CHECK=f'{sys.executable} -c \'import sys; sys.path[:0] = ["src"]; import pager as p; '
-        "assert p.pages(5, 2) == 3'",
+        f"assert p.pages(5, 2) {'> 1' if state == 'untested' else '== 3'}'",
     )
     out = shop.scratch / "race"
     told = json.loads((out / "race.json").read_text())
     assert done.returncode == told["exit_code"] == (0 if mends else 1), done.stderr
+    assert {lane["lane"]: lane["state"] for lane in told["verdict"]["lanes"]}["claude"] == state
     assert told["title"].startswith('--fix "it"; $(touch pwned)')
     assert not (shop.repo / "pwned").exists()
     assert [path.name for path in out.glob("*.mbox")] == (["claude.mbox"] if mends else [])

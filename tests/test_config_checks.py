@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hydra.config import dumps, load
@@ -52,7 +54,22 @@ def test_a_command_in_a_folder_is_one_command() -> None:
     assert in_folder("a", "") == "a"
     assert in_folder("a -q", "b c") == "cd 'b c' && a -q"
     assert in_folder("a; b", "c") == "cd c && { a; b\n}"
-    assert Check("packages/api: pytest", "x").file == "packages-api-pytest"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("libA: pytest", "libB: pytest"),
+        ("packages/A: test", "packages/B: test"),
+        ("pkg_a: test", "pkg-a: test", "pkg-a-test"),
+        ("pytest", "é: pytest", "ü: pytest"),
+    ],
+)
+def test_no_two_checks_have_the_same_file(names: tuple[str, ...]) -> None:
+    files = [Check(name, "x").file for name in names]
+    assert len({*files}) == len(names)
+    assert all(re.fullmatch("[a-z0-9-]+", file) for file in files)
+    assert Check("pytest-unit", "x").file == "pytest-unit"
 
 
 def test_flags_name_checks_in_short() -> None:

@@ -17,6 +17,7 @@ from hydra.sandbox.layers import Layer, Placement
 from hydra.workspace.environments import environments, variables
 from tests.conftest import git
 from tests.support import fakes
+from tests.support.command import Hydra
 from tests.support.trust import Place, by_account, exactly, needs_bwrap, place
 
 __all__ = ["place"]
@@ -135,6 +136,23 @@ def test_a_lane_has_the_active_one_as_its_own_and_the_user_keeps_theirs(place: P
     assert place.taken(race.document["folder"], "claude") == "keptmore"
     assert without_links(top) == before
     assert race.document["warnings"] == []
+
+
+def test_poetry_finds_its_own_in_agents_and_set_ups_as_in_checks(scratch: Path, repo: Path) -> None:
+    needs_bwrap(os.geteuid())
+    hydra = Hydra(scratch, repo)
+    (repo / "pyproject.toml").write_text("")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "A project")
+    envs = hydra.home / ".cache" / "pypoetry" / "virtualenvs"
+    environment(envs / f"shop-{digest(repo)}-py3.11")
+    says = 'ls "$POETRY_VIRTUALENVS_PATH"'
+    hydra.agent("claude", [fakes.shell("sh", "-c", f"{says} > said"), fakes.finish("done")])
+    race = hydra.race("-a", "claude", "--setup", f"{says} > set-up", "--check", f"{says} > now")
+    patches = Path(race.document["folder"], "patches.git")
+    for name in ("set-up", "said"):
+        assert git(patches, "show", f"claude:{name}").split() == [f"shop-{digest(repo)}-py3.11"]
+    assert race.lane("claude")["checks"][0]["status"] == "passed"
 
 
 def without_links(top: Path) -> dict[str, tuple[object, ...]]:

@@ -9,11 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hydra.app.verdicts import of_result
+from hydra.config import Config
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -283,6 +286,24 @@ def test_ctrl_c_while_a_landing_is_checked_lands_nothing(hydra: Hydra) -> None:
     assert wait_until(lambda: not running(mark))
     assert git(hydra.repo, "rev-parse", "HEAD") == before
     assert grounds(hydra) == []
+
+
+@pytest.mark.slow
+def test_checks_that_could_not_be_run_are_not_taken_for_none(hydra: Hydra) -> None:
+    hydra.agent("claude", writes(RIGHT))
+    race = hydra.race("-a", "claude", "--no-check")
+    folder, lane = Path(race.document["folder"]), race.lane("claude")
+
+    def judged(**more: object) -> Mapping[str, Any]:
+        lanes = [{**lane, "checks": [], **more}]
+        return of_result(folder, lane["patch"]["base"], {"lanes": lanes}, Config())
+
+    assert judged()["exit_code"] == 0  # none was asked for
+    why = "its checks cannot be run: no space left on device"
+    found = judged(held_back=[why])
+    (mine,) = found["lanes"]
+    assert (found["exit_code"], mine["state"], mine["mergeable"]) == (1, "held_back", False)
+    assert mine["reason"] == f"{why}; its patch is kept"
 
 
 def drop(process: subprocess.Popen[str]) -> None:

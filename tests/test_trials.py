@@ -12,7 +12,8 @@ import trio
 
 from hydra.checks.record import Status
 from hydra.git.changes import tree_with
-from hydra.judge.evidence import NotTried, Trial
+from hydra.judge.cross import matrix
+from hydra.judge.evidence import Evidence, FileChange, LaneEvidence, NotTried, Trial
 from hydra.model import Check, TrialCap
 from hydra.trials.record import Trials
 from hydra.trials.recorded import read
@@ -329,6 +330,44 @@ async def test_a_cross_test_that_fails_and_passes_is_flaky(scratch: Path, repo: 
     assert trial.result.comparison.flaky
 
 
+@pytest.mark.parametrize("mended", [False, True])
+async def test_a_new_test_that_fails_by_chance_on_the_base_is_flaky(
+    scratch: Path, repo: Path, mended: bool
+) -> None:
+    """Its failure there would be the proof, where the patch mends none of the base's tests."""
+    mark = scratch / "home" / "mark"
+    text = (
+        "import pathlib, unittest\n"
+        f"mark = pathlib.Path({str(mark)!r})\n"
+        "there = mark.exists()\n"
+        "mark.touch()\n"
+        "if not there:\n    raise OSError('an address in use')\n"
+        "class Pages(unittest.TestCase):\n    def test_late(self):\n        pass\n"
+    )
+    bench = Trying(scratch, with_tests(repo), [TESTS], held=NOT_CONFINED)
+    mark.touch()
+    checked = await bench.check(
+        {
+            "claude": {"src/pager.py" if mended else "src/x.py": RIGHT, "test_late.py": text},
+            "codex": {"src/pager.py": f"# mine\n{RIGHT}"},
+        }
+    )
+    mark.unlink()
+    found = await bench.again(checked)
+    trial = of(found, "cross", "", "claude")
+    again = [(it["on"], it["again"]) for it in bench.started]
+    if mended:  # every lane has its proof, and none needs this one
+        assert trial.result.again is None
+        assert again == [("", False), ("codex", False)]
+        return
+    assert again[:2] == [("", False), ("", True)]
+    author = LaneEvidence(
+        lane="claude", files=(FileChange(path="test_late.py"),), checks=bench.own["claude"]
+    )
+    rows = matrix(Evidence(run="r", base=bench.base, lanes=(author,), trials=(trial,)))
+    assert [(row.base, row.says) for row in rows] == [("failed", "flaky")]
+
+
 @pytest.mark.slow
 async def test_new_tests_in_a_file_that_was_there_and_their_data(scratch: Path, repo: Path) -> None:
     files = {"tests/__init__.py": "", "tests/test_more.py": pages(two="(2, 1), 2")}
@@ -508,13 +547,13 @@ LANES = {
 async def test_the_cap_cuts_what_says_least(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     checked = await bench.check(LANES)
-    found = await bench.again(checked, TrialCap(4, 600))
-    assert found.used.runs == 4
+    found = await bench.again(checked, TrialCap(6, 600))
+    assert found.used.runs == 6  # c mends nothing: what fails on the base is run once more
     first, *rest = [(it["kind"], it["on"], it["author"]) for it in bench.started]
     assert first == ("protected", "c", "")
     assert {it[:2] for it in rest[:2]} == {("cross", "")}
     assert len(found.not_tried) == 3
-    assert {it.why for it in found.not_tried} == {"the limit of 4 runs was reached"}
+    assert {it.why for it in found.not_tried} == {"the limit of 6 runs was reached"}
     assert_recorded(bench, found)
     # One author's tests were tried elsewhere once; no order by names.
     tried = {it.author for it in found.runs if it.kind == "cross" and it.on}

@@ -28,6 +28,7 @@ from hydra.secrets import Redactor, looks_secret
 from hydra.store import RawSink, RunStore
 from hydra.workspace import LANE_HOME, Ground, private_ground
 from hydra.workspace.dependencies import DependencySource
+from hydra.workspace.environments import variables
 from hydra.workspace.interpreters import script_interpreter
 
 __all__ = ["Bench", "Shop"]
@@ -210,6 +211,8 @@ class Shop:
             environment["PATH"] = search(environment["PATH"])
         environment.update(self._own_places(lane))
         environment.update(ground.environment)
+        if self._confines(lane):  # the ground has them only once it is opened
+            environment |= variables(self.repository.root / it for it in self.plan.dependencies)
         environment[OWNER] = owner
         environment |= {RUN: self.plan.run, LANE: lane.lane.id}
         if lane.command is not None:

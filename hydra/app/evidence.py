@@ -55,15 +55,18 @@ def evidence(
         run=folder.name,
         base=base,
         lanes=tuple(
-            replace(
-                _lane(told),
-                tree=trees.get(lane, ""),
-                files=files.get(lane, ()),
-                moved=lane in moved,
-                checks=tuple(
-                    judge(result, baseline.get(result.check.name))
-                    for result in (() if lane in moved else _results(folder, lane, told))
+            _unchecked(
+                replace(
+                    _lane(told),
+                    tree=trees.get(lane, ""),
+                    files=files.get(lane, ()),
+                    moved=lane in moved,
+                    checks=tuple(
+                        judge(result, baseline.get(result.check.name))
+                        for result in (() if lane in moved else _results(folder, lane, told))
+                    ),
                 ),
+                told.get("held_back"),
             )
             for lane, told in zip(named, lanes, strict=True)
         ),
@@ -223,6 +226,13 @@ def _lane(told: Document) -> LaneEvidence:
         usage=_usage(usage) if isinstance(usage, dict) else Usage(),
         seconds=float(seconds) if isinstance(seconds, int | float) else None,
     )
+
+
+def _unchecked(lane: LaneEvidence, held_back: object) -> LaneEvidence:
+    """Where its race has recorded why its checks could not run, and none has since."""
+    if lane.ended or lane.moved or lane.checks or not isinstance(held_back, list):
+        return lane
+    return replace(lane, ended=str(next(iter(held_back), "")))
 
 
 def _ended(told: Document, status: str) -> str:

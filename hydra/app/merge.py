@@ -39,10 +39,10 @@ from hydra.store import RunRecord, new_run_id, shared
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeRequest:
     """What a person asks for: a lane, or picks; neither is the top of the ranking. `commit` False
-    is --no-commit, `override` why one lands that is not mergeable.
+    is --no-commit, `override` why one lands that is not proved.
 
     `message` None is the task's own; `edit` gives a text to the user's editor and takes it back.
-    `warn` is told, before anything is touched, why what is to land is not mergeable.
+    `warn` is told, before anything is touched, why what is to land is not proved.
     """
 
     run: str = ""

@@ -20,8 +20,9 @@ def base_of(run_folder: Path, checks: Sequence[Check]) -> Mapping[str, CheckResu
     """
     found: dict[str, CheckResult] = {}
     for round in rounds(run_folder):
+        there = recorded(round / BASE)
         for check in checks:
-            if check.name not in found and (result := _result(round / BASE, check)):
+            if check.name not in found and (result := _of_base(there.get(check.name), check)):
                 found[check.name] = result
     return (
         {check.name: found[check.name] for check in checks} if len(found) == len(checks) else None
@@ -50,13 +51,12 @@ def rounds(run_folder: Path) -> list[Path]:
     return sorted(named, key=lambda path: int(path.name), reverse=True)
 
 
-def _result(folder: Path, check: Check) -> CheckResult | None:
-    first = _read(folder / f"{check.file}.json")
-    if first is None or first.check.command != check.command:
+def _of_base(held: CheckResult | None, check: Check) -> CheckResult | None:
+    if held is None or held.check.command != check.command:
         return None
-    if first.untested or first.status not in (Status.PASSED, Status.FAILED, Status.NO_TESTS):
+    if held.untested or held.status not in (Status.PASSED, Status.FAILED, Status.NO_TESTS):
         return None
-    return replace(first, check=check, again=_read(folder / f"{check.file}.again.json"))
+    return replace(held, check=check)
 
 
 def _read(path: Path) -> CheckResult | None:

@@ -128,7 +128,7 @@ class _Ends:
         """Whether it ended both ways on the same code."""
         if self.tests is None:
             return False
-        two = {self.tests.by_id.get(id), self.again.by_id.get(id) if self.again else None}
+        two = {self.of(id), self.again.by_id.get(id) if self.again else None}
         return id in self.tests.flaky or two >= {"passed", "failed"}
 
 

@@ -39,9 +39,9 @@ class FileChange:
 class LaneEvidence:
     """One lane: how it ended, its patch, and its checks, held against the base's.
 
-    `ended` is "" where it completed, else why not in a clause; `tree` names the patch's tree, so
-    that identical patches are seen. `moved`: its branch is another patch by now than the one that
-    the race took and checked; what was checked is then left out.
+    `ended` is "" where it completed and its checks could run, else why not in a clause; `tree`
+    names the patch's tree, so that identical patches are seen. `moved`: its branch is another patch
+    by now than the one that the race took and checked; what was checked is then left out.
     """
 
     lane: str

@@ -55,8 +55,14 @@ class Check(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Its name as a file's: `packages/api: pytest` has a folder in it."""
-        return re.sub(r"[^a-z0-9-]+", "-", self.name)
+        """Its name as a file's, which no other check has: `packages/api: pytest` has a folder in it
+        and becomes `packages-api-pytest-` with a digest of the name."""
+        plain = re.sub(r"[^a-z0-9-]+", "-", self.name.lower())
+        if plain == self.name:
+            return plain
+        from hashlib import sha256  # most names are plain
+
+        return f"{plain}-{sha256(self.name.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,7 +88,7 @@ def plan(subjects: Sequence[Subject], checks: Sequence[Check], base: Collection[
     held = {one.lane: any(result.held_back for result in one.results) for one in ordered}
     protected.sort(key=lambda job: held[job.on])
     # A patch alone has its new tests run on the base where nothing else tells it from the base.
-    authors = [one for one in ordered if len(ordered) > 1 or not _mends(one)]
+    authors = [one for one in ordered if len(ordered) > 1 or not mends(one)]
     on_base = {one.lane: tuple(_on_base(one, base, cut)) for one in authors}
     return Plan(
         subjects={one.lane: one for one in ordered},
@@ -203,7 +203,7 @@ def _in_turns(jobs: Sequence[Sequence[Job]]) -> Iterator[Job]:
         yield from (job for job in turn if job is not None)
 
 
-def _mends(subject: Subject) -> bool:
+def mends(subject: Subject) -> bool:
     """Whether a test that failed on the base passes with it."""
     return any(result.comparison and result.comparison.fixed for result in subject.results)
 

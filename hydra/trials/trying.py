@@ -16,11 +16,12 @@ from hydra.config.units import format_duration
 from hydra.errors import HydraError
 from hydra.git.contents import paths
 from hydra.judge.evidence import NotTried, Trial
+from hydra.judge.tampering import tests_changed
 from hydra.model import TrialCap
 from hydra.store import write_json
 from hydra.trials.canary import passing, works
 from hydra.trials.doubts import doubtful, tells, worse
-from hydra.trials.planning import Job, Plan, alone, plan, tests_only
+from hydra.trials.planning import Job, Plan, alone, mends, plan, tests_only
 from hydra.trials.record import FILE, Subject, Trials, document
 from hydra.trials.running import CutShort, Made, Runner
 from hydra.trials.trees import CannotBeMade, Trees
@@ -159,6 +160,7 @@ class _Trying:
 
     async def _cross(self) -> None:
         await self._each(self._plan.on_base, self._try)
+        await self._again([job for job in self._plan.on_base if self._proves(job)])
         jobs = sorted(self._plan.cross, key=lambda job: not self._may_tell(job))
         await self._each(jobs, self._try)
         await self._again([job for job in jobs if self._doubtful(job)])
@@ -175,6 +177,14 @@ class _Trying:
     def _may_tell(self, job: Job) -> bool:
         own = self._own_result(job.author, job)
         return own is not None and tells(self._on_base(job), own)
+
+    def _proves(self, job: Job) -> bool:
+        """Whether a failure on the base may be all that proves a patch: one that mends none of the
+        base's, or none but by other tests."""
+        made, own = self._made.get(job.key), self._own_result(job.author, job)
+        counts = made is not None and own is not None and doubtful(made.result, own, None)
+        patches = self._own.values()
+        return counts and not all(mends(one) and not tests_changed(one.files) for one in patches)
 
     def _doubtful(self, job: Job) -> bool:
         made, own = self._made.get(job.key), self._own_result(job.author, job)
