@@ -125,7 +125,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, given: bool) -> None:
         "hydra demo",
         "hydra doctor",
         'hydra race "Fix the off-by-one in pager.py"',
-        'hydra race "Fix the off-by-one in pager.py" --check "pytest -q"',
+        'hydra race "Fix the off-by-one in pager.py" --check "make test"',
         "hydra compare",
         "hydra merge",
     ),

@@ -54,7 +54,7 @@ class Race(Command):
     ),
     examples=(
         'hydra race "Fix the off-by-one in pager.py"',
-        'hydra race "Fix the off-by-one in pager.py" --check "pytest -q"',
+        'hydra race "Fix the off-by-one in pager.py" --check "make test"',
         'hydra race "Add a --json flag" -a claude -a codex:gpt-5.5 --idle-timeout 5m',
         "hydra race --file task.md -a 2xclaude --include-dirty",
         'hydra race "Plan the migration" --permission plan --dry-run',

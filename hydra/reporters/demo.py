@@ -41,7 +41,7 @@ def what_next(
     lines += [
         *_hung("in your own repository, with Claude Code or Codex installed:", "", width),
         f"  {program} doctor",
-        f'  {program} race "what is to be done" --check "pytest -q"',
+        f'  {program} race "what is to be done"',
         f"  {program} compare --html --open",
         f"  {program} merge",
         "remove the demo:",
