@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from hydra.checks.record import CheckResult, Status
 from hydra.judge.evidence import Evidence, Trial
 from hydra.judge.finding import Finding
 from hydra.judge.standing import PutBack, Standing
-from hydra.judge.tampering.suite import tests_changed
+from hydra.judge.tampering.places import exists, is_tests
 from hydra.judge.verdict import Reason
 from hydra.judge.words import fail, number_of, some
 
@@ -120,17 +121,20 @@ def _skipped(mine: Standing, findings: Sequence[Finding]) -> Iterator[Reason]:
 def _lost(
     mine: Standing, findings: Sequence[Finding], baseline: Sequence[CheckResult]
 ) -> Iterator[Reason]:
-    """Tests that passed on the base and do not run with the patch's tests, which are fewer: seen in
-    the run, where reading the patch has shown none (a class that inherits them is deleted)."""
+    """Tests of deleted files that passed on the base, where the patch's own are fewer: seen in the
+    run, where reading the patch has shown none (a class that inherits them is deleted)."""
     told = any(one.kind == "test_deleted" and one.weight == "gate" for one in findings)
-    if told or not tests_changed(mine.lane.files):
+    deleted = [file.path for file in mine.lane.files if not exists(file) and is_tests(file.path)]
+    if told or not deleted:
         return
+    modules = {PurePosixPath(path).stem for path in deleted}
     before = {it.check.name: it.tests for it in baseline}
     for result in mine.lane.checks:
         base, now, changed = before.get(result.check.name), result.tests, result.comparison
         if base is None or now is None or changed is None or now.total >= base.total:
             continue
-        names = [name for name in changed.vanished if base.by_id.get(name) == "passed"]
+        passed = (name for name in changed.vanished if base.by_id.get(name) == "passed")
+        names = [name for name in passed if modules.intersection(re.split(r"[./:]+", name))]
         if names:
             no_longer = f"passed on the base no longer run{'s' * (len(names) == 1)}"
             text = f"{number_of(names, 'test')} that {no_longer}: {some(names)}"
