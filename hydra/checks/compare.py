@@ -106,9 +106,8 @@ class _Held:
 
     def _as_many(self) -> bool:
         """Whether as many tests ran, and no more of them were skipped."""
-        if not self.now.counts_skipped:
-            return False
-        return self.now.total == self.base.total and self.now.skipped <= self.base.skipped
+        as_many = self.now.total == self.base.total and self.now.skipped <= self.base.skipped
+        return as_many and self.now.counts_skipped
 
     def _ending_of_group(self, name: str) -> Status | None:
         """Of the nearest file or package around it that this run names: vitest, jest and go name

@@ -20,9 +20,9 @@ def base_of(run_folder: Path, checks: Sequence[Check]) -> Mapping[str, CheckResu
     """
     found: dict[str, CheckResult] = {}
     for round in rounds(run_folder):
-        there = recorded(round / BASE)
+        results = recorded(round / BASE)
         for check in checks:
-            if check.name not in found and (result := _of_base(there.get(check.name), check)):
+            if check.name not in found and (result := _of_base(results.get(check.name), check)):
                 found[check.name] = result
     return (
         {check.name: found[check.name] for check in checks} if len(found) == len(checks) else None

@@ -123,9 +123,9 @@ def _lost(
 ) -> Iterator[Reason]:
     """Tests of deleted files that passed on the base, where the patch's own are fewer: seen in the
     run, where reading the patch has shown none (a class that inherits them is deleted)."""
-    told = any(one.kind == "test_deleted" and one.weight == "gate" for one in findings)
+    is_gate = any(one.kind == "test_deleted" and one.weight == "gate" for one in findings)
     deleted = [file.path for file in mine.lane.files if not exists(file) and is_tests(file.path)]
-    if told or not deleted:
+    if is_gate or not deleted:
         return
     modules = {PurePosixPath(path).stem for path in deleted}
     before = {it.check.name: it.tests for it in baseline}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hydra.checks.record import CheckResult, Status
 from hydra.judge.evidence import Evidence, LaneEvidence, Trial
@@ -187,19 +187,15 @@ def _put_back(lane: LaneEvidence, evidence: Evidence) -> tuple[PutBack, PutBack 
     """With all put back; and with the tests alone, where that was tried beside it."""
     trials = [it for it in evidence.trials if it.kind == "protected" and it.on == lane.lane]
     cut = any(one.kind == "protected" and one.on == lane.lane for one in evidence.not_tried)
-    known = not _is_bare(lane, evidence, trials)
+    bare = _is_bare(lane, evidence, trials)
     with_configuration = [it for it in trials if it.configuration]
     tests_alone = [it for it in trials if not it.configuration]
     if with_configuration:
         alone = _read(lane, tests_alone) if tests_alone else None
-        return _known(_read(lane, with_configuration), known), alone
+        return _read(lane, with_configuration, bare=bare), alone
     if tests_alone:
-        return _known(_read(lane, tests_alone), known), None
-    return PutBack(known=known and not cut), None
-
-
-def _known(whole: PutBack, known: bool) -> PutBack:
-    return replace(whole, known=whole.known and known)
+        return _read(lane, tests_alone, bare=bare), None
+    return PutBack(known=not (bare or cut)), None
 
 
 def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) -> bool:
@@ -213,13 +209,13 @@ def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) ->
     return bool(tests_changed(lane.files) or configuration(lane.files, checks, evidence.paths))
 
 
-def _read(lane: LaneEvidence, trials: Sequence[Trial]) -> PutBack:
+def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) -> PutBack:
     own = {it.check.name: it for it in lane.checks}
     fails: dict[str, bool] = {}
     too: list[str] = []
     mends: list[str] = []
     stopped: list[str] = []
-    known = True
+    known = not bare
     for trial in trials:
         mine = own.get(trial.result.check.name)
         if mine is None or mine.status not in (*_RAN, Status.NO_TESTS):
