@@ -322,12 +322,15 @@ def test_the_process_ends_with_what_was_registered_and_what_still_runs(thread: b
 
 
 def test_a_folder_that_is_gone(scratch: Path) -> None:
-    code = (
-        "import os, sys; os.rmdir(os.getcwd());from hydra.cli import main; sys.exit(main(['init']))"
+    # A shell's own way in: `python -c` would put '' on the path, with which Python 3.13.0 fails
+    # itself (SystemError) wherever a module is asked for a name that it lacks.
+    folder = scratch / "gone"
+    folder.mkdir()
+    init = f'rmdir "$PWD" && exec "{sys.executable}" -m hydra init'
+    env = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run(
+        ["sh", "-c", init], cwd=folder, env=env, capture_output=True, text=True, timeout=60
     )
-    gone = scratch / "gone"
-    gone.mkdir()
-    done = python("-c", code, cwd=gone, env={**os.environ, "PYTHONPATH": str(Path.cwd())})
     assert done.returncode == 3
     assert done.stderr.startswith("error: the folder you are in is gone\n")
 
