@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from hydra.app.dependencies import Links
 from hydra.git.repository import read
 from hydra.model import Limits
 from hydra.recover import remove_strays, sweep
-from hydra.store import take_lock
+from hydra.store import LOCK, take_lock
+from hydra.workspace import tree
+from hydra.workspace.dependencies import FROZEN
 
 AN_HOUR_AGO = time.time() - 3600
 
@@ -75,6 +78,27 @@ def test_what_a_killed_check_has_left_goes_beside_the_next_race(tmp_path: Path) 
     os.close(lock)
     sweep(tmp_path, Limits())
     assert [entry.name for entry in grounds.iterdir()] == ["claude"]
+
+
+def test_the_lock_goes_after_the_links(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Hydra that is killed while it removes them leaves what the next command knows to remove."""
+    (repo / "deps").mkdir()
+    links = Links(read(repo), ["deps"], tmp_path / "g" / "x" / FROZEN, 0)
+    frozen = links.result(()).frozen.parent
+    for remover in (links.remove, partial(remove_strays, tmp_path, set())):
+        with monkeypatch.context() as patch:
+            patch.setattr(tree, "remove", _be_killed)
+            remover()
+        assert (frozen / LOCK).exists()
+    assert remove_strays(tmp_path, set()) == 1
+    assert not frozen.exists()
+
+
+def _be_killed(top: Path) -> None:
+    (top / LOCK).unlink(missing_ok=True)  # in whatever order the folder has its entries
+    raise OSError(f"killed at {top}")
 
 
 def test_a_shared_folder_may_be_called_as_the_lock_is(repo: Path, tmp_path: Path) -> None:

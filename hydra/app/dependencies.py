@@ -13,7 +13,7 @@ from hydra.config import Config
 from hydra.git.later import Later
 from hydra.git.repository import Repository
 from hydra.model import RacePlan
-from hydra.store import take_lock
+from hydra.store import LOCK, take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import (
     FROZEN,
@@ -55,6 +55,7 @@ class Links:
         """Waits for it, and removes it; again does nothing."""
         self._later.wait()
         with suppress(OSError):
+            tree.empty(self._frozen, but=LOCK)  # last: without it, what is left is nobody's
             tree.remove(self._frozen)
         if self._lock is not None:
             os.close(self._lock)
