@@ -14,7 +14,7 @@ from hydra.recover.consults import POINTER, sweep_consult
 from hydra.sandbox.layers import TRIAL_FOLDER
 from hydra.store import GONE, LOCK, UNBORN, RunRecord, alone, read_object
 from hydra.workspace import tree
-from hydra.workspace.dependencies import FROZEN, LOOK
+from hydra.workspace.dependencies import FROZEN, LINKS, LOOK
 
 STRAY_AFTER = 24 * 3600.0
 """Seconds that a ground without a run must have lain untouched. No live race has one: its run's
@@ -82,6 +82,7 @@ def _remove_links(grounds: Path) -> bool:
         return False
     with alone(frozen) as mine:
         if mine:
+            tree.remove(frozen / LINKS)  # before the lock, by which the next sweep finds the rest
             tree.remove(frozen)
     return mine and all(entry.name == LOOK for entry in grounds.iterdir())
 
