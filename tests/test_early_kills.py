@@ -31,7 +31,10 @@ def ground(state: Path, *folders: str, when: float = AN_HOUR_AGO) -> Path:
     return place
 
 
-@pytest.mark.parametrize("folder", ["layer-x1y2z3/new/work/work", "0123abcd", "0123abcd/_frozen"])
+@pytest.mark.parametrize(
+    "folder",
+    ["layer-x1y2z3/new/work/work", "0123abcd", "0123abcd/_frozen", "0123abcd/_frozen.new/lock"],
+)
 def test_what_no_lane_can_be_in_goes_after_a_minute(tmp_path: Path, folder: str) -> None:
     place = ground(tmp_path, folder)
     assert remove_strays(tmp_path, set()) == 1

@@ -24,6 +24,7 @@ from hydra.sandbox import (
     trial_argv,
 )
 from hydra.sandbox.discovery import compute_view
+from hydra.sandbox.layers import Layer, Placement
 from hydra.sandbox.tables import SYSTEM
 from tests.conftest import git
 from tests.support.processes import namespaces_work
@@ -423,3 +424,25 @@ def test_an_ordinary_user_has_nothing_to_drop(
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     argv = confine(HERE, policy, ("true",))
     assert not {"--cap-drop", "--unshare-user-try"} & set(argv)
+
+
+@needs_bwrap
+@pytest.mark.parametrize(
+    "way", ["ln -s ../../../../usr packages", "ln -s other packages", ":>packages"]
+)
+def test_what_a_command_left_in_the_way_of_dependencies_is_no_way_for_their_mount(
+    policy: SandboxPolicy, scratch: Path, way: str
+) -> None:
+    (scratch / "frozen/node_modules/dependency").mkdir(parents=True)
+    (policy.cwd / "packages/node_modules").mkdir(parents=True)
+    place = scratch / "checkout"
+    layer = Layer(
+        lower=scratch / "frozen",
+        folder=scratch / "layer",
+        places={"node_modules": place / "packages/node_modules"},
+    )
+    policy = replace(policy, placement=Placement(path=place, layer=layer))
+    assert said(policy, "ls packages/node_modules") == "dependency"
+    assert said(policy, f"mv packages moved; mkdir other; {way}; echo laid") == "laid"
+    assert said(policy, "ls -A other; echo started") == "started"
+    assert [*(policy.cwd / "other").iterdir()] == []

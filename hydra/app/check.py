@@ -14,7 +14,7 @@ from hydra import executables, paths, probe
 from hydra.app import roster, runs, settings
 from hydra.app.checked import Checked, LaneTell, run_round, silent
 from hydra.app.checking import Surroundings, kit_of
-from hydra.app.dependencies import linked, names_of
+from hydra.app.dependencies import linked_aside, names_of
 from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.import_proof import prove
 from hydra.app.installs import find_installs, python_path
@@ -239,7 +239,7 @@ async def _checked(
     with alone(kit.folder):  # for as long as its grounds are in use
         grounds = ground_dir(place.state, found.id, "x").parent
         await trio.to_thread.run_sync(remove_rounds, found, grounds)
-        with linked(plan, place.repository, frozen) as dependencies:
+        async with linked_aside(plan, place.repository, frozen) as dependencies:
             kit = replace(kit, dependencies=dependencies)
             await prove(kit, plan.task.base)
             checked = await run_round(

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+
+import trio
 
 from hydra import paths
 from hydra.config import Config
 from hydra.git.later import Later
 from hydra.git.repository import Repository
 from hydra.model import RacePlan
-from hydra.store import LOCK, take_lock
+from hydra.store import take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import (
     FROZEN,
     LINKS,
     LOOK,
+    NEW,
     Dependencies,
     DependencySource,
     dependency_names,
@@ -26,7 +29,7 @@ from hydra.workspace.dependencies import (
 )
 from hydra.workspace.environments import environments
 
-__all__ = ("FROZEN", "LOOK", "Links", "linked")
+__all__ = ("FROZEN", "LOOK", "Links", "linked", "linked_aside")
 
 
 class Links:
@@ -55,20 +58,32 @@ class Links:
         """Waits for it, and removes it; again does nothing."""
         self._later.wait()
         with suppress(OSError):
-            tree.empty(self._frozen, but=LOCK)  # last: without it, what is left is nobody's
+            tree.remove(self._frozen / LINKS)  # the lock goes last: who is killed here is swept
             tree.remove(self._frozen)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
+    async def remove_aside(self) -> None:
+        """`remove` in a thread: so many files take seconds, in which signals are to be seen."""
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(self.remove)
+
     def _link(self) -> Dependencies:
         if self._frozen.exists():
             tree.remove(self._frozen)  # a killed Hydra has left it
-        self._frozen.mkdir(mode=0o700, parents=True)
-        self._lock = take_lock(self._frozen)
+        self._claim()
         # Beside the lock: a folder of the checkout may be called so, too.
         links = self._frozen / LINKS
         return freeze(self._repository, self._folders, links, floor=self._floor)
+
+    def _claim(self) -> None:
+        """Under another name until its lock is had: a sweep takes what bears this one and a lock
+        that nobody has."""
+        unborn = self._frozen.with_name(self._frozen.name + NEW)
+        unborn.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = take_lock(unborn)
+        unborn.rename(self._frozen)
 
 
 def names_of(repository: Repository, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -84,11 +99,34 @@ def linked(
 ) -> Iterator[DependencySource | None]:
     """Links them to `frozen`, where something confines what needs them and they are not `begun`
     already: that waits for it. They go at the end."""
-    if not plan.confined:
-        yield None
-        return
-    links = begun or Links(repository, plan.dependencies, frozen, plan.limits.disk_floor)
+    links = _links_of(plan, repository, frozen, begun)
     try:
-        yield lambda: links.result(plan.confinement.mounters)
+        yield _source(links, plan)
     finally:
-        links.remove()
+        if links is not None:
+            links.remove()
+
+
+@asynccontextmanager
+async def linked_aside(
+    plan: RacePlan, repository: Repository, frozen: Path, begun: Links | None = None
+) -> AsyncIterator[DependencySource | None]:
+    """`linked`, for whoever has Trio's thread: they go in another."""
+    links = _links_of(plan, repository, frozen, begun)
+    try:
+        yield _source(links, plan)
+    finally:
+        if links is not None:
+            await links.remove_aside()
+
+
+def _links_of(
+    plan: RacePlan, repository: Repository, frozen: Path, begun: Links | None
+) -> Links | None:
+    if not plan.confined:
+        return None
+    return begun or Links(repository, plan.dependencies, frozen, plan.limits.disk_floor)
+
+
+def _source(links: Links | None, plan: RacePlan) -> DependencySource | None:
+    return None if links is None else lambda: links.result(plan.confinement.mounters)

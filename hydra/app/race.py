@@ -19,7 +19,7 @@ from hydra.adapters import registry
 from hydra.app import settings
 from hydra.app.bench import Shop
 from hydra.app.checks import Checks, surroundings
-from hydra.app.dependencies import FROZEN, Links, linked
+from hydra.app.dependencies import FROZEN, Links, linked_aside
 from hydra.app.elsewhere import Elsewhere, lanes_here, look_elsewhere
 from hydra.app.follow import Follower, Watcher
 from hydra.app.hidden_places import HiddenPlaces
@@ -90,7 +90,7 @@ async def raced(scene: Scene, confinement: Confinement, watcher: Watcher | None)
         return await _raced(scene, confinement, watcher, run, links)
     finally:
         if links is not None:
-            links.remove()  # of a race that was refused
+            await links.remove_aside()  # of a race that was refused
             with suppress(OSError):
                 paths.ground_dir(scene.state, run, "x").parent.rmdir()
 
@@ -133,7 +133,7 @@ async def _raced(
         # What the race no longer answers waits until its record says that it has ended.
         with signals():
             frozen = paths.ground_dir(scene.state, planned.run, FROZEN)
-            with linked(planned, scene.repository, frozen, links) as dependencies:
+            async with linked_aside(planned, scene.repository, frozen, links) as dependencies:
                 sights = Sights(view, dependencies)
                 planned = await _startable(scene, planned, store, sights)
                 result, at_once = await _run(

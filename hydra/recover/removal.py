@@ -14,7 +14,7 @@ from hydra.recover.consults import POINTER, sweep_consult
 from hydra.sandbox.layers import TRIAL_FOLDER
 from hydra.store import GONE, LOCK, UNBORN, RunRecord, alone, read_object
 from hydra.workspace import tree
-from hydra.workspace.dependencies import FROZEN, LOOK
+from hydra.workspace.dependencies import FROZEN, LINKS, LOOK, NEW
 
 STRAY_AFTER = 24 * 3600.0
 """Seconds that a ground without a run must have lain untouched. No live race has one: its run's
@@ -82,14 +82,16 @@ def _remove_links(grounds: Path) -> bool:
         return False
     with alone(frozen) as mine:
         if mine:
-            tree.empty(frozen, but=LOCK)  # last: who is killed here leaves what the next one knows
+            tree.remove(frozen / LINKS)  # before the lock, by which the next sweep finds the rest
             tree.remove(frozen)
     return mine and all(entry.name == LOOK for entry in grounds.iterdir())
 
 
 def _is_unborn(grounds: Path) -> bool:
-    """Of a Hydra that was killed so early that it held nothing but empty folders, or a trial's."""
-    empty = grounds.name.startswith(TRIAL_FOLDER) or not any(grounds.glob("*/*"))
+    """Of a Hydra that was killed so early that it held nothing but empty folders, a lock that bears
+    no name yet, or a trial's."""
+    files = (path for path in grounds.glob("*/*") if path.parent.name != FROZEN + NEW)
+    empty = grounds.name.startswith(TRIAL_FOLDER) or not any(files)
     return empty and not (grounds / POINTER).exists() and _age(grounds) > UNBORN_AFTER
 
 

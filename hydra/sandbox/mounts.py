@@ -159,7 +159,22 @@ def _layer_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
     if layer is not None:
         option = "--bind" if layer.namespaces else "--ro-bind"
         for name, target in layer.places.items():
-            yield Mount(option, target, str(layer.source(name)))
+            if _is_free(policy, target):
+                yield Mount(option, target, str(layer.source(name)))
+
+
+def _is_free(policy: SandboxPolicy, target: Path) -> bool:
+    """Whether no earlier command of the lane has laid a link or a file in a mount's way: bwrap
+    would follow the link, and start nothing behind the file."""
+    place = policy.placement.path
+    if place is None or not target.is_relative_to(place):
+        return True
+    way = real(policy.cwd) / target.relative_to(place)
+    return real(way) == way and all(map(_can_hold, (way, *way.parents)))
+
+
+def _can_hold(step: Path) -> bool:
+    return is_folder(step) or not exists(step)
 
 
 def _cover(place: Path, target: Path | None = None) -> Mount:

@@ -1,0 +1,104 @@
+"""The tree of links of one race: its lock from the first instant, its removal in the end."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import trio
+
+from hydra import paths
+from hydra.app import dependencies, race
+from hydra.app.dependencies import Links
+from hydra.git.repository import Repository, read
+from hydra.recover.removal import remove_strays
+from hydra.store import LOCK, alone, take_lock
+from hydra.store.files import open_lock
+from hydra.workspace import tree
+from hydra.workspace.dependencies import LINKS
+
+
+@pytest.fixture
+def project(repo: Path) -> Repository:
+    (repo / "vendor").mkdir()
+    (repo / "vendor/file").write_text("1")
+    return read(repo)
+
+
+@pytest.fixture
+def frozen(tmp_path: Path) -> Path:
+    return tmp_path / "state/g/ab12/_frozen"
+
+
+def test_a_sweep_in_the_first_instant_takes_no_links(
+    project: Repository, frozen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = frozen.parents[2]
+
+    def take(folder: Path) -> int | None:
+        with suppress(OSError):
+            os.close(open_lock(folder))  # there, and nobody's yet
+        remove_strays(state, set())
+        return take_lock(folder)
+
+    monkeypatch.setattr(dependencies, "take_lock", take)
+    links = Links(project, ["vendor"], frozen, 0)
+    assert list(map(str, links.result(()).folders)) == ["vendor"]
+    with alone(frozen) as mine:
+        assert not mine, "its lock is had"
+    remove_strays(state, set())
+    assert (frozen / LINKS / "vendor/file").exists()
+    links.remove()
+    assert [*frozen.parent.iterdir()] == []
+
+
+def test_links_go_before_their_lock_by_which_a_sweep_finds_the_rest(
+    project: Repository, frozen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = Links(project, ["vendor"], frozen, 0)
+    links.result(())
+    real, seen = tree.remove, list[tuple[bool, bool]]()
+
+    def remove(top: Path) -> None:
+        real(top)
+        seen.append(((frozen / LINKS).exists(), (frozen / LOCK).exists()))
+
+    monkeypatch.setattr(tree, "remove", remove)
+    links.remove()
+    assert seen == [(False, True), (False, False)]
+
+
+async def test_trio_goes_on_while_a_race_removes_its_links(
+    frozen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removing, going_on, seen = threading.Event(), threading.Event(), list[bool]()
+
+    class SlowLinks:
+        def remove(self) -> None:
+            removing.set()
+            seen.append(going_on.wait(5))
+
+        async def remove_aside(self) -> None:
+            await Links.remove_aside(self)  # type: ignore[arg-type]
+
+    async def refused(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async def set_soon() -> None:
+        await trio.to_thread.run_sync(removing.wait)
+        going_on.set()
+
+    monkeypatch.setattr(race, "_begin_links", lambda *_: SlowLinks())
+    monkeypatch.setattr(race, "_raced", refused)
+    monkeypatch.setattr(paths, "ground_dir", lambda *_: frozen)
+
+    class Scene:
+        state = frozen
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(race.raced, Scene(), None, None)  # type: ignore[arg-type]
+        nursery.start_soon(set_soon)
+    assert seen == [True]
