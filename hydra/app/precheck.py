@@ -24,12 +24,13 @@ keeps, and `interrupted` (a signal's number) where they did not come to their en
 
 
 def checked(
-    record: RunRecord, made: Made, check: Check, *, overridden: bool = False
+    record: RunRecord, made: Made, check: Check, *, ruled: bool = False
 ) -> Mapping[str, Any]:
     """What came of the checks on this composition. Raises `LandingRefused` where one holds it back.
 
     A lane that lands as it is, where the race began, is the very tree that its race has checked.
-    `overridden`: what its race has found holds nothing back; what is found only now still does.
+    `ruled`: what its race has found holds nothing back, for the lane's state has decided, or a
+    person's reason; what is found only now still does.
     """
     told = _in_the_race(record, made)
     if told is None:
@@ -49,7 +50,7 @@ def checked(
             "nothing was landed: its checks were interrupted",
             hint="land again; or land it unchecked: --no-check",
         )
-    if not told["ok"] and not (overridden and told.get("recorded")):
+    if not told["ok"] and not (ruled and told.get("recorded")):
         raise LandingRefused(
             f"nothing was landed: {told['why']}",
             hint="`hydra runs show` has the checks' output; --no-check lands it all the same",

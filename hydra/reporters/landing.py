@@ -51,7 +51,7 @@ def landed_text(
         lines.append("the branch had moved since the race: merged onto it")
     if document["loose"]:
         lines.append("files that you had changed before the race are not staged")
-    lines += _checks(document["checks"], dry_run)
+    lines += _checks(document["checks"])
     if document.get("override"):
         lines.append(f"overriding the verdict: {gist(document['override'])}")
     lines += [paint(clean(note), "warn", color) for note in notes]
@@ -99,9 +99,7 @@ def _salvaged(document: Mapping[str, Any], color: bool) -> list[str]:
     return [paint(clean(line), "warn", color) for line in lines]
 
 
-def _checks(told: Mapping[str, Any] | None, dry_run: bool) -> list[str]:
-    if dry_run:
-        return []
+def _checks(told: Mapping[str, Any] | None) -> list[str]:
     if told is None:
         return ["its checks were not run (--no-check)"]
     if not told["checks"]:
