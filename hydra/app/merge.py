@@ -99,6 +99,8 @@ def merge(request: MergeRequest) -> Landing:
     place = runs.here(request.environ, request.directory)
     record = runs.find(place, request.run)
     with shared(record.folder), as_landing(), scratch_of(place) as scratch:
+        for lane in filter(None, (request.lane, *(pick.lane for pick in request.picks))):
+            runs.check_lane(record, lane)
         _check_state(place, request)
         choice = chosen(
             record,
