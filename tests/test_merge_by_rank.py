@@ -14,6 +14,7 @@ from hydra.app.merge import Landing, MergeRequest
 from hydra.errors import LandingRefused, RecordError, UsageError
 from hydra.landing.picks import Pick
 from hydra.recover.consults import FOLDER
+from hydra.reporters.ranking import steps
 from hydra.store import RunRecord, write_json
 from tests.conftest import git
 from tests.support import verdicts
@@ -167,6 +168,40 @@ def test_an_untested_lane_lands_once_it_is_named(shelf: Shelf) -> None:
     assert said[0].startswith("codex is untested: ")
     assert landing.document["override"] is None
     assert landed(shelf) == "# codex\n"
+
+
+@pytest.mark.parametrize(
+    ("state", "mergeable", "checked", "way"),
+    [
+        ("proved", True, True, "itself"),
+        ("untested", True, True, "name"),
+        ("untested", False, True, "name"),
+        ("broken", False, True, "override"),
+        ("held_back", False, True, "override"),
+        ("untested", True, False, "itself"),
+        ("held_back", False, False, "override"),
+    ],
+)
+def test_the_state_decides_how_a_patch_lands(
+    shelf: Shelf, state: str, mergeable: bool, checked: bool, way: str
+) -> None:
+    """The same in `merge` with and without a name and in the lines that are offered."""
+    top = "codex" if way == "itself" else None
+    document = ranking(shelf, "codex", "claude", top=top, checked=checked)
+    document["lanes"][0] |= {"state": state, "mergeable": mergeable, "reason": "why"}
+    record(shelf, document)
+    line = {"itself": "hydra merge codex", "name": "hydra merge codex"}.get(
+        way, 'hydra merge codex --override "why it may land"'
+    )
+    assert [it.split(": ", 1)[1].strip() for it in steps(document, "") if " merge " in it] == [line]
+    for lane in ("", "codex"):
+        if way == "itself" or (way == "name" and lane):
+            assert land(shelf, lane, dry_run=True)[0].lanes == ("codex",)
+            continue
+        with pytest.raises(LandingRefused) as refused:
+            land(shelf, lane, dry_run=True)
+        assert refused.value.hint.endswith(f"land it all the same: {line}")
+        assert land(shelf, lane, dry_run=True, override="it may")[0].lanes == ("codex",)
 
 
 @pytest.mark.parametrize("where", [{}, {"branch": "try"}])
