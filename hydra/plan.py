@@ -104,12 +104,15 @@ def patch_message(plan: RacePlan, lane: LanePlan) -> str:
 
 
 def _told(task: Task) -> str:
-    """The task as a commit's subject, and whole below where that is not all of it."""
-    text = task.prompt.strip()
-    subject = text.splitlines()[0] if text else task.title
-    if len(subject) > SUBJECT:
-        subject = f"{subject[: SUBJECT - 4].rpartition(' ')[0] or subject[: SUBJECT - 4]} ..."
-    return subject if subject == text else f"{subject}\n\n{text[:BODY]}"
+    """The task as a commit's subject, and below it what the subject has no room for."""
+    text = task.prompt.strip() or task.title
+    line = text.splitlines()[0]
+    if len(line) <= SUBJECT:
+        subject, rest = line, text[len(line) :].strip()
+    else:
+        begins = line[: SUBJECT - 4].rpartition(" ")[0] or line[: SUBJECT - 4]
+        subject, rest = f"{begins} ...", f"... {text[len(begins) :].strip()}"
+    return f"{subject}\n\n{rest[:BODY]}" if rest else subject
 
 
 def _why_none(lanes: tuple[LanePlan, ...]) -> str:

@@ -41,6 +41,11 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
         ("race", "x", "-a", "zzz"),
         "error: no agent is called 'zzz'\nhint: `hydra agents` lists them\n",
     ),
+    "two agents in one": (
+        ("race", "x", "-a", "claude, 2xcodex"),
+        'error: --agent: "claude, 2xcodex" is not one agent, but 2\n'
+        "hint: name each by itself: -a claude -a 2xcodex\n",
+    ),
     "an agent without a name": (
         ("agents", ""),
         "error: no agent is called ''\nhint: `hydra agents` lists them\n",
@@ -168,6 +173,8 @@ def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
     for words, said in (
         (("diff", "cluade"), "did you mean claude?"),
         (("diff", "zzz"), "its lanes: claude"),
+        (("merge", "cluade"), "did you mean claude? its lanes: claude"),
+        (("merge", "--pick", "zzz:src"), "its lanes: claude"),
         (("runs", "show", "-r", "zzz"), "no run is called 'zzz'"),
         (("diff", "claude", "-r", "@-7"), "there is only 1 race here"),
         (("runs", "rm", "zzz", "--yes"), "no run is called 'zzz'"),

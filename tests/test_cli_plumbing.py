@@ -30,7 +30,7 @@ from hydra.cli.common import (
     terminal_width,
     use_color,
 )
-from hydra.cli.group import COMMANDS, hydra
+from hydra.cli.group import COMMANDS, OTHER_NAMES, RENAMED, hydra
 from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -164,6 +164,32 @@ def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == 'error: there is no command "rcae"\nhint: did you mean `hydra race`?\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("undo", "hydra merge --undo"),
+        ("land", "hydra merge"),
+        ("clean", "hydra runs rm"),
+        ("Status", "hydra runs show"),
+    ],
+)
+def test_what_people_type_for_a_command_names_its_line(
+    name: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name]) == 2
+    said = f'error: there is no command "{name}"\nhint: did you mean `{line}`?\n'
+    assert capsys.readouterr().err == said
+
+
+def test_every_line_for_another_name_is_a_command() -> None:
+    names = [name for names in OTHER_NAMES.values() for name in names]
+    assert len(names) == len({*names})
+    assert not {*names} & {*COMMANDS, *RENAMED}
+    for line in OTHER_NAMES:
+        command = line.split()[1]
+        assert command in COMMANDS or command == "--version"
 
 
 def test_a_task_without_its_command(capsys: pytest.CaptureFixture[str]) -> None:

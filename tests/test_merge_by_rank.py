@@ -14,6 +14,7 @@ from hydra.app.merge import Landing, MergeRequest
 from hydra.errors import LandingRefused, RecordError, UsageError
 from hydra.landing.picks import Pick
 from hydra.recover.consults import FOLDER
+from hydra.reporters.ranking import steps
 from hydra.store import RunRecord, write_json
 from tests.conftest import git
 from tests.support import verdicts
@@ -131,12 +132,111 @@ def test_a_reason_has_words(shelf: Shelf, empty: str) -> None:
         land(shelf, "claude", override=empty)
 
 
-def test_a_lane_that_is_named_lands_and_its_gates_are_said_first(shelf: Shelf) -> None:
-    record(shelf, none_mergeable(shelf))
+@pytest.mark.parametrize("state", ["broken", "held_back"])
+def test_what_speaks_against_a_named_lane_needs_a_reason(shelf: Shelf, state: str) -> None:
+    document = none_mergeable(shelf)
+    document["lanes"][0] |= {"state": state}
+    record(shelf, document)
+    before = Whole.of(shelf.repo)
+    for words in ({"lane": "codex"}, {"picks": (Pick("codex", path=""),)}):
+        with pytest.raises(LandingRefused) as refused:
+            land(shelf, **words)
+        assert refused.value.message == (
+            f"nothing was landed: codex is {state.replace('_', ' ')}: {GATE}"
+        )
+        named = "codex" if "lane" in words else "--pick codex:."
+        assert refused.value.hint == (
+            f'to land it all the same: hydra merge {named} --override "why it may land"'
+        )
+    assert Whole.of(shelf.repo) == before
+    land(shelf, picks=(Pick("codex", path="src"),), dry_run=True)  # the checks decide on a part
+    landing, said = land(shelf, "codex", override="it may")
+    assert said == [f"codex is {state.replace('_', ' ')}: {GATE}"]
+    assert landing.document["override"] == "it may"
+    assert landed(shelf) == "# codex\n"
+
+
+def test_an_untested_lane_lands_once_it_is_named(shelf: Shelf) -> None:
+    document = none_mergeable(shelf)
+    why = "pytest could not run on it, nor on the base: pytest: not found"
+    document["lanes"][0] |= {"state": "untested", "reason": why}
+    record(shelf, document)
+    with pytest.raises(LandingRefused, match="codex, which comes first, is untested") as refused:
+        land(shelf)
+    assert refused.value.hint.endswith("to land it all the same: hydra merge codex")
     landing, said = land(shelf, "codex")
-    assert said == [f"codex is held back: {GATE}"]
+    assert said[0].startswith("codex is untested: ")
     assert landing.document["override"] is None
     assert landed(shelf) == "# codex\n"
+
+
+@pytest.mark.parametrize(
+    ("state", "mergeable", "checked", "way"),
+    [
+        ("proved", True, True, "itself"),
+        ("untested", True, True, "name"),
+        ("untested", False, True, "name"),
+        ("broken", False, True, "override"),
+        ("held_back", False, True, "override"),
+        ("untested", True, False, "itself"),
+        ("held_back", False, False, "override"),
+    ],
+)
+def test_the_state_decides_how_a_patch_lands(
+    shelf: Shelf, state: str, mergeable: bool, checked: bool, way: str
+) -> None:
+    """The same in `merge` with and without a name and in the lines that are offered."""
+    top = "codex" if way == "itself" else None
+    document = ranking(shelf, "codex", "claude", top=top, checked=checked)
+    document["lanes"][0] |= {"state": state, "mergeable": mergeable, "reason": "why"}
+    record(shelf, document)
+    line = {"itself": "hydra merge codex", "name": "hydra merge codex"}.get(
+        way, 'hydra merge codex --override "why it may land"'
+    )
+    assert [it.split(": ", 1)[1].strip() for it in steps(document, "") if " merge " in it] == [line]
+    for lane in ("", "codex"):
+        if way == "itself" or (way == "name" and lane):
+            assert land(shelf, lane, dry_run=True)[0].lanes == ("codex",)
+            continue
+        with pytest.raises(LandingRefused) as refused:
+            land(shelf, lane, dry_run=True)
+        assert refused.value.hint.endswith(f"land it all the same: {line}")
+        assert land(shelf, lane, dry_run=True, override="it may")[0].lanes == ("codex",)
+
+
+@pytest.mark.parametrize("where", [{}, {"branch": "try"}])
+def test_a_dry_run_checks_as_the_landing_would(shelf: Shelf, where: Any) -> None:
+    record(shelf, ranking(shelf, "codex", "claude"))
+    before = Whole.of(shelf.repo)
+    checked: list[str] = []
+
+    def check(_: object, commit: str) -> Any:
+        checked.append(commit)
+        return {"ok": False, "why": "breaks test_b"}
+
+    refusals = []
+    for dry in (True, False):
+        with pytest.raises(LandingRefused, match="breaks test_b") as refused:
+            land(shelf, "codex", dry_run=dry, check=check, **where)
+        refusals.append((refused.value.message, refused.value.hint))
+    assert refusals[0] == refusals[1]
+    assert len(checked) == 2
+    assert Whole.of(shelf.repo) == before
+
+
+def test_a_dry_run_says_what_is_in_the_way_before_it_checks(shelf: Shelf) -> None:
+    record(shelf, ranking(shelf, "codex", "claude"))
+    write(shelf.repo / "src" / "pager.py", "# mine\n")
+    with pytest.raises(LandingRefused) as refused:
+        land(shelf, "codex", dry_run=True, check=lambda *_: pytest.fail("it was checked"))
+    assert [path for path, _ in refused.value.paths] == ["src/pager.py"]
+
+
+def test_a_dry_run_without_checks_says_so(shelf: Shelf) -> None:
+    record(shelf, ranking(shelf, "codex", "claude"))
+    done = shelf.command("merge", "--dry-run", "--no-check")
+    assert "would land codex on main" in done.stdout
+    assert "its checks were not run (--no-check)" in done.stdout
 
 
 def test_a_reason_that_was_not_needed_is_kept_too(shelf: Shelf) -> None:
@@ -176,9 +276,8 @@ def test_a_lane_of_a_race_that_ended_before_its_verdict_is_judged_before_it_land
     made = none_mergeable(shelf)
     monkeypatch.setattr("hydra.app.verdicts.judged", lambda *_: made)
     record(shelf, None)
-    landing, said = land(shelf, "codex")
-    assert landing.lanes == ("codex",)
-    assert said == [f"codex is held back: {GATE}"]
+    with pytest.raises(LandingRefused, match=f"codex is held back: {GATE}"):
+        land(shelf, "codex")
 
 
 def test_a_verdict_that_is_older_than_checks_answers_or_patches_is_made_anew(
@@ -236,8 +335,10 @@ def test_what_its_race_held_back_lands_with_a_reason_and_says_so(shelf: Shelf) -
     def check(*_: object) -> Any:
         pytest.fail("its race has checked this very tree")
 
-    with pytest.raises(LandingRefused, match="breaks test_a"):
+    with pytest.raises(LandingRefused, match=GATE):
         land(shelf, "codex", check=check)
+    with pytest.raises(LandingRefused, match="breaks test_a"):
+        land(shelf, picks=(Pick("codex", path="src"),), check=check)
     landing, _ = land(shelf, override="known, and mended tomorrow", check=check)
     assert landing.document["checks"]["ok"] is False
     assert landing.document["override"] == "known, and mended tomorrow"

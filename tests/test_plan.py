@@ -228,12 +228,14 @@ def test_an_experimental_lane_needs_the_flag_and_the_error_names_it() -> None:
     ("prompt", "subject", "body"),
     [
         ("Fix the pager", "Fix the pager", ""),
-        ("Fix the pager\n\nAll of it.", "Fix the pager", "Fix the pager\n\nAll of it."),
-        ("word " * 40, f"{'word ' * 13}...", ("word " * 40).strip()),
-        ("x" * 100, f"{'x' * 68} ...", "x" * 100),
+        ("Fix the pager\n\nAll of it.", "Fix the pager", "All of it."),
+        ("Fix it:\n- one\n- two", "Fix it:", "- one\n- two"),
+        ("word " * 40, f"{'word ' * 13}...", f"... {('word ' * 27).strip()}"),
+        ("word " * 20 + "\nAll", f"{'word ' * 13}...", f"... {'word ' * 7}\nAll"),
+        ("x" * 100, f"{'x' * 68} ...", f"... {'x' * 32}"),
     ],
 )
-def test_a_patchs_message_has_the_task_as_subject_and_whole_below(
+def test_a_patchs_message_has_the_task_as_subject_and_its_rest_below(
     prompt: str, subject: str, body: str
 ) -> None:
     plan = make(known(Toy("one"), prompt=prompt))

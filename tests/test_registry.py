@@ -69,8 +69,9 @@ def test_an_unknown_agent_names_the_nearest(name: str, near: str) -> None:
 
 
 def test_a_name_near_to_nothing_lists_what_there_is() -> None:
-    with pytest.raises(UsageError) as error:
-        registry.get("zzz")
+    for name in ("zzz", "nope"):
+        with pytest.raises(UsageError) as error:
+            registry.get(name)
     assert "did you mean" not in error.value.message
     assert error.value.hint == "`hydra agents` lists them"
 

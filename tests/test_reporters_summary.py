@@ -111,7 +111,7 @@ def test_a_patch_that_is_not_usable_is_looked_at_first() -> None:
     shown = summary(result_document(PLAN, replace(RESULT, outcomes=(cut,))), width=None)
     assert shown.endswith(
         "see it:        hydra diff claude\n"
-        'land it still: hydra merge claude --override "why it may"\n'
+        'land it still: hydra merge claude --override "why it may land"\n'
     )
 
 

@@ -108,7 +108,7 @@ def unknown(key: str, keys: Iterable[str]) -> UsageError:
     from difflib import get_close_matches
 
     keys = list(keys)
-    near = get_close_matches(key.lower(), keys, n=1, cutoff=0.5)
+    near = get_close_matches(key.lower(), keys, n=1, cutoff=0.6)
     meant = f"; did you mean {near[0]}?" if near else ""
     return UsageError(f"no agent is called {key!r}{meant}", hint="`hydra agents` lists them")
 

@@ -6,15 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.app.judgement import Verdict, judgement, judgement_to_land, lands, lane_of
+from hydra.app.judgement import (
+    Verdict,
+    judgement,
+    judgement_to_land,
+    lands,
+    lane_of,
+    needs_override,
+)
 from hydra.errors import LandingRefused, RecordError, Refused, UsageError
 from hydra.git.runner import is_unanswered
 from hydra.landing.picks import Pick
-from hydra.reporters.ranking import landing_options, state_words
+from hydra.reporters.ranking import OVERRIDE, landing_options, state_words
 from hydra.reporters.text import quote
 from hydra.store import RunRecord
-
-OVERRIDE = '--override "why it may land"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +59,7 @@ def chosen(
     to type name both again.
     """
     if override is not None and not override.strip():
-        raise UsageError("--override has no reason", hint=OVERRIDE)
+        raise UsageError("--override has no reason", hint=OVERRIDE.strip())
     if lane and picks:
         raise UsageError(
             "a lane and picks were given: which is it?",
@@ -64,17 +69,42 @@ def chosen(
     if picks:
         whole = [pick.lane for pick in picks if pick.path == ""]
         known = judgement_to_land(record, environ) if whole else None
+        shown = "".join(f" {_typed(pick)}" for pick in picks)
+        _check_states(known or {}, whole, f"{shown}{_of_run(run)}{options}", reason)
         told = [lane_of(known, it) for it in dict.fromkeys(whole)] if known else []
         kept = tuple(_kept(one, known or {}) for one in told if one)
         return Chosen(picks=tuple(picks), verdict=kept, override=reason)
     verdict = judgement_to_land(record, environ) if lane else _judgement(record, environ)
-    lane = lane or _top(verdict or {}, f" -r {quote(run)}" if run else "", options, reason)
+    if lane:
+        _check_states(verdict or {}, [lane], f" {quote(lane)}{_of_run(run)}{options}", reason)
+    lane = lane or _top(verdict or {}, _of_run(run), options, reason)
     mine = lane_of(verdict, lane) if verdict else {}
     return Chosen(
         picks=(Pick(lane, ""),),
         verdict=(_kept(mine, verdict or {}),) if mine else (),
         override=reason,
     )
+
+
+def _typed(pick: Pick) -> str:
+    if pick.path is None:
+        return f"--hunk {quote(pick.shown)}"
+    whole = Pick(pick.lane, path=pick.path or ".")
+    return f"--pick {quote(whole.shown)}"
+
+
+def _of_run(run: str) -> str:
+    return f" -r {quote(run)}" if run else ""
+
+
+def _check_states(verdict: Verdict, lanes: Sequence[str], line: str, reason: str) -> None:
+    """Raises `LandingRefused` where one of them lands for a reason only, and none was given."""
+    held = [lane for lane in lanes if not reason and verdict and needs_override(verdict, lane)]
+    if held:
+        raise LandingRefused(
+            f"nothing was landed: {held[0]} is {_why(lane_of(verdict, held[0]))}",
+            hint=f"to land it all the same: hydra merge{line}{OVERRIDE}",
+        )
 
 
 def _judgement(record: RunRecord, environ: Mapping[str, str]) -> Verdict:
@@ -109,7 +139,7 @@ def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
             hint=f"look (hydra compare{named}), then name one: {lines}",
         )
     if not reason or len(first) > 1:
-        override = f" {OVERRIDE}" if any(lane.get("gates") for lane in first) else ""
+        override = OVERRIDE if any(needs_override(verdict, it) for it in names) else ""
         raise LandingRefused(
             f"nothing was landed: {_unproved(first[0], len(verdict['lanes']))}",
             hint=f"hydra compare{named} says more; to land it all the same: {lines}{override}",
@@ -119,10 +149,14 @@ def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
 
 def _unproved(lane: Mapping[str, Any], of: int) -> str:
     """Why the first in rank does not land by itself."""
-    why = f"{state_words(lane)}: {'; '.join(_texts(lane)) or lane.get('reason')}"
     if of == 1:
-        return f"{lane['lane']} is {why}"
-    return f"no patch is proved; {lane['lane']}, which comes first, is {why}"
+        return f"{lane['lane']} is {_why(lane)}"
+    return f"no patch is proved; {lane['lane']}, which comes first, is {_why(lane)}"
+
+
+def _why(lane: Mapping[str, Any]) -> str:
+    """Its state, and why in one sentence."""
+    return f"{state_words(lane)}: {lane.get('reason') or '; '.join(_texts(lane))}"
 
 
 def _kept(lane: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,13 +19,6 @@ from hydra.demo.race import Demo, new_folder, prepare
 from hydra.errors import LandingRefused
 from hydra.events import Event
 
-_WHO = {
-    f"GIT_{role}_{word}": value
-    for role in ("AUTHOR", "COMMITTER")
-    for word, value in (("NAME", "You"), ("EMAIL", "you@localhost"))
-}
-"""The demo reads nothing of the user's, their name neither."""
-
 
 @dataclass(frozen=True, slots=True)
 class DemoReport:
@@ -94,7 +87,7 @@ def _land(prepared: Demo) -> Landing | None:
     try:
         return merge(
             MergeRequest(
-                environ={**prepared.environment(os.environ), **_WHO},
+                environ=prepared.environment(os.environ),
                 directory=prepared.repository,
                 check=check_commit,
             )

@@ -99,6 +99,8 @@ def merge(request: MergeRequest) -> Landing:
     place = runs.here(request.environ, request.directory)
     record = runs.find(place, request.run)
     with shared(record.folder), as_landing(), scratch_of(place) as scratch:
+        for lane in filter(None, (request.lane, *(pick.lane for pick in request.picks))):
+            runs.check_lane(record, lane)
         _check_state(place, request)
         choice = chosen(
             record,
@@ -117,11 +119,13 @@ def merge(request: MergeRequest) -> Landing:
         if not files:
             raise _nothing(place, record, made)
         told = None
-        if request.check is not None and not request.dry_run:
-            if not request.branch:  # nobody waits for checks to hear that a file is in the way
+        if request.check is not None:  # nobody waits for checks to hear what is in the way
+            if request.branch:
+                _look_at_branch(place, files, request.branch)
+            else:
                 engine.look(_order(place, record, made, files, scratch, request.commits), scratch)
-            overridden = bool(choice.override)
-            told = checked(record, made, request.check, overridden=overridden)
+            ruled = bool(choice.override or choice.verdict)
+            told = checked(record, made, request.check, ruled=ruled)
         text = _message(request, record, made)
         return _land(place, record, request, choice, made, found, text, told, scratch)
 
@@ -349,10 +353,14 @@ def carry_out(order: Order, desk: Desk) -> tuple[SalvagedFile, ...]:
             ) from error
 
 
+def _look_at_branch(place: Place, files: Sequence[Change], branch: str) -> None:
+    check_names(files)
+    check_branch(place.repository, f"refs/heads/{branch}")
+
+
 def _new_branch(place: Place, order: Order, request: MergeRequest) -> None:
     root = place.repository.root
-    check_names(order.changes)
-    check_branch(place.repository, order.ref)
+    _look_at_branch(place, order.changes, request.branch)
     if request.dry_run:
         return
     order.bring()

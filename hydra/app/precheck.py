@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from signal import SIGINT
 from typing import Any
 
@@ -16,6 +16,7 @@ from hydra.errors import (
     Refused,
 )
 from hydra.git import patches
+from hydra.naming import some
 from hydra.store import RunRecord
 
 Check = Callable[[RunRecord, str], Mapping[str, Any]]
@@ -24,12 +25,13 @@ keeps, and `interrupted` (a signal's number) where they did not come to their en
 
 
 def checked(
-    record: RunRecord, made: Made, check: Check, *, overridden: bool = False
+    record: RunRecord, made: Made, check: Check, *, ruled: bool = False
 ) -> Mapping[str, Any]:
     """What came of the checks on this composition. Raises `LandingRefused` where one holds it back.
 
     A lane that lands as it is, where the race began, is the very tree that its race has checked.
-    `overridden`: what its race has found holds nothing back; what is found only now still does.
+    `ruled`: what its race has found holds nothing back, for the lane's state has decided, or a
+    person's reason; what is found only now still does.
     """
     told = _in_the_race(record, made)
     if told is None:
@@ -49,12 +51,47 @@ def checked(
             "nothing was landed: its checks were interrupted",
             hint="land again; or land it unchecked: --no-check",
         )
-    if not told["ok"] and not (overridden and told.get("recorded")):
+    if why := "" if told.get("recorded") else "; ".join(_new_failures(record, made, told)):
+        told = {**told, "ok": False, "why": told["why"] or why}
+    if not told["ok"] and not (ruled and told.get("recorded")):
         raise LandingRefused(
             f"nothing was landed: {told['why']}",
             hint="`hydra runs show` has the checks' output; --no-check lands it all the same",
         )
     return told
+
+
+def _new_failures(record: RunRecord, made: Made, told: Mapping[str, Any]) -> Iterator[str]:
+    """Tests that fail here, and neither did on the base nor do with a lane's own patch."""
+    lanes = runs.read(record).lanes
+    own = {
+        (result.get("check"), name)
+        for lane in made.lanes
+        for result in _results(lanes.get(lane, {}))
+        for name in _new_failing(result)
+    }
+    for result in _results(told):
+        names = [it for it in _new_failing(result) if (result["check"], it) not in own]
+        if names and result.get("required"):
+            tests = "1 test" if len(names) == 1 else f"{len(names)} tests"
+            verb = "fails" if len(names) == 1 else "fail"
+            says = f"{tests} that the base does not have {verb}: {some(names, _NAMED)}"
+            yield f"{result['check']}: {says}"
+
+
+_NAMED = 3
+"""Tests that a sentence names."""
+
+
+def _results(told: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    checks = told.get("checks")
+    return [it for it in checks if isinstance(it, dict)] if isinstance(checks, list) else []
+
+
+def _new_failing(result: Mapping[str, Any]) -> list[str]:
+    comparison = result.get("comparison")
+    names = comparison.get("new_failing") if isinstance(comparison, dict) else None
+    return names if isinstance(names, list) else []
 
 
 def _in_the_race(record: RunRecord, made: Made) -> Mapping[str, Any] | None:

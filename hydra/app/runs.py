@@ -191,9 +191,22 @@ def commit_of(run: RunRecord, lane: str) -> str:
         )
     if reading.damage:
         raise reading.damage
-    near = get_close_matches(lane, reading.lanes, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"its lanes: {', '.join(reading.lanes)}"
-    raise UsageError(f"run {run.id} has no lane {lane!r}", hint=hint)
+    raise _no_lane(run, lane, list(reading.lanes))
+
+
+def check_lane(run: RunRecord, lane: str) -> None:
+    """Raises `UsageError` for a lane that the run has not, as far as its record says."""
+    reading = read(run)
+    if reading.damage is None and lane not in reading.lanes:
+        raise _no_lane(run, lane, list(reading.lanes))
+
+
+def _no_lane(run: RunRecord, lane: str, lanes: Sequence[str]) -> UsageError:
+    near = get_close_matches(lane, lanes, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    return UsageError(
+        f"run {run.id} has no lane {lane!r}", hint=f"{meant}its lanes: {', '.join(lanes)}"
+    )
 
 
 def ends_of(run: RunRecord, lane: str, other: str | None) -> tuple[str, str]:

@@ -41,6 +41,27 @@ COMMANDS = {name: words for section in SECTIONS.values() for name, words in sect
 RENAMED = {"export": "hydra diff LANE --mbox", "models": "hydra agents --models"}
 """Commands that are part of another now: they work until the next version, and name it."""
 
+OTHER_NAMES = {
+    "hydra race TASK": ("run", "start", "go", "fix", "task", "ask"),
+    "hydra merge": ("land", "apply", "accept", "pick", "take", "choose", "commit"),
+    "hydra merge --undo": ("undo", "revert", "rollback", "unmerge", "unland"),
+    "hydra merge --abort": ("abort",),
+    "hydra runs": ("list", "ls", "log", "history", "races"),
+    "hydra runs show": ("status", "show", "result", "results", "lanes", "logs", "last"),
+    "hydra runs rm": ("clean", "cleanup", "rm", "remove", "delete", "prune", "gc"),
+    "hydra runs path": ("path", "folder", "where"),
+    "hydra compare": ("rank", "ranking", "judge", "verdict", "winner", "review", "score", "why"),
+    "hydra compare --html --open": ("open", "page", "html", "report", "view", "web", "ui"),
+    "hydra check": ("test", "tests", "verify", "checks", "validate"),
+    "hydra diff LANE": ("patch", "changes"),
+    "hydra init": ("config", "setup", "configure", "new"),
+    "hydra agents": ("agent", "adapters", "providers"),
+    "hydra agents --models": ("model",),
+    "hydra doctor": ("login", "auth", "diagnose", "env", "info"),
+    "hydra --version": ("version",),
+}
+"""What other words people type for a command, by the line that does it."""
+
 
 class LazyGroup(Group):
     """Commands by name from `hydra.cli.<name>`, each module's `command`."""
@@ -98,8 +119,10 @@ def _unknown(name: str, rest: Sequence[str]) -> "UsageError":
             "the first word must be a command, and this is a task",
             hint=f"hydra race {_quoted(name)}",
         )
+    line = next((line for line, names in OTHER_NAMES.items() if name.lower() in names), "")
     near = get_close_matches(name, COMMANDS, 1, 0.5)
-    hint = f"did you mean `hydra {near[0]}`?" if near else "`hydra --help` lists the commands"
+    line = line or (f"hydra {near[0]}" if near else "")
+    hint = f"did you mean `{line}`?" if line else "`hydra --help` lists the commands"
     return UsageError(f'there is no command "{name}"', hint=hint)
 
 

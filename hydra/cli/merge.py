@@ -57,7 +57,7 @@ _HINT = """
 @click.option(
     "--override", metavar="REASON", help="Land it whatever is against it; the reason is kept."
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be landed, or what is in the way.")
+@click.option("--dry-run", is_flag=True, help="Look and check as a landing would; touch nothing.")
 @click.option("--undo", is_flag=True, help="Take the last landing back, if nothing has moved.")
 @click.option(
     "--abort", is_flag=True, help="Undo a landing that was broken off; keep what changed since."
@@ -67,8 +67,8 @@ _HINT = """
 def command(lane: str | None, **options: Any) -> None:
     """Land LANE's patch, or picks of several, on your branch.
 
-    Without LANE and picks: the first of the ranking (`hydra compare`), refused on a tie and where
-    there is something against it.
+    Without LANE and picks: the first of the ranking (`hydra compare`), if it is proved. An
+    untested patch lands by its name, one that is broken or held back only with --override.
 
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.

@@ -108,6 +108,10 @@ def lane_spec(item: str) -> str:
         if re.fullmatch(r"[A-Za-z0-9][\w.-]*@\w+", item):
             effort = item.partition("@")[2]
             raise ConfigError(f'"{effort}" is no effort: write {", ".join(_EFFORTS)}')
+        if len(names := [name for part in item.split(",") if (name := part.strip())]) > 1:
+            options = " ".join(f"-a {name}" for name in names)
+            hint = f"name each by itself: {options}"
+            raise ConfigError(f'"{item}" is not one agent, but {len(names)}', hint=hint)
         raise ConfigError(f'"{item}" is not an agent: write claude, 2xclaude or claude:opus@high')
     return item
 

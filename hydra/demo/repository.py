@@ -77,6 +77,9 @@ _IDENTITY = {
     "GIT_COMMITTER_DATE": "2026-01-05T09:00:00+00:00",
 }
 
+_LANDS = {"user.name": "You", "user.email": "you@localhost"}
+"""Who lands there: nothing of the user's is read, and git may know no name of theirs."""
+
 
 def make(root: Path) -> str:
     """Makes the repository at `root`, a path that is free; its one commit, always the same."""
@@ -85,6 +88,8 @@ def make(root: Path) -> str:
         (root / path).write_text(content, encoding="utf-8", newline="\n")
     _git(root, "init", "--quiet", "--initial-branch=main", "--template=", "--object-format=sha1")
     _git(root, "add", "--all")
+    for name, value in _LANDS.items():
+        _git(root, "config", name, value)
     _git(root, "commit", "--quiet", "--message=A pager, and a test that fails")
     return _git(root, "rev-parse", "HEAD")
 

@@ -148,6 +148,16 @@ class Verdict:
         return any(may_land(lane.state, lane.mergeable, self.checked) for lane in self.lanes)
 
 
+Way = Literal["itself", "name", "override"]
+
+
+def way_to_land(state: object, mergeable: object, checked: object) -> Way:
+    """What a patch needs in order to land: nothing, its lane's name, or a person's reason."""
+    if may_land(state, mergeable, checked):
+        return "itself"
+    return "name" if state == "untested" else "override"
+
+
 def may_land(state: object, mergeable: object, checked: object) -> bool:
     """Whether a patch lands without being named."""
     return state == "proved" or (checked is False and mergeable is True)

@@ -151,9 +151,9 @@ def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
     if text(verdict, "top"):
         parts = [f"hydra merge {first}{how}", f"look first: hydra diff {first}"]
         return [*parts, "why: hydra compare"]
-    untested = text(lanes[0], "state") == "untested"
     merge = f"land it all the same: hydra merge {first}{how}"
-    return [f"look: hydra diff {first}", *([merge] if untested else []), "why: hydra compare"]
+    lines = [merge] if ranking.lands_by_name(lanes[0], verdict) else []
+    return [f"look: hydra diff {first}", *lines, "why: hydra compare"]
 
 
 def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:

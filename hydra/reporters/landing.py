@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hydra.reporters.checks import says
+from hydra.reporters.fields import number, record, strings, text
 from hydra.reporters.remarks import remark_lines
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean, gist, plural
@@ -51,7 +52,7 @@ def landed_text(
         lines.append("the branch had moved since the race: merged onto it")
     if document["loose"]:
         lines.append("files that you had changed before the race are not staged")
-    lines += _checks(document["checks"], dry_run)
+    lines += _checks(document["checks"])
     if document.get("override"):
         lines.append(f"overriding the verdict: {gist(document['override'])}")
     lines += [paint(clean(note), "warn", color) for note in notes]
@@ -99,16 +100,31 @@ def _salvaged(document: Mapping[str, Any], color: bool) -> list[str]:
     return [paint(clean(line), "warn", color) for line in lines]
 
 
-def _checks(told: Mapping[str, Any] | None, dry_run: bool) -> list[str]:
-    if dry_run:
-        return []
+def _checks(told: Mapping[str, Any] | None) -> list[str]:
     if told is None:
         return ["its checks were not run (--no-check)"]
     if not told["checks"]:
         return ["no checks were run: the race had none"]
     when = " in its race" if told.get("recorded") else ""
     said = (f"{clean(str(one['check']))}: {says(one)}" for one in told["checks"])
-    return [f"checked{when}: {', '.join(said)}"]
+    return [f"checked{when}: {', '.join(said)}", *_still_failing(told["checks"])]
+
+
+def _still_failing(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What fails with it and failed before, a line for each check."""
+    for check in checks:
+        comparison = record(check, "comparison")
+        names = strings(comparison, "still_failing")
+        count = int(number(record(comparison, "counts"), "still_failing") or len(names))
+        if names:
+            more = f" and {count - _NAMED} more" if count > _NAMED else ""
+            shown = ", ".join(clean(name) for name in names[:_NAMED])
+            verb = "fails" if count == 1 else "fail"
+            yield f"{clean(text(check, 'check'))}: {verb} as on the base: {shown}{more}"
+
+
+_NAMED = 3
+"""Tests that such a line names."""
 
 
 def _letter(change: Change) -> str:

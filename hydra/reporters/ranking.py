@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from hydra.judge.verdict import may_land
+from hydra.judge.verdict import may_land, way_to_land
 from hydra.reporters import checks
 from hydra.reporters.board import STATUS_WORDS
 from hydra.reporters.fields import Data, number, record, records, strings, text
@@ -33,6 +33,9 @@ _LINE = 300
 """Characters of a sentence that a table's cell shows; `--json` has it whole."""
 
 _SENTENCE = 600
+
+OVERRIDE = ' --override "why it may land"'
+"""What the line of a broken patch needs, or of one that is held back."""
 
 
 def ranks(
@@ -100,6 +103,12 @@ def tied_for_first(verdict: Data) -> list[str]:
     return [text(lane, "lane") for lane in first] if len(first) > 1 else []
 
 
+def lands_by_name(lane: Data, verdict: Data) -> bool:
+    """Whether a lane lands once it is named; else it lands for a reason only."""
+    way = way_to_land(text(lane, "state"), lane.get("mergeable"), verdict.get("checked"))
+    return way != "override"
+
+
 def says(verdict: Data, width: int | None, color: bool = False) -> list[str]:
     """The verdict in one sentence, and how sure it is."""
     answer = gist(text(verdict, "says"), _SENTENCE)
@@ -142,8 +151,8 @@ def steps(verdict: Data, run: str) -> list[str]:
         lands = [f"  hydra merge {quote(lane)}{of_run}{how}" for lane in tied]
         return [head, f"  hydra diff {' '.join(map(quote, tied[:2]))}{of_run}", *lands, beside]
     first = quote(patched[0])
-    untested = text(records(verdict, "lanes")[0], "state") == "untested"
-    override = "" if untested else ' --override "why it may"'
+    named_only = lands_by_name(records(verdict, "lanes")[0], verdict)
+    override = "" if named_only else OVERRIDE
     return [
         f"see it:        hydra diff {first}{of_run}",
         beside,

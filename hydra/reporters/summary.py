@@ -209,7 +209,7 @@ def _next_steps(document: Data, lanes: list[Data], run: str) -> list[str]:
     if not usable:
         return [
             f"see it:        hydra diff {name}{named}",
-            f'land it still: hydra merge {name}{named}{how} --override "why it may"',
+            f"land it still: hydra merge {name}{named}{how}{ranking.OVERRIDE}",
         ]
     return [
         f"land it:  hydra merge {name}{named}{how}",

@@ -21,7 +21,7 @@ from hydra.reporters.page.harmless import prose, whole
 from hydra.reporters.page.languages import languages_of
 from hydra.reporters.page.opening import lane_line, opening
 from hydra.reporters.page.timeline import timelines
-from hydra.reporters.ranking import landing_options
+from hydra.reporters.ranking import OVERRIDE, landing_options, lands_by_name
 from hydra.reporters.text import clean, quote
 
 _PARTS = (
@@ -57,6 +57,7 @@ def build(
             {
                 **lane_line(lane, document, plans or {}),
                 "arg": quote(patch.lane),
+                "needs": "" if lands_by_name(lane, document) else OVERRIDE,
                 "problem": prose(patch.problem),
             }
             for lane, patch in zip(lanes, patches, strict=True)

@@ -95,7 +95,7 @@ def _lines(verdict: Data, lanes: Sequence[Data]) -> list[str]:
     names = ranking.tied_for_first(verdict) or [text(verdict, "top")]
     if names == [""]:
         first = lanes[0]
-        names = [text(first, "lane")] if text(first, "state") == "untested" else []
+        names = [text(first, "lane")] if ranking.lands_by_name(first, verdict) else []
     rest = f" -r {quote(text(verdict, 'run'))}{ranking.landing_options(verdict)}"
     return [f"hydra merge {quote(name)}{rest}" for name in names[:_MOST]]
 

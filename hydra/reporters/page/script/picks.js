@@ -86,9 +86,10 @@ const hunkArgs = (lane) =>
 
 const mergeLine = () => {
   const lanes = [...PICKS.keys()].sort((a, b) => a - b);
-  if (lanes.length === 1 && wholeLane(lanes[0])) return `hydra merge ${LANES[lanes[0]].arg} ${ON_RUN}`;
+  const needs = lanes.filter(wholeLane).map((lane) => LANES[lane].needs).find(Boolean) || "";
+  if (lanes.length === 1 && wholeLane(lanes[0])) return `hydra merge ${LANES[lanes[0]].arg} ${ON_RUN}${needs}`;
   const words = [...lanes.flatMap((lane) => (PICKS.get(lane) ? fileArgs(lane) : [])), ...lanes.flatMap(hunkArgs)];
-  return ["hydra merge", ON_RUN, ...words].join(" ");
+  return ["hydra merge", ON_RUN, ...words].join(" ") + needs;
 };
 
 const chosenHunks = () => {
