@@ -12,6 +12,7 @@ import trio
 
 from hydra import executables, paths, probe
 from hydra.app import roster, runs, settings
+from hydra.app.check_hints import refusal
 from hydra.app.checked import Checked, LaneTell, run_round, silent
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.dependencies import linked, names_of
@@ -34,6 +35,7 @@ from hydra.paths import ground_dir
 from hydra.plan import no_private_network
 from hydra.recover import record, remove_rounds
 from hydra.store import RunRecord, alone, shared, write_json
+from hydra.workspace import tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,8 @@ def check(request: CheckRequest) -> Checked:
     """Runs checks on patches of a run that has ended.
 
     Raises `UsageError` for an unknown lane or where there are no checks, `Refused` while the run is
-    under way or where nothing confines what only the repository names, `RecordError`.
+    under way, where nothing confines what only the repository names, or where a check's program is
+    nowhere: such a round leaves no record. `RecordError`.
     """
     place = runs.here(request.environ)
     found = runs.find(place, request.run)
@@ -62,7 +65,16 @@ def check(request: CheckRequest) -> Checked:
         cap = None if request.lanes else plan.trials  # of some lanes alone they say too little
         work = partial(_checked, place, found, plan, config, subjects, request, cap)
         done = trio.run(work)
+        _refuse_unstartable(done, place)
         return replace(done, warnings=(*warnings, *done.warnings))
+
+
+def _refuse_unstartable(done: Checked, place: Place) -> None:
+    if (absent := done.unstartable) is None:
+        return
+    with suppress(OSError):
+        tree.remove(done.folder)
+    raise refusal(absent.reason, absent.check.command, place.repository.root)
 
 
 LANDING = "landing"

@@ -16,7 +16,7 @@ import trio
 
 from hydra.checks import telling
 from hydra.checks.kit import Kit
-from hydra.checks.reading import missing
+from hydra.checks.programs import missing
 from hydra.checks.run import SHELL
 from hydra.config.check_names import name_of, split_folder, words_of
 from hydra.errors import HydraError
@@ -35,6 +35,8 @@ _UNKNOWN = re.compile(r"error: unrecognized arguments?: .+|unknown (?:config )?o
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "Pipfile", "noxfile.py")
 _LARGEST = 1024 * 1024
 _MANAGERS = frozenset(("npm", "pnpm", "yarn", "bun"))
+_DRY = {"make": "-n", "gmake": "-n", "just": "--dry-run"}
+"""How a runner shows what it would run, and says what it has no rule for."""
 _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
 _NOT_FOUND = 127
 _LOAD = """
@@ -75,6 +77,9 @@ async def look(kit: Kit, commit: str, seconds: float = SECONDS) -> Look:
         await trio.to_thread.run_sync(ground.open)
         with trio.move_on_after(seconds):
             for check in kit.checks:
+                if problem := _no_script(check.command, ground.worktree):
+                    problems[check.name] = problem
+                    continue
                 script = _script(check.command, ground.worktree)
                 policy = kit.policy(ground)
                 ran = await run(
@@ -106,6 +111,9 @@ def _script(command: str, top: Path) -> str:
     lines = [f"cd {shlex.quote(folder)} || exit"] if folder else []
     lines += [f"PATH={shlex.quote(_packages(top, place))}:$PATH"]
     lines += [_finding(*question) for question in _needs(inner, place)]
+    words = words_of(inner)
+    if words[:1] and words[0] in _DRY and not _COMPOUND.search(inner):
+        lines += [" ".join(["LC_ALL=C", words[0], _DRY[words[0]], *words[1:]])]
     if (arguments := _unittest_arguments(inner)) is not None:
         lines += [f"{words_of(inner)[0]} -c {shlex.quote(_LOAD)} {arguments}"]
     return "\n".join(lines)
@@ -149,6 +157,23 @@ def _package_script(words: list[str], place: Path, deep: int = 5) -> list[str]:
         script = words_of(re.sub(r"^cross-env(?:-shell)?\s", "", str(scripts.get(name, ""))))
         return (_package_script(script, place, deep - 1) if script and deep else []) or script
     return []
+
+
+def _no_script(command: str, top: Path) -> str:
+    """That package.json has no script of the name that npm or pnpm is asked for; "" where it has,
+    and where options or a workspace may ask for it elsewhere."""
+    folder, inner = split_folder(command)
+    words = words_of(inner)
+    runner, verb, name = [*words, "", "", ""][:3]
+    named = name if verb in ("run", "run-script") else {"test": "test", "t": "test"}.get(verb, "")
+    options = [word for word in words if word.startswith("-") and word != "--"]
+    if runner not in ("npm", "pnpm") or options or not re.fullmatch(r"[\w:.-]+", named):
+        return ""
+    with suppress(OSError, ValueError, AttributeError, RecursionError):
+        text = (top / folder / "package.json").read_bytes()[:_LARGEST]
+        if named not in json.loads(text).get("scripts", {}):
+            return f"{runner} has no script {named}"
+    return ""
 
 
 def _finding(program: str, module: str) -> str:

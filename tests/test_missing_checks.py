@@ -1,0 +1,106 @@
+"""A check whose program is nowhere is an error of the check: it says nothing of any patch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hydra.app.check_hints import refusal
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.trials import RIGHT, UNITTEST, with_tests
+
+DONE = fakes.finish("done")
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Hydra:
+    hydra = Hydra(scratch, with_tests(repo))
+    (repo / "package.json").write_text('{"scripts": {"test": "true"}}')
+    (repo / "Makefile").write_text("test:\n\t@true\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "More")
+    return hydra
+
+
+MISSING = (
+    ("no-such-program -q", "no-such-program: not found on PATH"),
+    ("npm run nope", "npm has no script nope"),
+    ("make nope", "make has no rule for nope"),
+    ("python3 -m nope", "nope"),
+)
+
+
+def test_a_race_stops_before_its_agents(hydra: Hydra) -> None:
+    hydra.agent("claude", [DONE])
+    for command, line in MISSING:
+        done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
+        assert done.returncode == 3, done.stderr
+        assert f"error: tests cannot run here: {line}" in done.stderr or line == "nope"
+        assert "is Hydra's own guess" in done.stderr
+        assert "agent started" not in done.stderr
+
+
+def test_one_named_later_ends_with_an_error_and_changes_no_verdict(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    race = hydra.race("-a", "claude", "--check", UNITTEST)
+    before = hydra.run("compare", "--json")
+    assert before.returncode == 0, before.stdout
+    for command, line in MISSING:
+        done = hydra.run("check", "--check", command)
+        assert done.returncode == 3, done.stdout + done.stderr
+        assert "error: tests cannot run here: " in done.stderr
+        assert line in done.stderr
+        assert done.stdout == ""
+    again = hydra.run("compare", "--json")
+    assert json.loads(again.stdout)["lanes"] == json.loads(before.stdout)["lanes"]
+    assert [it.name for it in Path(race.document["folder"], "checks").iterdir()] == ["1"]
+    assert hydra.run("check", "--check", "npm test").returncode == 0
+
+
+def test_one_that_a_patch_brings_is_no_error(hydra: Hydra) -> None:
+    scripts = '{"scripts": {"test": "true", "lint": "true"}}'
+    hydra.agent("claude", [fakes.edit("package.json", scripts), DONE])
+    hydra.race("-a", "claude", "--check", UNITTEST)
+    done = hydra.run("check", "--check", "npm run lint", "--json")
+    (lane,) = json.loads(done.stdout)["lanes"]
+    assert [it["status"] for it in lane["checks"]] == ["passed"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "files", "says", "hint"),
+    [
+        (
+            "rufff: not found",
+            (".venv/pyvenv.cfg", ".venv/bin/python", "setup.py", "tests/test_a.py"),
+            "rufff: not found on PATH, nor in .venv/bin",
+            "check its spelling, or install it; --check '.venv/bin/python -m unittest discover -v "
+            "-s tests' is Hydra's own guess; --no-check races without",
+        ),
+        (
+            "No module named 'attr'",
+            (".venv/pyvenv.cfg", "setup.py"),
+            "No module named 'attr'",
+            "--setup '.venv/bin/pip install -e .', or --share with the folder that holds what they "
+            "need; --no-check races without",
+        ),
+        (
+            "jest: not found",
+            ("package.json",),
+            "jest: not found on PATH",
+            "--setup 'npm install', or --share with the folder that holds what they need; "
+            "--no-check races without",
+        ),
+    ],
+)
+def test_the_hint_fits_why_it_cannot_run(
+    scratch: Path, line: str, files: tuple[str, ...], says: str, hint: str
+) -> None:
+    for name in files:
+        (scratch / "top" / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / "top" / name).write_text("import unittest\n" if "test_" in name else "")
+    error = refusal(line, "x", scratch / "top")
+    assert (error.message, error.hint) == (f"tests cannot run here: {says}", hint)
