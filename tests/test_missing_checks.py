@@ -104,3 +104,28 @@ def test_the_hint_fits_why_it_cannot_run(
         (scratch / "top" / name).write_text("import unittest\n" if "test_" in name else "")
     error = refusal(line, "x", scratch / "top")
     assert (error.message, error.hint) == (f"tests cannot run here: {says}", hint)
+
+
+def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
+    programs = hydra.repo / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    (programs.parent / "pyvenv.cfg").write_text("")
+    (programs / "probe").write_text("#!/bin/sh\nexit 0\n")
+    (programs / "make").write_text("#!/bin/sh\necho own; exit 0\n")
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    (hydra.repo / ".gitignore").write_text(".venv/\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Ignores")
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    race = hydra.race("-a", "claude", "--check", "probe -q", "--check", "A=1 make nope")
+    commands = [it["command"] for it in race.lane("claude")["checks"]]
+    assert commands == [".venv/bin/probe -q", "A=1 .venv/bin/make nope"]
+    assert [it for it in race.document["warnings"] if it.startswith("check ")] == [
+        "check probe: probe is the project's .venv/bin/probe (none is on PATH)",
+        "check make-nope: make is the project's .venv/bin/make (not /usr/bin/make)",
+    ]
+    done = hydra.run("check", "--check", "probe", "--json")
+    assert json.loads(done.stdout)["lanes"][0]["checks"][0]["status"] == "passed", done.stderr
+    hydra.extra["VIRTUAL_ENV"] = "/somewhere"
+    assert hydra.run("race", "Do it", "-a", "claude", "--check", "probe").returncode == 3

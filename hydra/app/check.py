@@ -19,6 +19,7 @@ from hydra.app.dependencies import linked, names_of
 from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.import_proof import prove
 from hydra.app.installs import find_installs, python_path
+from hydra.app.own_programs import with_own_programs
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.record import document
@@ -164,9 +165,11 @@ def plan_here(
         dependencies=names_of(place.repository, config, request.environ),
         setup=plan.setup if confinement.holds or config.race.setup_trusted else (),
     )
+    plan = with_own_programs(replace(plan, warnings=()), request.environ) if asked else plan
     installed = trio.run(find_installs, plan, place.repository.root, request.environ)
     plan = replace(plan, python_path=python_path(installed))
-    return plan, config, _warnings(confinement, config)
+    notes = plan.warnings if asked else ()
+    return plan, config, (*notes, *_warnings(confinement, config))
 
 
 def _warnings(confinement: Confinement, config: Config) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def installing(line: str, command: str, top: Path) -> str:
         return ""
     if _ABSENT.match(line) and _environments(command, top) and not _is_node(top):
         return ""  # it has been set up, and without this
-    return " && ".join(it for it in guesses.setup(top) if not _made_already(it, top))
+    return " && ".join(setup for setup in guesses.setup(top) if not _made_already(setup, top))
 
 
 def _ways(line: str, command: str, top: Path) -> Iterator[str]:
@@ -42,9 +42,9 @@ def _ways(line: str, command: str, top: Path) -> Iterator[str]:
         yield "check its spelling, or install it"
     elif not _UNNAMED.search(line):
         yield "--setup with the command that installs what they need"
-    guessed = [it for it in guesses.checks(top, split_folder(command)[0]) if it != command]
-    if guessed:
-        yield f"--check {shlex.quote(guessed[0])} is Hydra's own guess"
+    for guess in guesses.checks(top, split_folder(command)[0])[:1]:
+        if guess != command:
+            yield f"--check {shlex.quote(guess)} is Hydra's own guess"
 
 
 def _where(line: str, command: str, top: Path) -> str:

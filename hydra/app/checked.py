@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import trio
@@ -49,12 +50,16 @@ class Checked:
     def unstartable(self) -> CheckResult | None:
         """A check whose program is missing on the base and on every patch: it says nothing of any
         of them."""
-        return next((held for held in self.base.values() if self._is_absent(held)), None)
+        return next(filter(self._is_absent, self.base.values()), None)
 
     def _is_absent(self, base: CheckResult) -> bool:
         name = base.check.name
-        lanes = [it for held in self.lanes.values() for it in held if it.check.name == name]
-        return all(it.status is Status.PROGRAM_MISSING for it in (base, *lanes))
+        results = [base, *chain.from_iterable(self.lanes.values())]
+        return all(
+            result.status is Status.PROGRAM_MISSING
+            for result in results
+            if result.check.name == name
+        )
 
     @property
     def exit_code(self) -> int:

@@ -27,6 +27,7 @@ from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
 from hydra.app.installs import find_installs, python_path
 from hydra.app.lanes import Lanes
+from hydra.app.own_programs import with_own_programs
 from hydra.app.record import (
     claim_grounds,
     close_record,
@@ -117,6 +118,7 @@ async def _raced(
     found = await _probe(scene, confinement, elsewhere, masks)
     planned = _plan(scene, confinement, found, elsewhere, run)
     await _check_network(planned, scene.request.environ)
+    planned = with_own_programs(planned, scene.request.environ)
     installed = await find_installs(planned, scene.repository.root, scene.request.environ)
     planned = replace(planned, python_path=python_path(installed))
     view = _view(scene, planned, masks)
