@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,37 @@ def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
     assert json.loads(done.stdout)["lanes"][0]["checks"][0]["status"] == "passed", done.stderr
     hydra.extra["VIRTUAL_ENV"] = "/somewhere"
     assert hydra.run("race", "Do it", "-a", "claude", "--check", "probe").returncode == 3
+
+
+def test_where_pytest_loads_no_tests_no_patch_is_called_broken(hydra: Hydra) -> None:
+    tests = hydra.repo / "tests"
+    tests.mkdir(exist_ok=True)
+    (tests / "test_a.py").write_text("def test_a():\n    assert 1\n")
+    (tests / "test_b.py").write_text("import not_made_yet\n\ndef test_b():\n    assert 1\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Tests")
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    hydra.agent("codex", [fakes.edit("not_made_yet.py", ""), DONE])
+    command = f"{sys.executable} -m pytest -q tests"
+    hydra.race("-a", "claude", "-a", "codex", "--check", command)
+    lanes = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
+    assert {it["lane"]: (it["state"], it["reason"].partition(",")[0]) for it in lanes} == {
+        "claude": (
+            "untested",
+            "tests cannot run here: ModuleNotFoundError: No module named 'not_made_yet'",
+        ),
+        "codex": ("proved", "fixes the failing test"),
+    }
+
+
+def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> None:
+    (hydra.repo / "requirements.txt").write_text("numpy-of-ours\n")
+    (hydra.repo / "test_a.py").write_text("def test_a():\n    assert 1\n")
+    (hydra.repo / "test_b.py").write_text("import numpy_of_ours\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Tests")
+    hydra.agent("claude", [DONE])
+    command = f"{sys.executable} -m pytest -q"
+    done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
+    assert done.returncode == 3
+    assert "ModuleNotFoundError: No module named 'numpy_of_ours'" in done.stderr

@@ -11,11 +11,16 @@ from hydra.checks.asking import Asked
 from hydra.checks.junit import NotJUnit, read_junit
 from hydra.checks.output import Output
 from hydra.checks.programs import missing
-from hydra.checks.record import CheckResult, Status
+from hydra.checks.record import UNCOLLECTED, CheckResult, Status
 from hydra.checks.results import Gathered, TestCase, Tests
 from hydra.model import Check, Limits
 from hydra.process import CannotStart, Ran
 
+_UNCOLLECTED = re.compile(
+    rb"^!+ Interrupted: \d+ errors? during collection !+\s*$"
+    rb"|^ImportError while loading conftest '|^INTERNALERROR> ",
+    re.MULTILINE,
+)
 _PORT_TAKEN = re.compile(rb"EADDRINUSE|[Aa]ddress already in use|[Pp]ort \d+ is already in use")
 _ENDS = 64 * 1024
 """Bytes at the end of the output in which a reason is looked for."""
@@ -39,6 +44,8 @@ def result_of(
     tests, said = _tests(asked, data)
     end = data[-_ENDS:]
     status, reason = _status(begun.check, ran, data, tests, limits)
+    if status is Status.FAILED and _UNCOLLECTED.search(end):
+        remarks.append(UNCOLLECTED)
     if status is not Status.PASSED and _PORT_TAKEN.search(end):
         remarks.append(_port(network))
     if ran.survivors:

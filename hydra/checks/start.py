@@ -31,6 +31,8 @@ _GROUND = "_look"
 _COMPOUND = re.compile(r"[;&|<>()`\n]|\$\(")
 _MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
 _COLLECTED = re.compile(r"^\d+(?:/\d+)? tests? collected", re.MULTILINE)
+_STOPPED = re.compile(r"^!+ Interrupted: \d+ errors? during collection !+$", re.MULTILINE)
+"""Then pytest runs none of those that it has collected."""
 _UNKNOWN = re.compile(r"error: unrecognized arguments?: .+|unknown (?:config )?option.+")
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "Pipfile", "noxfile.py")
 _LARGEST = 1024 * 1024
@@ -195,7 +197,9 @@ def _problem(check: Check, ran: Ran, top: Path) -> str:
         return next(iter(telling.lines(text)), "its program was not found")
     if _unittest_arguments(split_folder(check.command)[1]) is not None:
         return _unloaded(check, text, top)
-    if name_of(check.command).rpartition(": ")[2] != "pytest" or _COLLECTED.search(text):
+    if name_of(check.command).rpartition(": ")[2] != "pytest":
+        return ""
+    if _COLLECTED.search(text) and not _STOPPED.search(text):
         return ""
     if ran.exit_code == 5:
         return "pytest finds no tests" if check.guessed else ""
