@@ -164,3 +164,14 @@ def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> Non
     done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
     assert done.returncode == 3
     assert "ModuleNotFoundError: No module named 'numpy_of_ours'" in done.stderr
+
+
+@pytest.mark.parametrize("named", [(), ("-a", "codex")])
+def test_a_dry_run_without_agents_shows_the_checks(hydra: Hydra, named: tuple[str, ...]) -> None:
+    done = hydra.run("race", "Do it", "--dry-run", "--check", "unit=make test", *named)
+    assert done.returncode == 4
+    assert "  checks       " in done.stdout
+    assert "- unit (test): make test" in done.stdout
+    assert "nothing was started: " in done.stdout
+    assert "error: no " in done.stderr
+    assert hydra.run("race", "Do it", "--dry-run", "--json", *named).returncode == 4

@@ -200,4 +200,6 @@ def _shown(lane: LanePlan) -> str:
 
 def _verdict(plan: RacePlan) -> str:
     able = sum(1 for lane in plan.lanes if lane.failure is None)
+    if not plan.lanes:
+        return "nothing was started: no agent is ready"
     return f"nothing was started: {able} of {plural(len(plan.lanes), 'lane')} would start"
