@@ -175,3 +175,19 @@ def test_a_dry_run_without_agents_shows_the_checks(hydra: Hydra, named: tuple[st
     assert "nothing was started: " in done.stdout
     assert "error: no " in done.stderr
     assert hydra.run("race", "Do it", "--dry-run", "--json", *named).returncode == 4
+
+
+def test_settings_below_the_top_are_not_read_and_said(hydra: Hydra) -> None:
+    top, folder = hydra.repo, hydra.repo / "packages" / "api"
+    folder.mkdir(parents=True)
+    (folder / "hydra.toml").write_text('[race]\ncheck = ["no-such-program"]\n')
+    hydra.agent("claude", [DONE])
+    hydra.repo = folder
+    done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
+    assert "packages/api/hydra.toml is not read: only one at the top is" in done.stdout
+    (top / "hydra.toml").write_text("[race]\n")
+    done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
+    assert "packages/api/hydra.toml is not read: the one at the top is" in done.stdout
+    hydra.repo = top
+    done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
+    assert "is not read" not in done.stdout
