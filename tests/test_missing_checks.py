@@ -160,7 +160,7 @@ def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> Non
     git(hydra.repo, "add", "-A")
     git(hydra.repo, "commit", "-qm", "Tests")
     hydra.agent("claude", [DONE])
-    command = f"{sys.executable} -m pytest -q"
+    command = f"{sys.executable} -m pytest"
     done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
     assert done.returncode == 3
     assert "ModuleNotFoundError: No module named 'numpy_of_ours'" in done.stderr
