@@ -26,8 +26,8 @@ SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""
 
 
-def make(known: Known) -> RacePlan:
-    """The plan of one race.
+def make(known: Known, *, unready: bool = False) -> RacePlan:
+    """The plan of one race; `unready`: also where no lane could start.
 
     Raises `NoAgentReady` where no lane could start, `Refused` where a permission was asked for
     outright that nothing here can confine.
@@ -35,7 +35,7 @@ def make(known: Known) -> RacePlan:
     race = known.config.race
     permission = race.permission or Permission.FULL_AUTO
     lanes = tuple(plan_lane(known, lane) for lane in known.lanes)
-    if all(lane.failure is not None for lane in lanes):
+    if not unready and all(lane.failure is not None for lane in lanes):
         failures = tuple(lane.failure for lane in lanes if lane.failure is not None)
         raise NoAgentReady(_why_none(lanes), hint=_what_next(lanes), failures=failures)
     plan = RacePlan(

@@ -12,12 +12,14 @@ import trio
 
 from hydra import executables, paths, probe
 from hydra.app import roster, runs, settings
+from hydra.app.check_hints import refusal
 from hydra.app.checked import Checked, LaneTell, run_round, silent
 from hydra.app.checking import Surroundings, kit_of
 from hydra.app.dependencies import linked_aside, names_of
 from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.import_proof import prove
 from hydra.app.installs import find_installs, python_path
+from hydra.app.own_programs import with_own_programs
 from hydra.app.runs import Place
 from hydra.app.views import view_source
 from hydra.checks.record import document
@@ -34,6 +36,7 @@ from hydra.paths import ground_dir
 from hydra.plan import no_private_network
 from hydra.recover import record, remove_rounds
 from hydra.store import RunRecord, alone, shared, write_json
+from hydra.workspace import tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +55,8 @@ def check(request: CheckRequest) -> Checked:
     """Runs checks on patches of a run that has ended.
 
     Raises `UsageError` for an unknown lane or where there are no checks, `Refused` while the run is
-    under way or where nothing confines what only the repository names, `RecordError`.
+    under way, where nothing confines what only the repository names, or where a check's program is
+    nowhere: such a round leaves no record. `RecordError`.
     """
     place = runs.here(request.environ)
     found = runs.find(place, request.run)
@@ -62,7 +66,16 @@ def check(request: CheckRequest) -> Checked:
         cap = None if request.lanes else plan.trials  # of some lanes alone they say too little
         work = partial(_checked, place, found, plan, config, subjects, request, cap)
         done = trio.run(work)
+        _refuse_unstartable(done, place)
         return replace(done, warnings=(*warnings, *done.warnings))
+
+
+def _refuse_unstartable(done: Checked, place: Place) -> None:
+    if (absent := done.unstartable) is None:
+        return
+    with suppress(OSError):
+        tree.remove(done.folder)
+    raise refusal(absent.reason, absent.check.command, place.repository.root)
 
 
 LANDING = "landing"
@@ -152,9 +165,11 @@ def plan_here(
         dependencies=names_of(place.repository, config, request.environ),
         setup=plan.setup if confinement.holds or config.race.setup_trusted else (),
     )
+    plan = with_own_programs(replace(plan, warnings=()), request.environ) if asked else plan
     installed = trio.run(find_installs, plan, place.repository.root, request.environ)
     plan = replace(plan, python_path=python_path(installed))
-    return plan, config, _warnings(confinement, config)
+    notes = plan.warnings if asked else ()
+    return plan, config, (*notes, *_warnings(confinement, config))
 
 
 def _warnings(confinement: Confinement, config: Config) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import trio
 
 from hydra.checks.kit import Kit, Tell
-from hydra.checks.record import CheckResult, document
+from hydra.checks.record import CheckResult, Status, document
 from hydra.checks.recorded import base_of
 from hydra.checks.round import Round, held_back
 from hydra.errors import EXIT_INTERRUPTED, EXIT_NO_USABLE_LANE, EXIT_OK, EXIT_TERMINATED
@@ -44,6 +45,21 @@ class Checked:
     def held_back(self) -> tuple[str, ...]:
         """Why a patch is not usable, a sentence each, for the first that is not."""
         return next((held for held in map(held_back, self.lanes.values()) if held), ())
+
+    @property
+    def unstartable(self) -> CheckResult | None:
+        """A check whose program is missing on the base and on every patch: it says nothing of any
+        of them."""
+        return next(filter(self._is_absent, self.base.values()), None)
+
+    def _is_absent(self, base: CheckResult) -> bool:
+        name = base.check.name
+        results = [base, *chain.from_iterable(self.lanes.values())]
+        return all(
+            result.status is Status.PROGRAM_MISSING
+            for result in results
+            if result.check.name == name
+        )
 
     @property
     def exit_code(self) -> int:

@@ -27,6 +27,7 @@ from hydra.app.hooks import Hooks
 from hydra.app.housekeeping import Housekeeping
 from hydra.app.installs import find_installs, python_path
 from hydra.app.lanes import Lanes
+from hydra.app.own_programs import with_own_programs
 from hydra.app.record import (
     claim_grounds,
     close_record,
@@ -39,13 +40,13 @@ from hydra.app.scene import Scene
 from hydra.app.signals import cancelled_by_signal, cancelled_once, end_by, heard
 from hydra.app.starting import NeverBegun, startable
 from hydra.app.views import view_source
-from hydra.errors import EXIT_OK, Refused
+from hydra.errors import EXIT_OK, NoAgentReady, Refused
 from hydra.events import Event
 from hydra.git.later import Later
 from hydra.git.runner import kill_all
 from hydra.lane_plan import Known
 from hydra.lanes import choose_lanes, left_out
-from hydra.model import Confinement, DetectResult, Permission, RacePlan, RaceResult
+from hydra.model import Confinement, DetectResult, Lane, Permission, RacePlan, RaceResult
 from hydra.plan import no_private_network
 from hydra.race import Race, signals
 from hydra.reporters.document import exit_code, plan_document, result_document
@@ -62,12 +63,14 @@ LAST_WORDS = 2.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaceReport:
     """What came of it. `result` is None after a dry run, which gives the `view` of its lanes where
-    something confines them; `hint` is of older races, or ""."""
+    something confines them, or why no agent is ready (`unready`); `hint` is of older races, or
+    ""."""
 
     plan: RacePlan
     view: View | None = None
     result: RaceResult | None = None
     hint: str = ""
+    unready: NoAgentReady | None = None
 
     @property
     def exit_code(self) -> int:
@@ -115,8 +118,18 @@ async def _raced(
     confinement = await probe.try_layers(confinement, scene.request.environ, scene.state)
     elsewhere = await look_elsewhere(scene)
     found = await _probe(scene, confinement, elsewhere, masks)
-    planned = _plan(scene, confinement, found, elsewhere, run)
+    try:
+        planned = _plan(scene, confinement, found, elsewhere, run)
+    except NoAgentReady as unready:
+        if not scene.request.dry_run:
+            raise
+        planned = plan.make(
+            _known(scene, confinement, found, elsewhere, run, scene.asked), unready=True
+        )
+        planned = with_own_programs(planned, scene.request.environ)
+        return RaceReport(plan=planned, unready=unready)
     await _check_network(planned, scene.request.environ)
+    planned = with_own_programs(planned, scene.request.environ)
     installed = await find_installs(planned, scene.repository.root, scene.request.environ)
     planned = replace(planned, python_path=python_path(installed))
     view = _view(scene, planned, masks)
@@ -201,28 +214,38 @@ def _plan(
     run: str,
 ) -> RacePlan:
     lanes = choose_lanes(scene.asked, found, scene.adapters)
+    return plan.make(_known(scene, confinement, found, elsewhere, run, lanes))
+
+
+def _known(
+    scene: Scene,
+    confinement: Confinement,
+    found: Mapping[str, DetectResult],
+    elsewhere: Elsewhere,
+    run: str,
+    lanes: tuple[Lane, ...],
+) -> Known:
+    """What the plan of these lanes is made from."""
     names = {lane.adapter: scene.adapters[lane.adapter].descriptor.instructions for lane in lanes}
-    return plan.make(
-        Known(
-            run=run,
-            state=scene.state,
-            task=scene.task,
-            lanes=lanes,
-            config=scene.config,
-            adapters=scene.adapters,
-            found=found,
-            confinement=confinement,
-            environment_names=tuple(scene.request.environ),
-            instructions={
-                key: tuple(name for name in wanted if name in scene.instructions)
-                for key, wanted in names.items()
-            },
-            as_root=os.geteuid() == 0,
-            elsewhere=elsewhere,
-            left_out=() if scene.asked else left_out(found),
-            dependencies=scene.dependencies,
-            warnings=scene.warnings,
-        )
+    return Known(
+        run=run,
+        state=scene.state,
+        task=scene.task,
+        lanes=lanes,
+        config=scene.config,
+        adapters=scene.adapters,
+        found=found,
+        confinement=confinement,
+        environment_names=tuple(scene.request.environ),
+        instructions={
+            key: tuple(name for name in wanted if name in scene.instructions)
+            for key, wanted in names.items()
+        },
+        as_root=os.geteuid() == 0,
+        elsewhere=elsewhere,
+        left_out=() if scene.asked else left_out(found),
+        dependencies=scene.dependencies,
+        warnings=scene.warnings,
     )
 
 

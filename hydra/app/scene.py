@@ -105,6 +105,7 @@ def look_around(request: RaceRequest) -> Scene:
         dependencies=dependencies.result(),
         warnings=(
             *_remarks(found, config),
+            *_unread_settings(found.root, folder),
             *show_problems(config.confine.show, home),
             *known.problems,
         ),
@@ -184,6 +185,14 @@ def _refuse_filters(found: Repository, base: str, allowed: tuple[str, ...]) -> N
             "this repository keeps files in Git LFS, and git-lfs is not here",
             hint="install git-lfs, or race where it is",
         )
+
+
+def _unread_settings(top: Path, folder: str) -> tuple[str, ...]:
+    """That a hydra.toml where one stands, below the top, is not read."""
+    if not folder or not (top / folder / "hydra.toml").is_file():
+        return ()
+    used = "the one at the top is" if (top / "hydra.toml").is_file() else "only one at the top is"
+    return (f"{folder}/hydra.toml is not read: {used}",)
 
 
 def _remarks(found: Repository, config: Config) -> tuple[str, ...]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trio
 
 from hydra import paths
-from hydra.app import guesses
+from hydra.app.check_hints import installing, refusal
 from hydra.app.hidden_places import HiddenPlaces
 from hydra.app.signals import cancelled_by_signal
 from hydra.errors import HydraError, Refused
@@ -106,11 +104,12 @@ def _without(planned: RacePlan, problems: Mapping[str, str], hidden: Mapping[str
     for check in planned.checks:
         if check.name in problems and not check.guessed:
             line, way = problems[check.name], hidden.get(check.name, "")
-            raise NeverBegun(refused=_refused(line, way, planned.task.repository))
+            refused = refusal(line, check.command, planned.task.repository, way)
+            raise NeverBegun(refused=refused)
     lost = [check for check in planned.checks if check.name in problems]
     said = tuple(
         f"the guess `{check.command}` is not used: it cannot run here ({problems[check.name]})"
-        f"{_installing(problems[check.name], planned.task.repository)}"
+        f"{_bringing(problems[check.name], check.command, planned)}"
         for check in lost
     )
     started = tuple(check for check in planned.checks if check not in lost)
@@ -118,15 +117,6 @@ def _without(planned: RacePlan, problems: Mapping[str, str], hidden: Mapping[str
     return replace(planned, checks=started, warnings=warnings)
 
 
-def _installing(line: str, top: Path) -> str:
-    """What may bring a program or a module that is not there; "" for any other reason."""
-    setup = " && ".join(guesses.setup(top)) if re.search("not found|No module named", line) else ""
+def _bringing(line: str, command: str, planned: RacePlan) -> str:
+    setup = installing(line, command, planned.task.repository)
     return f"; to install what it needs: --setup {shlex.quote(setup)}" if setup else ""
-
-
-def _refused(line: str, way: str, top: Path) -> Refused:
-    setup = " && ".join(guesses.setup(top)) or "npm ci"
-    way = way or (
-        f"--setup {shlex.quote(setup)}, or --share with the folder that holds what they need"
-    )
-    return Refused(f"tests cannot run here: {line}", hint=f"{way}; --no-check races without")

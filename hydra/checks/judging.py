@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hydra.checks.compare import compare, reconcile
-from hydra.checks.record import CheckResult, Status
+from hydra.checks.record import UNCOLLECTED, CheckResult, Status
 from hydra.checks.results import Comparison, Tests
 from hydra.naming import some
 
@@ -58,9 +58,17 @@ def judge(now: CheckResult, base: CheckResult | None, changed: str = "") -> Chec
     held_back = _held_back(judged, base)
     lacks = changed if held_back and now.status in _OF_THE_CODE else ""
     untested = now.untested or (base.untested if base is not None else "") or lacks
+    untested = untested or _uncollected(now, base)
     if untested:
         held_back = f"{now.check.name}: {untested}"
     return replace(judged, untested=untested, held_back=held_back if now.check.required else "")
+
+
+def _uncollected(now: CheckResult, base: CheckResult | None) -> str:
+    """That pytest runs no test here, with the patch or without."""
+    if base is None or UNCOLLECTED not in now.remarks or UNCOLLECTED not in base.remarks:
+        return ""
+    return ": ".join(("tests cannot run here", *now.telling[:1]))
 
 
 def _ran(result: CheckResult) -> bool:

@@ -10,21 +10,17 @@ from hydra.checks import telling, textual
 from hydra.checks.asking import Asked
 from hydra.checks.junit import NotJUnit, read_junit
 from hydra.checks.output import Output
-from hydra.checks.record import CheckResult, Status
+from hydra.checks.programs import missing
+from hydra.checks.record import UNCOLLECTED, CheckResult, Status
 from hydra.checks.results import Gathered, TestCase, Tests
 from hydra.model import Check, Limits
 from hydra.process import CannotStart, Ran
 
-_SHELLS = (b"hydra-check", b"sh", b"bash", b"dash", b"ash", b"env")
-"""Who says that a check's own program is not there: its shell, or that of npm and the like."""
-
-_NOT_THERE = re.compile(
-    rb"^(?:/usr)?(?:/bin/)?([\w.-]+): (?:line )?(?:\d+: )?(.{1,200}?): (?:command )?"
-    rb"(not found|No such file or directory|Permission denied|Is a directory|bad interpreter)",
+_UNCOLLECTED = re.compile(
+    rb"^!+ Interrupted: \d+ errors? during collection !+\s*$"
+    rb"|^ImportError while loading conftest '|^INTERNALERROR> ",
     re.MULTILINE,
 )
-_NO_MODULE = re.compile(rb"^\S*python[\d.]*: No module named ([\w.]+)\s*$", re.MULTILINE)
-_NO_COMMAND = re.compile(rb"^error: no such (?:sub)?command: `([\w-]+)`", re.MULTILINE)
 _PORT_TAKEN = re.compile(rb"EADDRINUSE|[Aa]ddress already in use|[Pp]ort \d+ is already in use")
 _ENDS = 64 * 1024
 """Bytes at the end of the output in which a reason is looked for."""
@@ -48,6 +44,8 @@ def result_of(
     tests, said = _tests(asked, data)
     end = data[-_ENDS:]
     status, reason = _status(begun.check, ran, data, tests, limits)
+    if status is Status.FAILED and _UNCOLLECTED.search(end):
+        remarks.append(UNCOLLECTED)
     if status is not Status.PASSED and _PORT_TAKEN.search(end):
         remarks.append(_port(network))
     if ran.survivors:
@@ -137,28 +135,9 @@ def _signalled(ran: Ran) -> str:
     return f"was ended by signal {-(ran.exit_code or 0)}"
 
 
-def missing(check: Check, code: int | None, end: bytes) -> str:
-    """Why its own program could not run, "" where it did. A 127 from inside a test is none."""
-    if code in (126, 127):
-        for found in _NOT_THERE.finditer(end):
-            if found[1] in _SHELLS:
-                return f"{_text(found[2])}: {_text(found[3])} (exit {code})"
-    module = _NO_MODULE.search(end)
-    if code == 1 and module and f"-m {_text(module[1])}" in check.command:
-        return f"python has no module {_text(module[1])}"
-    command = _NO_COMMAND.search(end)
-    if code == 101 and command:
-        return f"cargo has no command {_text(command[1])}"
-    return ""
-
-
 def _port(network: str) -> str:
     if network == "private":
         return "an address was in use, by the check itself: it has a network of its own"
     return (
         'an address was in use here: checks.network = "private" gives each check its own loopback'
     )
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace").strip("'\"\u2018\u2019")

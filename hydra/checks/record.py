@@ -16,6 +16,10 @@ NAMED = 100
 _CHANGES = tuple(field.name for field in fields(Comparison) if field.default == ())
 
 
+UNCOLLECTED = "no test ran: pytest could not load them"
+"""The remark of a result that says nothing of any test by that."""
+
+
 class Status(StrEnum):
     """How one check ended. Only `failed` says that the check itself found something wrong."""
 

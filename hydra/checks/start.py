@@ -16,7 +16,7 @@ import trio
 
 from hydra.checks import telling
 from hydra.checks.kit import Kit
-from hydra.checks.reading import missing
+from hydra.checks.programs import missing
 from hydra.checks.run import SHELL
 from hydra.config.check_names import name_of, split_folder, words_of
 from hydra.errors import HydraError
@@ -31,10 +31,14 @@ _GROUND = "_look"
 _COMPOUND = re.compile(r"[;&|<>()`\n]|\$\(")
 _MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
 _COLLECTED = re.compile(r"^\d+(?:/\d+)? tests? collected", re.MULTILINE)
+_STOPPED = re.compile(r"^!+ Interrupted: \d+ errors? during collection !+$", re.MULTILINE)
+"""Then pytest runs none of those that it has collected."""
 _UNKNOWN = re.compile(r"error: unrecognized arguments?: .+|unknown (?:config )?option.+")
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "Pipfile", "noxfile.py")
 _LARGEST = 1024 * 1024
 _MANAGERS = frozenset(("npm", "pnpm", "yarn", "bun"))
+_DRY = {"make": "-n", "gmake": "-n", "just": "--dry-run"}
+"""How a runner shows what it would run, and says what it has no rule for."""
 _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
 _NOT_FOUND = 127
 _LOAD = """
@@ -75,6 +79,9 @@ async def look(kit: Kit, commit: str, seconds: float = SECONDS) -> Look:
         await trio.to_thread.run_sync(ground.open)
         with trio.move_on_after(seconds):
             for check in kit.checks:
+                if problem := _no_script(check.command, ground.worktree):
+                    problems[check.name] = problem
+                    continue
                 script = _script(check.command, ground.worktree)
                 policy = kit.policy(ground)
                 ran = await run(
@@ -106,6 +113,9 @@ def _script(command: str, top: Path) -> str:
     lines = [f"cd {shlex.quote(folder)} || exit"] if folder else []
     lines += [f"PATH={shlex.quote(_packages(top, place))}:$PATH"]
     lines += [_finding(*question) for question in _needs(inner, place)]
+    words = words_of(inner)
+    if words[:1] and words[0] in _DRY and not _COMPOUND.search(inner):
+        lines += [" ".join(["LC_ALL=C", words[0], _DRY[words[0]], *words[1:]])]
     if (arguments := _unittest_arguments(inner)) is not None:
         lines += [f"{words_of(inner)[0]} -c {shlex.quote(_LOAD)} {arguments}"]
     return "\n".join(lines)
@@ -151,6 +161,23 @@ def _package_script(words: list[str], place: Path, deep: int = 5) -> list[str]:
     return []
 
 
+def _no_script(command: str, top: Path) -> str:
+    """That package.json has no script of the name that npm or pnpm is asked for; "" where it has,
+    and where options or a workspace may ask for it elsewhere."""
+    folder, inner = split_folder(command)
+    words = words_of(inner)
+    runner, verb, name = [*words, "", "", ""][:3]
+    named = name if verb in ("run", "run-script") else {"test": "test", "t": "test"}.get(verb, "")
+    options = [word for word in words if word.startswith("-") and word != "--"]
+    if runner not in ("npm", "pnpm") or options or not re.fullmatch(r"[\w:.-]+", named):
+        return ""
+    with suppress(OSError, ValueError, AttributeError, RecursionError):
+        text = (top / folder / "package.json").read_bytes()[:_LARGEST]
+        if named not in json.loads(text).get("scripts", {}):
+            return f"{runner} has no script {named}"
+    return ""
+
+
 def _finding(program: str, module: str) -> str:
     name = shlex.quote(program)
     found = f"command -v {name} >/dev/null || {{ echo {name}: not found; exit {_NOT_FOUND}; }}"
@@ -170,7 +197,9 @@ def _problem(check: Check, ran: Ran, top: Path) -> str:
         return next(iter(telling.lines(text)), "its program was not found")
     if _unittest_arguments(split_folder(check.command)[1]) is not None:
         return _unloaded(check, text, top)
-    if name_of(check.command).rpartition(": ")[2] != "pytest" or _COLLECTED.search(text):
+    if name_of(check.command).rpartition(": ")[2] != "pytest":
+        return ""
+    if _COLLECTED.search(text) and not _STOPPED.search(text):
         return ""
     if ran.exit_code == 5:
         return "pytest finds no tests" if check.guessed else ""

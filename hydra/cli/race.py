@@ -316,6 +316,8 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
 
     if options["events"]:
         return
+    if report.unready is not None and options["as_json"]:
+        raise report.unready
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if report.result is not None:
         from hydra.app.offers import offered
@@ -332,3 +334,5 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
         part()
     sys.stdout.write(dump(document) if options["as_json"] else text)
     sys.stdout.flush()
+    if report.unready is not None:
+        raise report.unready

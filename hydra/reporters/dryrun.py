@@ -100,12 +100,12 @@ def _checks(plan: RacePlan) -> list[tuple[str, str]]:
         for check in plan.checks
     ]
     at_once = plural(plan.checks_parallel, "lane")
-    cap = plan.trials
+    often, cap = plural(plan.check_runs, "time"), plan.trials
     trials = f"up to {plural(cap.runs, 'run')} and {duration(cap.seconds)} in all"
     return [
         (
             "checks",
-            f"each {plan.check_runs} times (base and patches), {at_once} at once, {how}, {limits}",
+            f"each {often} (base and patches), {at_once} at once, {how}, {limits}",
         ),
         *lines,
         ("new tests", trials if cap.runs and cap.seconds else "none"),
@@ -200,4 +200,6 @@ def _shown(lane: LanePlan) -> str:
 
 def _verdict(plan: RacePlan) -> str:
     able = sum(1 for lane in plan.lanes if lane.failure is None)
+    if not plan.lanes:
+        return "nothing was started: no agent is ready"
     return f"nothing was started: {able} of {plural(len(plan.lanes), 'lane')} would start"

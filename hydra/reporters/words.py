@@ -84,8 +84,10 @@ def _often(data: Data) -> str:
     if not (runs := int(number(data, "check_runs") or 0)):
         return ""
     most = number(data, "trial_time") or 0
-    crossed = f", then new tests on every patch, up to {duration(most)}" if most else ""
-    return f"runs {runs} times (failures twice){crossed}"
+    crossed = (
+        f"; then patches' new tests on each other, for {duration(most)} at most" if most else ""
+    )
+    return f"runs {plural(runs, 'time')}: base and each patch, again where it fails{crossed}"
 
 
 def soft_mark(names: list[str]) -> str:

@@ -1,0 +1,193 @@
+"""A check whose program is nowhere is an error of the check: it says nothing of any patch."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from hydra.app.check_hints import refusal
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.trials import RIGHT, UNITTEST, with_tests
+
+DONE = fakes.finish("done")
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Hydra:
+    hydra = Hydra(scratch, with_tests(repo))
+    (repo / "package.json").write_text('{"scripts": {"test": "true"}}')
+    (repo / "Makefile").write_text("test:\n\t@true\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "More")
+    return hydra
+
+
+MISSING = (
+    ("no-such-program -q", "no-such-program: not found on PATH"),
+    ("npm run nope", "npm has no script nope"),
+    ("make nope", "make has no rule for nope"),
+    ("python3 -m nope", "nope"),
+)
+
+
+def test_a_race_stops_before_its_agents(hydra: Hydra) -> None:
+    hydra.agent("claude", [DONE])
+    for command, line in MISSING:
+        done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
+        assert done.returncode == 3, done.stderr
+        assert f"error: tests cannot run here: {line}" in done.stderr or line == "nope"
+        assert "is Hydra's own guess" in done.stderr
+        assert "agent started" not in done.stderr
+
+
+def test_one_named_later_ends_with_an_error_and_changes_no_verdict(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    race = hydra.race("-a", "claude", "--check", UNITTEST)
+    before = hydra.run("compare", "--json")
+    assert before.returncode == 0, before.stdout
+    for command, line in MISSING:
+        done = hydra.run("check", "--check", command)
+        assert done.returncode == 3, done.stdout + done.stderr
+        assert "error: tests cannot run here: " in done.stderr
+        assert line in done.stderr
+        assert done.stdout == ""
+    again = hydra.run("compare", "--json")
+    assert json.loads(again.stdout)["lanes"] == json.loads(before.stdout)["lanes"]
+    assert [it.name for it in Path(race.document["folder"], "checks").iterdir()] == ["1"]
+    assert hydra.run("check", "--check", "npm test").returncode == 0
+
+
+def test_one_that_a_patch_brings_is_no_error(hydra: Hydra) -> None:
+    scripts = '{"scripts": {"test": "true", "lint": "true"}}'
+    hydra.agent("claude", [fakes.edit("package.json", scripts), DONE])
+    hydra.race("-a", "claude", "--check", UNITTEST)
+    done = hydra.run("check", "--check", "npm run lint", "--json")
+    (lane,) = json.loads(done.stdout)["lanes"]
+    assert [it["status"] for it in lane["checks"]] == ["passed"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "files", "says", "hint"),
+    [
+        (
+            "rufff: not found",
+            (".venv/pyvenv.cfg", ".venv/bin/python", "setup.py", "tests/test_a.py"),
+            "rufff: not found on PATH, nor in .venv/bin",
+            "check its spelling, or install it; --check '.venv/bin/python -m unittest discover -v "
+            "-s tests' is Hydra's own guess; --no-check races without",
+        ),
+        (
+            "No module named 'attr'",
+            (".venv/pyvenv.cfg", "setup.py"),
+            "No module named 'attr'",
+            "--setup '.venv/bin/pip install -e .', or --share with the folder that holds what they "
+            "need; --no-check races without",
+        ),
+        (
+            "jest: not found",
+            ("package.json",),
+            "jest: not found on PATH",
+            "--setup 'npm install', or --share with the folder that holds what they need; "
+            "--no-check races without",
+        ),
+    ],
+)
+def test_the_hint_fits_why_it_cannot_run(
+    scratch: Path, line: str, files: tuple[str, ...], says: str, hint: str
+) -> None:
+    for name in files:
+        (scratch / "top" / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / "top" / name).write_text("import unittest\n" if "test_" in name else "")
+    error = refusal(line, "x", scratch / "top")
+    assert (error.message, error.hint) == (f"tests cannot run here: {says}", hint)
+
+
+def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
+    programs = hydra.repo / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    (programs.parent / "pyvenv.cfg").write_text("")
+    (programs / "probe").write_text("#!/bin/sh\nexit 0\n")
+    (programs / "make").write_text("#!/bin/sh\necho own; exit 0\n")
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    (hydra.repo / ".gitignore").write_text(".venv/\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Ignores")
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    race = hydra.race("-a", "claude", "--check", "probe -q", "--check", "A=1 make nope")
+    commands = [it["command"] for it in race.lane("claude")["checks"]]
+    assert commands == [".venv/bin/probe -q", "A=1 .venv/bin/make nope"]
+    assert [it for it in race.document["warnings"] if it.startswith("check ")] == [
+        "check probe: probe is the project's .venv/bin/probe (none is on PATH)",
+        "check make-nope: make is the project's .venv/bin/make (not /usr/bin/make)",
+    ]
+    done = hydra.run("check", "--check", "probe", "--json")
+    assert json.loads(done.stdout)["lanes"][0]["checks"][0]["status"] == "passed", done.stderr
+    hydra.extra["VIRTUAL_ENV"] = "/somewhere"
+    assert hydra.run("race", "Do it", "-a", "claude", "--check", "probe").returncode == 3
+
+
+def test_where_pytest_loads_no_tests_no_patch_is_called_broken(hydra: Hydra) -> None:
+    tests = hydra.repo / "tests"
+    tests.mkdir(exist_ok=True)
+    (tests / "test_a.py").write_text("def test_a():\n    assert 1\n")
+    (tests / "test_b.py").write_text("import not_made_yet\n\ndef test_b():\n    assert 1\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Tests")
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    hydra.agent("codex", [fakes.edit("not_made_yet.py", ""), DONE])
+    command = f"{sys.executable} -m pytest -q tests"
+    hydra.race("-a", "claude", "-a", "codex", "--check", command)
+    lanes = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
+    assert {it["lane"]: (it["state"], it["reason"].partition(",")[0]) for it in lanes} == {
+        "claude": (
+            "untested",
+            "tests cannot run here: ModuleNotFoundError: No module named 'not_made_yet'",
+        ),
+        "codex": ("proved", "fixes the failing test"),
+    }
+
+
+def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> None:
+    (hydra.repo / "requirements.txt").write_text("numpy-of-ours\n")
+    (hydra.repo / "test_a.py").write_text("def test_a():\n    assert 1\n")
+    (hydra.repo / "test_b.py").write_text("import numpy_of_ours\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Tests")
+    hydra.agent("claude", [DONE])
+    command = f"{sys.executable} -m pytest"
+    done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
+    assert done.returncode == 3
+    assert "ModuleNotFoundError: No module named 'numpy_of_ours'" in done.stderr
+
+
+@pytest.mark.parametrize("named", [(), ("-a", "codex")])
+def test_a_dry_run_without_agents_shows_the_checks(hydra: Hydra, named: tuple[str, ...]) -> None:
+    done = hydra.run("race", "Do it", "--dry-run", "--check", "unit=make test", *named)
+    assert done.returncode == 4
+    assert "  checks       " in done.stdout
+    assert "- unit (test): make test" in done.stdout
+    assert "nothing was started: " in done.stdout
+    assert "error: no " in done.stderr
+    assert hydra.run("race", "Do it", "--dry-run", "--json", *named).returncode == 4
+
+
+def test_settings_below_the_top_are_not_read_and_said(hydra: Hydra) -> None:
+    top, folder = hydra.repo, hydra.repo / "packages" / "api"
+    folder.mkdir(parents=True)
+    (folder / "hydra.toml").write_text('[race]\ncheck = ["no-such-program"]\n')
+    hydra.agent("claude", [DONE])
+    hydra.repo = folder
+    done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
+    assert "packages/api/hydra.toml is not read: only one at the top is" in done.stdout
+    (top / "hydra.toml").write_text("[race]\n")
+    done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
+    assert "packages/api/hydra.toml is not read: the one at the top is" in done.stdout
+    hydra.repo = top
+    done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
+    assert "is not read" not in done.stdout
