@@ -102,13 +102,22 @@ _EFFORTS = tuple(effort.value for effort in Effort)
 MODEL = r"[A-Za-z0-9][\w.:/@\[\]+-]*"
 
 
+_OWN_PROGRAM = (
+    'a program of your own needs an entry in your own settings: docs/configuration.md, "An agent of'
+    ' your own"'
+)
+
+
 def lane_spec(item: str) -> str:
     """An agent or a profile, with copies, a model, an effort."""
     if not re.fullmatch(rf"[A-Za-z0-9][\w.-]*(@({'|'.join(_EFFORTS)})|:{MODEL})?", item):
         if re.fullmatch(r"[A-Za-z0-9][\w.-]*@\w+", item):
             effort = item.partition("@")[2]
             raise ConfigError(f'"{effort}" is no effort: write {", ".join(_EFFORTS)}')
-        raise ConfigError(f'"{item}" is not an agent: write claude, 2xclaude or claude:opus@high')
+        raise ConfigError(
+            f'"{item}" is not an agent: write claude, 2xclaude or claude:opus@high',
+            hint=_OWN_PROGRAM if "/" in item else "",
+        )
     return item
 
 
