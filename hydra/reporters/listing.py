@@ -77,7 +77,7 @@ def agents_table(rows: Sequence[AgentRow], *, width: int | None, color: bool = F
         Column("kind"),
         Column("tools"),
         Column("version", least=8),
-        *([Column("proved", least=7)] if wide else []),
+        *([Column("tried", least=7)] if wide else []),
         Column("health", wraps=True, least=20),
     )
     lines = table([_agent_cells(row, wide) for row in rows], columns, width, color)
@@ -157,7 +157,7 @@ def agent_text(
         *_found_facts(found),
         ("health", _health_words(row.health)),
         ("next", row.health.next),
-        ("proved", row.proved),
+        ("tried", row.proved),
     ]
     lines = [paint(clean(one.key), "bold", color), *fact_lines(facts, width)]
     lines += ["", "capabilities"]
