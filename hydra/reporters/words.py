@@ -18,7 +18,7 @@ LOUD = frozenset(
 """Kinds a person must not miss: they stay on the screen above the live table."""
 
 
-_WARNING = 160
+_WARNING = 180
 """Characters of a warning while a race runs; `hydra runs show` has all of it."""
 
 _REASON = 120
