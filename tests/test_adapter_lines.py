@@ -82,7 +82,7 @@ def test_cursors_line_and_its_warning() -> None:
     assert " ".join(command.args) == (
         "--print --output-format stream-json --trust --force --workspace /lane/shop"
     )
-    assert "not to exit at times" in command.warnings[0]
+    assert "does not exit when it is done" in command.warnings[0]
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "cursor-agent"])

@@ -84,7 +84,7 @@ def test_what_is_readable_is_shown_and_the_code_is_6(
         told = raced.run(*words)
         assert told.returncode == 6, (words, told)
         assert run.name in told.stdout
-        assert "claude completed" in " ".join(told.stdout.split()) or words == ("runs",)
+        assert "claude finished" in " ".join(told.stdout.split()) or words == ("runs",)
         assert "unreadable" in told.stdout
         assert told.stderr.startswith("error: ")
         assert "\nhint: " in told.stderr

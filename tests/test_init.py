@@ -49,6 +49,24 @@ def test_it_never_overwrites(
     assert (repo / "hydra.toml").read_text() == "# mine\n"
 
 
+def test_the_users_own_is_written_where_it_is_read_and_sets_nothing_yet(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = scratch / "settings" / "hydra" / "hydra.toml"
+    monkeypatch.setenv("HYDRA_CONFIG", str(path))
+    monkeypatch.chdir(scratch)  # no repository is needed
+    assert main(["init", "--user", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["path"], told["written"]) == (str(path), True)
+    assert load(user=(str(path), path.read_text())) == Config()
+    assert main(["init", "--user"]) == 2
+    assert "never overwrites" in capsys.readouterr().err
+    opened = re.sub(r"^#(?=\S)", "", path.read_text(), flags=re.MULTILINE)
+    settings = load(user=(str(path), opened), environ={"HOME": str(scratch)})
+    assert (settings.race.max_parallel, settings.profiles["careful"].agent) == (4, "claude")
+    assert settings.agents["acp"].path == str(scratch / "bin" / "my-agent")
+
+
 def test_a_link_to_nowhere_is_not_written_through(repo: Path, scratch: Path) -> None:
     (repo / "hydra.toml").symlink_to(scratch / "elsewhere")
     with pytest.raises(UsageError, match="never overwrites"):

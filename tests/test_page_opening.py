@@ -37,6 +37,14 @@ def test_a_lane_to_land_is_the_answer_however_many_there_are(others: int) -> Non
     assert first["help"] == ""
 
 
+def test_an_interrupted_race_is_said_to_be_one() -> None:
+    first = opened(CLAUDE, top="claude", interrupted="SIGINT")
+    assert first["says"] == "Land claude"
+    assert first["why"].startswith("The race was interrupted: ")
+    assert first["why"].endswith(" Fixes both failing tests, breaks nothing (43 passed).")
+    assert "interrupted" not in opened(CLAUDE, top="claude")["why"]
+
+
 def test_a_tie_names_both_and_has_a_line_for_each() -> None:
     document: Document = {**verdicts.tie(), "checked": True}
     for one in document["lanes"][:2]:
@@ -88,7 +96,7 @@ def test_a_state_is_not_told_again_by_its_reason() -> None:
 
 def test_lanes_that_share_a_rank_say_so() -> None:
     tied = lane("claude", "broken", "breaks test_up", tied=["codex"])
-    assert lane_line(tied, verdicts.verdict(), {})["place"] == "=1"
+    assert lane_line(tied, verdicts.verdict(), {})["place"] == "1"
 
 
 def test_without_checks_nothing_is_called_proved() -> None:

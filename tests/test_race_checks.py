@@ -204,6 +204,28 @@ def test_ctrl_c_ends_running_checks_and_keeps_patches_and_results(hydra: Hydra) 
     assert grounds(hydra) == []
 
 
+def test_ctrl_c_while_the_verdict_is_made_says_what_is_there(hydra: Hydra) -> None:
+    """Git stands still from the end of the lanes on: nothing but the verdict asks it any more."""
+    hydra.agent("claude", writes(RIGHT))
+    gate = fakes.Barrier(hydra.scratch, "judging")
+    shim = hydra.scratch / "slow" / "git"
+    shim.parent.mkdir()
+    waits = f"echo . > {gate.path}; until [ -e {gate.path.parent}/open ]; do sleep 0.05; done"
+    ended = f"cat {hydra.state}/*/runs/*/events.jsonl 2>/dev/null | grep -q run_ended"
+    shim.write_text(f'#!/bin/sh\nif {ended}; then {waits}; fi\nexec /usr/bin/git "$@"\n')
+    shim.chmod(0o755)
+    hydra.path.insert(0, shim.parent)
+    race = hydra.start("race", "Do it", "-a", "claude", "--check", UNITTEST)
+    gate.wait()
+    race.send_signal(signal.SIGINT)
+    gate.open()
+    stdout, _ = race.communicate(timeout=60)
+    assert race.returncode == 130
+    assert stdout.startswith("Interrupted after 0:0")
+    assert "Land claude: fixes the failing test, breaks nothing (2 passed)." in stdout
+    assert "hydra merge claude" in stdout
+
+
 def test_as_many_lanes_are_checked_at_once_as_are_asked_for(hydra: Hydra) -> None:
     mark = token()
     hydra.agent("claude", writes(RIGHT))

@@ -54,7 +54,7 @@ def test_lanes_do_not_depend_on_each_others_order(random: object) -> None:
 def test_a_lane_goes_through_its_states() -> None:
     steps: list[tuple[str, str, dict[str, object], str]] = [
         ("lane_waiting", "", {"position": 4}, "waiting"),
-        ("lane_opening", "", {}, "opening"),
+        ("lane_opening", "", {}, "preparing"),
         ("setup_started", "", {"command": "npm ci"}, "set-up"),
         ("agent_started", "", {"pid": 1}, "starting"),
         ("progress", "session", {"session": "s"}, "thinking"),
@@ -80,7 +80,8 @@ def test_a_lane_goes_through_its_states() -> None:
 @pytest.mark.parametrize("status", list(Status))
 def test_every_status_has_its_word(status: Status) -> None:
     row = one_lane(("lane_ended", "", {"status": status.value, "seconds": 1}))
-    assert row.state == status.value.replace("_", " ")
+    ended = "finished" if status is Status.COMPLETED else status.value.replace("_", " ")
+    assert row.state == ended
     assert row.ended
 
 
@@ -120,7 +121,7 @@ def test_a_lane_that_waits_for_its_next_try_says_so() -> None:
     told = e(2, "lane_retrying", "x", attempt=2, after="rate_limit", seconds=70)
     waits = fold([*start, told])
     assert waits.rows["x"].view(900) == ("retrying", "try 2 begins in 1:10, after rate limit")
-    assert step(waits, e(72, "lane_opening", "x")).rows["x"].view(72) == ("opening", "")
+    assert step(waits, e(72, "lane_opening", "x")).rows["x"].view(72) == ("preparing", "")
 
 
 def test_unknown_is_not_zero() -> None:

@@ -68,7 +68,7 @@ def test_a_line_an_event() -> None:
     assert "0:02 claude     waits for another lane's checks" in text
     assert "0:03 base       check unit: 1 failed, 0:02" in text
     assert "check unit: timed out, 0:01 (it took over 1 s and was ended)" in text
-    assert "completed in 0:06; against it: unit: it took over 1 s and was ended" in text
+    assert "finished in 0:06; against it: unit: it took over 1 s and was ended" in text
 
 
 def test_the_board_follows_a_lane_into_its_checks() -> None:
@@ -80,7 +80,7 @@ def test_the_board_follows_a_lane_into_its_checks() -> None:
     assert ("waiting", "for another lane's checks") in seen
     assert ("testing", "$ pytest -q") in seen
     assert ("testing", "unit: timed out") in seen
-    assert seen[-1] == ("completed", "unit: it took over 1 s and was ended")
+    assert seen[-1] == ("finished", "unit: it took over 1 s and was ended")
     assert board.baseline == (("unit", "1 failed  0:02"),)
 
 

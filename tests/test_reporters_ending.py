@@ -9,12 +9,13 @@ import pytest
 
 from hydra.reporters import text
 from hydra.reporters.ending import race_end
+from hydra.reporters.summary import warnings
 from tests.support import verdicts
 
 AT_80 = """\
 Land codex: fixes both failing tests, breaks nothing (43 passed).
   1  codex         proved     +6 -2
-  2  claude        proved     +18 -4  the same, larger
+  2  claude        proved     +18 -4  same result, larger patch
   3  cursor-agent  held back  +6 -2   changes what
                                       test_a_full_page_has_ten_items expects
   -  codex-2       timed out  -       idle for 10:00; it left no patch
@@ -72,7 +73,9 @@ def test_without_checks_it_says_so() -> None:
     for lane in document["verdict"]["lanes"][:2]:
         lane |= {"state": "untested", "reason": "no check ran: --check COMMAND tests it"}
     shown = race_end(document, width=80)
-    assert shown.startswith("No check ran, so nothing is proved; codex comes first.\n")
+    assert shown.startswith(
+        "No check ran, so nothing is proved; codex comes first, cursor-agent is held\nback.\n"
+    )
     assert "hydra merge codex" in shown
 
 
@@ -86,6 +89,38 @@ def test_an_untested_patch_is_offered_by_name_and_a_broken_one_is_not() -> None:
     for lane in document["verdict"]["lanes"][:3]:
         lane |= {"state": "broken", "reason": "breaks test_up, which passed on the base"}
     assert "hydra merge" not in race_end(document, width=80)
+
+
+def test_warnings_are_counted_as_they_are_listed() -> None:
+    document = race()
+    document["baseline"] = [{"check": "unit", "remarks": ["it writes into the checkout"]}]
+    document["lanes"][0]["patch"]["notes"] = ["vendor/.git was taken as files"]
+    shown = race_end(document, width=80)
+    assert len(warnings(document)) == 3
+    assert "3 warnings: hydra runs show" in shown
+
+
+def test_what_to_look_at_is_the_winners_alone() -> None:
+    document = race()
+    for lane in document["verdict"]["lanes"][1:3]:
+        lane["patch"]["remarks"] = [{"kind": "binary"}] * 2
+    assert "to look at" not in race_end(document, width=80)
+    document["verdict"]["lanes"][0]["patch"]["remarks"] = [{"kind": "binary"}]
+    shown = race_end(document, width=80)
+    assert "codex: 1 change to look at before you land: hydra compare" in shown
+
+
+def test_an_interrupted_lane_is_not_called_held_back() -> None:
+    document = race(top=None)
+    document["verdict"]["lanes"][2] |= {"status": "interrupted", "reason": "was interrupted"}
+    row = next(it for it in race_end(document, width=80).splitlines() if "cursor-agent" in it)
+    assert row.split()[2] == "interrupted"
+
+
+def test_an_unknown_cost_is_called_unknown() -> None:
+    shown = race_end(race(), width=120)
+    assert "cost unknown" in shown
+    assert "?" not in shown
 
 
 def test_a_tie_and_a_race_that_left_nothing() -> None:

@@ -9,13 +9,15 @@ from hydra.reporters.table import Column, Styled, table
 from tests.support.sample_agents import AGENTS, CHECKS, RUNS
 
 AGENTS_AT_80 = """\
-  agent         tier          sandbox  version  health
-  claude        tier 1        ! soft   2.1.330  ready: seems signed in
-  codex         tier 1        hard     -        not installed
-  cursor-agent  experimental  ! soft   -        not probed
+  agent         kind          tools    version  health
+  claude        default       ! all    2.1.330  ready: seems signed in
+  codex         default       limited  -        not installed
+  cursor-agent  experimental  ! all    -        not probed
 
-sandbox: whether the agent's own flags can take tools away from it (hard) or not
-(soft); what holds both in a race is Hydra's confinement: `hydra doctor`
+kind: default agents race when you name none; an experimental one where you name
+it with -a and add --allow-experimental-adapters
+tools: limited where the agent's own options can forbid it some; what keeps
+every agent to its lane is Hydra's confinement: `hydra doctor`
 
 not probed: `hydra agents --allow-experimental-adapters` looks for these
 """
@@ -41,9 +43,9 @@ ready: claude; to race: hydra race "your task"
 """
 
 RUNS_AT_80 = """\
-  run                     when  task                winner        landed    cost
-  20261121t203415-k3f  2 h ago  Fix the off-by-on\u2026  claude        yes     $0.14+
-  20261121t101500-abc      now  Add a test          [broken off]  no           ?
+  run                     when  task            winner        landed        cost
+  20261121t203415-k3f  2 h ago  Fix the off-b\u2026  claude        yes     over $0.14
+  20261121t101500-abc      now  Add a test      [broken off]  no         unknown
 """
 
 
@@ -56,7 +58,7 @@ def test_agents_doctor_and_runs_at_80_columns() -> None:
 def test_one_agent_in_full() -> None:
     shown = listing.agent_text(AGENTS[0], ("claude", "-p", "it's"), width=80)
     for line in (
-        "  sandbox      ! soft",
+        "  tools        ! all",
         "  minimum      2.0.0",
         "  broken       2.1.7: loses its output",
         "  environment  ANTHROPIC_*",

@@ -14,8 +14,8 @@ warning: 3 changed files stay out (--include-dirty)
 
   lane     state      last                                                                 files  tokens    cost   time
   claude   editing    Edit src/pager.py                                                        -   18.2k   $0.11   1:32
-  codex    testing    $ pytest -q                                                              -   22.9k       ?   1:32
-  codex-2  waiting    no progress for 1:12 (limit 10:00)                                       -    3.1k       ?   1:32"""  # noqa: E501
+  codex    testing    $ pytest -q                                                              -   22.9k       -   1:32
+  codex-2  waiting    no progress for 1:12 (limit 10:00)                                       -    3.1k       -   1:32"""  # noqa: E501
 
 AT_80 = """\
 race 20261121t203415-k3f  base 4be1c02 (main)  3 lanes  confined
@@ -23,8 +23,8 @@ warning: 3 changed files stay out (--include-dirty)
 
   lane     state      last                                tokens    cost   time
   claude   editing    Edit src/pager.py                    18.2k   $0.11   1:32
-  codex    testing    $ pytest -q                          22.9k       ?   1:32
-  codex-2  waiting    no progress for 1:12 (limit 10:00)    3.1k       ?   1:32"""
+  codex    testing    $ pytest -q                          22.9k       -   1:32
+  codex-2  waiting    no progress for 1:12 (limit 10:00)    3.1k       -   1:32"""
 
 AT_40 = """\
 race 20261121t203415-k3f  base 4be1c02
@@ -126,7 +126,7 @@ def test_more_lanes_than_lines_are_summed_up() -> None:
     picture = screen.picture()
     assert "lane-9" in picture, "a lane at work is shown before those that wait"
     assert "lane-0" not in picture
-    assert picture.endswith("and 6 more lanes: 1 completed, 5 queued")
+    assert picture.endswith("and 6 more lanes: 1 finished, 5 queued")
     assert screen.history == ["race 20261121t203415-k3f  10 lanes"]
 
 
@@ -149,6 +149,6 @@ def test_closing_paints_the_last_state() -> None:
     e = Tape()
     table.event(e(93.15, "lane_ended", "codex", status="completed", seconds=93.0))
     table.close()
-    assert "codex    completed" in screen.picture()
+    assert "codex    finished" in screen.picture()
     table.close()
-    assert screen.picture().count("codex    completed") == 1
+    assert screen.picture().count("codex    finished") == 1

@@ -71,6 +71,13 @@ def test_what_is_said_of_an_event(kind: str, sub: str, data: dict[str, object], 
     assert describe(Tape()(1.0, kind, "x", sub, **data)) == said
 
 
+def test_a_long_warning_is_cut_in_the_race_and_says_where_all_of_it_is() -> None:
+    said = describe(Tape()(1.0, "run_warning", text="long " * 100))
+    assert len(said) < 220
+    assert said.endswith("(whole: hydra runs show)")
+    assert describe(Tape()(1.0, "lane_warning", "x", text="short")) == "warning: short"
+
+
 def test_the_start_says_what_the_dry_run_says() -> None:
     assert opening(next(events())) == headlines(PLAN)[:1]  # its checks are not in the sample
     assert describe(Tape()(0.0, "run_started", lanes=["a"])) == f"race {RUN}  1 lane"

@@ -21,26 +21,27 @@ from tests.support.sample_race import PLAN, RESULT, STALLED, lane_plan
 AT_80 = """\
 race 20261121t203415-k3f  ended in 10:01  1 of 3 lanes usable
 
-  lane      outcome     files  +/-     tokens   cost   time
-  claude !  completed       2  +18 -4   18.2k  $0.14   0:58
+  lane      outcome     files  +/-     tokens     cost   time
+  claude !  finished        2  +18 -4   18.2k    $0.14   0:58
       Both tests pass now. \u21b5 I changed the division to round up.
-  codex     no changes      0  -            ?      ?   1:12
+  codex     no changes      0  -            -  unknown   1:12
       Nothing to do.
-  codex-2   timed out       1  +3 -0     3.1k      ?  10:00
+  codex-2   timed out       1  +3 -0     3.1k  unknown  10:00
       patch INCOMPLETE: over 20,000 untracked files in node_modules; no progress
       for 600 s
-  ! soft sandbox (its own flags take no tool away): claude
+  ! may use any of its tools (its own options forbid none): claude
 """
 
 AT_120 = """\
 race 20261121t203415-k3f  ended in 10:01  1 of 3 lanes usable
 
-  lane      outcome     files  +/-     tokens   cost   time  why
-  claude !  completed       2  +18 -4   18.2k  $0.14   0:58  Both tests pass now. \u21b5 I changed the division to round up.
-  codex     no changes      0  -            ?      ?   1:12  Nothing to do.
-  codex-2   timed out       1  +3 -0     3.1k      ?  10:00  patch INCOMPLETE: over 20,000 untracked files in
-                                                             node_modules; no progress for 600 s
-  ! soft sandbox (its own flags take no tool away): claude
+  lane      outcome     files  +/-     tokens     cost   time  why
+  claude !  finished        2  +18 -4   18.2k    $0.14   0:58  Both tests pass now. \u21b5 I changed the division to round
+                                                               up.
+  codex     no changes      0  -            -  unknown   1:12  Nothing to do.
+  codex-2   timed out       1  +3 -0     3.1k  unknown  10:00  patch INCOMPLETE: over 20,000 untracked files in
+                                                               node_modules; no progress for 600 s
+  ! may use any of its tools (its own options forbid none): claude
 """  # noqa: E501
 
 REST = """
@@ -148,14 +149,15 @@ def test_a_large_figure_of_a_failure_is_shown_in_digits() -> None:
 
 def test_the_dry_run_shows_the_exact_lines() -> None:
     shown = plan_text(PLAN, width=80)
-    line = """  $ /usr/bin/codex exec --json --title 'it'"'"'s' < TASK\n"""
+    line = """  $ /usr/bin/codex exec --json --title 'it'"'"'s'\n"""
+    line += "  gets         the task, on its standard input\n"
     assert shown.count(line) == 2
     assert "  $ cd /var/lib/hydra/g/1f3a9c00/codex-2/shop\n" in shown
     assert "  sets         CI\n  passes on    ANTHROPIC_API_KEY, PATH\n" in shown
     assert "value-never-shown" not in shown
     assert "- an agent writes only in its lane" in shown
-    assert "limits       idle 10:00, open tool 20:00, total 1:00:00" in shown
-    assert "claude: Claude Code 2.1.330  (tier 1, ! soft sandbox, permission full-auto)" in shown
+    assert "limits       idle 10:00, one tool call 20:00, total 1:00:00" in shown
+    assert "claude: Claude Code 2.1.330  (default, ! all tools, permission full-auto)" in shown
     assert "--gone is gone from the help: left out" in shown
     assert shown.endswith("nothing was started: 3 of 3 lanes would start\n")
     assert max(map(text.width, shown.split("\n"))) <= 80
@@ -172,8 +174,8 @@ def test_the_dry_run_names_lanes_that_will_not_start() -> None:
     assert "not confined" in shown
     assert "confinement  none (bwrap was not found)" in shown
     assert "network      off" in shown
-    assert "will not start: TimedOut\n  why      no progress for 600 s" in shown
-    assert "(experimental, hard sandbox" in shown
+    assert "will not start\n  why      no progress for 600 s" in shown
+    assert "(experimental, permission" in shown
     assert "0 of 1 lane would start" in shown
 
 

@@ -134,7 +134,7 @@ def any_agent() -> Row:
     )
     hint = (
         'set `path` (the program) and `args` (the words that make it speak ACP, as ["acp"]) in'
-        " [agents.acp] of your hydra.toml"
+        " [agents.acp] of ~/.config/hydra/hydra.toml (`hydra init --user` writes one)"
     )
     return Row(
         descriptor=Descriptor(

@@ -125,7 +125,7 @@ MODE = Flag(name="--mode", purpose="for --permission plan")
 
 TABLE = (PRINT, FORMAT, TRUST, FORCE, WORKSPACE, MODEL, RESUME, MODE)
 
-MAY_STAY = "its process is known not to exit at times: the idle limit ends it then"
+MAY_STAY = "at times it does not exit when it is done: the idle limit ends it then"
 
 NEW_CHAT = "Cursor Agent begins a new chat without a word where it does not know the session"
 

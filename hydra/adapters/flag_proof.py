@@ -30,7 +30,7 @@ def unproved_flags(adapter: Adapter, detected: DetectResult, args: Sequence[str]
     reason = _out_of_range(descriptor, detected.version)
     carrying = [name for name in names if name not in hidden and _carries(adapter, detected, name)]
     if reason and carrying:
-        warnings.append(f"nothing proves {', '.join(carrying)} of {label}: {reason}")
+        warnings.append(f"{', '.join(carrying)} of {label} may not work: {reason}")
     return warnings
 
 
@@ -59,7 +59,7 @@ def _is_shown(descriptor: Descriptor, detected: DetectResult, name: str) -> bool
 def _out_of_range(descriptor: Descriptor, version: str) -> str:
     """Why its version is none that Hydra knows; "" where it is one."""
     if not descriptor.minimum_version:
-        return "its adapter names no version that was tried"
+        return "no version of it was tried"
     if not version:
         return "its version is not known"
     older = versions.older(version, descriptor.minimum_version)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hydra import executables, paths
 from hydra.app import guesses
 from hydra.app.tried import problems
 from hydra.errors import Refused, UsageError
@@ -50,6 +51,33 @@ def propose(start: Path) -> Initial:
     return replace(initial, text="\n".join(_lines(initial, failing)) + "\n")
 
 
+def users_own() -> Initial:
+    """The user's own hydra.toml, which all repositories have; all of it is commented out."""
+    path = paths.user_config_file(executables.users_environment())
+    return Initial(path=path, text=_USERS_OWN, copies=(), setup=())
+
+
+_USERS_OWN = """\
+# Your own settings of Hydra, for every repository. All of them: docs/configuration.md.
+# A line that starts with # and no space is a setting: take the # away to set it.
+[race]
+# Who races where -a names nobody.
+#agents = ["claude", "2xcodex"]
+#max_parallel = 4
+
+# A name of your own for an agent as you set it: -a careful
+#[profiles.careful]
+#agent = "claude"
+#effort = "high"
+
+# Where an agent's program is. Any that speaks the Agent Client Protocol:
+# -a acp --allow-experimental-adapters (docs/agents/acp.md).
+#[agents.acp]
+#path = "~/bin/my-agent"
+#args = ["acp"]
+"""
+
+
 def _lines(initial: Initial, failing: Mapping[str, str]) -> Iterator[str]:
     yield "# What a race of Hydra needs to know of this repository. Every setting:"
     yield "# docs/configuration.md of Hydra; what is not set here has its default."
@@ -79,6 +107,8 @@ def _toml(values: tuple[str, ...]) -> str:
 def write(initial: Initial) -> Initial:
     """Writes the file. Raises `UsageError` where something of that name is there already."""
     try:
+        if not initial.path.parent.exists():  # that of the user's own settings
+            initial.path.parent.mkdir(parents=True)
         with initial.path.open("x", encoding="utf-8") as file:
             file.write(initial.text)
     except FileExistsError:

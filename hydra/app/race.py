@@ -37,7 +37,7 @@ from hydra.app.record import (
 )
 from hydra.app.room import places
 from hydra.app.scene import Scene
-from hydra.app.signals import cancelled_by_signal, cancelled_once, end_by, heard
+from hydra.app.signals import cancelled_by_signal, cancelled_once, end_by, heard, pending
 from hydra.app.starting import NeverBegun, startable
 from hydra.app.views import view_source
 from hydra.errors import EXIT_OK, NoAgentReady, Refused
@@ -144,7 +144,7 @@ async def _raced(
     result: RaceResult | None = None
     try:
         # What the race no longer answers waits until its record says that it has ended.
-        with signals():
+        with signals() as late:
             frozen = paths.ground_dir(scene.state, planned.run, FROZEN)
             async with linked_aside(planned, scene.repository, frozen, links) as dependencies:
                 sights = Sights(view, dependencies)
@@ -155,6 +155,7 @@ async def _raced(
             result = replace(result, folder=store.folder)
             if not (at_once and left_standing(planned, result)):
                 result = await trio.to_thread.run_sync(close_record, scene, store, planned, result)
+            result = replace(result, interrupted=result.interrupted or await pending(late))
         with trio.CancelScope() as insisted:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(cancelled_by_signal, insisted)

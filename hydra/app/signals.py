@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import trio
 
@@ -30,6 +30,20 @@ def end_by(number: int) -> None:
         raise KeyboardInterrupt
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
+
+
+async def pending(received: AsyncIterator[int]) -> int:
+    """The first signal that has come already; 0 for none. It takes what came, so that nothing
+    comes of it any more."""
+    first = 0
+    with trio.move_on_after(_LOOK):
+        async for number in received:
+            first = first or number
+    return first
+
+
+_LOOK = 0.01
+"""Seconds in which a signal that has come is taken."""
 
 
 async def heard(

@@ -12,18 +12,20 @@ if TYPE_CHECKING:
     from hydra.app.init import Initial
 
 
-@click.command(cls=Command, examples=("hydra init", "hydra init --print", "hydra init --json"))
+@click.command(cls=Command, examples=("hydra init", "hydra init --print", "hydra init --user"))
 @click.option("--print", "only_print", is_flag=True, help="Print it; write nothing.")
+@click.option("--user", is_flag=True, help="Write your own file, for all repositories.")
 @json_option
-def command(only_print: bool, as_json: bool) -> None:
+def command(only_print: bool, user: bool, as_json: bool) -> None:
     """Write a short hydra.toml at the repository's top; never overwrite one.
 
     The checks in it were guessed from package.json, pyproject.toml, Cargo.toml, go.mod and the
-    like, and tried: they start here.
+    like, and tried: they start here. What a repository may not
+    say, as which program an agent is, goes into your own file: --user.
     """
     from hydra.app import init
 
-    initial = init.propose(Path.cwd())
+    initial = init.users_own() if user else init.propose(Path.cwd())
     if not only_print:
         initial = init.write(initial)
     if as_json:
@@ -35,10 +37,12 @@ def command(only_print: bool, as_json: bool) -> None:
     else:
         from hydra.reporters.text import clean
 
-        sys.stdout.write(f"wrote {clean(str(initial.path))}\n{_next_step(initial)}")
+        sys.stdout.write(f"wrote {clean(str(initial.path))}\n{_next_step(initial, user=user)}")
 
 
-def _next_step(initial: "Initial") -> str:
+def _next_step(initial: "Initial", *, user: bool) -> str:
+    if user:
+        return "next: take the # away from a line to set it\n"
     if initial.checks:
         return 'next: look at it, then hydra race "what is to be done"\n'
     return "no check that starts here was found: name one in it, or race with --check\n"

@@ -211,7 +211,7 @@ def _may_go(losses: Sequence[Loss], *, asked: bool, said: bool) -> bool:
         from hydra.errors import UsageError
 
         raise UsageError(
-            "nothing was removed: there is nobody to ask",
+            "nothing was removed: without a terminal you cannot be asked",
             hint="add --yes to remove, or --dry-run to see what would go",
         )
     if not said:

@@ -102,6 +102,12 @@ _EFFORTS = tuple(effort.value for effort in Effort)
 MODEL = r"[A-Za-z0-9][\w.:/@\[\]+-]*"
 
 
+_OWN_PROGRAM = (
+    'a program of your own needs an entry in your own settings: docs/configuration.md, "An agent of'
+    ' your own"'
+)
+
+
 def lane_spec(item: str) -> str:
     """An agent or a profile, with copies, a model, an effort."""
     if not re.fullmatch(rf"[A-Za-z0-9][\w.-]*(@({'|'.join(_EFFORTS)})|:{MODEL})?", item):
@@ -112,7 +118,10 @@ def lane_spec(item: str) -> str:
             options = " ".join(f"-a {name}" for name in names)
             hint = f"name each by itself: {options}"
             raise ConfigError(f'"{item}" is not one agent, but {len(names)}', hint=hint)
-        raise ConfigError(f'"{item}" is not an agent: write claude, 2xclaude or claude:opus@high')
+        raise ConfigError(
+            f'"{item}" is not an agent: write claude, 2xclaude or claude:opus@high',
+            hint=_OWN_PROGRAM if "/" in item else "",
+        )
     return item
 
 

@@ -8,7 +8,10 @@ from hydra.adapters.contract import Descriptor, Sessions
 from hydra.model import Tier
 
 TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
-"""A tier as people read it."""
+"""A tier as people read it where agents are proved,"""
+
+KINDS = {Tier.TIER1: "default", Tier.EXPERIMENTAL: "experimental"}
+"""and where they are chosen: the default ones race when none is named."""
 
 
 def facts(one: Descriptor) -> list[tuple[str, str]]:
@@ -21,7 +24,7 @@ def facts(one: Descriptor) -> list[tuple[str, str]]:
         ("effort", _pairs({key.value: word for key, word in one.efforts.items()})),
         ("budget", f"itself keeps {', '.join(one.budgets)}" if one.budgets else ""),
         ("tiers", ", ".join(one.service_tiers)),
-        ("models", f"of {', '.join(one.families)}" if one.families else "of any provider"),
+        ("models", f"only {', '.join(one.families)}" if one.families else "of any provider"),
         ("local", "can be led to a model server on this machine" if one.local_models else ""),
         *(("installs", way) for way in more),
         ("sessions", _sessions(one.sessions)),

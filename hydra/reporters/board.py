@@ -21,10 +21,11 @@ QUIET = 60.0
 """Seconds without progress after which a lane's row says so."""
 
 STATUS_WORDS: Mapping[str, str] = {
-    status.value: status.value.replace("_", " ") for status in Status
+    **{status.value: status.value.replace("_", " ") for status in Status},
+    Status.COMPLETED.value: "finished",  # says nothing of what its patch is worth
 }
 STATE_STYLES: Mapping[str, str] = {
-    "completed": "good",
+    "finished": "good",
     "no changes": "warn",
     "failed": "bad",
     "timed out": "bad",
@@ -145,7 +146,7 @@ def _waiting(row: Row, event: Event) -> Row:
 
 
 def _opening(row: Row, event: Event) -> Row:
-    return Row(lane=row.lane, state="opening", since=event.mono, progress=event.mono)
+    return Row(lane=row.lane, state="preparing", since=event.mono, progress=event.mono)
 
 
 def _again(row: Row, event: Event) -> Row:

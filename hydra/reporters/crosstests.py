@@ -12,7 +12,7 @@ from hydra.reporters.wrapping import wrapped
 SHOWN = 20
 """Tests that are listed, those that tell patches apart first; with more, the others are counted."""
 
-SIGNS = {"passed": "+", "failed": "x", "not run": ".", "not tried": "?", "own": "o"}
+SIGNS = {"passed": "+", "failed": "x", "not run": ".", "not tried": "?"}
 """A cell in one character."""
 
 _STYLES = {"passed": "good", "failed": "bad"}
@@ -86,4 +86,5 @@ def _end_of(name: str, room: int) -> str:
 
 
 def _cell(said: str, *, words: bool) -> Cell:
-    return Styled(said if words else SIGNS.get(said, "?"), _STYLES.get(said, ""))
+    end = "passed" if said == "own" else said  # whose test it is stands beside it
+    return Styled(end if words else SIGNS.get(end, "?"), _STYLES.get(end, ""))

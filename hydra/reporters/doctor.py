@@ -55,7 +55,9 @@ def _sum(rows: Sequence[tuple[AgentRow, Health]]) -> str:
     """`ready: claude, codex`, and how to race one."""
     ready = [row.descriptor for row, health in rows if health.state is State.READY]
     if not ready:
-        return "no agent is ready"
+        unseen = any(health.state is State.NOT_PROBED for _, health in rows)
+        more = f"; for the experimental ones: hydra doctor {EXPERIMENTAL_FLAG}" if unseen else ""
+        return f"neither Claude Code nor Codex is ready{more}" if unseen else "no agent is ready"
     tier1 = any(descriptor.tier is Tier.TIER1 for descriptor in ready)
     line = 'hydra race "your task"' if tier1 else race_line(ready[0])
     return f"ready: {', '.join(descriptor.key for descriptor in ready)}; to race: {line}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hydra.config.units import format_duration
 from hydra.model import Budget, LanePlan, Limits, RacePlan, Retry
-from hydra.reporters.agent_facts import TIERS
+from hydra.reporters.agent_facts import KINDS
 from hydra.reporters.errors import failure_details, labelled
 from hydra.reporters.style import paint
 from hydra.reporters.text import clean, command_line, duration, plural, quote, size, wrap
@@ -14,6 +14,8 @@ from hydra.sandbox import View
 
 _NAMED = 5
 """Dependencies that are named; a project may have a file for each language."""
+
+_STDIN = "the task, on its standard input"
 
 _NETWORK = {None: "as each CLI itself has it", True: "on", False: "off"}
 
@@ -121,7 +123,7 @@ def _fact(label: str, said: str, width: int | None, indent: int = 2) -> list[str
 
 def _limits(limits: Limits) -> str:
     return (
-        f"idle {duration(limits.idle)}, open tool {duration(limits.tool)}, "
+        f"idle {duration(limits.idle)}, one tool call {duration(limits.tool)}, "
         f"total {duration(limits.total)}, set-up {duration(limits.setup)}; "
         f"then INT, {limits.grace_int:g} s, TERM, {limits.grace_term:g} s, KILL"
     )
@@ -154,10 +156,10 @@ def _retention(limits: Limits) -> str:
 
 def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
     head = f"{lane.lane.id}: {' '.join((clean(lane.label), clean(lane.version))).strip()}"
-    traits = [TIERS[lane.tier]]
+    traits = [KINDS[lane.tier]]
     if lane.third_party:
         traits.append(f"third party: {clean(str(lane.third_party))}")
-    traits.append("! soft sandbox" if lane.soft_sandbox else "hard sandbox")
+    traits += ["! all tools"] if lane.soft_sandbox else []
     if lane.remote:
         traits.append(f"! runs on {clean(lane.remote.target)}")
     if lane.lane.profile and lane.lane.profile != lane.lane.id:
@@ -170,11 +172,15 @@ def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
     lines = [f"{paint(head, 'bold', color)}  ({', '.join(traits)})"]
     if lane.failure is not None:
         failure = lane.failure.as_dict()
-        lines.append(f"  {paint('will not start', 'bad', color)}: {clean(lane.failure.kind)}")
+        lines.append(f"  {paint('will not start', 'bad', color)}")
         lines += labelled("why", clean(lane.failure.message), width)
         lines += failure_details(failure, width)
     elif lane.command is not None:
-        lines += [f"  $ cd {quote(str(lane.command.cwd))}", f"  $ {_shown(lane)}"]
+        lines += [
+            f"  $ cd {quote(str(lane.command.cwd))}",
+            f"  $ {command_line(lane.command.argv)}",
+        ]
+        lines += _fact("gets", _STDIN if lane.command.stdin is not None else "", width)
         lines += _fact("sets", ", ".join(sorted(name for name, _ in lane.command.env)), width)
         lines += _fact("passes on", ", ".join(sorted(lane.env_names)), width)
         lines += _fact("left out", ", ".join(lane.command.dropped), width)
@@ -190,12 +196,6 @@ def _budget(budget: Budget) -> str:
         plural(budget.tool_calls, "tool call") if budget.tool_calls else "",
     )
     return ", ".join(filter(None, parts))
-
-
-def _shown(lane: LanePlan) -> str:
-    assert lane.command is not None
-    line = command_line(lane.command.argv)
-    return line if lane.command.stdin is None else f"{line} < TASK"
 
 
 def _verdict(plan: RacePlan) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from hydra.reporters import ranking
 from hydra.reporters.fields import Data, number, record, records, strings, text
 from hydra.reporters.style import paint
-from hydra.reporters.summary import plans, status_word, why
+from hydra.reporters.summary import plans, status_word, warnings, why
 from hydra.reporters.table import Cell, Column, Styled, table
 from hydra.reporters.text import clean, cut, duration, gist, plural, quote
 from hydra.reporters.text import width as cells
@@ -63,14 +63,23 @@ def answer(verdict: Data, lanes: Sequence[Data]) -> str:
     if not any(number(record(lane, "patch"), "files") for lane in lanes):
         return "No lane left a patch."
     if verdict.get("checked") is False:
-        first = f"; {top} comes first" if top and len(lanes) > 1 else ""
-        return f"No check ran, so nothing is proved{first}."
+        return f"No check ran, so nothing is proved{_unchecked(top, lanes)}."
     if top:
         mine = next(lane for lane in lanes if text(lane, "lane") == top)
         return f"Land {top}: {gist(text(mine, 'reason'))}."
     if tied := ranking.tied_for_first(verdict):
         return f"{ranking.named(tied)} are tied: nothing that was tested tells them apart."
     return "No patch is proved." if verdict else "The patches could not be compared."
+
+
+def _unchecked(top: str, lanes: Sequence[Data]) -> str:
+    """What can be told of lanes without a check: which comes first, which are held back."""
+    held = [text(it, "lane") for it in lanes if ranking.word(it) == ranking.STATES["held_back"]]
+    are = "is" if len(held) == 1 else "are"
+    first = f"{top} comes first" if top and len(lanes) > 1 else ""
+    against = f"{ranking.named(held)} {are} held back" if held else ""
+    parts = ", ".join(part for part in (first, against) if part)
+    return f"; {parts}" if parts else ""
 
 
 def _table(verdict: Data, lanes: Sequence[Data], width: int | None, color: bool) -> list[str]:
@@ -96,7 +105,7 @@ def _row(lane: Data, verdict: Data) -> list[Cell]:
         text(lane, "lane"),
         Styled(ranking.word(lane), ranking.style(lane)) if verdict else status_word(lane),
         plus_minus(patch) if number(patch, "files") else "-",
-        spent(lane),
+        "cost unknown" if (cost := spent(lane)) == "unknown" else cost,
         duration(number(lane, "seconds")),
     ]
 
@@ -118,7 +127,7 @@ def lane_why(lane: Data, top: Data, verdict: Data) -> str:
             *names
         }:
             return "the very same patch"
-    return "the same, larger" if _size(lane) > _size(top) else "the same"
+    return "same result, larger patch" if _size(lane) > _size(top) else "same result"
 
 
 def _proof(lane: Data) -> str:
@@ -158,13 +167,20 @@ def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
 
 def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
     """What is not shown, counted."""
-    warned = [*strings(document, "warnings")]
-    warned += [line for lane in records(document, "lanes") for line in strings(lane, "warnings")]
-    looks = sum(len(records(record(lane, "patch"), "remarks")) for lane in lanes)
-    if warned:
-        yield f"{plural(len({*warned}), 'warning')}: hydra runs show"
-    if looks:
-        yield f"{plural(looks, 'change')} to look at before you land: hydra compare"
+    if warned := warnings(document):
+        yield f"{plural(len(warned), 'warning')}: hydra runs show"
+    verdict = record(document, "verdict")
+    for lane in _first(verdict, lanes):
+        if looks := len(records(record(lane, "patch"), "remarks")):
+            name = clean(text(lane, "lane"))
+            yield f"{name}: {plural(looks, 'change')} to look at before you land: hydra compare"
+
+
+def _first(verdict: Data, lanes: Sequence[Data]) -> list[Data]:
+    """Those that one may land next: the winner, the tied, else the first that left a patch."""
+    names = [text(verdict, "top")] if text(verdict, "top") else ranking.tied_for_first(verdict)
+    patched = [lane for lane in lanes if number(record(lane, "patch"), "files")]
+    return [lane for lane in patched if text(lane, "lane") in names] or patched[:1]
 
 
 def _fitted(parts: Sequence[str], width: int | None) -> list[str]:

@@ -113,10 +113,12 @@ def _landed(row: RunRow) -> Cell:
 
 
 def _spent(spending: Spending) -> str:
-    """`$0.14`; `$0.14+` where an agent did not say what it cost."""
-    more = "" if spending.whole or spending.dollars is None else "+"
+    """`$0.14`; `over $0.14` where an agent did not say what it cost."""
+    if spending.dollars is None:
+        return "unknown"
+    over = "" if spending.whole else "over "
     about = "~" if spending.reckoned else ""
-    return f"{about}{cost(spending.dollars)}{more}"
+    return f"{over}{about}{cost(spending.dollars)}"
 
 
 def _lane_words(row: RunRow) -> str:

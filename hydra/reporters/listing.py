@@ -11,7 +11,7 @@ from hydra.health import Health, State, Trouble, judge
 from hydra.lanes import EXPERIMENTAL_FLAG
 from hydra.model import CapabilitySet, DetectResult, SignIn
 from hydra.reporters import agent_facts
-from hydra.reporters.agent_facts import TIERS
+from hydra.reporters.agent_facts import KINDS
 from hydra.reporters.fields import Data, text
 from hydra.reporters.style import paint
 from hydra.reporters.table import Cell, Column, Styled, table
@@ -50,18 +50,22 @@ class AgentRow:
 
 
 def tier_words(descriptor: Descriptor) -> str:
-    """`tier 1`, `experimental`, or `third party`, which is experimental too."""
-    return "third party" if descriptor.third_party else TIERS[descriptor.tier]
+    """`default`, `experimental`, or `third party`, which is experimental too."""
+    return "third party" if descriptor.third_party else KINDS[descriptor.tier]
 
 
 def sandbox_mark(descriptor: Descriptor) -> str:
-    """`hard`, or `! soft`: a sign and a word."""
-    return "hard" if descriptor.sandbox == "hard" else "! soft"
+    """Which of its tools an agent's own options can forbid it: a sign and a word."""
+    return "limited" if descriptor.sandbox == "hard" else "! all"
 
 
-_SANDBOX = (
-    "sandbox: whether the agent's own flags can take tools away from it (hard) or not (soft); what"
-    " holds both in a race is Hydra's confinement: `hydra doctor`"
+_TOOLS = (
+    "tools: limited where the agent's own options can forbid it some; what keeps every agent to its"
+    " lane is Hydra's confinement: `hydra doctor`"
+)
+_KINDS = (
+    "kind: default agents race when you name none; an experimental one where you name it with -a"
+    f" and add {EXPERIMENTAL_FLAG}"
 )
 
 
@@ -70,14 +74,14 @@ def agents_table(rows: Sequence[AgentRow], *, width: int | None, color: bool = F
     wide = width is None or width >= WIDE
     columns = (
         Column("agent"),
-        Column("tier"),
-        Column("sandbox"),
+        Column("kind"),
+        Column("tools"),
         Column("version", least=8),
-        *([Column("proved", least=7)] if wide else []),
+        *([Column("tried", least=7)] if wide else []),
         Column("health", wraps=True, least=20),
     )
     lines = table([_agent_cells(row, wide) for row in rows], columns, width, color)
-    lines += ["", *wrapped(_SANDBOX, width, 0, least=20)]
+    lines += ["", *(part for it in (_KINDS, _TOOLS) for part in wrapped(it, width, 0, least=20))]
     if any(row.health.state is State.NOT_PROBED for row in rows):
         look = f"not probed: `hydra agents {EXPERIMENTAL_FLAG}` looks for these"
         lines += ["", *wrapped(look, width, 0, least=20)]
@@ -134,9 +138,9 @@ def agent_text(
     facts = [
         ("label", one.label),
         ("homepage", one.homepage),
-        ("tier", TIERS[one.tier]),
+        ("kind", KINDS[one.tier]),
         ("third party", _origin(one)),
-        ("sandbox", sandbox_mark(one)),
+        ("tools", sandbox_mark(one)),
         (
             "programs",
             ", ".join((*one.binaries, *(f"{n} (if proved)" for n in one.generic_binaries))),
@@ -153,7 +157,7 @@ def agent_text(
         *_found_facts(found),
         ("health", _health_words(row.health)),
         ("next", row.health.next),
-        ("proved", row.proved),
+        ("tried", row.proved),
     ]
     lines = [paint(clean(one.key), "bold", color), *fact_lines(facts, width)]
     lines += ["", "capabilities"]

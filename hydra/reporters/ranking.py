@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from hydra.judge.verdict import may_land, way_to_land
+from hydra.model import Status
 from hydra.reporters import checks
 from hydra.reporters.board import STATUS_WORDS
 from hydra.reporters.fields import Data, number, record, records, strings, text
@@ -69,10 +70,12 @@ def state_words(lane: Data) -> str:
 
 
 def word(lane: Data) -> str:
-    """Its state; how it ended, where it left no patch."""
+    """Its state; how it ended, where it left no patch or came to no end of its own."""
+    ending = STATUS_WORDS.get(text(lane, "status"), "")
     if number(lane, "rank") is None:
-        return STATUS_WORDS.get(text(lane, "status")) or "no patch"
-    return state_words(lane)
+        return ending or "no patch"
+    stopped = bool(ending) and text(lane, "status") != Status.COMPLETED.value
+    return ending if stopped and text(lane, "state") == "held_back" else state_words(lane)
 
 
 def style(lane: Data) -> str:
@@ -81,11 +84,9 @@ def style(lane: Data) -> str:
 
 
 def place(lane: Data) -> str:
-    """Its rank; `=1` where it shares that, `-` where there is nothing to rank."""
+    """Its rank, which lanes that are tied share; `-` where there is nothing to rank."""
     rank = number(lane, "rank")
-    if rank is None:
-        return checks.NOTHING
-    return f"{'=' if strings(lane, 'tied') else ''}{rank:.0f}"
+    return checks.NOTHING if rank is None else f"{rank:.0f}"
 
 
 def tied_for_first(verdict: Data) -> list[str]:
@@ -125,7 +126,9 @@ def sure(verdict: Data) -> str:
     how, share, why = gist(text(told, "word")), number(told, "share"), gist(text(told, "why"))
     if not how or (share is None and not why):
         return ""
-    often = "" if share is None else f"winners like this one were right in {share:.0%} of {_RACES}"
+    if share is None:
+        return f"how sure this is was not measured: {why}"
+    often = f"winners like this one were right in {share:.0%} of {_RACES}"
     return f"confidence: {how}: {'; '.join(part for part in (often, why) if part)}"
 
 

@@ -46,7 +46,7 @@ def summary(
         [*_table(lanes, verdict, width, color), *_soft(lanes), *_tries(lanes, width)],
         ranking.says(verdict, width, color),
         *(_failure(lane, width, color) for lane in lanes if _failed(lane)),
-        _remarks(document, lanes, width, color),
+        _remarks(document, width, color),
         looks(lanes, width),
         plans(document),
         next_steps if steps else [],
@@ -168,17 +168,23 @@ def _numbers(error: Data) -> str:
     return "".join(shown)
 
 
-def _remarks(document: Data, lanes: list[Data], width: int | None, color: bool) -> list[str]:
+def _remarks(document: Data, width: int | None, color: bool) -> list[str]:
+    remarks = warnings(document)
+    if not remarks:
+        return []
+    return [paint("warnings", "warn", color), *bullets(remarks, width)]
+
+
+def warnings(document: Data) -> list[str]:
+    """Those of the race, of its base and of its lanes, in that order."""
     remarks = [clean(line) for line in strings(document, "warnings")]
     remarks += [f"base: {line}" for line in checks.remarks(document, "baseline")]
-    for lane in lanes:
+    for lane in records(document, "lanes"):
         name = clean(text(lane, "lane"))
         patch = record(lane, "patch")
         noted = (*strings(patch, "notes"), *strings(lane, "warnings"), *checks.remarks(lane))
         remarks += [f"{name}: {clean(line)}" for line in noted]
-    if not remarks:
-        return []
-    return [paint("warnings", "warn", color), *bullets(remarks, width)]
+    return remarks
 
 
 def plans(document: Data) -> list[str]:

@@ -217,9 +217,9 @@ def duration(seconds: float | None) -> str:
 
 
 def tokens(count: float | None) -> str:
-    """A number of tokens as `912`, `18.2k` or `1.3M`; unknown is `?`, never zero."""
+    """A number of tokens as `912`, `18.2k` or `1.3M`; unknown is `-`, never zero."""
     if count is None or not 0 <= count < math.inf:
-        return "?"
+        return "-"
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if count >= size * 0.99995:
             return f"{count / size:.1f}{unit}"
@@ -227,19 +227,16 @@ def tokens(count: float | None) -> str:
 
 
 def cost(dollars: float | None) -> str:
-    """US dollars as `$0.11`; unknown is `?`, and less than a cent is not shown as nothing."""
+    """US dollars as `$0.11`; unknown is `-`, and less than a cent is not shown as nothing."""
     if dollars is None or not 0 <= dollars < math.inf:
-        return "?"
+        return "-"
     return "<$0.01" if 0 < dollars < 0.01 else f"${dollars:,.2f}"
 
 
 def size(count: float | None) -> str:
-    """Bytes as `412 B`, `3.4 MB`, or `256 MiB` where it is a whole number of those."""
+    """Bytes as `412 B`, `3.4 MB`: one kind of unit, whatever a limit was written in."""
     if count is None or not 0 <= count < math.inf:
         return "?"
-    for unit, name in ((1024**3, "GiB"), (1024**2, "MiB")):
-        if count >= unit and count % unit == 0:
-            return f"{count / unit:.0f} {name}"
     for power, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= power:
             return f"{count / power:.1f}".removesuffix(".0") + f" {name}"

@@ -40,6 +40,7 @@ def verdict_document(
         "says": verdict.says,
         "mergeable": mergeable,
         "checked": verdict.checked,
+        "interrupted": result.get("interrupted") or None,
         "confidence": asdict(verdict.confidence),
         "lanes": [
             _lane(one, lanes[one.lane], told.get(one.lane, {}), evidence, touched)

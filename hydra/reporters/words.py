@@ -18,6 +18,9 @@ LOUD = frozenset(
 """Kinds a person must not miss: they stay on the screen above the live table."""
 
 
+_WARNING = 180
+"""Characters of a warning while a race runs; `hydra runs show` has all of it."""
+
 _REASON = 120
 """Characters of what speaks against a patch; `hydra compare` has all of it."""
 
@@ -91,8 +94,8 @@ def _often(data: Data) -> str:
 
 
 def soft_mark(names: list[str]) -> str:
-    """The sign and the words that mark agents whose own sandbox is soft; "" for none."""
-    sign = "! soft sandbox (its own flags take no tool away)"
+    """The sign and the words for agents whose own options take no tool away; "" for none."""
+    sign = "! may use any of its tools (its own options forbid none)"
     return f"{sign}: {clean(', '.join(names))}" if names else ""
 
 
@@ -110,6 +113,13 @@ def _agent(event: Event) -> str:
     if event.kind == "completed":
         return f"says it is done: {gist(text(data, 'text'))}".removesuffix(": ")
     return ""
+
+
+def _warning(data: Data) -> str:
+    whole = gist(text(data, "text"), len(text(data, "text")))
+    if len(whole) <= _WARNING:
+        return f"warning: {whole}"
+    return f"warning: {gist(whole, _WARNING)} (whole: hydra runs show)"
 
 
 def _run_ended(data: Data) -> str:
@@ -178,7 +188,9 @@ def spent(lane: Data) -> str:
     """What a lane cost: as its agent told it, else as it is reckoned from its tokens, marked so."""
     told = number(record(lane, "usage"), "cost_usd")
     reckoned = number(record(lane, "usage_estimate"), "cost_usd")
-    return cost(told) if told is not None or reckoned is None else f"~{cost(reckoned)}"
+    if told is None and reckoned is None:
+        return "unknown"
+    return cost(told) if told is not None else f"~{cost(reckoned)}"
 
 
 def tries(lane: Data) -> str:
@@ -222,13 +234,13 @@ def _lane_ended(data: Data) -> str:
 
 
 _TELL: Mapping[str, Callable[[Data], str]] = {
-    "run_warning": lambda data: f"warning: {gist(text(data, 'text'))}",
+    "run_warning": _warning,
     "run_interrupted": _interrupted,
     "run_ended": _run_ended,
     "lane_waiting": lambda data: "waits: other lanes run first",
     "lane_opening": lambda data: "making its copy of the checkout",
     "lane_opened": lambda data: "its copy is ready",
-    "lane_warning": lambda data: f"warning: {gist(text(data, 'text'))}",
+    "lane_warning": _warning,
     "setup_started": lambda data: f"set-up: {_command(data)}",
     "setup_ended": _setup_ended,
     "agent_started": lambda data: "agent started",

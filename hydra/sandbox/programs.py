@@ -36,7 +36,7 @@ from hydra.sandbox.view import is_system
 _DEPTH = 8
 """Interpreters of interpreters."""
 
-_BESIDE = "beside a folder on PATH"
+_BESIDE = "libraries of programs on PATH"
 
 _HEAD = 512
 """Bytes of a program in which its interpreter is named."""

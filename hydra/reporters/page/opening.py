@@ -27,7 +27,11 @@ def opening(verdict: Data, plans: Mapping[str, str]) -> Json:
         says, _, why = clean(answer(verdict, lanes)).partition(": ")
         why, help = why or _why(verdict, lanes), _help(verdict, lanes, patched)
     lines = _lines(verdict, lanes) if patched and not landed else []
-    return {"says": says.rstrip("."), "why": _sentence(why), "help": help, "lines": lines}
+    why = f"{_INTERRUPTED} {_sentence(why)}" if verdict.get("interrupted") else _sentence(why)
+    return {"says": says.rstrip("."), "why": why.strip(), "help": help, "lines": lines}
+
+
+_INTERRUPTED = "The race was interrupted: what follows is of the work done until then."
 
 
 _ASKED = "this race asked for plans and not for patches, so there is nothing to land"
