@@ -16,7 +16,7 @@ from hydra.judge.evidence import NotTried
 from hydra.judge.rank import verdict
 from hydra.judge.verdict import LaneVerdict, Verdict
 from hydra.model import Check
-from tests.support.evidences import cross, evidence, file, lane, plain, protected, result
+from tests.support.evidences import PYTEST, cross, evidence, file, lane, plain, protected, result
 
 UP, DOWN, NEW = "t.py::test_up", "t.py::test_down", "t.py::test_new"
 FAILING = result({UP: True, DOWN: False}, name="_base")
@@ -136,6 +136,12 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             result({UP: True, DOWN: False}),
             "broken",
             "no test passes with it; on the base 1 passed",
+        ),
+        (
+            plain(False, PYTEST),
+            result({UP: True, DOWN: False}),
+            "broken",
+            "pytest fails and names no test; on the base 1 passed",
         ),
         (ended_by_a_module(), result(MANY), "broken", "no test passes with it"),
         (

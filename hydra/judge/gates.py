@@ -11,9 +11,9 @@ from hydra.checks.record import CheckResult, Status
 from hydra.judge.evidence import Evidence, Trial
 from hydra.judge.finding import Finding
 from hydra.judge.standing import PutBack, Standing
-from hydra.judge.tampering.places import exists, is_tests
+from hydra.judge.tampering.places import existed, exists, is_tests
 from hydra.judge.verdict import Reason
-from hydra.judge.words import fail, number_of, some
+from hydra.judge.words import fail, joined, number_of, some
 
 _CONFIGURING = ("test_configuration", "check_file")
 _REACHING = "tests_reach"
@@ -26,12 +26,13 @@ def gates(
     evidence: Evidence,
 ) -> tuple[Reason, ...]:
     """Every gate that holds `mine` back, a sentence each; () where it is mergeable."""
+    put_back = tuple(_put_back(mine, all_of_them, findings))
     return (
         *of_ending(mine),
         *of_checks(mine),
         *_protected_paths(mine, evidence.protected),
         *_findings(findings),
-        *_put_back(mine, all_of_them, findings),
+        *(put_back or _undone(mine)),
         *_skipped(mine, findings),
         *_lost(mine, findings, evidence.baseline),
         *_silent(mine, evidence.baseline),
@@ -83,7 +84,7 @@ def _put_back(
 ) -> Iterator[Reason]:
     """What is suspect is a gate where the base's own, put back, fail or cannot run."""
     suspects = [one for one in findings if one.weight == "suspect"]
-    alone = mine.whole if mine.tests_only is None else mine.tests_only
+    alone = mine.tests_alone
     for one in suspects:
         if one.kind in _CONFIGURING or (one.kind == _REACHING and mine.tests_only is None):
             # What fails with the tests alone put back is not the configuration's.
@@ -99,6 +100,17 @@ def _put_back(
             yield _gate(f"{one.text}; {told}", file=file, path=one.path, line=one.line)
 
 
+def _undone(mine: Standing) -> Iterator[Reason]:
+    """A check that names no test, failed on the base, and passes with the lane's own version of
+    its tests alone, where reading the patch has shown nothing (a language that is not read)."""
+    names = [name for name in mine.tests_alone.undone if name in mine.whole_checks]
+    changed = [it.path for it in mine.lane.files if existed(it) and is_tests(it.path)]
+    if not (names and changed):
+        return
+    passes = f"{joined(names)} pass{'es' * (len(names) == 1)} only with its own {some(changed)}"
+    yield _gate(f"{passes}; the base's version still fails", path=changed[0])
+
+
 _SKIPPING = ("skip_added", "expected_failure_added")
 
 
@@ -107,7 +119,7 @@ def _skipped(mine: Standing, findings: Sequence[Finding]) -> Iterator[Reason]:
     has shown no skip."""
     if any(one.kind in _SKIPPING for one in findings):
         return
-    alone = mine.whole if mine.tests_only is None else mine.tests_only
+    alone = mine.tests_alone
     for result in mine.lane.checks:
         found = result.comparison
         names = [name for name in (found.skipped if found else ()) if name in alone.fails]

@@ -22,7 +22,8 @@ class PutBack:
     `fails` are ids that fail so and do not fail with the lane's own version of the tests, by
     whether they failed on the base too; `too` those that fail so and with its own. `mends` are
     ids that fail on the base and pass so. `stopped` are sentences of checks that could not run, or
-    that failed without naming a test. `known` False: it was to be tried, and was not to its end.
+    that failed without naming a test; `undone` the names of the latter. `known` False: it was to
+    be tried, and was not to its end.
     """
 
     trial: Trial | None = None
@@ -30,6 +31,7 @@ class PutBack:
     too: tuple[str, ...] = ()
     mends: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
     known: bool = True
 
     @property
@@ -78,6 +80,11 @@ class Standing:
         return tuple(name for it in held for name in it.unknown)
 
     @property
+    def tests_alone(self) -> PutBack:
+        """With the base's own tests put back, and nothing else where that was tried."""
+        return self.whole if self.tests_only is None else self.tests_only
+
+    @property
     def hidden(self) -> Mapping[str, bool]:
         """Tests of the base's own that fail once they are put back."""
         return self.whole.fails
@@ -90,7 +97,8 @@ class Standing:
             return len(self.whole.mends) if tried else None
         if self.gone and not tried and self.touches_tests():
             return None
-        fixed = [name for name in self.fixed if name not in self.hidden]
+        undone = {*self.hidden, *self.tests_alone.undone}
+        fixed = [name for name in self.fixed if name not in undone]
         return len(fixed) + sum(name not in self.fixed for name in self.whole.mends)
 
     def touches_tests(self) -> bool:
@@ -215,6 +223,7 @@ def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) ->
     too: list[str] = []
     mends: list[str] = []
     stopped: list[str] = []
+    undone: list[str] = []
     known = not bare
     for trial in trials:
         mine = own.get(trial.result.check.name)
@@ -224,7 +233,9 @@ def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) ->
             fails |= _fails(trial.result, mine)
             too += _too(trial.result, mine)
             mends += trial.result.comparison.fixed if trial.result.comparison else ()
-            stopped += _unnamed(trial.result, mine)
+            if _is_undone(trial.result, mine):
+                stopped.append(f"{trial.result.check.name} {trial.result.says}")
+                undone.append(trial.result.check.name)
         elif mine.status is Status.NO_TESTS:
             known = False
         elif trial.result.status in _CANNOT:
@@ -237,6 +248,7 @@ def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) ->
         too=tuple(dict.fromkeys(too)),
         mends=tuple(mends),
         stopped=tuple(stopped),
+        undone=tuple(undone),
         known=known,
     )
 
@@ -263,8 +275,7 @@ def _too(now: CheckResult, own: CheckResult) -> Iterator[str]:
         yield now.check.name
 
 
-def _unnamed(now: CheckResult, own: CheckResult) -> Iterator[str]:
+def _is_undone(now: CheckResult, own: CheckResult) -> bool:
     """A check that fails so, passes with the lane's own tests, and names nothing that fails."""
     again = now.again is not None and now.again.passed
-    if now.comparison is None and own.passed and not now.passed and not again:
-        yield f"{now.check.name} {now.says}"
+    return now.comparison is None and own.passed and not now.passed and not again

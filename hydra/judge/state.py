@@ -108,6 +108,8 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
         return Ruling("broken", f"{name} fails")
     if base.passed:
         return Ruling("broken", f"{name} fails with it, and passed on the base")
+    if before and now.tests is None:
+        return Ruling("broken", f"{name} fails and names no test; on the base {before:,} passed")
     code = f" (exit {now.exit_code})" if now.exit_code not in (None, 1) else ""
     return Ruling("broken", f"{name} still fails, as on the base{code}")
 

@@ -80,8 +80,10 @@ _BY_NAME = {name: kind for kind, names in _NAMES.items() for name in names.split
 _TEST_FOLDERS = frozenset(("test", "tests", "__tests__", "spec", "specs", "testing"))
 _TEST_NAME = re.compile(
     r"test_.*\.py|.*_tests?\.(py|go|rs|c|cc|cpp|exs)|.*[.-](test|spec)\.[cm]?[jt]sx?"
+    r"|.*_test\.[cm]?[jt]sx?|.*\.test-d\.[cm]?tsx?|tests\.(py|[cm]?[jt]sx?)"
     r"|.*_(spec|test)\.rb|.*tests?\.(java|kt|cs|scala|php|swift)"
 )
+_SUITE = re.compile(r"(?:(?:packages|libs|modules)/[^/]+/)?(?:src/|source/)?test\.[cm]?[jt]sx?")
 
 
 def kind_of(path: bytes, hooks: str = "") -> str:
@@ -107,10 +109,16 @@ def is_test(path: bytes) -> bool:
     """Whether a path is a test's file, by the habits of its language."""
     text = path.decode("utf-8", "replace")
     *folders, name = text.split("/")
-    if _TEST_NAME.fullmatch(name.lower()):
+    if _TEST_NAME.fullmatch(name.lower()) or is_suite(text):
         return True
     code = re.search(r"\.(py|[cm]?[jt]sx?|go|rs|rb|java|kt|cs|c|cc|cpp|php|exs|swift|sh)$", name)
     return bool(code) and any(folder.lower() in _TEST_FOLDERS for folder in folders)
+
+
+def is_suite(path: str) -> bool:
+    """Whether a path is a package's `test.js`, where AVA and `node --test` look for it; deeper
+    down a file of that name may be what is delivered (`lib/commands/test.js`)."""
+    return bool(_SUITE.fullmatch(path.lower()))
 
 
 def _by_part(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hydra.judge.evidence import FileChange
-from hydra.remarks.places import is_test
+from hydra.remarks.places import is_suite, is_test
 
 _ALWAYS = frozenset(("tests", "__tests__", "spec", "specs", "__snapshots__", "testdata", "e2e"))
 _DATA = frozenset(
@@ -18,6 +18,7 @@ _OF_DATA = re.compile(
 )
 _NAMED = re.compile(
     r"test_.*\.py|.*_tests?\.(py|go|rs|c|cc|cpp|exs)|tests?\.py|.*[.-](test|spec)\.[cm]?[jt]sx?"
+    r"|.*_test\.[cm]?[jt]sx?|tests\.[cm]?[jt]sx?|.*\.test-d\.[cm]?tsx?"
     r"|.*_(spec|test)\.rb|.*tests?\.(java|kt|cs|scala|php|swift)|.*\.snap(shot)?",
     re.I,
 )
@@ -50,14 +51,18 @@ def is_tests(path: str) -> bool:
     """Whether a path is code of tests, by its name or its folder; not what configures them."""
     if is_configuration(path) or not is_test(path.encode("utf-8", "surrogateescape")):
         return False
-    return bool(_NAMED.fullmatch(name_of(path))) or _beside(path)
+    return _is_named(path) or _beside(path)
 
 
 def is_support(path: str) -> bool:
     """Whether a path is a test, or something that lies beside tests for them to use."""
     if is_configuration(path):
         return False
-    return bool(_NAMED.fullmatch(name_of(path))) or _beside(path)
+    return _is_named(path) or _beside(path)
+
+
+def _is_named(path: str) -> bool:
+    return bool(_NAMED.fullmatch(name_of(path))) or is_suite(path)
 
 
 def _beside(path: str) -> bool:
