@@ -15,13 +15,12 @@ from hydra.config import Config
 from hydra.git.later import Later
 from hydra.git.repository import Repository
 from hydra.model import RacePlan
-from hydra.store import take_lock
+from hydra.store import UNBORN, take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import (
     FROZEN,
     LINKS,
     LOOK,
-    NEW,
     Dependencies,
     DependencySource,
     dependency_names,
@@ -80,7 +79,7 @@ class Links:
     def _claim(self) -> None:
         """Under another name until its lock is had: a sweep takes what bears this one and a lock
         that nobody has."""
-        unborn = self._frozen.with_name(self._frozen.name + NEW)
+        unborn = self._frozen.with_name(self._frozen.name + UNBORN)
         unborn.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = take_lock(unborn)
         unborn.rename(self._frozen)

@@ -14,7 +14,7 @@ from hydra.recover.consults import POINTER, sweep_consult
 from hydra.sandbox.layers import TRIAL_FOLDER
 from hydra.store import GONE, LOCK, UNBORN, RunRecord, alone, read_object
 from hydra.workspace import tree
-from hydra.workspace.dependencies import FROZEN, LINKS, LOOK, NEW
+from hydra.workspace.dependencies import FROZEN, LINKS, LOOK
 
 STRAY_AFTER = 24 * 3600.0
 """Seconds that a ground without a run must have lain untouched. No live race has one: its run's
@@ -90,7 +90,7 @@ def _remove_links(grounds: Path) -> bool:
 def _is_unborn(grounds: Path) -> bool:
     """Of a Hydra that was killed so early that it held nothing but empty folders, a lock that bears
     no name yet, or a trial's."""
-    files = (path for path in grounds.glob("*/*") if path.parent.name != FROZEN + NEW)
+    files = (path for path in grounds.glob("*/*") if path.parent.name != FROZEN + UNBORN)
     empty = grounds.name.startswith(TRIAL_FOLDER) or not any(files)
     return empty and not (grounds / POINTER).exists() and _age(grounds) > UNBORN_AFTER
 

@@ -53,9 +53,6 @@ FROZEN = "_frozen"
 """Among a run's grounds, the folder of the tree of links and of the lock of who makes it: no
 lane's name begins so, and who sweeps takes it."""
 
-NEW = ".new"
-"""How its name ends until its lock is had."""
-
 LOOK = "_init"
 """Beside it, what `hydra init` tries its guesses in, for as long as these links are there."""
 

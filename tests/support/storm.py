@@ -33,11 +33,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.recover.removal import UNBORN_AFTER
+from hydra.paths import ground_dir
+from hydra.store import UNBORN
 from tests.conftest import git, make_repository
 from tests.live.leftovers import Leftover, end, leftovers
 from tests.support import fakes
@@ -288,7 +289,7 @@ class Storm:
         done.faults += self._pin_faults()
         if environment(self.hydra.repo) != self.environment:
             done.faults.append("the user's .venv was changed")
-        if links := [*filter(_is_left, self.hydra.state.glob("g/*/_frozen"))]:
+        if links := _left_links(self.hydra.state):
             done.faults.append(f"links are left: {links}")
 
     def _pin_faults(self) -> Iterator[str]:
@@ -303,12 +304,12 @@ class Storm:
             yield f"not pinned: {sorted(lost)}"
 
 
-def _is_left(frozen: Path) -> bool:
-    """An empty folder may stay for a minute: its maker takes the lock in it an instant later, and
-    was killed before."""
-    with suppress(FileNotFoundError):
-        return any(frozen.iterdir()) or time.time() - frozen.stat().st_mtime > 2 * UNBORN_AFTER
-    return False
+def _left_links(state: Path) -> list[Path]:
+    """Links that nobody uses. Those of a run that was killed while its folder was made go with it,
+    after a minute (docs/recovery.md)."""
+    making = (folder.name[1:].removesuffix(UNBORN) for folder in state.glob("*/runs/.*.new"))
+    grounds = {ground_dir(state, run, "x").parent for run in making}
+    return [links for links in state.glob("g/*/_frozen") if links.parent not in grounds]
 
 
 def process_faults(scratch: Path) -> list[str]:
