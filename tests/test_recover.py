@@ -376,12 +376,16 @@ def test_a_run_that_never_got_its_name_is_taken_away_once_it_is_old(scratch: Pat
     unborn = scratch / "shop-1" / "runs" / ".a.new"
     unborn.mkdir(parents=True)
     (unborn / "manifest.json").write_text("{}")
+    grounds = paths.ground_dir(scratch, "a", "x").parent
+    (grounds / "_frozen" / "links").mkdir(parents=True)
     environ = {"HYDRA_STATE_DIR": str(scratch)}
     app.recover(environ)
     assert unborn.exists()  # its maker may be alive, and without the lock for an instant
+    assert grounds.exists()
     os.utime(unborn, (0, 0))
     app.recover(environ)
     assert not unborn.exists()
+    assert not grounds.exists()
 
 
 def test_a_removal_that_broke_off_is_ended(hydra: Hydra) -> None:

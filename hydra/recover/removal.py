@@ -31,17 +31,16 @@ def remove_run(state: Path, folder: Path) -> None:
 
     The folder first gets a hidden name, and goes last: until then it says what is to be removed.
     """
-    if folder.name.endswith(UNBORN):
-        tree.remove(folder)  # nothing is made outside of it before it has its name
-        return
-    if not folder.name.endswith(GONE):
+    unborn = folder.name.endswith(UNBORN)
+    if not (unborn or folder.name.endswith(GONE)):
         hidden = folder.with_name(f".{folder.name}{GONE}")
         folder = folder.rename(hidden)
-    run = folder.name.removeprefix(".").removesuffix(GONE)
+    run = folder.name.removeprefix(".").removesuffix(UNBORN).removesuffix(GONE)
     grounds = paths.ground_dir(state, run, "x").parent
     if grounds.is_dir():
         tree.remove(grounds)
-    _unpin(folder, run)
+    if not unborn:  # before it has its name, only links are made outside of it
+        _unpin(folder, run)
     tree.remove(folder)
 
 
