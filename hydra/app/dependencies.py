@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-import trio
-
 from hydra import paths
 from hydra.config import Config
 from hydra.git.later import Later
@@ -65,6 +63,8 @@ class Links:
 
     async def remove_aside(self) -> None:
         """`remove` in a thread: so many files take seconds, in which signals are to be seen."""
+        import trio  # what git is asked first stands without it
+
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(self.remove)
 
