@@ -35,9 +35,9 @@ def test_every_try_of_every_lane_counts(lanes: list[object], total: Spending) ->
     ("row", "end"),
     [
         ({"landed": ("claude",), "spending": Spending(1, whole=True)}, "claude  yes  $1.00"),
-        ({"landed": ("codex",), "spending": Spending(1, reckoned=True)}, "claude  codex  ~$1.00+"),
-        ({"landed": (), "undone": True, "spending": Spending()}, "claude  undone  ?"),
-        ({"landed": (), "state": "running", "spending": Spending()}, "[running]  no  ?"),
+        ({"landed": ("codex",), "spending": Spending(1, reckoned=True)}, "claude  codex  over ~$1.00"),
+        ({"landed": (), "undone": True, "spending": Spending()}, "claude  undone  unknown"),
+        ({"landed": (), "state": "running", "spending": Spending()}, "[running]  no  unknown"),
     ],
 )
 def test_a_race_is_a_line(row: dict[str, object], end: str) -> None:
@@ -60,4 +60,4 @@ def test_a_long_row_stays_one_line(columns: int) -> None:
     lines = runs_table([long, long], width=columns).splitlines()
     assert len(lines) == 3
     assert max(map(width, lines)) <= columns
-    assert all("~$12.34+" in line and long.run in line for line in lines[1:])
+    assert all("over ~$12.34" in line and long.run in line for line in lines[1:])
