@@ -273,7 +273,7 @@ def test_hydra_agents_shows_what_the_records_prove(own: Path) -> None:
     row = shown.row(CLAUDE, found)
     lines = agent_text(row, (), width=None).split("\n")
     newer = "verified in 2.1.330 (linux, 2026-11-22); this one, 2.1.400, is newer"
-    assert f"  proved       {newer}" in lines
+    assert f"  tried        {newer}" in lines
     assert any(re.fullmatch(r"  force_edit_mode +yes  verified  2\.1\.330 .*", x) for x in lines)
     assert re.search(r"claude .* 2\.1\.400  2\.1\.330 ", agents_table([row], width=96))
     told = agent_document(row)
