@@ -71,9 +71,11 @@ def test_a_landing_that_stands_is_not_undone(
     shelf: Shelf, short: Shortage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if (pid := os.fork()) == 0:
-        monkeypatch.setattr(engine, "moment", lambda name: name == "ref set" and os._exit(9))
-        shelf.merge("claude")
-        os._exit(0)
+        try:  # never back into pytest: there would be two of it
+            monkeypatch.setattr(engine, "moment", lambda name: name == "ref set" and os._exit(9))
+            shelf.merge("claude", override="its record was made by hand, and says that it is empty")
+        finally:
+            os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
     landed = everything(shelf.repo)
     said: list[str] = []
