@@ -6,18 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.app.judgement import (
-    Verdict,
-    judgement,
-    judgement_to_land,
-    lands,
-    lane_of,
-    needs_override,
-)
+from hydra.app.judgement import Verdict, judgement, judgement_to_land, lands, lane_of
 from hydra.errors import LandingRefused, RecordError, Refused, UsageError
 from hydra.git.runner import is_unanswered
 from hydra.landing.picks import Pick
-from hydra.reporters.ranking import OVERRIDE, landing_options, state_words
+from hydra.reporters.ranking import OVERRIDE, landing_options, lands_by_name, state_words
 from hydra.reporters.text import quote
 from hydra.store import RunRecord
 
@@ -99,12 +92,18 @@ def _of_run(run: str) -> str:
 
 def _check_states(verdict: Verdict, lanes: Sequence[str], line: str, reason: str) -> None:
     """Raises `LandingRefused` where one of them lands for a reason only, and none was given."""
-    held = [lane for lane in lanes if not reason and verdict and needs_override(verdict, lane)]
-    if held:
+    barred = [lane for lane in lanes if not reason and _needs_reason(verdict, lane)]
+    if barred:
         raise LandingRefused(
-            f"nothing was landed: {held[0]} is {_why(lane_of(verdict, held[0]))}",
+            f"nothing was landed: {barred[0]} is {_why(lane_of(verdict, barred[0]))}",
             hint=f"to land it all the same: hydra merge{line}{OVERRIDE}",
         )
+
+
+def _needs_reason(verdict: Verdict, lane: str) -> bool:
+    """Whether it has a patch that lands only for a reason that a person gives."""
+    mine = lane_of(verdict, lane) if verdict else {}
+    return mine.get("rank") is not None and not lands_by_name(mine, verdict)
 
 
 def _judgement(record: RunRecord, environ: Mapping[str, str]) -> Verdict:
@@ -139,7 +138,7 @@ def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
             hint=f"look (hydra compare{named}), then name one: {lines}",
         )
     if not reason or len(first) > 1:
-        override = OVERRIDE if any(needs_override(verdict, it) for it in names) else ""
+        override = OVERRIDE if any(_needs_reason(verdict, it) for it in names) else ""
         raise LandingRefused(
             f"nothing was landed: {_unproved(first[0], len(verdict['lanes']))}",
             hint=f"hydra compare{named} says more; to land it all the same: {lines}{override}",

@@ -127,15 +127,6 @@ def lane_of(verdict: Verdict, lane: str) -> Mapping[str, Any]:
     return next((it for it in verdict["lanes"] if it["lane"] == lane), {})
 
 
-def needs_override(verdict: Verdict, lane: str) -> bool:
-    """Whether it has a patch that lands only for a reason that a person gives."""
-    from hydra.judge.verdict import way_to_land
-
-    mine = lane_of(verdict, lane)
-    way = way_to_land(mine.get("state"), mine.get("mergeable"), verdict.get("checked"))
-    return mine.get("rank") is not None and way == "override"
-
-
 def lands(verdict: Verdict, lane: str) -> bool:
     """Whether it is proved; where no check ran, whether nothing speaks against it."""
     from hydra.judge.verdict import may_land

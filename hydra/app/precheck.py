@@ -17,6 +17,7 @@ from hydra.errors import (
 )
 from hydra.git import patches
 from hydra.naming import some
+from hydra.reporters.text import plural
 from hydra.store import RunRecord
 
 Check = Callable[[RunRecord, str], Mapping[str, Any]]
@@ -73,9 +74,9 @@ def _new_failures(record: RunRecord, made: Made, told: Mapping[str, Any]) -> Ite
     for result in _results(told):
         names = [it for it in _new_failing(result) if (result["check"], it) not in own]
         if names and result.get("required"):
-            tests = "1 test" if len(names) == 1 else f"{len(names)} tests"
             verb = "fails" if len(names) == 1 else "fail"
-            says = f"{tests} that the base does not have {verb}: {some(names, _NAMED)}"
+            tests = f"{plural(len(names), 'test')} that the base does not have"
+            says = f"{tests} {verb}: {some(names, _NAMED)}"
             yield f"{result['check']}: {says}"
 
 

@@ -124,7 +124,7 @@ async def _raced(
         if not scene.request.dry_run:
             raise
         planned = plan.make(
-            _known(scene, confinement, found, elsewhere, run, scene.asked), unready=True
+            _gather(scene, confinement, found, elsewhere, run, scene.asked), unready=True
         )
         planned = with_own_programs(planned, scene.request.environ)
         return RaceReport(plan=planned, unready=unready)
@@ -215,10 +215,10 @@ def _plan(
     run: str,
 ) -> RacePlan:
     lanes = choose_lanes(scene.asked, found, scene.adapters)
-    return plan.make(_known(scene, confinement, found, elsewhere, run, lanes))
+    return plan.make(_gather(scene, confinement, found, elsewhere, run, lanes))
 
 
-def _known(
+def _gather(
     scene: Scene,
     confinement: Confinement,
     found: Mapping[str, DetectResult],

@@ -35,9 +35,9 @@ _RUNNERS: Sequence[tuple[str, re.Pattern[bytes]]] = tuple(
 def missing(check: Check, code: int | None, end: bytes) -> str:
     """Why its own program could not run, "" where it did. A 127 from inside a test is none."""
     if code in (126, 127):
-        for found in _NOT_THERE.finditer(end):
-            if found[1] in _SHELLS:
-                return f"{_text(found[2])}: {_text(found[3])} (exit {code})"
+        for match in _NOT_THERE.finditer(end):
+            if match[1] in _SHELLS:
+                return f"{_text(match[2])}: {_text(match[3])} (exit {code})"
     module = _NO_MODULE.search(end)
     if code == 1 and module and f"-m {_text(module[1])}" in check.command:
         return f"python has no module {_text(module[1])}"

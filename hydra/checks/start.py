@@ -167,7 +167,7 @@ def _no_script(command: str, top: Path) -> str:
     folder, inner = split_folder(command)
     words = words_of(inner)
     runner, verb, name = [*words, "", "", ""][:3]
-    named = name if verb in ("run", "run-script") else {"test": "test", "t": "test"}.get(verb, "")
+    named = name if verb in ("run", "run-script") else "test" * (verb in ("test", "t"))
     options = [word for word in words if word.startswith("-") and word != "--"]
     if runner not in ("npm", "pnpm") or options or not re.fullmatch(r"[\w:.-]+", named):
         return ""

@@ -149,6 +149,7 @@ class Verdict:
 
 
 Way = Literal["itself", "name", "override"]
+"""What lands a patch: the ranking, its lane's name, or a person's reason."""
 
 
 def way_to_land(state: object, mergeable: object, checked: object) -> Way:

@@ -8,10 +8,10 @@ from hydra.adapters.contract import Descriptor, Sessions
 from hydra.model import Tier
 
 TIERS = {Tier.TIER1: "tier 1", Tier.EXPERIMENTAL: "experimental"}
-"""A tier as people read it where agents are proved,"""
+"""A tier as people read it in the tables of what is proved."""
 
 KINDS = {Tier.TIER1: "default", Tier.EXPERIMENTAL: "experimental"}
-"""and where they are chosen: the default ones race when none is named."""
+"""A tier as people read it where they choose: the default ones race when none is named."""
 
 
 def facts(one: Descriptor) -> list[tuple[str, str]]:

@@ -74,10 +74,10 @@ def answer(verdict: Data, lanes: Sequence[Data]) -> str:
 
 def _unchecked(top: str, lanes: Sequence[Data]) -> str:
     """What can be told of lanes without a check: which comes first, which are held back."""
-    held = [text(it, "lane") for it in lanes if ranking.word(it) == ranking.STATES["held_back"]]
-    are = "is" if len(held) == 1 else "are"
+    barred = [text(it, "lane") for it in lanes if ranking.word(it) == ranking.STATES["held_back"]]
+    are = "is" if len(barred) == 1 else "are"
     first = f"{top} comes first" if top and len(lanes) > 1 else ""
-    against = f"{ranking.named(held)} {are} held back" if held else ""
+    against = f"{ranking.named(barred)} {are} held back" if barred else ""
     parts = ", ".join(part for part in (first, against) if part)
     return f"; {parts}" if parts else ""
 
