@@ -35,7 +35,10 @@ def test_every_try_of_every_lane_counts(lanes: list[object], total: Spending) ->
     ("row", "end"),
     [
         ({"landed": ("claude",), "spending": Spending(1, whole=True)}, "claude  yes  $1.00"),
-        ({"landed": ("codex",), "spending": Spending(1, reckoned=True)}, "claude  codex  over ~$1.00"),
+        (
+            {"landed": ("codex",), "spending": Spending(1, reckoned=True)},
+            "claude  codex  over ~$1.00",
+        ),
         ({"landed": (), "undone": True, "spending": Spending()}, "claude  undone  unknown"),
         ({"landed": (), "state": "running", "spending": Spending()}, "[running]  no  unknown"),
     ],
