@@ -779,7 +779,7 @@ def test_a_git_that_hangs_as_a_race_starts_holds_no_ctrl_c_up(hydra: Hydra) -> N
         process.communicate()
 
 
-@pytest.mark.parametrize("files", [12, 28])
+@pytest.mark.parametrize("files", [12, 28, 30, 63])
 def test_a_race_that_may_open_too_few_files_says_so(hydra: Hydra, files: int) -> None:
     hydra.wrap = ["/usr/bin/prlimit", f"--nofile={files}"]
     ran = hydra.run("race", "Do it", "-a", "claude", "-q")

@@ -14,7 +14,7 @@ from hydra.adapters.contract import Adapter
 from hydra.app import roster, settings
 from hydra.app.asked_checks import folder_of, with_checks
 from hydra.app.dependencies import names_of
-from hydra.app.room import check_room
+from hydra.app.room import check_open_files, check_room
 from hydra.app.roster import Roster
 from hydra.app.title import title
 from hydra.config import Config
@@ -66,6 +66,7 @@ def look_around(request: RaceRequest) -> Scene:
     """Reads and checks all that a race stands on, probing nothing. Raises `HydraError`."""
     environ = request.environ
     check_prompt(request.prompt)
+    check_open_files()
     require_git()
     state = paths.state_dir(environ)
     home = paths.home_dir(environ)
