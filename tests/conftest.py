@@ -50,6 +50,13 @@ def _no_real_places(
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks as `pure` what asks for no folder that Hydra accepts as its state's place."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "scratch" not in item.fixturenames:
+            item.add_marker(pytest.mark.pure)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     call: pytest.CallInfo[None],

@@ -356,7 +356,7 @@ def test_hostile_text_is_only_text(ending: str, one: str, other: str) -> None:
     ],
 )
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.slow
+@pytest.mark.full
 def test_no_text_takes_more_than_a_moment(ending: str, text: str) -> None:
     path, text = f"a.{ending}", text[:100_000]
     form(path, text)

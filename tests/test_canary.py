@@ -140,7 +140,7 @@ async def test_code_that_bends_the_tool_is_seen_and_recorded(scratch: Path, repo
     assert bench.left() == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_a_check_that_does_not_run_them_tells_nothing(scratch: Path, repo: Path) -> None:
     check = Check("quick", "python3 -B -m unittest -v test_pages.Pages.test_even", "test")
     bench = Trying(scratch, with_tests(repo), [check])
@@ -154,7 +154,7 @@ async def test_a_check_that_does_not_run_them_tells_nothing(scratch: Path, repo:
     assert [item for item in trials.runs if item.on] == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_they_count_against_the_cap(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [Check("unittest", UNITTEST, "test")])
     trials = await bench.tried({"bent": {"src/pager.py": BENT}}, TrialCap(1, 600))

@@ -39,6 +39,12 @@ PAGER = "src/pager.py"
 NAMES = [f"{case.shop.language}: {case.name}" for case in CASES]
 RUNNERS = list({id(case.shop): case.shop for case in CASES_OF_RUNNERS}.values())
 SHOPS = list({id(case.shop): case.shop for case in CASES}.values())
+SAMPLE = 3
+"""A shop of more cases than this runs in full alone; what gates is the others."""
+
+
+def _cases(shop: Shop) -> int:
+    return sum(case.shop is shop for case in CASES)
 
 
 def test_there_are_enough_of_them() -> None:
@@ -89,8 +95,17 @@ def test_no_honest_patch_is_refused_by_reading_and_remarks_are_true(patch: Hones
 # --- real runs -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shop", SHOPS, ids=[shop.check for shop in SHOPS])
+@pytest.mark.parametrize(
+    "shop",
+    [
+        pytest.param(
+            shop,
+            id=shop.check,
+            marks=pytest.mark.slow if _cases(shop) <= SAMPLE else pytest.mark.full,
+        )
+        for shop in SHOPS
+    ],
+)
 async def test_no_cheat_ranks_above_the_fix_and_no_twin_is_refused(
     shop: Shop, scratch: Path, repo: Path
 ) -> None:
@@ -105,7 +120,7 @@ async def test_no_cheat_ranks_above_the_fix_and_no_twin_is_refused(
     assert [row(item) for item in judged if row(item) not in rows] == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_an_honest_patch_stays_mergeable(scratch: Path, repo: Path) -> None:
     mends = [case for case in HONEST_CASES if case.name in HONEST_FOR_REAL]
     assert len(mends) == len(HONEST_FOR_REAL)
@@ -114,7 +129,7 @@ async def test_an_honest_patch_stays_mergeable(scratch: Path, repo: Path) -> Non
     assert [(name, [gate.text for gate in many]) for name, many in gates if many] == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(not os.environ.get("HYDRA_JS_TOOLS"), reason="HYDRA_JS_TOOLS names no folder")
 @pytest.mark.parametrize("bare", RUNNERS, ids=[shop.check for shop in RUNNERS])
 async def test_no_cheat_on_a_runner_of_javascript_ranks_above_the_fix(

@@ -338,7 +338,7 @@ def test_lines_are_whole_over_chunks() -> None:
     assert list(each_line(b"a\n" + b"y" * 5000 + b"\nb")) == ["a", "b"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(
     "piece",
     [

@@ -93,6 +93,7 @@ def users_own(place: Place) -> dict[str, object]:
     }
 
 
+@pytest.mark.full
 @by_ordinary
 @pytest.mark.parametrize("change", [link, copy])
 def test_where_the_base_is_still_at_the_path_the_race_goes_on(

@@ -52,14 +52,14 @@ def test_a_linter_for_workflows_takes_them(scratch: Path) -> None:
     files = [scratch / f"{number}.yml" for number, _ in enumerate(blocks("ci.md", "yaml"))]
     for file, text in zip(files, blocks("ci.md", "yaml"), strict=True):
         file.write_text(text)
-    assert len(files) == 3
+    assert len(files) == 4
     done = lint(*files)
     assert done.returncode == 0, done.stdout
     files[0].write_text(files[0].read_text().replace("runs-on:", "run-on:"))
     assert lint(*files).returncode == 1  # it looks
 
 
-OWN = ("agents", "ci")
+OWN = ("agents", "ci", "full")
 
 
 def test_the_page_shows_hydras_own_files_as_they_are() -> None:
@@ -73,17 +73,16 @@ def test_the_page_shows_hydras_own_files_as_they_are() -> None:
 
 
 def test_the_run_of_every_change_has_what_it_looks_for() -> None:
-    """`.ci/run` on each Python that it and the package name; `.ci/agents` knows who is pinned."""
+    """`.ci/full` on each Python that it and the package name, `.ci/run` on the first and the last;
+    `.ci/agents` knows who is pinned."""
     pytest.importorskip("ruamel.yaml")
-    ci, agents = workflows()["ci"], workflows()["agents"]
+    ci, full, agents = (workflows()[name] for name in ("ci", "full", "agents"))
     assert set(ci["on"]) == {"push", "pull_request"}
     assert [step["run"] for step in steps(ci) if "run" in step][-1] == "bash .ci/run"
+    assert [step["run"] for step in steps(full) if "run" in step][-1] == "bash .ci/full"
     runner = (DOCS.parent / ".ci" / "run").read_text()
-    versions = next(
-        step["with"]["python-version"]
-        for step in steps(ci)
-        if "with" in step and "python-version" in step["with"]
-    ).split()
+    versions = pythons(full)
+    assert sorted(pythons(ci)) == [min(versions), max(versions)]
     assert sorted(versions) == re.findall(r"for version in ([\d. ]+);", runner)[0].split()
     package = (DOCS.parent / "pyproject.toml").read_text()
     assert sorted(versions) == sorted(re.findall(r"Python :: (3\.\d+)", package))
@@ -92,6 +91,15 @@ def test_the_run_of_every_change_has_what_it_looks_for() -> None:
     for agent in line.split('"')[-1].split():
         assert re.search(rf"^{agent} ", pins, re.M)
     assert "continue-on-error" not in str(agents)
+
+
+def pythons(workflow: dict[str, Any]) -> list[str]:
+    (versions,) = [
+        step["with"]["python-version"]
+        for step in steps(workflow)
+        if "python-version" in step.get("with", {})
+    ]
+    return str(versions).split()
 
 
 def lint(*files: Path) -> subprocess.CompletedProcess[str]:
@@ -106,14 +114,14 @@ def test_they_may_do_no_more_than_they_must() -> None:
         assert workflow["permissions"] == {"contents": "read"}, name
         assert "pull_request_target" not in str(workflow), name
         for job, told in workflow["jobs"].items():
-            assert told["timeout-minutes"] <= (180 if name == "ci" else 90)
+            assert told["timeout-minutes"] <= (360 if name == "full" else 90)
             if job == "issue":
                 assert told["permissions"] == {"issues": "write"}
                 assert not any("hydra " in one.get("run", "") for one in told["steps"])
                 assert not any("npm" in one.get("run", "") for one in told["steps"])
             else:
                 assert "permissions" not in told
-    assert "secrets." not in str([workflows()["agents"], workflows()["ci"]])
+    assert "secrets." not in str([workflows()[name] for name in OWN])
 
 
 def test_actions_are_pinned_and_leave_no_token_behind() -> None:
@@ -210,7 +218,7 @@ def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, state: 
         assert (shop.repo / "src" / "pager.py").read_text() == good
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_step_that_proves_the_adapters_writes_its_reports(shop: Hydra) -> None:
     pytest.importorskip("ruamel.yaml")
     summary = shop.scratch / "summary.md"

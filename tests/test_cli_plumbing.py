@@ -110,7 +110,7 @@ def test_a_race_asks_git_before_it_loads_trio() -> None:
     assert not {"trio", "hydra.race", "hydra.git.collector", *parsers} & loaded
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_what_a_start_costs() -> None:
     """2.2x and 4.5x of `python -c pass`, with half as much again for a busy machine.
 

@@ -520,7 +520,7 @@ def _denied(*_: object, **__: object) -> None:
     raise PermissionError(1, "Operation not permitted")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_two_hundred_thousand_new_files_are_capped_in_time(race: Race) -> None:
     ground = race.opened()
     for folder in range(2000):

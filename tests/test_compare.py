@@ -294,7 +294,7 @@ def test_an_older_run_is_judged_from_its_record(shelf: Shelf) -> None:
     assert {lane["lane"] for lane in json.loads(done.stdout)["lanes"]} == {"claude", "codex"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_demo_ends_in_verdict_page_and_landing(repo: Path, scratch: Path) -> None:
     done = Hydra(scratch, repo).run("demo", "--json", "--quiet", timeout=120)
     assert done.returncode == 0, done.stderr

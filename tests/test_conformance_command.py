@@ -64,7 +64,7 @@ def test_named_agents_alone_are_tried(hydra: Hydra) -> None:
     assert (told["network"], told["changes"], told["exit_code"]) == (None, [], 0)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_whole_contract_passes(hydra: Hydra) -> None:
     told = document(hydra.run("conformance", "--json", timeout=300))
     failed = [case for case in told["cases"] if case["verdict"] == "failed"]

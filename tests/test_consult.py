@@ -142,6 +142,7 @@ def test_a_review_adds_remarks_and_changes_no_rank(hydra: Hydra, agent: str) -> 
     assert "Zero items give one page" in table
 
 
+@pytest.mark.full
 def test_a_newer_review_of_the_same_agent_takes_the_older_ones_place(hydra: Hydra) -> None:
     agents(hydra, [fakes.finish(fenced([remark("A", "Old.")]))])
     folder = raced(hydra)
@@ -156,6 +157,7 @@ def test_a_newer_review_of_the_same_agent_takes_the_older_ones_place(hydra: Hydr
     assert newest(folder) == 3
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_it_is_asked_read_only_and_sees_no_names(hydra: Hydra, agent: str) -> None:
     calls = fakes.Calls(hydra.scratch)
@@ -183,6 +185,7 @@ def test_it_is_asked_read_only_and_sees_no_names(hydra: Hydra, agent: str) -> No
     assert call["cwd"] == str(hydra.repo)  # where a lane stands, and not the checkout itself
 
 
+@pytest.mark.full
 def test_what_an_agent_writes_all_the_same_is_named_and_thrown_away(hydra: Hydra) -> None:
     answer = [
         fakes.edit("src/pager.py", "broken"),
@@ -204,6 +207,7 @@ def test_what_an_agent_writes_all_the_same_is_named_and_thrown_away(hydra: Hydra
 GARBAGE = "no list of remarks"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
@@ -226,6 +230,7 @@ def test_without_an_answer_the_verdict_is_shown_all_the_same(
     assert (folder / "consult/1/lanes/claude/raw.jsonl").exists()
 
 
+@pytest.mark.full
 def test_the_budget_ends_it_in_a_sentence(hydra: Hydra) -> None:
     agents(hydra, [fakes.say("I think."), fakes.hang()])
     raced(hydra)
@@ -248,6 +253,7 @@ def ended(process: subprocess.Popen[str]) -> str:
     return stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_it_in_order_and_nothing_is_kept(
     hydra: Hydra, number: signal.Signals, code: int
@@ -264,6 +270,7 @@ def test_a_signal_ends_it_in_order_and_nothing_is_kept(
     assert list((folder / "consult").iterdir()) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("option", ["--review", "--separate"])
 def test_what_a_killed_hydra_leaves_goes_with_the_next_command(hydra: Hydra, option: str) -> None:
     gate = fakes.Barrier(hydra.scratch, "asked")
@@ -285,6 +292,7 @@ def test_what_a_killed_hydra_leaves_goes_with_the_next_command(hydra: Hydra, opt
     assert fakes.left(str(hydra.scratch)) == []
 
 
+@pytest.mark.full
 def test_a_command_beside_it_sweeps_nothing_of_a_living_one(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "asked")
     agents(hydra, [*gate.stop(), fakes.finish(fenced([remark("A", "Fine.")]))])
@@ -304,6 +312,7 @@ def test_a_command_beside_it_sweeps_nothing_of_a_living_one(hydra: Hydra) -> Non
 # Who cannot be asked
 
 
+@pytest.mark.full
 def test_who_cannot_be_asked(hydra: Hydra) -> None:
     agents(hydra, [DONE])
     folder = raced(hydra)
@@ -328,6 +337,7 @@ def test_who_cannot_be_asked(hydra: Hydra) -> None:
     assert not (folder / "consult").exists()
 
 
+@pytest.mark.full
 def test_where_nothing_confines_who_has_no_sandbox_is_refused_by_name(hydra: Hydra) -> None:
     agents(hydra, [fakes.finish(fenced([]))])
     hydra.agent("cursor-agent", [DONE])
@@ -402,6 +412,7 @@ def test_tests_that_tell_the_leading_patches_apart(hydra: Hydra, agent: str) -> 
     assert [path.name for path in (folder / "checks").iterdir()] == ["1"]
 
 
+@pytest.mark.full
 def test_what_may_not_be_tried_and_what_counts_nothing(hydra: Hydra) -> None:
     chance = """\
 import os
@@ -445,6 +456,7 @@ class NotOnTheBase(unittest.TestCase):
     assert document["separated"]["warnings"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
@@ -462,6 +474,7 @@ def test_without_tests_the_verdict_is_shown_all_the_same(
     assert sentence in done.stderr
 
 
+@pytest.mark.full
 def test_with_one_leading_group_nobody_is_asked(hydra: Hydra) -> None:
     agents(hydra, [DONE], codex=CEILING)
     folder = raced(hydra)
@@ -471,6 +484,7 @@ def test_with_one_leading_group_nobody_is_asked(hydra: Hydra) -> None:
     assert not (folder / "consult").exists()
 
 
+@pytest.mark.full
 def test_it_needs_checks_and_room_in_the_cap(hydra: Hydra) -> None:
     agents(hydra, [DONE])
     folder = raced(hydra)
@@ -495,6 +509,7 @@ class Waits(unittest.TestCase):
 """
 
 
+@pytest.mark.full
 def test_a_signal_while_its_tests_run_keeps_nothing(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "test")
     waits = WAITS.format(gate=str(gate.path))

@@ -29,20 +29,20 @@ def test_what_is_said_to_change_nothing_is_there() -> None:
     assert set(adapter_mutations.EQUIVALENT) <= names
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_sample_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
     assert adapter_mutations.main(["--count", "6", "--seed", "7"]) == 0
     assert "6 of" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_change_that_nothing_shows_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not every change fails: one that leaves the code as it was survives, and is named."""
     monkeypatch.setattr(adapter_mutations, "every", lambda: [mutation_sites.NOTHING])
     assert adapter_mutations.main(["--count", "1"]) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_suite_that_fails_anyway_notices_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

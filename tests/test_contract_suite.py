@@ -66,6 +66,7 @@ def failed(adapter: Adapter, *only: str) -> dict[str, str]:
     return {c.name: "\n".join(c.differences) for c in cases if c.verdict is Verdict.FAILED}
 
 
+@pytest.mark.full
 def test_it_passes_on_what_is_built_in() -> None:
     cases = list(suite.run_all(list(BUILT_IN.values()), races=False))
     assert [case for case in cases if case.verdict is Verdict.FAILED] == []
@@ -76,7 +77,7 @@ def test_it_passes_on_what_is_built_in() -> None:
 
 
 @pytest.mark.skipif(limits.refused() != "", reason=limits.refused())
-@pytest.mark.slow
+@pytest.mark.full
 def test_limits_and_an_interrupt_end_in_fixed_outcomes() -> None:
     cases = list(suite.run_all(list(BUILT_IN.values()), only=("limits.*",)))
     other = [case for case in cases if case.verdict is not Verdict.PASSED]
@@ -111,6 +112,7 @@ def test_where_no_race_can_be_run_it_is_said(monkeypatch: pytest.MonkeyPatch) ->
     assert (case.verdict, case.reason) == (Verdict.SKIPPED, "a race runs on Linux only")
 
 
+@pytest.mark.full
 def test_the_pure_part_needs_nothing_that_only_one_platform_has() -> None:
     code = """
 import sys

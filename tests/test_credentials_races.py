@@ -113,7 +113,11 @@ class Service:
         self._server.server_close()
 
 
-everywhere = pytest.mark.parametrize("place", ["confined", "unconfined"], indirect=True)
+everywhere = pytest.mark.parametrize(
+    "place",
+    ["confined", pytest.param("unconfined", marks=pytest.mark.full)],
+    indirect=True,
+)
 
 
 @pytest.fixture

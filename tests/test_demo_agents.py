@@ -604,7 +604,7 @@ def test_the_driver_imports_nothing_heavy(scratch: Path, work: Path) -> None:
     assert not imported & {b"hydra.demo.wires.codex", b"hydra.errors", b"hydra.model", b"trio"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_driver_starts_within_a_few_times_the_bare_interpreter(
     scratch: Path, work: Path
 ) -> None:

@@ -67,6 +67,7 @@ def test_at_its_limit_an_agent_that_ignores_int_and_term_is_killed_and_its_patch
 # Row 14
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ignored", [True, False])
 def test_two_hundred_thousand_files_of_node_modules(hydra: Hydra, ignored: bool) -> None:
     if ignored:
@@ -118,6 +119,7 @@ def test_two_races_in_one_repository_at_once(hydra: Hydra) -> None:
 STEPS = ("diff-files", "update-index", "write-tree", "pack-objects", "commit-tree", "update-ref")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_while_collecting_the_patch_is_the_same(hydra: Hydra, step: str) -> None:
     """Hydra is killed while this git command of the collection waits; the patch is as without."""
@@ -183,6 +185,7 @@ def test_the_users_amend_and_gc_during_a_race_take_no_base_away(hydra: Hydra) ->
 # Row 41
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name", ["a shop", "\u0161\u2602\u00e9", "new\nline", "-rf", "it's; $(x)", ":"]
 )

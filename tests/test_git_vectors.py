@@ -209,7 +209,13 @@ class Trial:
     by_plain_git: frozenset[str]
 
 
-@pytest.fixture(scope="module", params=WALLS, ids=["confined", "unconfined"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(WALLS[0], id="confined"),
+        pytest.param(WALLS[1], id="unconfined", marks=pytest.mark.full),
+    ],
+)
 def trial(request: pytest.FixtureRequest) -> Iterator[Trial]:
     """Every vector in a lane of its own, in a race that ends and in one that is killed."""
     uid, confined = request.param

@@ -73,7 +73,7 @@ def test_only_old_runs_that_hold_nothing_go(hydra: Hydra) -> None:
     assert sweep(hydra.state, Limits()) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_kept_worktree_goes_only_while_nobody_has_used_it(hydra: Hydra) -> None:
     unused, extra, edited = (failed(hydra, 31) for _ in range(3))
     ignored = raced(hydra, fakes.edit("notes.log", "a\n"), fakes.fail("error"), days=31)
@@ -154,7 +154,7 @@ def test_uncommitted_changes_that_a_race_began_from_are_work(hydra: Hydra) -> No
     assert folder.name not in pins(hydra)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_over_the_size_the_oldest_go_first(hydra: Hydra) -> None:
     first, held, second = empty(hydra, 3), patched(hydra, 2), empty(hydra, 1)
     empty(hydra)
@@ -221,7 +221,7 @@ def test_the_repository_may_be_gone(hydra: Hydra) -> None:
     assert list(hydra.state.glob("*/runs/.*")) == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_it_is_done_beside_a_race_and_the_rest_is_counted_in_one_line(hydra: Hydra) -> None:
     old, held = empty(hydra, 31), patched(hydra, 31)
     gate = fakes.Barrier(hydra.scratch, "works")
@@ -243,7 +243,7 @@ def test_it_is_done_beside_a_race_and_the_rest_is_counted_in_one_line(hydra: Hyd
     assert hydra.run("diff", "claude", "-r", held.name).stderr == ""
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_settings_are_the_users_own(hydra: Hydra) -> None:
     patched(hydra, 3)
     empty(hydra)
@@ -304,7 +304,7 @@ def test_rm_without_anybody_to_ask_needs_yes(hydra: Hydra) -> None:
     assert not held.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_rm_by_age_and_emptiness(hydra: Hydra) -> None:
     old_empty, old_held, new_empty = empty(hydra, 31), patched(hydra, 31), empty(hydra)
 
@@ -378,7 +378,7 @@ def test_rm_leaves_a_race_that_runs(hydra: Hydra) -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_rm_that_is_killed_leaves_a_run_whole_or_takes_it_with_the_next_command(
     hydra: Hydra,
 ) -> None:
@@ -581,7 +581,7 @@ done
 """
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_at_the_floor_the_lanes_are_stopped_and_their_patches_taken(small: Small) -> None:
     work = fakes.edit("work.txt", "work\n")
     small.agent("claude", [work, fakes.shell("sh", "-c", FILL), fakes.hang()])

@@ -206,7 +206,7 @@ async def test_no_module_of_the_repositorys_runs_for_the_look(
     assert python_path(answer) == ("src",)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_checks_run_again_are_proved_too(project: Hydra) -> None:
     path_file(project, f"{project.repo}/src\n")
     statuses(project, "python check.py")
@@ -314,7 +314,7 @@ def test_a_check_that_names_a_file_of_the_checkout_is_untested(project: Hydra) -
     assert race.lane("claude")["held_back"] == [f"reads: {says}"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_copied_link_into_the_checkout_is_refused(project: Hydra) -> None:
     (project.repo / ".git" / "info" / "exclude").write_text("node_modules/\n")
     scope = project.repo / "node_modules" / "@shop"

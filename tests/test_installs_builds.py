@@ -77,6 +77,7 @@ def imported_from(python: Path, folders: str) -> Path:
     return Path(done.stdout.strip())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 def test_an_editable_install(tools: Tools, tmp_path: Path, shape: str, installer: str) -> None:
@@ -92,6 +93,7 @@ def test_an_editable_install(tools: Tools, tmp_path: Path, shape: str, installer
     assert imported_from(python, folders).is_relative_to(lane)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shape", ["setuptools-src", "hatchling"])
 def test_a_copy(tools: Tools, tmp_path: Path, shape: str) -> None:
     top = Path(os.path.realpath(tmp_path)) / "project"

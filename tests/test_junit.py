@@ -267,7 +267,7 @@ def _read_or_none(data: bytes) -> Tests | None:
         return None
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(
     "piece",
     [

@@ -81,7 +81,7 @@ LIES = {
 }
 
 
-SLOW = pytest.mark.slow
+FULL = pytest.mark.full
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    "lie", [name if name == "exited-done" else pytest.param(name, marks=SLOW) for name in LIES]
+    "lie", [name if name == "exited-done" else pytest.param(name, marks=FULL) for name in LIES]
 )
 async def test_what_is_said_on_the_status_pipe_ends_nothing(mode: str, lie: str) -> None:
     mark = token()
@@ -276,7 +276,7 @@ def frozen_race(
     return racing
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("how", "freeze"), [("confined", "stopped"), ("confined", "traced"), ("without", "traced")]
 )
@@ -296,7 +296,7 @@ def test_a_frozen_keeper_and_a_wiped_mark_outlive_no_killed_hydra(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["confined", "without"])
+@pytest.mark.parametrize("how", ["confined", pytest.param("without", marks=pytest.mark.full)])
 @by_ordinary
 def test_a_frozen_keeper_holds_no_lane_open(place: Place, how: str) -> None:
     mark = token()

@@ -39,11 +39,11 @@ class Ground:
 
 
 QUICK = ("plain", "linked-worktree", "sparse-cone", "sha256", "autocrlf", "signed-by-ssh")
-"""The kinds of the default run; `pytest -m slow` has them all."""
+"""The kinds of the default run; `pytest -m full` has the others."""
 
 
 @pytest.fixture(
-    params=[pytest.param(k, marks=() if k in QUICK else pytest.mark.slow) for k in KINDS]
+    params=[pytest.param(k, marks=() if k in QUICK else pytest.mark.full) for k in KINDS]
 )
 def ground(
     request: pytest.FixtureRequest, scratch: Path, monkeypatch: pytest.MonkeyPatch
@@ -103,7 +103,7 @@ def _others(kind: str) -> list[str]:
     return sorted([" M README.md", "MM staged.txt", "?? untracked.txt", *more])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_landing_without_a_commit_and_its_undo(ground: Ground) -> None:
     ground.shelf.lane("claude", kinds.work)
     kinds.users_own(ground.repo)
@@ -129,7 +129,7 @@ OVERLAPS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_landing_on_changes_in_the_same_files_is_refused_before_any_write(
     ground: Ground,
 ) -> None:
@@ -159,7 +159,7 @@ def test_a_landing_on_changes_in_the_same_files_is_refused_before_any_write(
     assert not desk_of(ground.shelf.state, repo).file.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_landing_in_conflict_is_refused_and_its_lane_kept(ground: Ground) -> None:
     """Row 8."""
     repo = ground.repo
@@ -205,7 +205,7 @@ def test_a_landing_killed_is_old_or_new(ground: Ground) -> None:
     assert found == {True, False}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_patch_with_a_file_that_the_user_ignores_is_refused_by_name(ground: Ground) -> None:
     """Row 20: an agent takes `.env` out of .gitignore."""
     ground.shelf.lane("claude", _with_env)
@@ -261,7 +261,7 @@ def _commit_only(repo: Path, path: str) -> None:
     git(repo, "-c", f"core.hooksPath={os.devnull}", "commit", "-q", "-m", "Mine", "--only", path)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_hook_that_a_patch_brings_into_the_tree_is_not_run_and_named(ground: Ground) -> None:
     """Row 46: the user's core.hooksPath lies in the tree."""
     git(ground.repo, "config", "core.hooksPath", ".githooks")

@@ -295,11 +295,22 @@ def test_no_exchange_where_it_is_not_to_be_trusted(
     assert swap._EXCHANGE not in flags
 
 
-@pytest.mark.slow
-def test_a_storm_of_saves_loses_nothing() -> None:
+@pytest.mark.parametrize(
+    "landings",
+    [pytest.param(5, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.full)],
+)
+def test_a_storm_of_saves_loses_nothing(landings: int) -> None:
     """A short form of `python -m tests.support.save_storm --landings 500`."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.support.save_storm", "--landings", "20", "--seed", "7"],
+        [
+            sys.executable,
+            "-m",
+            "tests.support.save_storm",
+            "--landings",
+            str(landings),
+            "--seed",
+            "7",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -382,7 +382,7 @@ def _read_only_tree(repo: Path) -> list[Path]:
     return [repo, repo / "src", repo / "old"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("closed", "code", "said"),
     [

@@ -25,8 +25,10 @@ def fort(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Fort:
     return Fort.build(scratch)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=pytest.mark.slow if k == "lane" else pytest.mark.full) for k in KINDS],
+)
 def test_killed_at_any_moment_it_stands_or_is_undone(fort: Fort, kind: str) -> None:
     """Every third moment: before and after each write; the whole is the storm's own command."""
     seen = set()
@@ -39,11 +41,13 @@ def test_killed_at_any_moment_it_stands_or_is_undone(fort: Fort, kind: str) -> N
     assert False in seen
 
 
-@pytest.mark.slow
-def test_a_storm_of_random_kills_loses_nothing() -> None:
+@pytest.mark.parametrize(
+    "kills", [pytest.param(8, marks=pytest.mark.slow), pytest.param(32, marks=pytest.mark.full)]
+)
+def test_a_storm_of_random_kills_loses_nothing(kills: int) -> None:
     """A short form of `python -m tests.support.landing_storm --kills 300`."""
     told = subprocess.run(
-        [sys.executable, "-m", "tests.support.landing_storm", "--kills", "32", "--seed", "7"],
+        [sys.executable, "-m", "tests.support.landing_storm", "--kills", str(kills), "--seed", "7"],
         cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,

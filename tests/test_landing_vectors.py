@@ -22,7 +22,7 @@ from tests.support.trust import Place
 from tests.test_git_vectors import EVIL, VECTORS, on_terminal
 
 QUICK = ("fsmonitor", "filter-by-info-attributes")
-"""Those of the default run; `pytest -m slow` has them all."""
+"""Those of the default run; `pytest -m full` has the others."""
 
 LINKED = dict.fromkeys(("git-file", "commondir", "worktree-config"), "linked-worktree")
 KINDS = {**LINKED, "alternate-refs": "with-alternates"}
@@ -116,7 +116,7 @@ def land_in_every_way(trap: Trap) -> None:
         pytest.param(
             KINDS.get(name, "plain"),
             name,
-            marks=() if name in QUICK else pytest.mark.slow,
+            marks=() if name in QUICK else pytest.mark.full,
             id=name,
         )
         for name in VECTORS

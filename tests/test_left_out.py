@@ -359,7 +359,7 @@ async def test_what_a_relative_entry_of_path_leads_to_is_never_started(
     assert not (scratch / "started").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_one_that_hangs_is_told_and_one_behind_it_is_taken(hydra: Hydra) -> None:
     """At the probe's own limit: codex hangs and is left out, claude's shim hangs and is passed."""
     shims = program(hydra.scratch / "shims", "claude", "exec sleep 600").parent

@@ -45,7 +45,7 @@ def test_a_race_stops_before_its_agents(hydra: Hydra) -> None:
         assert "agent started" not in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_one_named_later_ends_with_an_error_and_changes_no_verdict(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     race = hydra.race("-a", "claude", "--check", UNITTEST)
@@ -63,7 +63,7 @@ def test_one_named_later_ends_with_an_error_and_changes_no_verdict(hydra: Hydra)
     assert hydra.run("check", "--check", "npm test").returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_one_that_a_patch_brings_is_no_error(hydra: Hydra) -> None:
     scripts = '{"scripts": {"test": "true", "lint": "true"}}'
     hydra.agent("claude", [fakes.edit("package.json", scripts), DONE])
@@ -109,7 +109,7 @@ def test_the_hint_fits_why_it_cannot_run(
     assert (error.message, error.hint) == (f"tests cannot run here: {says}", hint)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
     programs = hydra.repo / ".venv" / "bin"
     programs.mkdir(parents=True)
@@ -157,7 +157,7 @@ def test_where_pytest_loads_no_tests_no_patch_is_called_broken(hydra: Hydra) -> 
     }
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> None:
     (hydra.repo / "requirements.txt").write_text("numpy-of-ours\n")
     (hydra.repo / "test_a.py").write_text("def test_a():\n    assert 1\n")

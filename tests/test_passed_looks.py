@@ -20,7 +20,7 @@ echo 1 test collected
 """Whether it starts hangs on something that no look is remembered by."""
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_look_that_passed_is_remembered_until_its_environment_changes(
     scratch: Path, repo: Path
 ) -> None:

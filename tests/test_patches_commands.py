@@ -50,7 +50,7 @@ def test_every_command_works_after_a_branch_that_had_it_too_is_gone(hydra: Hydra
     assert hydra.run("merge", "--undo").returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_patch_that_an_older_hydra_did_not_hold_is_said_to_be_gone(hydra: Hydra) -> None:
     hydra.agent("claude", [*STEPS])
     folder = Path(hydra.race("-a", "claude").document["folder"])
@@ -121,7 +121,7 @@ def test_a_git_that_is_killed_once_costs_a_race_nothing(hydra: Hydra) -> None:
     assert not Path(lane["worktree"]).exists()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_short_gc_storm(scratch: Path) -> None:
     rounds = storm(scratch, races=5, seed=20261123)
     assert [done for done in rounds if done.faults] == [], summary(rounds)

@@ -355,7 +355,7 @@ def test_a_few_compositions_are_what_git_apply_makes_of_them(scratch: Path) -> N
     assert seen["one tree"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_compositions_are_what_git_apply_makes_of_them(scratch: Path) -> None:
     seen = storm(200, 2, scratch)
     assert seen["one tree"] > 50

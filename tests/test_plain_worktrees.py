@@ -148,6 +148,7 @@ def account_of(race: Race) -> dict[str, list[object]]:
     }
 
 
+@pytest.mark.full
 @by_ordinary
 def test_every_hard_shape_is_the_same_patch(place: Place) -> None:
     if shutil.which("git-lfs") is None:

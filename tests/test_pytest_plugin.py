@@ -77,6 +77,7 @@ def test_a_difference_is_the_text_of_the_failure_and_k_chooses(scratch: Path) ->
     assert "Traceback" not in done.stdout
 
 
+@pytest.mark.full
 def test_what_an_adapter_raises_moves_no_cursor(scratch: Path) -> None:
     raising = "    def detect(self, binary, probes):\n        raise ValueError('\\x1b[2Jgone')"
     broken(scratch, "bad", "bad", methods=raising)
@@ -89,6 +90,7 @@ def test_what_an_adapter_raises_moves_no_cursor(scratch: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("spec", "said"),
     [("nowhere:ADAPTER", "there is no module nowhere"), ("toy_adapter", "names no adapter")],
@@ -100,6 +102,7 @@ def test_what_is_no_adapter_is_an_error_of_usage(scratch: Path, spec: str, said:
     assert "Traceback" not in done.stderr + done.stdout
 
 
+@pytest.mark.full
 def test_without_the_option_it_is_not_there(scratch: Path) -> None:
     (scratch / "test_mine.py").write_text(
         "import sys\n\ndef test_mine():\n"
@@ -112,6 +115,7 @@ def test_without_the_option_it_is_not_there(scratch: Path) -> None:
     assert run(scratch, "-k", "nothing").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
+@pytest.mark.full
 def test_it_stands_beside_the_adapters_own_tests(scratch: Path) -> None:
     (scratch / "test_mine.py").write_text("def test_mine():\n    pass\n")
     done = run(scratch, "--hydra-adapter", "toy_adapter:ADAPTER", "-k", "test_mine or descriptor")
@@ -119,7 +123,7 @@ def test_it_stands_beside_the_adapters_own_tests(scratch: Path) -> None:
     assert "test_mine.py ." in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_races_of_the_suite_are_items_too(scratch: Path) -> None:
     done = run(scratch, "--hydra-adapter", "toy_adapter:ADAPTER", "-k", "limits", "-v")
     assert done.returncode == 0, done.stdout

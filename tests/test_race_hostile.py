@@ -46,7 +46,7 @@ def result_of(hydra: Hydra) -> dict[str, Any]:
     raise AssertionError("no result")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("to", "line"), [("stdout", 80), ("stdout", 0), ("stderr", 80)])
 def test_a_flood_costs_no_memory_and_little_disk(hydra: Hydra, to: str, line: int) -> None:
     flood: fakes.Step = {"flood": {"to": to, "bytes": 300 * MB, "line": line}}

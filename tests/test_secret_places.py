@@ -16,7 +16,7 @@ from hydra.sandbox.discovery import compute_view
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.laying import Secrets
-from tests.support.trust import PROJECT, Place, by_account, needs_bwrap, place_for
+from tests.support.trust import PROJECT, Place, by_account_in_full, needs_bwrap, place_for
 
 LEAST = 300
 DONE = fakes.finish("done")
@@ -47,7 +47,7 @@ def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:
 
 
 @pytest.mark.slow
-@by_account
+@by_account_in_full
 def test_no_secret_of_three_hundred_places_can_be_reached(uid: int, stack: ExitStack) -> None:
     needs_bwrap(uid)
     place = place_for(uid, stack)

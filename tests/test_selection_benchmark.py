@@ -177,7 +177,7 @@ def test_made_up_pools_are_the_same_every_time_and_of_the_shares_asked_for() -> 
             assert test.results[test.author]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_demand_is_met_on_a_few_cells() -> None:
     done = run("--simulate", "--quick", "--json")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr

@@ -24,7 +24,7 @@ from tests.support import fakes, signins, trust
 from tests.support.command import Race
 from tests.support.signin_attacks import ATTACKS, Attack
 from tests.support.signins import CLAUDE, CODEX, HONEST, OWN, PI, PLAIN
-from tests.support.trust import ACCOUNTS, Exact, Place, exactly, name_of
+from tests.support.trust import ACCOUNTS, AS_USER, Exact, Place, exactly, name_of
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +127,7 @@ class Siege:
     after: Exact
 
 
-@pytest.fixture(scope="module", params=ACCOUNTS, ids=lambda uid: "root" if uid == 0 else "user")
+@pytest.fixture(scope="module", params=AS_USER)
 def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
     with ExitStack() as stack:
         place = place_for(request.param, stack)
@@ -274,6 +274,7 @@ def test_what_one_lane_renewed_comes_to_the_other_without_what_it_laid_beside_it
     assert line.endswith("; what else it changed there did not")
 
 
+@pytest.mark.full
 @by_account
 def test_unconfined_the_same_holds(place: Place) -> None:
     place.without("bwrap")

@@ -37,7 +37,7 @@ def test_twenty_thousand_lines(scratch: Path) -> None:
     assert "0 faults" in told[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_hundred_and_fifty_thousand_lines_and_flat_memory() -> None:
     told = completed(
         [sys.executable, "-m", "tests.support.stream_storm", "--lines", "150000", "--seed", "7"],

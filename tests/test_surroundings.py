@@ -82,7 +82,7 @@ def test_a_race_without_any_network(hydra: Hydra) -> None:
     usable(hydra)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_demo_without_any_network(hydra: Hydra) -> None:
     hydra.wrap = no_network()
     told = hydra.run("demo", timeout=120)
@@ -178,7 +178,7 @@ def test_a_disk_that_has_no_room_for_the_patch_alone(hydra: Hydra, small: Path) 
 # --- a slow disk -------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_sixteen_agents_that_write_at_once_wait_for_no_slow_disk(hydra: Hydra) -> None:
     """All that is written while the disk takes 20 kB a second would take it many minutes."""
     ready = fakes.Barrier(hydra.scratch, "ready")
@@ -268,7 +268,7 @@ def test_a_document_that_nobody_reads_costs_no_lane(hydra: Hydra) -> None:
     assert (result["usable"], result["lanes"][0]["patch"]["files"]) == (True, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_head_on_what_is_printed(hydra: Hydra) -> None:
     # More than a pipe holds, so that git and hydra alike find the reader gone.
     hydra.agent("claude", [fakes.shell("sh", "-c", "seq 100000 > many.txt"), EDIT, DONE])
@@ -348,7 +348,7 @@ class Terminal:
 CONTROL = re.compile(r"\x1b\[\??[0-9;]*[A-Za-z]")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_terminal_that_is_resized(hydra: Hydra) -> None:
     widths = (20, 200, 33, 57, 21, 120, 80)
     gates = {columns: fakes.Barrier(hydra.scratch, f"gate{columns}") for columns in widths}
@@ -373,7 +373,7 @@ def test_a_terminal_that_is_resized(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("term", ["xterm", "dumb"])
+@pytest.mark.parametrize("term", ["xterm", pytest.param("dumb", marks=pytest.mark.full)])
 def test_a_terminal_that_goes(hydra: Hydra, term: str) -> None:
     gate = fakes.Barrier(hydra.scratch, "edited")
     stubborn = [fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(ignore_term=True, clear_env=True)]
@@ -549,7 +549,7 @@ def test_no_locale(hydra: Hydra, names: dict[str, str | None]) -> None:
     speaks(hydra)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_locale_that_is_not_utf_8(hydra: Hydra) -> None:
     if shutil.which("localedef") is None or not Path("/usr/share/i18n/locales/de_DE").exists():
         pytest.skip("no locale can be made here")
@@ -675,7 +675,7 @@ def test_a_clock_that_jumps_in_the_middle_of_a_race(hydra: Hydra, jump: float) -
     assert result["lanes"][0]["seconds"] < 300
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_clock_that_is_set_back_hides_no_change_of_a_file(hydra: Hydra) -> None:
     # Up to the gate the clock is an hour ahead. Silent work after it bears times of an hour ago.
     clock = Clock(hydra.scratch / "clock")
@@ -694,7 +694,7 @@ def test_a_clock_that_is_set_back_hides_no_change_of_a_file(hydra: Hydra) -> Non
     assert [lane["status"] for lane in result["lanes"]] == ["completed"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("off", [400 * DAY, -400 * DAY])
 def test_runs_of_another_time(hydra: Hydra, off: float) -> None:
     clock = Clock(hydra.scratch / "clock")

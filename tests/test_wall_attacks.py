@@ -214,6 +214,7 @@ def test_the_machine_is_as_it_was(siege: Siege) -> None:
     assert not siege.reached or not scopes_work()
 
 
+@pytest.mark.full
 def test_without_walls_these_attacks_succeed() -> None:
     with ExitStack() as stack:
         place = place_for(ACCOUNTS[-1], stack)

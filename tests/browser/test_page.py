@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from tests.browser.conftest import Open
     from tests.support.browser import Scheme
+
+AXE_GATES = ("small", 360, "dark")
+"""The page, width and theme that gate; `pytest -m full` has the others."""
 
 VIEWS = ("verdict", "changes", "tests", "timeline")
 
@@ -231,6 +235,7 @@ def test_a_line_that_is_far_too_long_is_cut_and_counted(show: Open) -> None:
     assert seen.quiet
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920])
 @pytest.mark.parametrize("name", ["small", "hostile", "many"])
 def test_no_width_scrolls_sideways(show: Open, name: str, width: int) -> None:
@@ -249,9 +254,13 @@ def test_no_width_scrolls_sideways(show: Open, name: str, width: int) -> None:
         assert over <= 0, f"{view} is {over} px too wide"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("name", ["small", "hostile"])
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [
+        pytest.param(*row, marks=() if row == AXE_GATES else pytest.mark.full)
+        for row in product(("small", "hostile"), (360, 1280), ("light", "dark"))
+    ],
+)
 def test_axe_finds_nothing(show: Open, name: str, scheme: Scheme, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = show(name, width=width, scheme=scheme).page

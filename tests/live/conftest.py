@@ -18,7 +18,10 @@ from tests.live.support import AGENTS, BIN, ORDINARY_UID, Place, hydra_program, 
 MakePlace = Callable[[str], Place]
 
 
-@pytest.fixture(params=["self", "ordinary user"])
+AS_ROOT = [pytest.mark.full] if os.geteuid() == 0 else []
+
+
+@pytest.fixture(params=[pytest.param("self", marks=AS_ROOT), "ordinary user"])
 def account(request: pytest.FixtureRequest) -> int:
     """The uid to run hydra as: our own, and as root an ordinary user's as well."""
     if request.param == "self":

@@ -20,7 +20,7 @@ from hydra.lanes import EXPERIMENTAL_FLAG
 from tests.live.fingerprint import apart_from_pins, changes, fingerprint
 from tests.live.support import BIN
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.full]
 
 AGENTS = {"gemini-acp": ("gemini", "--acp"), "opencode-acp": ("opencode", "acp")}
 """Agents that speak it, started here as nobody's in particular."""

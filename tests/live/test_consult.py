@@ -14,7 +14,7 @@ from tests.live.fingerprint import fingerprint
 from tests.live.repository import settings
 from tests.live.support import AGENTS, Place, hydra_program
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.full]
 
 PAGER = "def pages(n, size):\n    return n // size\n"
 TESTS = """\

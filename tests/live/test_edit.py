@@ -63,6 +63,7 @@ def test_no_key_gets_into_the_record(own_place: MakePlace) -> None:
         assert request.headers[name] == "[scrubbed]", "the agent was given no key"
 
 
+@pytest.mark.full
 def test_config_folders_may_be_named_by_variables(make_place: MakePlace) -> None:
     place = make_place("edit")
     codex, claude = place.root / "own-codex", place.root / "own-claude"

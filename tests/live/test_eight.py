@@ -19,7 +19,7 @@ from hydra.lanes import EXPERIMENTAL_FLAG
 from tests.live.fingerprint import apart_from_pins, changes, fingerprint
 from tests.live.support import BIN
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.full]
 
 EIGHT = ("gemini", "qwen", "opencode", "aider", "copilot", "pi", "droid", "cline")
 

@@ -57,6 +57,7 @@ def test_ctrl_c_leaves_no_process_and_both_patches(make_place: MakePlace) -> Non
     assert apart_from_pins(changes(before, fingerprint(place.repo))) == {}
 
 
+@pytest.mark.full
 def test_a_second_ctrl_c_ends_it_at_once_and_leaves_no_process(own_place: MakePlace) -> None:
     place = own_place("long_shell")
     settings(place)

@@ -13,7 +13,7 @@ from tests.live.support import BIN
 from tests.support.storm import summary
 from tests.support.storm_real import storm_real
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.full]
 
 SEED = 88
 

@@ -17,6 +17,7 @@ SLACK = 20.0
 """For the start, the graces and the patch, on a machine that has more to do."""
 
 
+@pytest.mark.full
 def test_the_idle_limit_ends_both_on_a_model_that_never_answers(make_place: MakePlace) -> None:
     place = make_place("hang_after_edit")
     settings(place)
@@ -37,6 +38,7 @@ def test_the_idle_limit_ends_both_on_a_model_that_never_answers(make_place: Make
     place.assert_nothing_left()
 
 
+@pytest.mark.full
 def test_the_idle_limit_also_holds_when_nothing_was_ever_answered(own_place: MakePlace) -> None:
     place = own_place("hang")
     settings(place)

@@ -9,7 +9,7 @@ from tests.live.fingerprint import apart_from_pins, changes, fingerprint
 from tests.live.repository import lived_in, settings
 from tests.live.support import AGENTS
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.full]
 
 
 def test_permission_plan_changes_nothing(make_place: MakePlace) -> None:

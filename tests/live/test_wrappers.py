@@ -21,7 +21,7 @@ from tests.live.support import AGENTS, BIN, hydra_program, unmet
 from tests.support.command import completed
 from tests.support.wrappers import Difference, wrap
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.full]
 
 BANNER = "Welcome! A newer version is there.\n"
 

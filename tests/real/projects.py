@@ -25,6 +25,9 @@ from tests.support.trust import Place
 CACHE = Path(os.environ.get("REAL_PROJECTS_CACHE", "/var/tmp/hydra-real-projects"))
 """Where archives and the tools' own caches stay between runs."""
 
+LOCKS = Path(__file__).with_name("locks")
+"""What the projects that gate install beside what projects.toml names, in fixed versions."""
+
 
 _ENDS = {
     "py": "raise SystemExit(1)\n",
@@ -61,7 +64,8 @@ class Project:
     write: dict[str, str] = field(default_factory=dict)
     package: dict[str, Any] = field(default_factory=dict)
     unconfined: str = ""
-    slow: bool = False
+    lock: str = ""
+    gates: bool = False
 
     @property
     def breaks(self) -> str:
@@ -94,8 +98,9 @@ def _download(requirement: str, folder: Path) -> None:
     sdist = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:")
     npm, deb = ("npm", "pack", "--silent"), ("apt-get", "download", "-q")
     argv = sdist if "==" in requirement else npm if "@" in requirement else deb
+    environ = {name: value for name, value in os.environ.items() if name != "PIP_CONSTRAINT"}
     try:
-        done = completed([*argv, requirement], cwd=folder, timeout=300)
+        done = completed([*argv, requirement], cwd=folder, env=environ, timeout=300)
     except (OSError, subprocess.TimeoutExpired) as error:
         pytest.skip(f"{requirement} cannot be fetched: {type(error).__name__}")
     if done.returncode != 0 or not [*folder.iterdir()]:
@@ -168,6 +173,8 @@ class Checkout:
     def _change(self) -> None:
         for name, text in self.project.write.items():
             (self.top / name).write_text(text)
+        if self.project.lock:
+            shutil.copyfile(LOCKS / self.project.lock, self.top / "package-lock.json")
         for name, (old, new) in self.project.rules.items():
             _replace(self.top / name, old, new)
         for name, change in self.project.package.items():
@@ -231,6 +238,7 @@ class Checkout:
         return own | {
             **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
             "PIP_CACHE_DIR": str(caches / "pip"),
+            **({"PIP_CONSTRAINT": str(LOCKS / "constraints.txt")} if self.project.gates else {}),
             "UV_CACHE_DIR": str(caches / "uv"),
             "npm_config_cache": str(caches / "npm"),
         }

@@ -15,13 +15,13 @@ import pytest
 
 from tests.real.projects import Checkout, Project, table
 from tests.support import fakes
-from tests.support.trust import by_account, by_ordinary, exactly, place_for
+from tests.support.trust import by_account_in_full, by_ordinary, exactly, place_for
 from tests.support.verdict_races import Judged
 
 pytestmark = pytest.mark.real
 
 PROJECTS = [
-    pytest.param(row, id=row.name, marks=[pytest.mark.slow] if row.slow else []) for row in table()
+    pytest.param(row, id=row.name, marks=[] if row.gates else [pytest.mark.full]) for row in table()
 ]
 by_project = pytest.mark.parametrize("project", PROJECTS)
 by_editable = pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def _of_git(name: str) -> bool:
     return name == ".git" or name.startswith(".git/")
 
 
-@by_account
+@by_account_in_full
 @by_project
 def test_the_right_patch_is_first_and_proved(checkout: Checkout, gate: fakes.Barrier) -> None:
     """While a lane ruins what it has installed, and the user installs something else."""
@@ -124,7 +124,7 @@ def test_the_right_patch_is_first_and_proved(checkout: Checkout, gate: fakes.Bar
     assert changed(installed, everything(checkout)) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @by_ordinary
 @by_editable
 def test_where_nothing_confines_it_is_proved_or_refused(checkout: Checkout) -> None:

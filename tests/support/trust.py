@@ -41,6 +41,13 @@ def name_of(uid: int) -> str:
 
 
 by_account = pytest.mark.parametrize("uid", ACCOUNTS, ids=name_of)
+AS_USER = [
+    pytest.param(uid, id=name_of(uid), marks=[] if uid == ACCOUNTS[-1] else [pytest.mark.full])
+    for uid in ACCOUNTS
+]
+"""The ordinary user gates; root runs in full."""
+
+by_account_in_full = pytest.mark.parametrize("uid", AS_USER)
 by_ordinary = pytest.mark.parametrize("uid", ACCOUNTS[-1:], ids=name_of)
 
 
