@@ -81,14 +81,14 @@ def main() -> int:
             began = time.monotonic()
             place.forget_runs()  # of a case that failed
             try:
-                found = cases[name](place)
+                item = cases[name](place)
             except Exception as error:
                 traceback.print_exc()
                 failed[name] = f"{type(error).__name__}: {error}"
                 continue
-            results += found
+            results += item
             took = time.monotonic() - began
-            print(f"{_table(found)}({took:.0f} s)\n", file=sys.stderr, flush=True)
+            print(f"{_table(item)}({took:.0f} s)\n", file=sys.stderr, flush=True)
     print(machine)
     print(_table(results), end="")
     for name, reason in failed.items():
@@ -121,13 +121,13 @@ def _enter_a_mount_namespace() -> None:
     """Starts again in one of its own, whose tmpfs goes with this process however it ends."""
     if os.environ.get(_INSIDE) or sys.platform != "linux" or shutil.which("unshare") is None:
         return
-    words = ["unshare", "--mount", "--propagation", "private"]
+    item = ["unshare", "--mount", "--propagation", "private"]
     if os.geteuid() != 0:
-        words += ["--user", "--map-root-user"]
-    if subprocess.run([*words, "true"], capture_output=True, check=False).returncode != 0:
+        item += ["--user", "--map-root-user"]
+    if subprocess.run([*item, "true"], capture_output=True, check=False).returncode != 0:
         return
     os.environ[_INSIDE] = "1"
-    os.execvp(words[0], [*words, sys.executable, "-m", "benchmarks", *sys.argv[1:]])
+    os.execvp(item[0], [*item, sys.executable, "-m", "benchmarks", *sys.argv[1:]])
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`--calibrate`: how often winners are right, by where they stand, for hydra/judge/measured.py.
+"""`--calibrate`: how often winners are right, by where they stand, for hydra/ranking/measured.py.
 
 `--confidence` holds that table against pools: what it says of winners, and how often it is so.
 """
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from benchmarks.pools import Pool
 from benchmarks.rules import RULES, pass1, winners
-from hydra.judge.confidence import Situation, confidence, situation
+from hydra.ranking.confidence import WinnerKind, confidence, situation
 
-_HEAD = '''"""How often winners were right, on published samples (docs/selection.md says which).
+_HEAD = '''"""How often winners were right, on published samples (docs/why/selection.md says which).
 
 Written by `python -m benchmarks.selection --calibrate FILE...`: do not edit. From {pools} pools:
 {names}.
@@ -27,10 +27,10 @@ WINNERS: dict[tuple[int, int, bool], tuple[int, float]] = {{
 
 
 def module(files: Mapping[Path, Sequence[Pool]]) -> str:
-    """The text of hydra/judge/measured.py. Every file weighs as much as any other."""
-    numbers: Counter[Situation] = Counter()
-    weights: dict[Situation, float] = defaultdict(float)
-    right: dict[Situation, float] = defaultdict(float)
+    """The text of hydra/ranking/measured.py. Every file weighs as much as any other."""
+    numbers: Counter[WinnerKind] = Counter()
+    weights: dict[WinnerKind, float] = defaultdict(float)
+    right: dict[WinnerKind, float] = defaultdict(float)
     for pools in files.values():
         for pool in pools:
             scores = RULES["hydra"](pool)
@@ -56,18 +56,18 @@ def held_against(files: Mapping[Path, Sequence[Pool]]) -> str:
 
 def _held(name: str, pools: Sequence[Pool]) -> str:
     numbers: Counter[str] = Counter()
-    said: dict[str, float] = defaultdict(float)
+    item: dict[str, float] = defaultdict(float)
     right: dict[str, float] = defaultdict(float)
     for pool in pools:
         scores = RULES["hydra"](pool)
         shown = confidence(len(scores), pool.tests, winners(scores), pool.counts)
         numbers[shown.word] += 1
-        said[shown.word] += shown.share or 0.0
+        item[shown.word] += shown.share or 0.0
         right[shown.word] += pass1(pool, scores)
     lines = [name]
-    for word in ("high", "fair", "low", "unknown"):
-        if number := numbers[word]:
-            told = "  -" if word == "unknown" else f"{100 * said[word] / number:3.0f}"
-            share = f"{100 * right[word] / number:3.0f}"
-            lines.append(f"  {word:<8}{number:7} winners, said {told}%, right {share}%")
+    for entry in ("high", "fair", "low", "unknown"):
+        if number := numbers[entry]:
+            this_item = "  -" if entry == "unknown" else f"{100 * item[entry] / number:3.0f}"
+            share = f"{100 * right[entry] / number:3.0f}"
+            lines.append(f"  {entry:<8}{number:7} winners, said {this_item}%, right {share}%")
     return "\n".join(lines)

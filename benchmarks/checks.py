@@ -8,10 +8,10 @@ from pathlib import Path
 
 from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import BYE, HELLO, Place
-from hydra.git import patches, repository
-from hydra.model import Limits
-from hydra.store import RunRecord
-from hydra.workspace import private_ground
+from hydra.git import base_commit, patches
+from hydra.records import Limits
+from hydra.records.store import RunRecord
+from hydra.workspace.grounds import private_ground
 
 WAITING = 0.4
 """Seconds that a check of the first case sleeps: a test-suite waits as often as it works."""
@@ -62,9 +62,9 @@ def _two_at_a_time(place: Place) -> list[Result]:
 def _checking(state: Path) -> float:
     """Seconds from the first lane's check to the last, in the only race there."""
     (folder,) = state.glob("*/runs/*")
-    told = [event for event in RunRecord(folder).events() if event.lane]
-    began = [event.mono for event in told if event.kind == "check_started"]
-    ended = [event.mono for event in told if event.kind == "check_ended"]
+    item = [event for event in RunRecord(folder).events() if event.lane]
+    began = [event.mono for event in item if event.kind == "check_started"]
+    ended = [event.mono for event in item if event.kind == "check_ended"]
     if len(ended) != 4:
         raise RuntimeError("not all four lanes were checked")
     return max(ended) - min(began)
@@ -73,19 +73,19 @@ def _checking(state: Path) -> float:
 def _clean_worktree(place: Place) -> list[Result]:
     root = place.repository(10_000)
     env = place.environ()
-    found = repository.read(root)
-    base = repository.resolve(found, "HEAD")
+    item = base_commit.read(root)
+    base = base_commit.resolve(item, "HEAD")
     bare = place.folder / "checks-patches.git"
-    patches.create(bare, found, base=base)
+    patches.create(bare, item, base=base)
 
     def hydra() -> float:
         top = place.folder / "clean"
         ground = private_ground(
-            repository=found,
+            repository=item,
             base=base,
             lane="_claude",
             run_folder=top,
-            ground=top,
+            path=top,
             patches=bare,
             home=place.folder / "home",
             confined=True,

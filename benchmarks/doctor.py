@@ -20,7 +20,7 @@ from typing import NamedTuple
 from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import Place
 from hydra.adapters import registry
-from hydra.probe.pool import cores
+from hydra.adapters.probe.scheduler import cores
 
 Line = tuple[str, ...]
 _LINE = ("doctor", "--allow-experimental-adapters")
@@ -111,14 +111,14 @@ def doctor(place: Place) -> list[Result]:
 
 def _questions(env: Mapping[str, str]) -> list[Line]:
     """What there is to ask of the programs on PATH, each once, as `hydra doctor` does."""
-    found: dict[Line, None] = {}
+    item: dict[Line, None] = {}
     for adapter in registry.everyone():
-        one = adapter.descriptor
-        for name in (*one.binaries, *one.generic_binaries):
+        entry = adapter.descriptor
+        for name in (*entry.binaries, *entry.generic_binaries):
             if program := shutil.which(name, path=env["PATH"]):
-                found.update(dict.fromkeys((program, *probe.args) for probe in one.probes))
+                item.update(dict.fromkeys((program, *probe.args) for probe in entry.probes))
                 break
-    return list(found)
+    return list(item)
 
 
 def _side_by_side(
@@ -147,7 +147,7 @@ def _cpu() -> float:
 def _programs(folder: Path) -> Path:
     """A program of every agent's name, that computes for 0.1 to 1 s before it says anything."""
     folder.mkdir(exist_ok=True)
-    names = [one.descriptor.binaries[0] for one in registry.everyone()]
+    names = [item.descriptor.binaries[0] for item in registry.everyone()]
     for number, name in enumerate(dict.fromkeys(names)):
         seconds = 0.1 + 0.9 * (number * 7 % 11) / 10
         body = f"import time\nwhile time.process_time() < {seconds:.2f}: pass\nprint('1.0.0')\n"

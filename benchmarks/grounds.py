@@ -8,10 +8,11 @@ from pathlib import Path
 
 from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import BYE, HELLO, Place
-from hydra.git import patches, repository
-from hydra.model import Limits
-from hydra.store import RunRecord
-from hydra.workspace import Ground, private_ground
+from hydra.git import base_commit, patches
+from hydra.records import Limits
+from hydra.records.store import RunRecord
+from hydra.workspace.contract import Workspace
+from hydra.workspace.grounds import private_ground
 
 CHANGED = 5
 RACY = 1.2
@@ -34,8 +35,8 @@ def lanes(place: Place) -> list[Result]:
 
     def by_hand() -> float:
         trees = [place.folder / f"tree-{number}" for number in range(4)]
-        words = ["git", "worktree", "add", "-q", "--detach"]
-        seconds = sum(timed([*words, tree], env, root) for tree in trees)
+        item = ["git", "worktree", "add", "-q", "--detach"]
+        seconds = sum(timed([*item, tree], env, root) for tree in trees)
         for tree in trees:
             place.drop_worktree(root, tree)
         return seconds
@@ -80,7 +81,7 @@ def _snapshot(place: Place, files: int) -> Result:
     plain = place.folder / "plain"
     place.git(root, "worktree", "add", "-q", "--detach", plain)
     time.sleep(RACY)
-    ground.settle()
+    ground.warm_index()
     place.git(plain, "update-index", "-q", "--refresh")
     turn = 0
 
@@ -121,17 +122,17 @@ def _snapshot(place: Place, files: int) -> Result:
     )
 
 
-def _ground(place: Place, root: Path, files: int) -> Ground:
-    found = repository.read(root)
+def _ground(place: Place, root: Path, files: int) -> Workspace:
+    item = base_commit.read(root)
     run = place.folder / f"run-{files}"
     run.mkdir()
-    patches.create(run / "patches.git", found, base=found.head)
+    patches.create(run / "patches.git", item, base=item.head)
     return private_ground(
-        repository=found,
-        base=found.head,
+        repository=item,
+        base=item.head,
         lane="claude",
         run_folder=run,
-        ground=run / "ground",
+        path=run / "ground",
         patches=run / "patches.git",
         home=place.folder / "home",
         confined=True,

@@ -22,9 +22,9 @@ def idle(place: Place) -> list[Result]:
     """Share of a core: Hydra with its live view, and its keepers, confined and not."""
     results = []
     for name, how in (("bwrap", "confined"), ("no bwrap", "bare")):
-        told = [_child(place, how) for _ in range(3)]
-        shares = sorted(one["hydra"] + one["keepers"] for one in told)
-        parts = sorted(told, key=lambda one: one["hydra"] + one["keepers"])[1]
+        item = [_child(place, how) for _ in range(3)]
+        shares = sorted(item["hydra"] + item["keepers"] for item in item)
+        parts = sorted(item, key=lambda item: item["hydra"] + item["keepers"])[1]
         results.append(
             Result(
                 case=f"{LANES} idle lanes with the live view, {name}",
@@ -54,8 +54,8 @@ def _child(place: Place, how: str) -> dict[str, float]:
     )
     if done.returncode != 0:
         raise RuntimeError(done.stderr[-1500:])
-    told: dict[str, float] = json.loads(done.stdout)
-    return told
+    item: dict[str, float] = json.loads(done.stdout)
+    return item
 
 
 def _main(folder: Path, how: str) -> None:
@@ -68,26 +68,27 @@ async def _measure(folder: Path, how: str) -> dict[str, float]:
     import trio
 
     from benchmarks.keeper import spec_for, supervised
-    from hydra.app.follow import Follower
-    from hydra.events import Event, encode
-    from hydra.model import Confinement
-    from hydra.probe import try_confinement
-    from hydra.process import Control, Notice
-    from hydra.reporters.live import LiveTable
+    from hydra.adapters.probe.sandbox import try_confinement
+    from hydra.process.control import ProcessControl
+    from hydra.process.records import Notice
+    from hydra.race.follower import EventFollower
+    from hydra.records import Confinement
+    from hydra.records.events import Event, encode
+    from hydra.report.live import LiveTable
 
     place = Place.__new__(Place)
     place.folder = folder
     env = dict(os.environ)
-    here = folder / f"idle-{os.getpid()}"
-    here.mkdir()
+    item = folder / f"idle-{os.getpid()}"
+    item.mkdir()
     (place.folder / "state").mkdir(mode=0o700, exist_ok=True)
     bare = Confinement(kind="none", reason="left out on purpose")
     confinement = await try_confinement(env) if how == "confined" else bare
     if how == "confined" and not confinement.holds:
         raise SystemExit(f"nothing confines here: {confinement.reason}")
-    spec = spec_for(place, confinement, here, ("/bin/sleep", "600"), env)
+    spec = spec_for(place, confinement, item, ("/bin/sleep", "600"), env)
     lanes = [f"claude-{number}" for number in range(LANES)]
-    events = os.open(here / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    events = os.open(item / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     painted = os.open(os.devnull, os.O_WRONLY)
     began, seq = time.monotonic(), 0
     keepers: list[int] = []
@@ -110,7 +111,7 @@ async def _measure(folder: Path, how: str) -> dict[str, float]:
                     started.set()
 
         emit("lane_opening", name)
-        await supervised(spec, Control(), tell)
+        await supervised(spec, ProcessControl(), tell)
 
     limits = {"idle": 600, "tool": 1200, "total": 3600}
     emit("run_started", data={"lanes": lanes, "base": "0" * 40, "confined": True, "limits": limits})
@@ -123,7 +124,7 @@ async def _measure(folder: Path, how: str) -> dict[str, float]:
         await trio.sleep(2)
         without = await _window(keepers)
         table = LiveTable(lambda text: _write(painted, text), lambda: (120, 60), True)
-        follower = Follower(here / "events.jsonl", table)
+        follower = EventFollower(item / "events.jsonl", table)
         follower.start(lambda: None)
         await trio.sleep(1)
         seen = await _window(keepers)

@@ -10,14 +10,16 @@ from pathlib import Path
 
 from benchmarks.measure import Result, interleave, milliseconds, ratio
 from benchmarks.place import Place
-from hydra.app.evidence import file_changes
-from hydra.checks.judging import judge
-from hydra.checks.record import CheckResult, Status
+from hydra.analysis.patch import FileChange
+from hydra.checks.cross.trial import Trial
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.results import TestCase, Tests
 from hydra.git.contents import trees
-from hydra.judge.evidence import Evidence, FileChange, LaneEvidence, Trial
-from hydra.judge.rank import verdict
-from hydra.model import Check, Patch
+from hydra.ranking.collect import file_changes
+from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.ranking.verdict import rank
+from hydra.records import Check, Patch
 
 LANES, FILES, TESTS, OWN = 16, 300, 2_000, 5
 LINES = 60
@@ -32,14 +34,14 @@ def judging(place: Place) -> list[Result]:
     def diff() -> float:
         began = time.perf_counter()
         for commit in commits:
-            words = ("diff", "--no-renames", "--no-ext-diff", base, commit)
-            subprocess.run(["git", *words], cwd=root, capture_output=True, check=True)
+            item = ("diff", "--no-renames", "--no-ext-diff", base, commit)
+            subprocess.run(["git", *item], cwd=root, capture_output=True, check=True)
         return time.perf_counter() - began
 
     def judged() -> float:
         began = time.perf_counter()
-        found = verdict(evidence(git_dir, base, commits))
-        assert len(found.lanes) == LANES
+        item = rank(evidence(git_dir, base, commits))
+        assert len(item.lanes) == LANES
         return time.perf_counter() - began
 
     taken = interleave(max(place.runs // 2, 3), {"diff": diff, "judge": judged})
@@ -99,10 +101,10 @@ def _commit(root: Path) -> str:
     return git(root, "rev-parse", "HEAD")
 
 
-def git(root: Path, *words: str) -> str:
+def git(root: Path, *args: str) -> str:
     """One git command's answer."""
     return subprocess.run(
-        ["git", *words], cwd=root, capture_output=True, text=True, check=True
+        ["git", *args], cwd=root, capture_output=True, text=True, check=True
     ).stdout.strip()
 
 
@@ -133,13 +135,13 @@ def evidence(git_dir: Path, base: str, commits: Sequence[str]) -> Evidence:
 def _result(ends: dict[str, str], base: CheckResult | None) -> CheckResult:
     failed = "failed" in ends.values()
     cases = tuple(TestCase(id, status) for id, status in ends.items())  # type: ignore[arg-type]
-    found = CheckResult(
+    item = CheckResult(
         check=CHECK,
-        status=Status.FAILED if failed else Status.PASSED,
+        status=CheckStatus.FAILED if failed else CheckStatus.PASSED,
         exit_code=int(failed),
         tests=Tests("junit", cases),
     )
-    return judge(found, base)
+    return compare_to_baseline(item, base)
 
 
 def _lane(name: str, files: tuple[FileChange, ...], tree: str, result: CheckResult) -> LaneEvidence:

@@ -13,10 +13,12 @@ import trio
 from benchmarks.measure import LIMIT, Result, Way, interleave, milliseconds, timed
 from benchmarks.place import Place
 from benchmarks.views import policy_for
-from hydra.model import Confinement, Limits
-from hydra.probe import try_confinement
-from hydra.process import Control, Notice, Spec, supervise
-from hydra.sandbox import confine
+from hydra.adapters.probe.sandbox import try_confinement
+from hydra.process.control import ProcessControl
+from hydra.process.records import Notice, ProcessSpec
+from hydra.process.sandbox import confine
+from hydra.process.supervisor import supervise
+from hydra.records import Confinement, Limits
 
 LANES = 4
 
@@ -24,21 +26,21 @@ LANES = 4
 def keeper(place: Place) -> list[Result]:
     """One lane at a time, and four at once: milliseconds a lane over a plain spawn of `true`."""
     env = place.environ()
-    here = place.folder / "keeper"
-    here.mkdir()
+    item = place.folder / "keeper"
+    item.mkdir()
     (place.folder / "state").mkdir(mode=0o700, exist_ok=True)
     confinement = trio.run(try_confinement, env)
     bare = Confinement(kind="none", reason="left out on purpose")
     ways: dict[str, Way] = {
-        "plain": partial(_plain, env, here, 1),
-        "plain at once": partial(_plain, env, here, LANES),
+        "plain": partial(_plain, env, item, 1),
+        "plain at once": partial(_plain, env, item, LANES),
     }
     for name, how in (("keeper", bare), ("keeper and bwrap", confinement)):
         if how is confinement and not confinement.holds:
             continue
-        ways[name] = partial(_kept, place, env, here, how, 1)
-        ways[f"{name} at once"] = partial(_kept, place, env, here, how, LANES)
-    ways["python"] = lambda: timed([sys.executable, "-c", "pass"], env, here)
+        ways[name] = partial(_kept, place, env, item, how, 1)
+        ways[f"{name} at once"] = partial(_kept, place, env, item, how, LANES)
+    ways["python"] = lambda: timed([sys.executable, "-c", "pass"], env, item)
     taken = interleave(max(place.runs * 2, 9), ways)
     results = []
     for name in ways:
@@ -66,48 +68,48 @@ def keeper(place: Place) -> list[Result]:
     return results
 
 
-def _plain(env: dict[str, str], here: Path, lanes: int) -> float:
+def _plain(env: dict[str, str], item: Path, lanes: int) -> float:
     began = time.perf_counter()
-    children = [subprocess.Popen(["/bin/true"], env=env, cwd=here) for _ in range(lanes)]
+    children = [subprocess.Popen(["/bin/true"], env=env, cwd=item) for _ in range(lanes)]
     for child in children:
         child.wait(LIMIT)
     return time.perf_counter() - began
 
 
 def _kept(
-    place: Place, env: dict[str, str], here: Path, confinement: Confinement, lanes: int
+    place: Place, env: dict[str, str], item: Path, confinement: Confinement, lanes: int
 ) -> float:
-    spec = spec_for(place, confinement, here, ("/bin/true",), env)
+    spec = spec_for(place, confinement, item, ("/bin/true",), env)
     return trio.run(_supervised, spec, lanes)
 
 
 def spec_for(
     place: Place,
     confinement: Confinement,
-    here: Path,
+    item: Path,
     argv: tuple[str, ...],
     env: dict[str, str],
-) -> Spec:
+) -> ProcessSpec:
     """An agent as a race starts it: with the view that a lane has."""
-    policy = policy_for(place, here, env)
-    return Spec(
+    policy = policy_for(place, item, env)
+    return ProcessSpec(
         argv=argv,
         env=env,
-        cwd=here,
+        cwd=item,
         wrap=lambda line: confine(confinement, policy, line),
         pid_namespace=confinement.holds,
     )
 
 
-async def _supervised(spec: Spec, lanes: int) -> float:
+async def _supervised(spec: ProcessSpec, lanes: int) -> float:
     began = trio.current_time()
     async with trio.open_nursery() as nursery:
         for _ in range(lanes):
-            nursery.start_soon(supervised, spec, Control(), lambda _notice: None)
+            nursery.start_soon(supervised, spec, ProcessControl(), lambda _notice: None)
     return trio.current_time() - began
 
 
-async def supervised(spec: Spec, control: Control, on_notice: object) -> None:
+async def supervised(spec: ProcessSpec, control: ProcessControl, on_notice: object) -> None:
     """One agent to its end, its output dropped."""
 
     async def unchanged(_when: float) -> bool:

@@ -8,12 +8,11 @@ from pathlib import Path
 
 from benchmarks.measure import Result, interleave, milliseconds, ratio
 from benchmarks.place import Place
-from hydra.git import patches, repository
-from hydra.git.changes import difference
-from hydra.git.handing import hand_over, make_commit
-from hydra.landing import engine
-from hydra.landing.journal import Desk
-from hydra.landing.order import Order
+from hydra.git import base_commit, patches
+from hydra.git.diff import difference
+from hydra.git.export import hand_over, make_commit
+from hydra.landing import transaction
+from hydra.landing.journal import LandingOrder, LandingStore
 
 FILES, CHANGED = 20_000, 2_000
 _WHO = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
@@ -26,15 +25,15 @@ def landing(place: Place) -> list[Result]:
     branch = place.git(root, "symbolic-ref", "HEAD")
     tree = _patch(place, root)
     store = place.folder / "landing.git"
-    patches.create(store, repository.read(root), base=base)
-    desk = Desk(place.folder / "desk")
+    patches.create(store, base_commit.read(root), base=base)
+    desk = LandingStore(place.folder / "desk")
     turn = 0
 
     def hydra() -> float:
         nonlocal turn
         turn += 1
         began = time.perf_counter()
-        found = repository.read(root)
+        item = base_commit.read(root)
         commit = make_commit(
             store,
             tree=tree,
@@ -43,21 +42,21 @@ def landing(place: Place) -> list[Result]:
             identity={"user.name": "Ada", "user.email": "ada@example.com"},
             environ=os.environ,
         )
-        made = difference(store, base, tree)
-        order = Order(
+        entry = difference(store, base, tree)
+        order = LandingOrder(
             id=str(turn),
             run="benchmark",
-            repository=found,
+            repository=item,
             patches=store,
-            changes=made.files,
+            changes=entry.files,
             ref=branch,
             head=base,
             commit=commit,
             reason="landed",
-            bring=lambda: hand_over(store, found, (commit, tree, *made.objects)),
+            bring=lambda: hand_over(store, item, (commit, tree, *entry.objects)),
         )
         with desk.alone():
-            engine.move(order, desk)
+            transaction.move(order, desk)
         seconds = time.perf_counter() - began
         _back(place, root, base)
         return seconds

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from benchmarks.measure import Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import Place
-from hydra.model import Confinement
-from hydra.sandbox.confine import confine
-from hydra.sandbox.layers import Layer, Placement
-from hydra.sandbox.policy import SandboxPolicy
-from hydra.sandbox.view import View
+from hydra.process.sandbox.confine import confine
+from hydra.process.sandbox.layers import Layer, Placement
+from hydra.process.sandbox.policy import SandboxPolicy
+from hydra.process.sandbox.view import View
+from hydra.records import Confinement
 from hydra.workspace import tree
 from hydra.workspace.hardlinks import link_tree
 
@@ -33,11 +33,11 @@ def _freezing(place: Place, name: str, files: int) -> Result:
     def target() -> Path:
         return place.folder / f"copy-{files}-{next(numbers)}"
 
-    env, here = place.environ(), place.folder
+    env, item = place.environ(), place.folder
     taken = interleave(
         place.runs,
         {
-            "cp": lambda: timed(["cp", "-a", str(source), str(target())], env, here),
+            "cp": lambda: timed(["cp", "-a", str(source), str(target())], env, item),
             "link": lambda: _linked(source, target()),
         },
     )
@@ -83,7 +83,7 @@ def command_at_path(place: Place) -> list[Result]:
         folder=folder / "layer",
         places={".venv": folder / "shop/.venv"},
     ).mounted(mounters)
-    held = Confinement(kind="bwrap", program=bwrap, mounters=tuple(mounters))
+    item = Confinement(kind="bwrap", program=bwrap, mounters=tuple(mounters))
     plain = SandboxPolicy(
         state=folder / "state",
         view=View(home=folder / "home"),
@@ -97,15 +97,15 @@ def command_at_path(place: Place) -> list[Result]:
         writable=plain.writable,
         placement=Placement(path=folder / "shop", layer=layer),
     )
-    env, here = place.environ(), place.folder
+    env, entry = place.environ(), place.folder
     lines = {
-        name: confine(held, policy, ["true"]) for name, policy in (("plain", plain), ("at", placed))
+        name: confine(item, policy, ["true"]) for name, policy in (("plain", plain), ("at", placed))
     }
     for line in lines.values():
-        subprocess.run(line, env=env, check=True, cwd=here)
+        subprocess.run(line, env=env, check=True, cwd=entry)
     taken = interleave(
         max(place.runs * 3, 9),
-        {name: lambda line=line: timed(list(line), env, here) for name, line in lines.items()},  # type: ignore[misc]
+        {name: lambda line=line: timed(list(line), env, entry) for name, line in lines.items()},  # type: ignore[misc]
     )
     value, best = ratio(taken["at"], taken["plain"])
     return [

@@ -55,10 +55,10 @@ def interleave(runs: int, ways: Mapping[str, Way]) -> dict[str, list[float]]:
     return taken
 
 
-def ratio(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+def ratio(item: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
     """(median of the ratios of each turn, ratio of the two minima)."""
-    paired = [a / b for a, b in zip(one, other, strict=True)]
-    return statistics.median(paired), min(one) / min(other)
+    paired = [a / b for a, b in zip(item, other, strict=True)]
+    return statistics.median(paired), min(item) / min(other)
 
 
 def milliseconds(taken: Sequence[float]) -> str:
@@ -83,6 +83,6 @@ def timed(
     )
     seconds = time.perf_counter() - began
     if done.returncode not in accept:
-        told = done.stderr.decode(errors="replace")[-800:]
-        raise RuntimeError(f"{argv[0]} ended with {done.returncode}: {told}")
+        item = done.stderr.decode(errors="replace")[-800:]
+        raise RuntimeError(f"{argv[0]} ended with {done.returncode}: {item}")
     return seconds

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.measure import LIMIT, Result, interleave, ratio
 from benchmarks.place import BYE, HELLO, Place
-from hydra.adapters.jsonlines import BRACKETS
+from hydra.adapters.json_stream import BRACKETS
 
 LINE_LIMIT = 4 * 1024**2
 LONG = 3 * LIMIT
@@ -120,11 +120,11 @@ def _peak(place: Place, name: str, parts: Iterable[bytes] | None) -> float:
 def _high_water(pid: int) -> float:
     """MB: the most that was ever resident; 0 once it has ended."""
     try:
-        told = Path(f"/proc/{pid}/status").read_text()
+        item = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return 0.0
-    held = [line.split()[1] for line in told.splitlines() if line.startswith("VmHWM:")]
-    return int(held[0]) / 1000 if held else 0.0
+    entry = [line.split()[1] for line in item.splitlines() if line.startswith("VmHWM:")]
+    return int(entry[0]) / 1000 if entry else 0.0
 
 
 def _plain(path: Path, env: dict[str, str]) -> float:
@@ -138,7 +138,7 @@ def _plain(path: Path, env: dict[str, str]) -> float:
 
 def _read_by_hydra(place: Place, env: dict[str, str]) -> float:
     """The agent's own seconds, spawn to end: what comes before and after is measured elsewhere."""
-    from hydra.store import RunRecord
+    from hydra.records.store import RunRecord
 
     subprocess.run(
         [*place.hydra, "race", "Do it", "-a", "claude", "-q", "--keep", "none"],
@@ -187,8 +187,8 @@ def _ids(count: int) -> Iterator[bytes]:
 
 
 def _text(size: int) -> bytes:
-    words = b"the quick parser reads \\u2028 one more line \\u001b[31m of the file; "
-    text = (words * (size // len(words) + 1))[:size].rsplit(b" ", 1)[0]
+    item = b"the quick parser reads \\u2028 one more line \\u001b[31m of the file; "
+    text = (item * (size // len(item) + 1))[:size].rsplit(b" ", 1)[0]
     return b'{"type":"assistant","message":{"content":[{"type":"text","text":"%s"}]}}\n' % text
 
 

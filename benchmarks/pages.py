@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measure import Result, interleave, milliseconds, ratio
 from benchmarks.place import Place
-from hydra.app.page import page
+from hydra.commands.html_page import page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -92,9 +92,9 @@ def _made(place: Place, run: PageRun) -> list[Result]:
 
 
 def _diff(run: PageRun, lane: str) -> bytes:
-    words = ["git", f"--git-dir={run.shelf.race.patches}", "diff", "--no-ext-diff"]
-    words += [run.shelf.race.base, lane, "--"]
-    return subprocess.run(words, capture_output=True, check=True).stdout
+    item = ["git", f"--git-dir={run.shelf.race.patches}", "diff", "--no-ext-diff"]
+    item += [run.shelf.race.base, lane, "--"]
+    return subprocess.run(item, capture_output=True, check=True).stdout
 
 
 _READY = "document.querySelectorAll('.row.add').length > 0"

@@ -46,11 +46,11 @@ PEERS = (
 def peers(place: Place) -> list[Result]:
     """Those of `PEERS` that are installed, against `python -c pass` and the agents by hand."""
     programs = {peer.name: _program(place, peer) for peer in PEERS}
-    there = [peer for peer in PEERS if programs[peer.name] is not None]
-    if not there:
+    item = [peer for peer in PEERS if programs[peer.name] is not None]
+    if not item:
         print("no peers: --peers names no folder that holds one", file=sys.stderr)
         return []
-    return [*_starts(place, there), *_races(place, there)]
+    return [*_starts(place, item), *_races(place, item)]
 
 
 def _program(place: Place, peer: Peer) -> Path | None:
@@ -60,21 +60,21 @@ def _program(place: Place, peer: Peer) -> Path | None:
     return program if program.exists() else None
 
 
-def _line(place: Place, peer: Peer, *words: str | Path) -> list[str | Path]:
+def _line(place: Place, peer: Peer, *args: str | Path) -> list[str | Path]:
     program = _program(place, peer)
     assert program is not None
-    return [program, *words]
+    return [program, *args]
 
 
-def _starts(place: Place, there: Iterable[Peer]) -> list[Result]:
-    env, here = place.environ(), place.folder
+def _starts(place: Place, item: Iterable[Peer]) -> list[Result]:
+    env, entry = place.environ(), place.folder
     ways: dict[str, Callable[[], float]] = {
-        "pass": lambda: timed([sys.executable, "-c", "pass"], env, here),
-        "hydra --version": lambda: timed([*place.hydra, "--version"], env, here),
+        "pass": lambda: timed([sys.executable, "-c", "pass"], env, entry),
+        "hydra --version": lambda: timed([*place.hydra, "--version"], env, entry),
     }
-    for peer in there:
+    for peer in item:
         line = _line(place, peer, *peer.start)
-        ways[f"{peer.name} {peer.start[0]}"] = partial(timed, line, env, here)
+        ways[f"{peer.name} {peer.start[0]}"] = partial(timed, line, env, entry)
     taken = interleave(max(place.runs, 5), ways)
     return [
         _against(f"start: {name}", "python -c pass", times, taken["pass"])
@@ -94,7 +94,7 @@ def _against(case: str, against: str, times: list[float], base: list[float]) -> 
     )
 
 
-def _races(place: Place, there: Iterable[Peer]) -> list[Result]:
+def _races(place: Place, item: Iterable[Peer]) -> list[Result]:
     """Each race gets a clone of its own: not every peer leaves the repository as it was."""
     source = place.repository(400)
     bell = Bell(place.seen / "peers.bell")
@@ -145,11 +145,11 @@ def _races(place: Place, there: Iterable[Peer]) -> list[Result]:
             shutil.rmtree(tree)
         return seconds
 
-    words = {"codejoust": _codejoust, "coderace": _coderace, "harnesslab": _harnesslab}
+    entry = {"codejoust": _codejoust, "coderace": _coderace, "harnesslab": _harnesslab}
     ways: dict[str, Callable[[], float]] = {"by hand": by_hand}
     ways["hydra"] = race("hydra", _hydra(place))
-    for peer in there:
-        ways[peer.name] = race(peer.name, words[peer.name](place, peer))
+    for peer in item:
+        ways[peer.name] = race(peer.name, entry[peer.name](place, peer))
     taken = interleave(max(place.runs // 2, 3), ways)
     bell.close()
     place.forget_runs()
@@ -165,8 +165,8 @@ def _races(place: Place, there: Iterable[Peer]) -> list[Result]:
 
 
 def _hydra(place: Place) -> Callable[[Path], list[str | Path]]:
-    words = ["race", "Do it", "-a", "4xclaude", "-q", "--keep", "none"]
-    return lambda _work: [*place.hydra, *words]
+    item = ["race", "Do it", "-a", "4xclaude", "-q", "--keep", "none"]
+    return lambda _work: [*place.hydra, *item]
 
 
 def _codejoust(place: Place, peer: Peer) -> Callable[[Path], list[str | Path]]:
@@ -204,8 +204,8 @@ def _harnesslab(place: Place, peer: Peer) -> Callable[[Path], list[str | Path]]:
         suite.write_text(
             f"name: bench\ndescription: bench\ntasks:\n  - tasks/bench.yaml\nvariants:\n{variants}"
         )
-        words = ("run", suite, "--variants", ",".join(lanes), "--parallelism", "4", "--yes")
-        return _line(place, peer, "--home", lab / "home", *words)
+        item = ("run", suite, "--variants", ",".join(lanes), "--parallelism", "4", "--yes")
+        return _line(place, peer, "--home", lab / "home", *item)
 
     return line
 

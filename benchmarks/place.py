@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from hydra.demo.shims import SIGNED_IN, fixtures, newest_version
+from hydra.commands.demo.shims import SIGNED_IN, newest_version
+from hydra.paths import fixtures
 
 PER_FOLDER = 50
 FILE_BYTES = 2000
@@ -84,15 +85,15 @@ class Place:
 
         A shell and no Python: what an agent itself costs must not hide what Hydra costs.
         """
-        told = newest_version("claude")
-        help_text = (fixtures() / "adapters" / "claude" / told / "help.txt").read_text()
+        item = newest_version("claude")
+        help_text = (fixtures() / "adapters" / "claude" / item / "help.txt").read_text()
         folder = self.folder / "agents" / name
         folder.mkdir(parents=True, exist_ok=True)
         script = folder / "claude"
         script.write_text(
             "#!/bin/sh\n"
             'case "$1" in\n'
-            f"--version) echo '{told} (Claude Code)'; exit;;\n"
+            f"--version) echo '{item} (Claude Code)'; exit;;\n"
             f"--help) exec cat <<'END'\n{help_text}\nEND\n;;\n"  # no other file is seen inside
             f"auth) echo '{json.dumps(SIGNED_IN['claude']['stdout'])}'; exit;;\n"
             f"esac\n{body}"
@@ -106,10 +107,10 @@ class Place:
             self._repositories[files] = _make(self.folder / f"repo-{files}", files, self.environ())
         return self._repositories[files]
 
-    def git(self, cwd: Path, *words: str | Path) -> str:
+    def git(self, cwd: Path, *args: str | Path) -> str:
         """Plain git as a user runs it."""
         done = subprocess.run(
-            ["git", *words], cwd=cwd, env=self.environ(), check=True, capture_output=True, text=True
+            ["git", *args], cwd=cwd, env=self.environ(), check=True, capture_output=True, text=True
         )
         return done.stdout.strip()
 

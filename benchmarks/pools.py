@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.judge.selection import Test
+from hydra.ranking.selection import Test
 
 
 class BadPool(Exception):
@@ -39,8 +39,8 @@ class Pool:
 
     def without(self, author: int) -> Pool:
         """The same without the tests of one candidate."""
-        kept = tuple(test for test in self.tests if test.author != author)
-        return Pool(self.task, self.correct, self.counts, kept)
+        item = tuple(test for test in self.tests if test.author != author)
+        return Pool(self.task, self.correct, self.counts, item)
 
 
 def read(path: Path) -> list[Pool]:
@@ -93,7 +93,7 @@ def pool(entry: Any) -> Pool:
         if right not in (True, False, 0, 1):
             raise BadPool(f'"correct" of candidate {number} must be true or false')
         correct.append(bool(right))
-    counts = tuple(_count(one, f"candidate {n}") for n, one in enumerate(candidates))
+    counts = tuple(_count(item, f"candidate {n}") for n, item in enumerate(candidates))
     columns = zip(*rows, strict=True) if tests else ()
     return Pool(
         str(task),
@@ -107,22 +107,22 @@ def pool(entry: Any) -> Pool:
 
 
 def _objects(entry: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    found = entry.get(key)
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    item = entry.get(key)
+    if not isinstance(item, list) or not all(isinstance(item, dict) for item in item):
         raise BadPool(f'"{key}" must be a list of objects')
-    return found
+    return item
 
 
-def _rows(found: Any, candidates: int, tests: int) -> list[tuple[bool, ...]]:
-    if not isinstance(found, list) or len(found) != candidates:
+def _rows(item: Any, candidates: int, tests: int) -> list[tuple[bool, ...]]:
+    if not isinstance(item, list) or len(item) != candidates:
         raise BadPool(f'"passes" must have a row for each of the {candidates} candidates')
-    for number, row in enumerate(found):
+    for number, row in enumerate(item):
         if not isinstance(row, list) or len(row) != tests:
-            held = f"{len(row)} entries" if isinstance(row, list) else "no list"
-            raise BadPool(f'row {number} of "passes" has {held} for {tests} tests')
+            entry = f"{len(row)} entries" if isinstance(row, list) else "no list"
+            raise BadPool(f'row {number} of "passes" has {entry} for {tests} tests')
         if any(isinstance(cell, float) or cell not in (0, 1) for cell in row):
             raise BadPool(f'row {number} of "passes" has an entry that is neither 0 nor 1')
-    return [tuple(map(bool, row)) for row in found]
+    return [tuple(map(bool, row)) for row in item]
 
 
 def _author(test: dict[str, Any], number: int, candidates: int) -> int | None:
@@ -136,8 +136,8 @@ def _author(test: dict[str, Any], number: int, candidates: int) -> int | None:
     return author
 
 
-def _count(one: dict[str, Any], name: str) -> int:
-    count = one.get("count", 1)
+def _count(item: dict[str, Any], name: str) -> int:
+    count = item.get("count", 1)
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise BadPool(f'"count" of {name} must be a whole number from 1')
     return count

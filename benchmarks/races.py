@@ -102,10 +102,10 @@ def slow_reader(place: Place) -> list[Result]:
             bell.wait(16)
             seconds = time.perf_counter() - began
             assert race.stdout is not None
-            told = sum(b'"kind": "message"' in event for event in race.stdout)
+            item = sum(b'"kind": "message"' in event for event in race.stdout)
             race.wait(LIMIT)
-        if told != 16 * LINES:
-            raise RuntimeError(f"the reader got {told} of {16 * LINES} messages")
+        if item != 16 * LINES:
+            raise RuntimeError(f"the reader got {item} of {16 * LINES} messages")
         return seconds
 
     def unblocked(how: str) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import lgamma, sqrt
 
 from benchmarks.pools import Pool
-from hydra.judge import selection
+from hydra.ranking import selection
 
 Rule = Callable[[Pool], Sequence[float]]
 

@@ -104,12 +104,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--calibrate",
         action="store_true",
-        help="from all FILEs, print hydra/judge/measured.py: how often winners are right",
+        help="from all FILEs, print hydra/ranking/measured.py: how often winners are right",
     )
     parser.add_argument(
         "--confidence",
         action="store_true",
-        help="hold what is said of winners (hydra/judge/measured.py) against each FILE",
+        help="hold what is said of winners (hydra/ranking/measured.py) against each FILE",
     )
     parser.add_argument("--jobs", type=_positive, default=2, help="processes at once (2)")
     parser.add_argument("--json", action="store_true")

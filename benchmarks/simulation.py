@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from benchmarks.pools import Pool
-from hydra.judge.selection import Test
+from hydra.ranking.selection import Test
 
 LANES = (2, 3, 4, 8, 16)
 TESTS = (1, 3, 10)
@@ -35,8 +35,8 @@ LUCK = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One way to make pools. `shout` other than 0: the last lane is wrong, and brings so many
-    tests, all wrong, each passing on its own lane."""
+    """One way to make pools. `shout` other than 0: the last lane brings so many tests. It is wrong,
+    and they all are, each passing on its own lane; or, `honest`, it is right, and they all are."""
 
     kind: str
     lanes: int
@@ -44,11 +44,13 @@ class Cell:
     right: float
     true: float
     shout: int = 0
+    honest: bool = False
 
     @property
     def name(self) -> str:
         """The cell in a line, which is also the seed of its pools."""
-        shout = f", one shouts {self.shout}" if self.shout else ""
+        who = "a right one" if self.honest else "one"
+        shout = f", {who} shouts {self.shout}" if self.shout else ""
         return (
             f"{self.kind}, {self.lanes} lanes x {self.tests} tests, "
             f"right {self.right:g}, true {self.true:g}{shout}"
@@ -67,10 +69,11 @@ def cells(quick: bool = False) -> Iterator[Cell]:
 
 
 def shouting(quick: bool = False) -> Iterator[Cell]:
-    """The cells of three tests a lane, with one wrong lane that brings thirty of its own."""
+    """The cells of three tests a lane, with one lane, wrong or right, that brings thirty."""
     for cell in cells(quick):
         if cell.tests == 3:
             yield replace(cell, shout=30)
+            yield replace(cell, shout=30, honest=True)
 
 
 def pools(cell: Cell, tasks: int) -> Iterator[Pool]:
@@ -86,14 +89,14 @@ def _pool(cell: Cell, task: str, random: Random) -> Pool:
         0 if random.random() < cell.right else _mistake(cell, lane, random)
         for lane in range(cell.lanes)
     ]
-    if cell.shout and lanes[-1] == 0:
-        lanes[-1] = _mistake(cell, cell.lanes - 1, random)
+    if cell.shout:
+        lanes[-1] = 0 if cell.honest else lanes[-1] or _mistake(cell, cell.lanes - 1, random)
     passes = {mistake: random.uniform(0.1, 0.9) for mistake in range(1, cell.lanes + 2)}
     tests = []
     for author, own in enumerate(lanes):
         shouts = cell.shout and author == cell.lanes - 1
         for _ in range(cell.shout if shouts else cell.tests):
-            if not shouts and random.random() < cell.true:
+            if cell.honest if shouts else random.random() < cell.true:
                 fits = {mistake: random.random() < chance for mistake, chance in passes.items()}
                 fits[own] = fits[0] = True
             else:

@@ -19,14 +19,14 @@ NOT_ON_THE_WAY = ("git", "structlog")
 
 def starts(place: Place) -> list[Result]:
     """`hydra --version` and `--help` against `python -c pass`."""
-    env, here = place.environ(), place.folder
+    env, item = place.environ(), place.folder
     taken = interleave(
         max(place.runs * 3, 9),
         {
-            "pass": lambda: timed([sys.executable, "-c", "pass"], env, here),
-            "version": lambda: timed([*place.hydra, "--version"], env, here),
-            "help": lambda: timed([*place.hydra, "--help"], env, here),
-            "click": lambda: timed([sys.executable, "-c", "import click"], env, here),
+            "pass": lambda: timed([sys.executable, "-c", "pass"], env, item),
+            "version": lambda: timed([*place.hydra, "--version"], env, item),
+            "help": lambda: timed([*place.hydra, "--help"], env, item),
+            "click": lambda: timed([sys.executable, "-c", "import click"], env, item),
         },
     )
     base, click = taken["pass"], ratio(taken["click"], taken["pass"])[0]
@@ -64,8 +64,8 @@ class Bell:
         """Until it was rung so often. Raises `TimeoutError`."""
         deadline = time.monotonic() + timeout
         while times > 0:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self._fd], [], [], left)[0]:
+            item = deadline - time.monotonic()
+            if item <= 0 or not select.select([self._fd], [], [], item)[0]:
                 raise TimeoutError(f"{times} agents never came to {self.path.name}")
             times -= len(os.read(self._fd, times))
 
@@ -147,9 +147,9 @@ def to_exec(place: Place) -> list[Result]:
 def _loaded(place: Place, repository: Path) -> list[str]:
     """Which of `NOT_ON_THE_WAY` a whole race imports."""
     env = place.environ(place.agent("imports", HELLO + BYE))
-    words = ["race", "Do it", "-a", "claude", "-q", "--keep", "none"]
+    item = ["race", "Do it", "-a", "claude", "-q", "--keep", "none"]
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "hydra", *words],
+        [sys.executable, "-X", "importtime", "-m", "hydra", *item],
         cwd=repository,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -158,8 +158,8 @@ def _loaded(place: Place, repository: Path) -> list[str]:
         timeout=LIMIT,
         check=False,
     )
-    found = set(re.findall(r"^import time:.*\|\s+([\w.]+)$", done.stderr, re.MULTILINE))
-    if "trio" not in found:
+    entry = set(re.findall(r"^import time:.*\|\s+([\w.]+)$", done.stderr, re.MULTILINE))
+    if "trio" not in entry:
         raise RuntimeError(f"-X importtime told nothing: {done.stderr[-500:]}")
     place.forget_runs()
-    return [name for name in NOT_ON_THE_WAY if name in found]
+    return [name for name in NOT_ON_THE_WAY if name in entry]

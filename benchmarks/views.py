@@ -11,9 +11,9 @@ import trio
 
 from benchmarks.measure import Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import Place
-from hydra.probe import try_confinement
-from hydra.sandbox import SandboxPolicy, confine
-from hydra.sandbox.discovery import compute_view
+from hydra.adapters.probe.sandbox import try_confinement
+from hydra.process.sandbox import SandboxPolicy, confine
+from hydra.process.sandbox.discovery import compute_view
 
 _PLAIN = (
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
@@ -26,9 +26,9 @@ _LOOKED_AT = ("/etc", "/opt")
 def views(place: Place) -> list[Result]:
     """In processor time: on a busy machine bwrap mostly waits for a core."""
     env = place.environ(place.agent("view", ""))
-    here = place.folder / "view"
-    here.mkdir()
-    policy = policy_for(place, here, env)
+    item = place.folder / "view"
+    item.mkdir()
+    policy = policy_for(place, item, env)
     confinement = trio.run(try_confinement, env)
     if not confinement.holds:
         return []
@@ -36,17 +36,17 @@ def views(place: Place) -> list[Result]:
     plain = (confinement.program, *_PLAIN, *true)
     inside = confine(confinement, policy, true[1:])
     find = ("find", *_LOOKED_AT, "-size", "+1G")
-    compute = partial(policy_for, place, here, env)
+    compute = partial(policy_for, place, item, env)
     taken = interleave(
         max(place.runs * 3, 9),
         {
-            "plain": lambda: spent(partial(timed, plain, env, here)),
-            "view": lambda: spent(partial(timed, inside, env, here)),
-            "find": lambda: spent(partial(timed, find, env, here, accept=(0, 1))),
+            "plain": lambda: spent(partial(timed, plain, env, item)),
+            "view": lambda: spent(partial(timed, inside, env, item)),
+            "find": lambda: spent(partial(timed, find, env, item, accept=(0, 1))),
             "compute": lambda: spent(compute),
         },
     )
-    mounts = sum(word in ("--ro-bind", "--bind", "--tmpfs", "--dev", "--proc") for word in inside)
+    mounts = sum(item in ("--ro-bind", "--bind", "--tmpfs", "--dev", "--proc") for item in inside)
     start, best_start = ratio(taken["view"], taken["plain"])
     view, best_view = ratio(taken["compute"], taken["find"])
     return [
@@ -73,8 +73,8 @@ def views(place: Place) -> list[Result]:
     ]
 
 
-def policy_for(place: Place, here: Path, env: dict[str, str]) -> SandboxPolicy:
-    """What a lane at `here` sees, as a race has it computed, and may write."""
+def policy_for(place: Place, item: Path, env: dict[str, str]) -> SandboxPolicy:
+    """What a lane at `item` sees, as a race has it computed, and may write."""
     home, state = place.folder / "home", place.folder / "state"
     state.mkdir(mode=0o700, exist_ok=True)
     repository = place.repository(400)
@@ -86,7 +86,7 @@ def policy_for(place: Place, here: Path, env: dict[str, str]) -> SandboxPolicy:
         repository=repository,
     )
     return SandboxPolicy(
-        state=state, view=view, home_folder=place.folder / "user", writable=(here,), cwd=here
+        state=state, view=view, home_folder=place.folder / "user", writable=(item,), cwd=item
     )
 
 

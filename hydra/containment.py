@@ -21,7 +21,7 @@ class EscapeError(ValueError):
     """A name leads out of the folder that it is to lie in; the message says where to."""
 
 
-class Entry(NamedTuple):
+class ContainedEntry(NamedTuple):
     """One entry by its folder's descriptor, for the calls that take a `dir_fd`."""
 
     folder: int
@@ -52,14 +52,14 @@ def read_regular(path: Path, limit: int) -> bytes | None:
 
 
 @contextmanager
-def entry_below(top: Path, name: str | PurePath, *, make: bool = False) -> Iterator[Entry]:
+def entry_below(top: Path, name: str | PurePath, *, make: bool = False) -> Iterator[ContainedEntry]:
     """`name` below `top`, to be read or written by its folder. `make`: folders that are missing.
 
     Raises `EscapeError`, and `OSError` for a folder that is missing or has become a link.
     """
     place = locate(top, name)
     with folder_below(Path(os.path.realpath(top)), place.parts[:-1], make=make) as folder:
-        yield Entry(folder, place.name)
+        yield ContainedEntry(folder, place.name)
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def folder_below(
     folder = os.open(top, _FOLDER)
     try:
         for part in parts:
-            inner = open_folder(Entry(folder, part), make=make, clear=clear)
+            inner = open_folder(ContainedEntry(folder, part), make=make, clear=clear)
             os.close(folder)
             folder = inner
         yield folder
@@ -80,7 +80,7 @@ def folder_below(
         os.close(folder)
 
 
-def open_folder(entry: Entry, *, make: bool = False, clear: bool = False) -> int:
+def open_folder(entry: ContainedEntry, *, make: bool = False, clear: bool = False) -> int:
     """A folder's descriptor, the caller's to close; `make`: of one that is missing, too; `clear`:
     what is no folder gives way first. Raises `OSError`, for a link too."""
     if clear:
@@ -91,7 +91,7 @@ def open_folder(entry: Entry, *, make: bool = False, clear: bool = False) -> int
     return os.open(entry.name, _FOLDER, dir_fd=entry.folder)
 
 
-def _clear(entry: Entry) -> None:
+def _clear(entry: ContainedEntry) -> None:
     with suppress(FileNotFoundError):
         status = os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
         if not stat.S_ISDIR(status.st_mode):

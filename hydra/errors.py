@@ -76,8 +76,8 @@ class LandingRefused(HydraError):
     def __init__(
         self, message: str, *, hint: str = "", paths: tuple[tuple[str, str], ...] = ()
     ) -> None:
-        told = "".join(f"\n  {path}: {reason}" for path, reason in paths)
-        super().__init__(message + told, hint=hint)
+        text = "".join(f"\n  {path}: {reason}" for path, reason in paths)
+        super().__init__(message + text, hint=hint)
         self.paths = paths
 
 

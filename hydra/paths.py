@@ -106,3 +106,10 @@ def make_private(folder: Path) -> None:
     for path in [*reversed(folder.parents), folder]:
         if not path.exists():
             path.mkdir(mode=0o700, exist_ok=True)
+
+
+def fixtures() -> Path:
+    """The recorded fixtures: in the package when installed, beside it in a checkout."""
+    package = Path(__file__).parent
+    installed = package / "fixtures"
+    return installed if installed.is_dir() else package.parent / "fixtures"

@@ -16,7 +16,7 @@ from hydra.adapters import registry
 from hydra.conformance import recorded
 from hydra.conformance.recorded import Recording
 from hydra.conformance.scrub import WORKTREE, scrub
-from hydra.events import AgentEvent
+from hydra.records.events import AgentEvent
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "adapters"
 
@@ -29,7 +29,7 @@ def recordings() -> list[Path]:
 def parse(path: Path) -> list[AgentEvent]:
     """The events of one recording, its exit and stderr included."""
     name = path.name.removeprefix("stream.").removesuffix(".jsonl")
-    (stream,) = (one for one in Recording(path.parent).streams() if one.name == name)
+    (stream,) = (stream for stream in Recording(path.parent).streams() if stream.name == name)
     return recorded.parse(registry.get(path.parent.parent.name), stream)
 
 

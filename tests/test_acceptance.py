@@ -1,4 +1,4 @@
-"""The faults of docs/faults.md, end to end: agents do their worst, a lane each, in one real race.
+"""The faults of docs/annex/faults.md, end to end: agents at their worst, a lane each, in one race.
 
 As root and as an ordinary user, confined; as an ordinary user without bwrap, and with one that is
 refused. Rows that need a race of their own stand below, the others where their room is tested.
@@ -93,24 +93,24 @@ def besiege(place: Place, how: str) -> Siege:
     (place.repo / ".env").write_text("ignored\n")
     before = {top.name: fingerprint(top) for top in (place.home, place.repo)}
     half = len(LANES) // 2
-    asked = ("-a", f"{half}xclaude", "-a", f"{len(LANES) - half}xclaude", "-a", "codex")
+    names = ("-a", f"{half}xclaude", "-a", f"{len(LANES) - half}xclaude", "-a", "codex")
     done = place.run(
-        *("race", "-", "--json", "--max-parallel", "8", *asked, *access), stdin=PROMPT, timeout=300
+        *("race", "-", "--json", "--max-parallel", "8", *names, *access), stdin=PROMPT, timeout=300
     )
     assert done.returncode == 0, done.stderr
     race = Race(done.returncode, json.loads(done.stdout), done.stderr)
     shown = {"json": done.stdout, "race": done.stderr}
     hostile = LANES[NAMES.index("32-hostile-text")]
-    for words in ("runs", "runs show", f"diff {hostile}", f"diff {hostile} --stat"):
-        shown[words] = on_terminal(place, words).decode()
+    for text in ("runs", "runs show", f"diff {hostile}", f"diff {hostile} --stat"):
+        shown[text] = on_terminal(place, text).decode()
     after = {top.name: fingerprint(top) for top in (place.home, place.repo)}
     return Siege(place, race, tried, shown, before, after)
 
 
-def on_terminal(place: Place, words: str) -> bytes:
+def on_terminal(place: Place, text: str) -> bytes:
     """What `hydra WORDS` writes to a terminal, by way of a pager that changes nothing."""
     environ = place.environ | {"TERM": "xterm", "PAGER": "cat"}
-    code, output = place.on_terminal([place.python, "-m", "hydra", *words.split()], environ)
+    code, output = place.on_terminal([place.python, "-m", "hydra", *text.split()], environ)
     assert code == 0, output
     return output
 
@@ -139,10 +139,10 @@ def test_a_lane_that_is_not_signed_in_is_told_and_the_others_run(siege: Siege) -
 @pytest.mark.slow
 def test_no_raw_control_byte_is_shown(siege: Siege) -> None:
     colour = re.compile(r"\x1b\[[0-9;]*m")
-    for words, text in siege.shown.items():
+    for line, text in siege.shown.items():
         shown = colour.sub("", text)
-        found = {c for c in shown if not (c.isprintable() or c in "\n\r\t")}
-        assert not found, (words, found)
+        names = {c for c in shown if not (c.isprintable() or c in "\n\r\t")}
+        assert not names, (line, names)
     assert "<OSC 52>" in siege.shown["race"]
     assert "<U+202E>" in siege.shown[f"diff {LANES[NAMES.index('32-hostile-text')]}"]
 
@@ -157,5 +157,5 @@ def test_a_prompt_over_128_kib_reaches_the_agent_whole(siege: Siege) -> None:
 @pytest.mark.slow
 def test_it_is_said_what_holds_and_what_does_not(siege: Siege) -> None:
     kind = siege.race.document["confinement"]["kind"]
-    said = "\n".join(siege.race.document["warnings"])
-    assert (kind == "none") is ("not confined" in said or "can read and change everything" in said)
+    text = "\n".join(siege.race.document["warnings"])
+    assert (kind == "none") is ("not confined" in text or "can read and change everything" in text)

@@ -10,18 +10,15 @@ from typing import Any
 
 import pytest
 
-from hydra.adapters.acp import ADAPTERS
-from hydra.adapters.acp_agents import ROWS
+from hydra.adapters.acp import ADAPTERS, ROWS
 from hydra.adapters.contract import CloseInput, Finish, Write
 from hydra.adapters.protocols.acp import AcpConversation
-from hydra.adapters.protocols.acp_manner import Manner
-from hydra.adapters.protocols.acp_permissions import allows
-from hydra.adapters.protocols.acp_wish import Wish
-from hydra.events import AgentEvent
-from hydra.model import DetectResult, Effort, ExitStatus, Permission, SpawnRequest
+from hydra.adapters.protocols.acp_session import AcpDialect, AcpRequest, allows
+from hydra.records import DetectResult, Effort, ExitStatus, Permission, SpawnRequest
+from hydra.records.events import AgentEvent
 
 ROOT = "/lane/shop"
-MANNERS = {row.descriptor.key: row.manner for row in ROWS}
+MANNERS = {row.descriptor.key: row.dialect for row in ROWS}
 MODES = {"availableModes": [{"id": "default"}, {"id": "plan"}], "currentModeId": "default"}
 CAPABLE = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}}
 FULL = Permission.FULL_AUTO
@@ -30,10 +27,12 @@ FULL = Permission.FULL_AUTO
 class Meeting:
     """A conversation and what a made-up agent says in it."""
 
-    def __init__(self, manner: Manner | None = None, **wish: Any) -> None:
+    def __init__(self, dialect: AcpDialect | None = None, **wish: Any) -> None:
         modes = {Permission.PLAN: ("plan",)}
         wish = {"root": ROOT, "prompt": "Do it", "permission": FULL} | wish
-        self.talk = AcpConversation(manner or Manner(label="X", modes=modes), Wish(**wish))
+        self.talk = AcpConversation(
+            dialect or AcpDialect(label="X", modes=modes), AcpRequest(**wish)
+        )
         self.events: list[AgentEvent] = []
         self.sent: list[dict[str, Any]] = []
         self.ends: list[object] = []
@@ -82,8 +81,8 @@ class Meeting:
     @property
     def ending(self) -> AgentEvent:
         """The one closing event."""
-        (one,) = [event for event in self.events if event.kind in ("completed", "failed")]
-        return one
+        (agent_event,) = [event for event in self.events if event.kind in ("completed", "failed")]
+        return agent_event
 
 
 def asks(kind: str, path: str = "", id: str = "t1", **fields: Any) -> dict[str, Any]:
@@ -204,15 +203,15 @@ OPTIONS = [
 def test_what_is_asked_for_is_set_and_told_as_it_is_read_back() -> None:
     meeting = Meeting(permission=Permission.PLAN, model="big", effort="max")
     meeting.opened(configOptions=OPTIONS, modes=MODES)
-    told = []
+    documents = []
     for option, value in (("m", "a/big"), ("how", "https://x/modes#plan"), ("effort", "xhigh")):
         assert meeting.sent[-1]["method"] == "session/set_config_option"
-        asked = meeting.sent[-1]["params"]
-        assert (asked["configId"], asked["value"]) == (option, value)
+        document = meeting.sent[-1]["params"]
+        assert (document["configId"], document["value"]) == (option, value)
         changed = [o | ({"currentValue": value} if o["id"] == option else {}) for o in OPTIONS]
-        told += [event.data for event in meeting.answer(configOptions=changed)]
+        documents += [event.data for event in meeting.answer(configOptions=changed)]
     assert meeting.sent[-1]["method"] == "session/prompt"
-    assert [{k: v for k, v in one.items() if k != "session"} for one in told] == [
+    assert [{k: v for k, v in row.items() if k != "session"} for row in documents] == [
         {"model": "a/big"},
         {"permission": "plan"},
         {"effort": "xhigh"},
@@ -241,7 +240,7 @@ def test_without_a_plan_mode_there_is_no_plan() -> None:
         "UnsupportedFlag",
         "capability",
     )
-    assert all(one["method"] != "session/prompt" for one in meeting.sent)
+    assert all(row["method"] != "session/prompt" for row in meeting.sent)
     refused = Meeting(permission=Permission.PLAN).opened(modes=MODES)
     refused.refuse(-32602, "not here")
     assert refused.ending.kind == "failed"
@@ -262,7 +261,7 @@ def test_an_effort_that_is_not_offered_is_told() -> None:
 
 
 def test_a_sign_in_that_needs_nobody_is_done() -> None:
-    meeting = Meeting(Manner(label="X", sign_in=("gone", "key")))
+    meeting = Meeting(AcpDialect(label="X", sign_in=("gone", "key")))
     meeting.answer(**CAPABLE, authMethods=[{"id": "web", "name": "Browser"}, {"id": "key"}])
     meeting.refuse(-32000, "Authentication required")
     assert meeting.sent[-1]["params"] == {"methodId": "key"}
@@ -274,7 +273,7 @@ def test_a_sign_in_that_needs_nobody_is_done() -> None:
         "sign_in",
     )
     assert "Browser" in str(meeting.ending.data["message"])
-    assert sum(one["method"] == "authenticate" for one in meeting.sent) == 1
+    assert sum(row["method"] == "authenticate" for row in meeting.sent) == 1
 
 
 @pytest.mark.parametrize(
@@ -308,8 +307,8 @@ def test_an_error_in_place_of_the_answer(
     code: int, message: str, data: object, error: str, reason: str
 ) -> None:
     meeting = Meeting().opened()
-    told = {"code": code, "message": message, "data": data}
-    meeting.hear(id=meeting.sent[-1]["id"], error=told)
+    document = {"code": code, "message": message, "data": data}
+    meeting.hear(id=meeting.sent[-1]["id"], error=document)
     assert (meeting.ending.data["error"], meeting.ending.data["reason"]) == (error, reason)
 
 
@@ -350,12 +349,12 @@ def test_a_conversation_too_long_for_hermes_is_none_that_is_done() -> None:
 
 
 def thread(meeting: Meeting, status: str) -> None:
-    told = {"codex": {"threadStatus": {"type": status}}}
-    meeting.update("session_info_update", _meta=told)
+    rows = {"codex": {"threadStatus": {"type": status}}}
+    meeting.update("session_info_update", _meta=rows)
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("lines", "reason"),
     [
         (("We are currently experiencing high demand, ", "which may cause errors."), "overloaded"),
         (("stream disconnected before completion: Transport error",), "network"),
@@ -363,17 +362,17 @@ def thread(meeting: Meeting, status: str) -> None:
     ],
 )
 def test_a_turn_of_codex_that_broke_off_is_none_that_is_done(
-    said: tuple[str, ...], reason: str
+    lines: tuple[str, ...], reason: str
 ) -> None:
     meeting = Meeting(MANNERS["codex-acp"]).opened()
     thread(meeting, "active")
     meeting.says("Now I look.")
     thread(meeting, "systemError")
-    for text in said:
+    for text in lines:
         meeting.says(text)
     meeting.answer(stopReason="end_turn")
     assert (meeting.ending.kind, meeting.ending.data["reason"]) == ("failed", reason)
-    assert "".join(said) in str(meeting.ending.data["message"])
+    assert "".join(lines) in str(meeting.ending.data["message"])
 
 
 def test_a_turn_of_codex_that_went_on_is_done() -> None:
@@ -394,8 +393,8 @@ def test_chunks_become_messages() -> None:
     meeting.says(" message.", id="b")
     meeting.says("Another.", id="c")
     meeting.update("tool_call", toolCallId="t", title="x", kind="other", status="in_progress")
-    told = [(e.sub, e.data["text"]) for e in meeting.events if e.kind == "message"]
-    assert told == [("thinking", "I think."), ("", "One message."), ("", "Another.")]
+    pairs = [(e.sub, e.data["text"]) for e in meeting.events if e.kind == "message"]
+    assert pairs == [("thinking", "I think."), ("", "One message."), ("", "Another.")]
 
 
 def test_long_thinking_is_told_on_the_way() -> None:
@@ -410,8 +409,8 @@ def test_a_call_is_told_once_it_is_known_and_answered_once() -> None:
     call: Mapping[str, Any] = {"toolCallId": "t", "kind": "edit", "title": "Edit"}
     assert meeting.update("tool_call", **call, status="pending", rawInput={}) == []
     where = {"locations": [{"path": f"{ROOT}/src/a.py"}], "rawInput": {"path": "src/a.py"}}
-    (told,) = meeting.update("tool_call_update", toolCallId="t", **where)
-    assert told.data["summary"] == "Edit src/a.py"
+    (event,) = meeting.update("tool_call_update", toolCallId="t", **where)
+    assert event.data["summary"] == "Edit src/a.py"
     failed = {"toolCallId": "t", "status": "failed", "rawOutput": "no such text"}
     (result,) = meeting.update("tool_call_update", **failed)
     assert (result.data["ok"], result.data["summary"]) == (False, "no such text")
@@ -443,8 +442,8 @@ def test_an_old_session_is_gone_on_with_and_not_told_again() -> None:
     meeting.answer(**CAPABLE)
     assert meeting.sent[-1]["method"] == "session/load"
     assert meeting.sent[-1]["params"]["sessionId"] == "old-1"
-    told = [*meeting.says("what it said before"), *meeting.update("tool_call", toolCallId="t")]
-    assert {event.kind for event in told} == {"progress"}
+    events = [*meeting.says("what it said before"), *meeting.update("tool_call", toolCallId="t")]
+    assert {event.kind for event in events} == {"progress"}
     (event,) = meeting.answer()
     assert event.data["session"] == "old-1"
     newer = Meeting(resume="old-1")
@@ -456,17 +455,17 @@ def test_an_old_session_is_gone_on_with_and_not_told_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("usage", "told"),
+    ("usage", "number"),
     [
         ({"inputTokens": 10, "outputTokens": 5, "cachedReadTokens": 4, "totalTokens": 15}, 10),
         ({"inputTokens": 10, "outputTokens": 5, "cachedReadTokens": 4, "totalTokens": 19}, 14),
     ],
 )
-def test_what_came_from_a_cache_is_part_of_the_input(usage: dict[str, int], told: int) -> None:
+def test_what_came_from_a_cache_is_part_of_the_input(usage: dict[str, int], number: int) -> None:
     meeting = Meeting().opened()
     meeting.answer(stopReason="end_turn", usage=usage)
     (event,) = [event for event in meeting.events if event.kind == "usage"]
-    assert event.data == {"input_tokens": told, "output_tokens": 5, "cached_tokens": 4}
+    assert event.data == {"input_tokens": number, "output_tokens": 5, "cached_tokens": 4}
 
 
 def test_another_version_of_the_protocol_is_refused() -> None:
@@ -487,7 +486,7 @@ def test_a_recorded_stream_tells_what_was_denied() -> None:
     lines = [{"id": meeting.sent[0]["id"], "result": CAPABLE}]
     lines.append({"id": "session/new", "result": {"sessionId": "s"}})
     lines.append(asks("execute"))
-    parser = AcpConversation(Manner(label="X"))
+    parser = AcpConversation(AcpDialect(label="X"))
     events = [event for line in lines for event in parser.parse_line(json.dumps(line).encode())]
     assert any(event.data.get("denied") for event in events)
 
@@ -498,7 +497,7 @@ def _kinds(events: Iterable[AgentEvent]) -> list[str]:
 
 @pytest.mark.parametrize("agent", ADAPTERS, ids=lambda agent: agent.key())
 def test_each_row_builds_a_conversation(agent: Any) -> None:
-    found = DetectResult(
+    result = DetectResult(
         adapter=agent.key(),
         binary=Path("/opt/x") / agent.descriptor.binaries[0],
         flags=frozenset(flag.name for flag in agent.row.flags),
@@ -507,7 +506,7 @@ def test_each_row_builds_a_conversation(agent: Any) -> None:
     request = SpawnRequest(
         prompt="/clear", worktree=Path(ROOT), model="m", effort=effort, preface="Be brief."
     )
-    command = agent.build_command(request, found)
+    command = agent.build_command(request, result)
     assert command.stdin == b"Be brief.\n\n/clear"
     talk = agent.conversation(command)
     (hello,) = talk.acts()

@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from hydra.adapters.aider import ADAPTER, CONFIGURED
-from hydra.adapters.aider_line import EVENTS_FILE, TABLE
-from hydra.adapters.aider_text import AiderText
+from hydra.adapters.aider import ADAPTER, CONFIGURED, EVENTS_FILE, TABLE, AiderText
 from hydra.errors import AgentError, UnsupportedFlag
-from hydra.events import AgentEvent
-from hydra.model import DetectResult, Effort, ExitStatus, Permission, ProbeOutput, SpawnRequest
+from hydra.records import DetectResult, Effort, ExitStatus, Permission, ProbeOutput, SpawnRequest
+from hydra.records.events import AgentEvent
 
 FLAGS = frozenset(flag.name for flag in TABLE)
 HEAD = ("Aider v0.86.2", "Model: openai/m with whole edit format")
@@ -65,8 +63,8 @@ def test_a_command_of_aiders_is_a_text(prompt: str) -> None:
 
 
 def test_the_repositorys_own_settings_are_told_and_never_shown_to_the_model() -> None:
-    asked = request(model="m", instructions=("AGENTS.md", ".aider.conf.yml"))
-    built = ADAPTER.build_command(asked, found())
+    spawn_request = request(model="m", instructions=("AGENTS.md", ".aider.conf.yml"))
+    built = ADAPTER.build_command(spawn_request, found())
     assert built.args[-2:] == ("--read", "AGENTS.md")
     assert ".aider.conf.yml: aider has no switch" in built.warnings[0]
     assert not ADAPTER.build_command(request(model="m"), found()).warnings

@@ -11,9 +11,9 @@ from typing import Any, cast
 import pytest
 
 from hydra.adapters import cline, codex
-from hydra.attempt import _inlet
-from hydra.bench import Bench
-from hydra.model import DetectResult, Permission, SpawnRequest
+from hydra.race.attempt import _stdin_queue
+from hydra.race.context import AttemptContext
+from hydra.records import DetectResult, Permission, SpawnRequest
 
 FLAGS = frozenset(flag.name for flag in cline.TABLE)
 FOUND = DetectResult(adapter="cline", binary=Path("/opt/cline"), flags=FLAGS)
@@ -25,8 +25,8 @@ def _settings(permission: Permission) -> dict[str, Any]:
     ((path, data),) = built.files
     assert dict(built.env)["CLINE_GLOBAL_SETTINGS_PATH"] == str(path)
     assert path.parent == Path("/lane/own")
-    told: dict[str, Any] = json.loads(data)
-    return told
+    document: dict[str, Any] = json.loads(data)
+    return document
 
 
 @pytest.mark.parametrize("permission", [Permission.PLAN, Permission.EDIT])
@@ -48,10 +48,15 @@ def test_with_config_the_users_own_settings_are_left_in_place() -> None:
 
 def test_its_stdin_is_a_pipe_that_holds_the_prompt_and_ends() -> None:
     command = SimpleNamespace(stdin=b"Do it")
-    inlet = _inlet(cast(Bench, SimpleNamespace(adapter=cline.ADAPTER, command=command)), None)
+    inlet = _stdin_queue(
+        cast(AttemptContext, SimpleNamespace(adapter=cline.ADAPTER, command=command)), None
+    )
     assert inlet is not None
     assert inlet.unsent == len(b"Do it")
     assert not inlet.write(b"more")
     assert (
-        _inlet(cast(Bench, SimpleNamespace(adapter=codex.ADAPTER, command=command)), None) is None
+        _stdin_queue(
+            cast(AttemptContext, SimpleNamespace(adapter=codex.ADAPTER, command=command)), None
+        )
+        is None
     )

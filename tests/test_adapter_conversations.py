@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from hydra.adapters import opencode_http, pi_rpc
-from hydra.adapters.contract import Act, Call, CloseInput, Conversation, Finish, Write
-from hydra.events import AgentEvent
-from hydra.model import BuiltCommand, ExitStatus
+from hydra.adapters import opencode, pi
+from hydra.adapters.contract import Act, CloseInput, Conversation, Finish, ServerCall, Write
+from hydra.records import BuiltCommand, ExitStatus
+from hydra.records.events import AgentEvent
 
 URL = b"opencode server listening on http://127.0.0.1:4096"
 
@@ -23,7 +23,7 @@ def command(**dialogue: str) -> BuiltCommand:
         args=(),
         cwd=Path("/lane/shop"),
         stdin=b"Do it",
-        dialogue=tuple(dialogue.items()),
+        session_params=tuple(dialogue.items()),
     )
 
 
@@ -56,13 +56,13 @@ def at_rest(**data: bool) -> dict[str, object]:
 
 
 def test_pi_is_asked_closed_and_believed() -> None:
-    talk = pi_rpc.ADAPTER.conversation(command())
+    talk = pi.RPC.conversation(command())
     assert asked(list(talk.acts())) == ["get_state", "prompt"]
     _, acts = heard(talk, {"type": "agent_start"}, *ENDED)
     assert asked(acts) == ["get_session_stats", "get_state"]
     stats = {"tokens": {"input": 5, "output": 2, "cacheRead": 3}, "cost": 0.5}
-    told = {"type": "response", "id": "hydra-stats", "success": True, "data": stats}
-    events, acts = heard(talk, told, at_rest(isStreaming=False))
+    document = {"type": "response", "id": "hydra-stats", "success": True, "data": stats}
+    events, acts = heard(talk, document, at_rest(isStreaming=False))
     assert acts == [CloseInput()]
     usage = {"input_tokens": 8, "output_tokens": 2, "cached_tokens": 3, "cost_usd": 0.5}
     assert [event.data for event in events] == [usage]
@@ -79,7 +79,7 @@ def test_pi_is_asked_closed_and_believed() -> None:
     ],
 )
 def test_pi_is_not_closed_while_it_may_go_on(between: list[object]) -> None:
-    talk = pi_rpc.ADAPTER.conversation(command())
+    talk = pi.RPC.conversation(command())
     heard(talk, {"type": "agent_start"}, *ENDED)
     _, acts = heard(talk, *between)
     assert CloseInput() not in acts
@@ -88,7 +88,7 @@ def test_pi_is_not_closed_while_it_may_go_on(between: list[object]) -> None:
 
 
 def test_pi_that_will_try_again_is_not_even_asked() -> None:
-    talk = pi_rpc.ADAPTER.conversation(command())
+    talk = pi.RPC.conversation(command())
     talk.acts()
     failed = {"role": "assistant", "stopReason": "error", "errorMessage": "503 overloaded"}
     again = {"type": "agent_end", "messages": [], "willRetry": True}
@@ -97,7 +97,7 @@ def test_pi_that_will_try_again_is_not_even_asked() -> None:
 
 
 def test_pi_that_refuses_the_task_says_why() -> None:
-    talk = pi_rpc.ADAPTER.conversation(command())
+    talk = pi.RPC.conversation(command())
     talk.acts()
     text = "No API key found for anthropic"
     _, acts = heard(
@@ -130,7 +130,7 @@ STEP = sse(
 
 
 def begun(**dialogue: str) -> tuple[Conversation, list[Act]]:
-    talk = opencode_http.ADAPTER.conversation(
+    talk = opencode.HTTP.conversation(
         command(OPENCODE_SERVER_PASSWORD="made-up-password", **dialogue)
     )
     assert list(talk.acts()) == []
@@ -138,7 +138,7 @@ def begun(**dialogue: str) -> tuple[Conversation, list[Act]]:
 
 
 def calls(acts: list[Act]) -> list[str]:
-    return [f"{act.method} {act.url[21:]}" for act in acts if isinstance(act, Call)]
+    return [f"{act.method} {act.url[21:]}" for act in acts if isinstance(act, ServerCall)]
 
 
 def test_opencode_is_listened_to_before_it_is_asked() -> None:
@@ -149,8 +149,8 @@ def test_opencode_is_listened_to_before_it_is_asked() -> None:
         "POST /session",
         "POST /session/ses_1/prompt_async",
     ]
-    told: Any = acts[-1]
-    assert json.loads(told.body) == {
+    document: Any = acts[-1]
+    assert json.loads(document.body) == {
         "parts": [{"type": "text", "text": "Do it"}],
         "model": {"providerID": "stub", "modelID": "some/model"},
         "agent": "plan",
@@ -182,8 +182,8 @@ def test_what_opencode_asks_is_answered_from_the_permission(
     question = sse("permission.asked", id="per_1", sessionID="ses_2", permission="bash")
     events, acts = heard(talk, BUSY, question, sse("question.asked", id="que_1"))
     assert calls(acts) == ["POST /permission/per_1/reply", "POST /question/que_1/reject"]
-    told: Any = acts[0]
-    assert json.loads(told.body) == {"reply": reply}
+    document: Any = acts[0]
+    assert json.loads(document.body) == {"reply": reply}
     assert [event.data["type"] for event in events] == ["permission", "question"]
 
 

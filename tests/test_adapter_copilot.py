@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hydra.adapters.copilot import ADAPTER
-from hydra.adapters.copilot_descriptor import USAGE
-from hydra.app.bench import Shop
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus, Lane, LanePlan, Permission, Tier
+from hydra.adapters.copilot import ADAPTER, USAGE
+from hydra.race.context import ContextFactory
+from hydra.records import ExitStatus, Lane, LanePlan, Permission, Tier
+from hydra.records.events import AgentEvent
 
 RESULT = {"type": "result", "sessionId": "a-b", "exitCode": 0}
 IDLE = {"type": "assistant.idle", "data": {}}
@@ -20,13 +19,13 @@ def read(
     *lines: dict[str, Any], code: int = 0, stderr: bytes = b"", usage: bytes = b""
 ) -> list[AgentEvent]:
     parser = ADAPTER.parser()
-    events = [event for one in lines for event in parser.parse_line(json.dumps(one).encode())]
+    events = [event for line in lines for event in parser.parse_line(json.dumps(line).encode())]
     return [*events, *parser.end(ExitStatus(code=code), {"stderr": stderr, USAGE: usage})]
 
 
 def ending(events: list[AgentEvent]) -> AgentEvent:
-    (one,) = [event for event in events if event.kind in ("completed", "failed")]
-    return one
+    (agent_event,) = [event for event in events if event.kind in ("completed", "failed")]
+    return agent_event
 
 
 def test_a_result_counts_where_it_was_at_rest() -> None:
@@ -42,9 +41,9 @@ def test_no_sign_in_is_told_on_stderr() -> None:
 
 
 def test_tokens_of_all_models_are_summed_at_the_end() -> None:
-    one = {"usage": {"inputTokens": 100, "outputTokens": 7, "cacheReadTokens": 40}}
+    rows = {"usage": {"inputTokens": 100, "outputTokens": 7, "cacheReadTokens": 40}}
     two = {"usage": {"inputTokens": 20, "outputTokens": 1, "cacheReadTokens": 0}}
-    file = json.dumps({"modelMetrics": {"a": one, "b": two}}).encode()
+    file = json.dumps({"modelMetrics": {"a": rows, "b": two}}).encode()
     usage = [e for e in read(IDLE, RESULT, usage=file) if e.kind == "usage"]
     assert usage[0].data == {"input_tokens": 120, "output_tokens": 8, "cached_tokens": 40}
     assert not [e for e in read(IDLE, RESULT, usage=b"{cut") if e.kind == "usage"]
@@ -61,7 +60,7 @@ def test_a_lane_is_told_where_it_is_unpacked(scratch: Path) -> None:
         permission=Permission.EDIT,
     )
     nothing: Any = None
-    shop = Shop(
+    shop = ContextFactory(
         repository=nothing,
         config=nothing,
         store=nothing,

@@ -6,9 +6,8 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
-from hydra.adapters.signin import sign_in_state
-from hydra.adapters.versions import broken, older
-from hydra.model import Confidence, DetectResult, ProbeOutput, SignIn
+from hydra.adapters.detection import broken, older, sign_in_state
+from hydra.records import Confidence, DetectResult, ProbeOutput, SignIn
 from tests.adapter_recordings import FIXTURES
 from tests.test_adapter_lines import HELP
 
@@ -22,8 +21,8 @@ def probe(name: str, stdout: str = "", code: int | None = 0, **more: object) -> 
 
 
 def detect(agent: str, *probes: ProbeOutput, binary: str = "") -> DetectResult:
-    held = {p.name: p for p in probes}
-    return registry.get(agent).detect(binary or f"/bin/{agent}", held)
+    outputs = {p.name: p for p in probes}
+    return registry.get(agent).detect(binary or f"/bin/{agent}", outputs)
 
 
 def real(agent: str, *changes: ProbeOutput) -> DetectResult:
@@ -77,9 +76,9 @@ def test_a_signed_out_agent() -> None:
 
 
 def test_no_part_of_a_key_is_repeated() -> None:
-    told = read("codex/0.169.0/login-status.key.stderr.txt")
-    assert "sk-test" in told
-    result = real("codex", probe("sign_in", stderr=told))
+    text = read("codex/0.169.0/login-status.key.stderr.txt")
+    assert "sk-test" in text
+    result = real("codex", probe("sign_in", stderr=text))
     assert "sk-" not in repr(result)
 
 
@@ -201,21 +200,26 @@ def test_sign_in_state_from_names_files_and_the_clis_word() -> None:
 
 @pytest.mark.parametrize("adapter", registry.everyone(), ids=lambda a: a.key())
 def test_descriptors_are_whole(adapter: Adapter) -> None:
-    told = adapter.descriptor
-    for field in (told.label, told.homepage, told.install_hint, told.sign_in_hint):
+    descriptor = adapter.descriptor
+    for field in (
+        descriptor.label,
+        descriptor.homepage,
+        descriptor.install_hint,
+        descriptor.sign_in_hint,
+    ):
         assert field
-    assert told.binaries
-    assert told.exit_codes
-    assert told.config is not None or told.unrunnable or told.key == "acp"
-    assert set(told.secret_environment) >= {
-        name for name in told.sign_in_environment if name.endswith(("KEY", "TOKEN"))
+    assert descriptor.binaries
+    assert descriptor.exit_codes
+    assert descriptor.config is not None or descriptor.unrunnable or descriptor.key == "acp"
+    assert set(descriptor.secret_environment) >= {
+        name for name in descriptor.sign_in_environment if name.endswith(("KEY", "TOKEN"))
     }
-    names = [p.name for p in told.probes]
+    names = [p.name for p in descriptor.probes]
     assert names[:2] == ["version", "help"]
     # Not every CLI has a command that says it.
-    assert "sign_in" in names or told.tier == "experimental"
+    assert "sign_in" in names or descriptor.tier == "experimental"
     # How sure a claim is, records say: nobody types it.
-    assert Confidence.VERIFIED not in {c.confidence for _, c in told.capabilities.items()}
+    assert Confidence.VERIFIED not in {c.confidence for _, c in descriptor.capabilities.items()}
 
 
 def test_versions() -> None:

@@ -8,17 +8,17 @@ from hydra.adapters.registry import get
 
 def test_a_clouds_keys_go_only_to_who_reaches_the_model_through_it() -> None:
     claude = get("claude").descriptor
-    here = ("PATH", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "ANTHROPIC_API_KEY")
-    assert names(claude, here) == ("PATH", "ANTHROPIC_API_KEY")
-    with_bedrock = (*here, "CLAUDE_CODE_USE_BEDROCK")
+    texts = ("PATH", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "ANTHROPIC_API_KEY")
+    assert names(claude, texts) == ("PATH", "ANTHROPIC_API_KEY")
+    with_bedrock = (*texts, "CLAUDE_CODE_USE_BEDROCK")
     assert names(claude, with_bedrock) == with_bedrock
 
 
 def test_no_agent_gets_a_rivals_key_or_gits_words() -> None:
-    here = ("ANTHROPIC_API_KEY", "CODEX_API_KEY", "GIT_DIR", "SSH_AUTH_SOCK", "CURSOR_API_KEY")
-    assert names(get("codex").descriptor, here) == ("CODEX_API_KEY",)
-    assert names(get("claude").descriptor, here) == ("ANTHROPIC_API_KEY",)
-    assert names(get("cursor-agent").descriptor, here) == ("CURSOR_API_KEY",)
+    texts = ("ANTHROPIC_API_KEY", "CODEX_API_KEY", "GIT_DIR", "SSH_AUTH_SOCK", "CURSOR_API_KEY")
+    assert names(get("codex").descriptor, texts) == ("CODEX_API_KEY",)
+    assert names(get("claude").descriptor, texts) == ("ANTHROPIC_API_KEY",)
+    assert names(get("cursor-agent").descriptor, texts) == ("CURSOR_API_KEY",)
 
 
 def test_a_name_the_user_adds_is_passed_on() -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.adapters.gemini import ADAPTER
-from hydra.adapters.gemini_stream import GeminiStream, failure
-from hydra.model import DetectResult, ExitStatus, SpawnRequest
+from hydra.adapters.gemini import ADAPTER, GeminiStream, failure
+from hydra.records import DetectResult, ExitStatus, SpawnRequest
 
 
 @pytest.mark.parametrize(
@@ -60,12 +59,12 @@ def test_thinking_counts_as_output() -> None:
 
 
 def test_a_repository_s_own_variables_are_warned_of() -> None:
-    found = DetectResult(
+    result = DetectResult(
         adapter="gemini",
         binary=Path("/opt/gemini"),
         flags=frozenset({"--output-format", "--skip-trust", "--approval-mode"}),
     )
-    plain = ADAPTER.build_command(SpawnRequest(prompt="x", worktree=Path("/lane/shop")), found)
+    plain = ADAPTER.build_command(SpawnRequest(prompt="x", worktree=Path("/lane/shop")), result)
     named = SpawnRequest(prompt="x", worktree=Path("/lane/shop"), instructions=(".gemini/.env",))
     assert plain.warnings == ()
-    assert ".gemini/.env" in ADAPTER.build_command(named, found).warnings[0]
+    assert ".gemini/.env" in ADAPTER.build_command(named, result).warnings[0]

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from hydra.adapters.helptext import options
-from hydra.adapters.hermes import ADAPTER, PROMPT_BYTES, TABLE
-from hydra.adapters.hermes_facts import USAGE_FILE
-from hydra.adapters.hermes_text import HermesText
+from hydra.adapters.command_line import options
+from hydra.adapters.hermes import ADAPTER, PROMPT_BYTES, TABLE, USAGE_FILE, HermesText
 from hydra.errors import AgentError, UnsupportedFlag
-from hydra.events import AgentEvent
-from hydra.model import DetectResult, Effort, ExitStatus, Permission, SpawnRequest
+from hydra.records import DetectResult, Effort, ExitStatus, Permission, SpawnRequest
+from hydra.records.events import AgentEvent
 
 FOUND = DetectResult(
     adapter="hermes", binary=Path("/opt/hermes"), flags=frozenset(flag.name for flag in TABLE)
@@ -35,7 +33,7 @@ def read(*lines: str, used: dict[str, Any] | None = None, code: int = 0) -> list
 def test_each_permission_is_a_set_of_tools_and_plan_is_refused() -> None:
     for permission, sets in ADAPTER.descriptor.modes.items():
         args = ADAPTER.build_command(request(permission=permission), FOUND).args
-        assert [word for word in args if "toolsets" in word] == [f"--toolsets={sets}"] * bool(sets)
+        assert [arg for arg in args if "toolsets" in arg] == [f"--toolsets={sets}"] * bool(sets)
     with pytest.raises(UnsupportedFlag, match="--permission plan"):
         ADAPTER.build_command(request(permission=Permission.PLAN), FOUND)
 

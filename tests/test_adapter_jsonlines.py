@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.adapters.jsonlines import DEPTH, Malformed, decode, integer, number, objects, string
+from hydra.adapters.json_stream import (
+    DEPTH,
+    MalformedLine,
+    decode,
+    integer,
+    number,
+    objects,
+    string,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +63,7 @@ def test_what_is_tolerated(line: bytes, expected: object) -> None:
     ],
 )
 def test_what_is_refused(line: bytes) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedLine):
         decode(line)
 
 
@@ -67,7 +75,7 @@ def test_depth_counts_levels_and_not_brackets() -> None:
 
 @given(st.binary(max_size=200))
 def test_nothing_else_is_ever_raised(line: bytes) -> None:
-    with contextlib.suppress(Malformed):
+    with contextlib.suppress(MalformedLine):
         decode(line)
 
 
@@ -90,7 +98,7 @@ def test_access_never_trusts_a_type() -> None:
 
 
 def test_a_line_of_nothing_but_brackets_is_refused_before_it_is_built() -> None:
-    with pytest.raises(Malformed, match="brackets in one line"):
+    with pytest.raises(MalformedLine, match="brackets in one line"):
         decode(b'{"a":[' + b"[]," * 600_000 + b"[]]}")
     large = {"file": "if (x) { y[1] = {}; }\n" * 50_000}
     assert decode(json.dumps(large).encode()) == large

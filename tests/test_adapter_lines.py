@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters import claude, codex, cursor, registry
-from hydra.adapters.helptext import options
+from hydra.adapters.command_line import options
 from hydra.errors import AgentError, UnsupportedFlag
-from hydra.model import DetectResult, Permission, SpawnRequest
+from hydra.records import DetectResult, Permission, SpawnRequest
 from tests.adapter_recordings import FIXTURES
 
 WORKTREE = Path("/lane/shop")
@@ -57,7 +57,7 @@ def test_claudes_line() -> None:
         "IS_SANDBOX": "1",
     }
     assert (command.stdin, command.cwd, command.dropped) == (b"Fix it", WORKTREE, ())
-    assert command.expects == (("permission", "bypassPermissions"),)
+    assert command.expected_settings == (("permission", "bypassPermissions"),)
 
 
 def test_codexs_line() -> None:
@@ -74,7 +74,7 @@ def test_codexs_line() -> None:
         " --model gpt-5.5 -"
     )
     assert (command.stdin, command.cwd, command.env) == (b"Fix it", WORKTREE, ())
-    assert command.expects == (("sandbox", "workspace-write"),)
+    assert command.expected_settings == (("sandbox", "workspace-write"),)
 
 
 def test_cursors_line_and_its_warning() -> None:
@@ -262,12 +262,12 @@ def without(agent: str, flag: str) -> frozenset[str]:
     text = re.sub(rf"{re.escape(flag)}(?![\w-])", "--something-else", HELP[agent])
     if flag == "--append-system-prompt-file":
         text = text.replace("--append-system-prompt[-file]", "--append-system-prompt")
-    left = options(text)
-    assert left < options(HELP[agent]) | {"--something-else"} | {
+    rest = options(text)
+    assert rest < options(HELP[agent]) | {"--something-else"} | {
         f"--something-else={x.partition('=')[2]}" for x in options(HELP[agent]) if "=" in x
     }
-    assert flag not in left
-    return left
+    assert flag not in rest
+    return rest
 
 
 @pytest.mark.parametrize(("agent", "flag"), FLAGS)
@@ -287,10 +287,10 @@ def test_a_lost_flag_degrades_or_refuses(agent: str, flag: str) -> None:
         assert any(flag in text and warning in text for text in command.warnings)
     if instead:
         assert instead in command.args
-    whole, left = adapter.capabilities(options(HELP[agent])), adapter.capabilities(flags)
+    whole, capability_set = adapter.capabilities(options(HELP[agent])), adapter.capabilities(flags)
     gone = {
         name
-        for (name, before), (_, after) in zip(whole.items(), left.items(), strict=True)
+        for (name, before), (_, after) in zip(whole.items(), capability_set.items(), strict=True)
         if before.present and not after.present
     }
     assert gone == drops
@@ -300,8 +300,8 @@ def test_a_lost_flag_degrades_or_refuses(agent: str, flag: str) -> None:
 def test_nothing_is_lost_with_the_real_help_text(agent: str) -> None:
     command = registry.get(agent).build_command(request(**EVERYTHING), found(agent))
     assert (command.dropped, command.warnings) == ((), ())
-    held = registry.get(agent).capabilities(options(HELP[agent]))
-    assert held == registry.get(agent).descriptor.capabilities
+    capability_set = registry.get(agent).capabilities(options(HELP[agent]))
+    assert capability_set == registry.get(agent).descriptor.capabilities
 
 
 @pytest.mark.parametrize(

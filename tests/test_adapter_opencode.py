@@ -11,7 +11,7 @@ import pytest
 
 from hydra.adapters.opencode import ADAPTER
 from hydra.errors import UnsupportedFlag
-from hydra.model import DetectResult, ExitStatus, Permission, SpawnRequest
+from hydra.records import DetectResult, ExitStatus, Permission, SpawnRequest
 
 OVERFLOW = {"name": "ContextOverflowError", "data": {"message": "too long"}}
 FOUND = DetectResult(
@@ -34,7 +34,7 @@ def step(reason: str, number: int = 1) -> bytes:
 
 def ended(*lines: bytes, code: int | None = 0, signal: int | None = None, log: str = "") -> Any:
     parser = ADAPTER.parser()
-    events = [event for one in lines for event in parser.parse_line(one)]
+    events = [event for content in lines for event in parser.parse_line(content)]
     events += parser.end(ExitStatus(code=code, signal=signal), {"stderr": log.encode()})
     endings = [event for event in events if event.kind in ("completed", "failed")]
     assert len(endings) == 1
@@ -75,8 +75,8 @@ def test_tokens_are_summed_with_the_cache_and_the_thinking() -> None:
 
 def settings(request: SpawnRequest) -> dict[str, Any]:
     environ = dict(ADAPTER.build_command(request, FOUND).env)
-    made: dict[str, Any] = json.loads(environ["OPENCODE_CONFIG_CONTENT"])
-    return made
+    document: dict[str, Any] = json.loads(environ["OPENCODE_CONFIG_CONTENT"])
+    return document
 
 
 def test_the_hosted_models_are_on_by_name_alone() -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters import registry
-from hydra.adapters.helptext import options
-from hydra.adapters.pi_events import PiEvents
-from hydra.adapters.pi_family import split_model
-from hydra.adapters.service_errors import failure
-from hydra.model import BuiltCommand, DetectResult, ExitStatus, Permission, SpawnRequest
+from hydra.adapters.command_line import options
+from hydra.adapters.failures import failure
+from hydra.adapters.pi_family import PiEvents, split_model
+from hydra.records import BuiltCommand, DetectResult, ExitStatus, Permission, SpawnRequest
 from tests.adapter_recordings import FIXTURES
 
 ANSWER = {"role": "assistant", "content": [{"type": "text", "text": "Done."}], "stopReason": "stop"}
@@ -22,11 +21,11 @@ BROKEN = {"role": "assistant", "content": [], "stopReason": "error", "errorMessa
 
 def line(**changes: object) -> BuiltCommand:
     flags = options((FIXTURES / "pi/0.73.1/help.txt").read_text())
-    found = DetectResult(adapter="pi", binary=Path("/bin/pi"), flags=flags)
+    result = DetectResult(adapter="pi", binary=Path("/bin/pi"), flags=flags)
     if changes.pop("newer", False):
-        found = replace(found, flags=flags | {"--no-approve"})
+        result = replace(result, flags=flags | {"--no-approve"})
     request = replace(SpawnRequest(prompt="Fix it", worktree=Path("/lane/shop")), **changes)  # type: ignore[arg-type]
-    return registry.get("pi").build_command(request, found)
+    return registry.get("pi").build_command(request, result)
 
 
 def test_a_provider_is_split_from_its_model_at_the_first_slash() -> None:
@@ -37,8 +36,8 @@ def test_a_provider_is_split_from_its_model_at_the_first_slash() -> None:
 
 
 def test_settings_of_the_repository_are_warned_of_or_kept_out() -> None:
-    told = line(instructions=(".pi/settings.json",))
-    assert "shellCommandPrefix" in told.warnings[0]
+    built_command = line(instructions=(".pi/settings.json",))
+    assert "shellCommandPrefix" in built_command.warnings[0]
     assert line().warnings == ()
     newer = line(instructions=(".pi/settings.json",), newer=True)
     assert "--no-approve" in newer.args
@@ -46,16 +45,16 @@ def test_settings_of_the_repository_are_warned_of_or_kept_out() -> None:
 
 
 def test_a_preface_travels_in_a_file_of_the_lane() -> None:
-    told = line(preface="Be brief", home=Path("/lane/home"), permission=Permission.PLAN)
-    assert told.files == ((Path("/lane/home/preface.md"), b"Be brief\n"),)
-    assert told.args[-2:] == ("--append-system-prompt", "/lane/home/preface.md")
-    assert "Be brief" not in " ".join(told.args)
+    built_command = line(preface="Be brief", home=Path("/lane/home"), permission=Permission.PLAN)
+    assert built_command.files == ((Path("/lane/home/preface.md"), b"Be brief\n"),)
+    assert built_command.args[-2:] == ("--append-system-prompt", "/lane/home/preface.md")
+    assert "Be brief" not in " ".join(built_command.args)
 
 
 def test_an_end_that_a_retry_follows_is_none() -> None:
     events = PiEvents()
-    for told in ({"type": "agent_start"}, {"type": "message_end", "message": BROKEN}):
-        events.read(told)
+    for value in ({"type": "agent_start"}, {"type": "message_end", "message": BROKEN}):
+        events.read(value)
     events.read({"type": "agent_end", "messages": [], "willRetry": True})
     assert (events.settled, events.ending()) == (False, None)
     events.read({"type": "message_end", "message": {**ANSWER, "timestamp": 2}})
@@ -70,8 +69,8 @@ def test_an_end_that_a_retry_follows_is_none() -> None:
 def test_an_end_in_the_middle_of_a_tool_is_a_failure(agent: str) -> None:
     parser = registry.get(agent).parser()
     cut = {**ANSWER, "stopReason": "toolUse"}
-    for told in ({"type": "message_end", "message": cut}, {"type": "agent_end", "messages": []}):
-        parser.parse_line(json.dumps(told).encode())
+    for rows in ({"type": "message_end", "message": cut}, {"type": "agent_end", "messages": []}):
+        parser.parse_line(json.dumps(rows).encode())
     (ended,) = parser.end(ExitStatus(code=0), {})
     assert (ended.kind, ended.data["reason"]) == ("failed", "agent_error")
 
@@ -96,8 +95,8 @@ def test_an_end_in_the_middle_of_a_tool_is_a_failure(agent: str) -> None:
     ],
 )
 def test_a_services_words_are_told_apart(text: str, kind: str, reason: str) -> None:
-    told = failure(text).data
-    assert (told["error"], told["reason"]) == (kind, reason)
+    document = failure(text).data
+    assert (document["error"], document["reason"]) == (kind, reason)
 
 
 PI_PROVIDER = 'Error: Unknown provider "no". Use --list-models to see available providers/models.'
@@ -106,14 +105,14 @@ OMP_MODEL = 'Model "no/such" not found'
 
 
 @pytest.mark.parametrize(
-    ("agent", "stderr", "told"),
+    ("agent", "stderr", "text"),
     [
         ("pi", PI_PROVIDER + "\n", PI_PROVIDER),
         ("pi-rpc", f"Warning: no keys\n{PI_MODEL}\n", PI_MODEL),
         ("omp", OMP_MODEL + "\n\nSet an API key environment variable:\n  X\n", OMP_MODEL),
     ],
 )
-def test_a_model_that_is_none_is_told_as_that(agent: str, stderr: str, told: str) -> None:
+def test_a_model_that_is_none_is_told_as_that(agent: str, stderr: str, text: str) -> None:
     (ended,) = registry.get(agent).parser().end(ExitStatus(code=1), {"stderr": stderr.encode()})
     assert (ended.data["error"], ended.data["reason"]) == ("AgentFailed", "model")
-    assert ended.data["message"] == told
+    assert ended.data["message"] == text

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from hydra.adapters.qwen import SETTINGS
-from hydra.adapters.qwen_stream import QwenStream
-from hydra.model import ExitStatus
+from hydra.adapters.qwen import SETTINGS, QwenStream
+from hydra.records import ExitStatus
 
 INIT = b'{"type":"system","subtype":"init","session_id":"a","permission_mode":"yolo"}'
 
@@ -69,5 +68,5 @@ def test_cache_reads_are_in_its_input() -> None:
 
 
 def test_its_settings_are_of_the_version_that_it_does_not_write_anew() -> None:
-    told = json.loads(SETTINGS)
-    assert (told["$version"], told["disableAllHooks"]) == (4, True)
+    document = json.loads(SETTINGS)
+    assert (document["$version"], document["disableAllHooks"]) == (4, True)

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hydra.adapters import registry
-from hydra.adapters.codex_descriptor import ROLLOUT
+from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.conformance.recorded import documents
 from hydra.errors import KINDS
-from hydra.events import AGENT_KINDS, AgentEvent, Event, encode
-from hydra.model import ExitStatus
+from hydra.records import ExitStatus
+from hydra.records.events import AGENT_KINDS, AgentEvent, Event, encode
 from tests import adapter_recordings as recordings
 
 REAL = recordings.recordings()
@@ -62,7 +62,7 @@ def last(events: list[AgentEvent]) -> tuple[object, object]:
 
 
 def test_recordings_are_there() -> None:
-    runs = {one.key() for one in registry.everyone() if not one.descriptor.unrunnable}
+    runs = {adapter.key() for adapter in registry.everyone() if not adapter.descriptor.unrunnable}
     assert {path.parent.parent.name for path in REAL} == runs
     assert len(REAL) > 300
 
@@ -198,7 +198,7 @@ def test_cursors_result_ends_the_stream_because_the_process_may_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "ending"),
+    ("text", "ending"),
     [
         ("Error: Authentication required. Run login", ("AuthMissing", "sign_in")),
         ("Error: You have reached your usage limit (429).", ("AgentFailed", "rate_limit")),
@@ -206,8 +206,8 @@ def test_cursors_result_ends_the_stream_because_the_process_may_not() -> None:
         ("segmentation fault", ("StreamParseError", "no_terminal_event")),
     ],
 )
-def test_cursor_fails_in_words_on_stderr(told: str, ending: tuple[str, str]) -> None:
-    assert last(run("cursor-agent", [], code=1, files={"stderr": told.encode()})) == ending
+def test_cursor_fails_in_words_on_stderr(text: str, ending: tuple[str, str]) -> None:
+    assert last(run("cursor-agent", [], code=1, files={"stderr": text.encode()})) == ending
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -275,7 +275,7 @@ EXITS = st.one_of(
 def spoiled(draw: st.DrawFn, agent: str) -> list[bytes]:
     """Real lines cut, repeated, out of order, with bytes changed or junk between them."""
     lines = draw(st.lists(st.sampled_from(LINES[agent]), max_size=12))
-    made = []
+    contents = []
     for line in lines:
         how = draw(st.integers(0, 4))
         at = draw(st.integers(0, len(line)))
@@ -284,13 +284,14 @@ def spoiled(draw: st.DrawFn, agent: str) -> list[bytes]:
         elif how == 2:
             line = line[:at] + draw(st.binary(max_size=4)) + line[at + 1 :]
         elif how == 3:
-            made.append(line)
+            contents.append(line)
         elif how == 4:
-            made.append(draw(st.binary(max_size=40)))
-        made.append(line)
-    return made
+            contents.append(draw(st.binary(max_size=40)))
+        contents.append(line)
+    return contents
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", AGENTS)
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -307,6 +308,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", OF_LINES)
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.adapters.jsonlines import Object
-from hydra.adapters.stream import Recent
-from hydra.adapters.tools import Tools, summary
+from hydra.adapters.json_stream import Object, RecentIds
+from hydra.adapters.tool_calls import Tools, summary
 
 TARGETS = ("path", "pattern")
 
@@ -16,8 +15,8 @@ def test_a_call_and_its_answer_are_told_once() -> None:
     assert [event.kind for event in tools.call("1", "read", "Read a.txt")] == ["tool_call"]
     assert tools.call("1", "read", "Read a.txt") == []
     assert (tools.name("1"), tools.name("2"), tools.over("1")) == ("read", "", False)
-    [told] = tools.answer("1", "read", "three lines", ok=True)
-    assert told.data == {"id": "1", "ok": True, "summary": "three lines"}
+    [agent_event] = tools.answer("1", "read", "three lines", ok=True)
+    assert agent_event.data == {"id": "1", "ok": True, "summary": "three lines"}
     assert tools.over("1")
     assert tools.answer("1", "read", "again", ok=False, denied=True) == []
     assert (tools.denials, tools.failed_edits) == ([], 0)
@@ -33,14 +32,14 @@ def test_what_was_refused_is_no_failed_edit() -> None:
 
 def test_denials_are_bounded() -> None:
     tools = Tools(())
-    for number in range(Recent.LARGEST + 5):
+    for number in range(RecentIds.LARGEST + 5):
         tools.answer(str(number), "x" * 1000, "no", ok=False, denied=True)
-    assert len(tools.denials) == Recent.LARGEST
-    assert {len(name) for name in tools.denials} == {Recent.LONGEST}
+    assert len(tools.denials) == RecentIds.LARGEST
+    assert {len(name) for name in tools.denials} == {RecentIds.LONGEST}
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("document", "text"),
     [
         ({"command": "bash -lc 'pytest -q'", "path": "/lane/a.py"}, "$ pytest -q"),
         ({"path": "/lane/a.py", "pattern": "x"}, "Read a.py"),
@@ -48,5 +47,5 @@ def test_denials_are_bounded() -> None:
         ({"command": 1, "path": None}, "Read"),
     ],
 )
-def test_what_a_call_is_about(given: Object, said: str) -> None:
-    assert summary("Read", given, TARGETS, "/lane") == said
+def test_what_a_call_is_about(document: Object, text: str) -> None:
+    assert summary("Read", document, TARGETS, "/lane") == text

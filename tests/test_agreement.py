@@ -17,15 +17,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hydra
-from hydra.judge.agreement import alone, groups, same, shared
-from hydra.judge.agreement.changed import changed, functions
-from hydra.judge.agreement.comments import DIRECTIVE
-from hydra.judge.agreement.forms import form
-from hydra.judge.agreement.languages import language
-from hydra.judge.agreement.lexer import RULES, tokens
-from hydra.judge.agreement.words import words
-from hydra.judge.evidence import FileChange
-from hydra.judge.verdict import Group, Shared
+from hydra.analysis.equivalence import alone, groups, same, shared
+from hydra.analysis.equivalence.changes import changed, functions
+from hydra.analysis.equivalence.languages import DIRECTIVE, language, word_set
+from hydra.analysis.equivalence.lexer import RULES, tokens
+from hydra.analysis.equivalence.model import Group, Shared
+from hydra.analysis.equivalence.normalize import form
+from hydra.analysis.patch import FileChange
 
 FILE, EXECUTABLE = "100644", "100755"
 
@@ -49,7 +47,7 @@ def change(path: str, old: str | None, new: str | None, mode: str = FILE) -> Fil
 def trees(lanes: dict[str, list[FileChange]]) -> dict[str, str]:
     """A name for each tree, as git would give it."""
     seen = {
-        lane: repr(sorted((one.path, one.new_mode, one.new_oid) for one in files))
+        lane: repr(sorted((file.path, file.new_mode, file.new_oid) for file in files))
         for lane, files in lanes.items()
     }
     return {lane: oid(text) for lane, text in seen.items()}
@@ -195,35 +193,37 @@ DIFFERENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "one", "other"), EQUIVALENT)
-def test_form_is_not_told(path: str, one: str, other: str) -> None:
-    assert one != other
-    assert form(path, one) == form(path, other)
-    assert same(path, one, other)
+@pytest.mark.parametrize(("path", "name", "other"), EQUIVALENT)
+def test_form_is_not_told(path: str, name: str, other: str) -> None:
+    assert name != other
+    assert form(path, name) == form(path, other)
+    assert same(path, name, other)
 
 
 def test_a_comment_of_c_goes_on_after_a_backslash() -> None:
     assert form("a.c", "// a \\\nb();\nc();\n") == form("a.c", "// d\nc();\n")
 
 
-@pytest.mark.parametrize(("path", "one", "other"), DIFFERENT)
-def test_what_differs_is_told(path: str, one: str, other: str) -> None:
-    assert form(path, one) != form(path, other)
-    assert not same(path, one, other)
+@pytest.mark.parametrize(("path", "name", "other"), DIFFERENT)
+def test_what_differs_is_told(path: str, name: str, other: str) -> None:
+    assert form(path, name) != form(path, other)
+    assert not same(path, name, other)
 
 
 def own_sources() -> list[str]:
-    found = sorted(Path(hydra.__file__).parent.rglob("*.py"))
-    return [path.read_text() for path in found if path.stat().st_size < 12_000][::9]
+    paths = sorted(Path(hydra.__file__).parent.rglob("*.py"))
+    return [path.read_text() for path in paths if path.stat().st_size < 12_000][::9]
 
 
 @pytest.mark.parametrize("text", own_sources())
 def test_python_written_anew_is_the_same_program(text: str) -> None:
     anew = ast.unparse(ast.parse(text))
     # Comments that tools obey are kept, and unparse drops them.
-    told = any(DIRECTIVE.search(line, line.index("#")) for line in text.split("\n") if "#" in line)
+    is_told = any(
+        DIRECTIVE.search(line, line.index("#")) for line in text.split("\n") if "#" in line
+    )
     # Not `same`: its first look takes a quote in an f-string's own quotes (3.12) for its end.
-    assert form("a.py", text) == form("a.py", anew) or told
+    assert form("a.py", text) == form("a.py", anew) or is_told
 
 
 WORDS = {
@@ -245,19 +245,19 @@ programs = st.sampled_from(sorted(WORDS)).flatmap(
 def pieces(name: str, text: str) -> list[tuple[int, int]]:
     """Where the words and numbers of a program stand that are worth a change."""
     if name != "python":
-        found = [one for one in (tokens(text, name) or []) if one.strip("_").isalnum()]
+        names = [name for name in (tokens(text, name) or []) if name.strip("_").isalnum()]
         places, at = [], 0
-        for one in found:
-            at = text.index(one, at)
-            places.append((at, at + len(one)))
-            at += len(one)
+        for key in names:
+            at = text.index(key, at)
+            places.append((at, at + len(key)))
+            at += len(key)
         return places
     lines = [0, *itertools.accumulate(len(line) for line in text.splitlines(True))]
     read = tokenize.generate_tokens(StringIO(text).readline)
     return [
-        (lines[one.start[0] - 1] + one.start[1], lines[one.end[0] - 1] + one.end[1])
-        for one in read
-        if one.type in (tokenize.NAME, tokenize.NUMBER)
+        (lines[info.start[0] - 1] + info.start[1], lines[info.end[0] - 1] + info.end[1])
+        for info in read
+        if info.type in (tokenize.NAME, tokenize.NUMBER)
     ]
 
 
@@ -320,7 +320,7 @@ hostile = st.one_of(
         ]
     ),
 )
-ENDINGS = sorted(words("py js ts tsx go rs java cs c cpp rb sh yaml toml json mk kt md xyz css"))
+ENDINGS = sorted(word_set("py js ts tsx go rs java cs c cpp rb sh yaml toml json mk kt md xyz css"))
 
 
 @settings(max_examples=100, deadline=None)
@@ -331,8 +331,8 @@ def test_hostile_text_is_only_text(ending: str, one: str, other: str) -> None:
     assert same(path, one, other) in (True, False)
     assert form(path, one) == form(path, one)
     assert functions(change(path, one, other))
-    found = groups({"a": [change(path, "", one)], "b": [change(path, "", other)]}, {})
-    assert all(group.lanes == ("a", "b") for group in found)
+    bunches = groups({"a": [change(path, "", one)], "b": [change(path, "", other)]}, {})
+    assert all(group.lanes == ("a", "b") for group in bunches)
 
 
 @pytest.mark.parametrize(
@@ -423,7 +423,7 @@ def test_modes_links_and_what_nobody_reads_are_compared_as_they_are() -> None:
     plain = change("a.py", BASE, "y=1\n")
     assert groups({"a": [run], "b": [plain]}, {}) == ()
     binary = [
-        FileChange(path="a.png", new_mode=FILE, new_oid=oid(one), binary=True) for one in "12"
+        FileChange(path="a.png", new_mode=FILE, new_oid=oid(name), binary=True) for name in "12"
     ]
     assert groups({"a": [binary[0]], "b": [binary[1]]}, {"a": "1", "b": "2"}) == ()
     unknown = FileChange(path="a.png", new_mode=FILE, binary=True)
@@ -459,21 +459,25 @@ def test_groups_are_classes_and_names_change_nothing(
         }
 
     lanes = lanes_of("abcdef")
-    found = groups(lanes, trees(lanes))
+    bunches = groups(lanes, trees(lanes))
     for kind in ("identical", "equivalent"):
-        names = [lane for one in found if one.kind == kind for lane in one.lanes]
+        names = [lane for bunch in bunches if bunch.kind == kind for lane in bunch.lanes]
         assert len(names) == len(set(names))
-    assert all(len(one.lanes) > 1 and list(one.lanes) == sorted(one.lanes) for one in found)
+    assert all(
+        len(bunch.lanes) > 1 and list(bunch.lanes) == sorted(bunch.lanes) for bunch in bunches
+    )
     # Two lanes are together in a pair if and only if they are together among all.
-    together = {frozenset(pair) for one in found for pair in itertools.combinations(one.lanes, 2)}
+    together = {
+        frozenset(pair) for bunch in bunches for pair in itertools.combinations(bunch.lanes, 2)
+    }
     for pair in itertools.combinations(lanes, 2):
         two = {name: lanes[name] for name in pair}
         assert bool(groups(two, trees(two))) == (frozenset(pair) in together)
     others = lanes_of("abcdef"[place] for place in order)
     renamed = dict(zip("abcdef", ("abcdef"[place] for place in order), strict=True))
-    assert {(one.kind, frozenset(renamed[lane] for lane in one.lanes)) for one in found} == {
-        (one.kind, frozenset(one.lanes)) for one in groups(others, trees(others))
-    }
+    assert {
+        (bunch.kind, frozenset(renamed[lane] for lane in bunch.lanes)) for bunch in bunches
+    } == {(bunch.kind, frozenset(bunch.lanes)) for bunch in groups(others, trees(others))}
 
 
 PAGER = '''"""Pages."""
@@ -523,6 +527,12 @@ def test_functions_of_python(old: str, new: str, names: set[str]) -> None:
     assert functions(change("a.py", PAGER, PAGER.replace(old, new))) == names
 
 
+@pytest.mark.parametrize("line", ["    return \"'''\"\n", '    return 1  # it\'s """\n'])
+def test_quotes_inside_a_text_or_a_comment_begin_no_text(line: str) -> None:
+    text = f"def one():\n{line}\n\ndef two():\n    return 2\n"
+    assert functions(change("a.py", text, text.replace("return 2", "return 3"))) == {"two"}
+
+
 OTHERS = [
     ("a.js", "class A {\n  page(n) {\n    return 1;\n  }\n}\n", {"A.page"}),
     ("a.ts", "export class A<T> {\n  async page(n: number): Promise<T> {\n    return 1;\n  }\n}\n", {"A.page"}),
@@ -560,11 +570,11 @@ def test_shared_names_the_narrowest_thing_that_lanes_have_in_common() -> None:
         "c": [change("a.py", PAGER, PAGER.replace("return 1", "return 2"))],
     }
     assert shared(lanes) == (Shared(path="a.py", name="Pager.page", lanes=("a", "b", "d")),)
-    apart = {
+    rows = {
         "a": [change("a.py", PAGER, PAGER.replace("return n", "return 5"))],
         "b": [change("a.py", PAGER, PAGER.replace("return 3", "return 6"))],
     }
-    assert shared(apart) == (Shared(path="a.py", name="Pager", lanes=("a", "b")),)
+    assert shared(rows) == (Shared(path="a.py", name="Pager", lanes=("a", "b")),)
     far = {
         "a": [change("a.py", PAGER, PAGER.replace("return 1", "return 5"))],
         "b": [change("a.py", PAGER, PAGER.replace("return 3", "return 6"))],
@@ -577,7 +587,7 @@ def test_shared_puts_what_most_lanes_changed_first() -> None:
     lanes = {name: [change("b.py", None, "x\n")] for name in "abc"}
     lanes["a"] = [*lanes["a"], change("a.bin", None, None)]
     lanes["b"] = [*lanes["b"], change("a.bin", None, None)]
-    assert [(one.path, one.lanes) for one in shared(lanes)] == [
+    assert [(overlap.path, overlap.lanes) for overlap in shared(lanes)] == [
         ("b.py", ("a", "b", "c")),
         ("a.bin", ("a", "b")),
     ]
@@ -598,9 +608,9 @@ lines = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12)
 
 @given(lines, lines)
 def test_changed_lines_make_the_one_text_of_the_other(old: list[str], new: list[str]) -> None:
-    found = changed(old, new)
-    assert found is not None
-    gone, come = found
+    rows = changed(old, new)
+    assert rows is not None
+    gone, come = rows
     stays = [line for at, line in enumerate(old) if at not in gone]
     assert stays == [line for at, line in enumerate(new) if at not in come]
 

@@ -84,8 +84,8 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("name", WORDS)
 def test_words_that_cannot_be_meant(hydra: Hydra, name: str) -> None:
-    words, said = WORDS[name]
-    refused(hydra, said.replace("{repo}", str(hydra.repo)), *words)
+    terms, text = WORDS[name]
+    refused(hydra, text.replace("{repo}", str(hydra.repo)), *terms)
 
 
 def test_settings_that_are_not_where_the_user_says_forbid_nothing_and_so_no_race_begins(
@@ -93,25 +93,25 @@ def test_settings_that_are_not_where_the_user_says_forbid_nothing_and_so_no_race
 ) -> None:
     gone = hydra.scratch / "gone.toml"
     hydra.extra["HYDRA_CONFIG"] = str(gone)
-    said = (
+    text = (
         f"error: HYDRA_CONFIG names a file that is not there: {gone}\n"
         "hint: make it, or unset the variable; /dev/null stands for no settings\n"
     )
-    refused(hydra, said, *RACE)
+    refused(hydra, text, *RACE)
     hydra.extra["HYDRA_CONFIG"] = "/dev/null"
     assert hydra.run(*RACE, "--dry-run").returncode == 0
 
 
-def refused(hydra: Hydra, said: str, *words: str) -> None:
+def refused(hydra: Hydra, text: str, *args: str) -> None:
     before = fingerprint(hydra.repo, without="nothing")
-    told = hydra.run(*words)
-    assert (told.returncode, told.stdout, told.stderr) == (2, "", said)
+    process = hydra.run(*args)
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", text)
     assert fingerprint(hydra.repo, without="nothing") == before
     assert list(hydra.state.glob("*/runs/*")) == []
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "text"),
     [
         (b"", 'error: the task is empty\nhint: say what is to be done: hydra race "fix ..."\n'),
         (b"a\0b", "error: the task holds NUL bytes\nhint: give plain text\n"),
@@ -127,50 +127,53 @@ def refused(hydra: Hydra, said: str, *words: str) -> None:
         ),
     ],
 )
-def test_a_file_that_holds_no_task(hydra: Hydra, content: bytes | None, said: str) -> None:
+def test_a_file_that_holds_no_task(hydra: Hydra, content: bytes | None, text: str) -> None:
     if content is not None:
         (hydra.scratch / "task.md").write_bytes(content)
-    refused(hydra, said, *FILE)
+    refused(hydra, text, *FILE)
 
 
 def test_one_agent_described_twice(hydra: Hydra) -> None:
     settings = hydra.home / "hydra.toml"
     settings.write_text('[agents.claude]\nmodel = "a"\n[agents.claude]\nmodel = "b"\n')
-    told = hydra.run(*RACE)
-    assert (told.returncode, told.stdout) == (2, "")
-    assert told.stderr.startswith(f"error: {settings}")
-    assert "claude" in told.stderr
-    assert told.stderr.count("\n") <= 2
+    process = hydra.run(*RACE)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr.startswith(f"error: {settings}")
+    assert "claude" in process.stderr
+    assert process.stderr.count("\n") <= 2
 
 
+@pytest.mark.slow
 def test_a_misspelt_profile_is_told_the_nearest_profile(hydra: Hydra) -> None:
     settings = hydra.home / "hydra.toml"
     settings.write_text('[profiles.reviewer]\nagent = "claude"\n')
-    said = "no agent is called 'reviwer'; did you mean reviewer?\nhint: `hydra agents` lists them\n"
-    refused(hydra, f"error: {said}", "race", "Do it", "-a", "2xreviwer")
+    text = "no agent is called 'reviwer'; did you mean reviewer?\nhint: `hydra agents` lists them\n"
+    refused(hydra, f"error: {text}", "race", "Do it", "-a", "2xreviwer")
     settings.write_text(settings.read_text() + '[race]\nagents = ["reviwer"]\n')
-    refused(hydra, f"error: {settings}: race.agents: {said}", "race", "Do it")
+    refused(hydra, f"error: {settings}: race.agents: {text}", "race", "Do it")
 
 
 def test_a_copy_that_a_file_names_and_that_is_not_there(hydra: Hydra) -> None:
     settings = hydra.home / "hydra.toml"
     settings.write_text('[race]\ncopy = [".env"]\n')
-    said = f"error: {settings}: race.copy names a file that is not there: .env\n"
-    refused(hydra, f"{said}hint: in {hydra.repo}\n", *RACE)
+    text = f"error: {settings}: race.copy names a file that is not there: .env\n"
+    refused(hydra, f"{text}hint: in {hydra.repo}\n", *RACE)
 
 
+@pytest.mark.slow
 def test_a_folder_of_an_agents_that_is_a_file(hydra: Hydra) -> None:
     settings = hydra.home / "hydra.toml"
     settings.write_text('[agents.claude]\nfolders = ["~/.none", "~/.profile"]\n')
     (hydra.home / ".profile").write_text("PATH=~/bin:$PATH\n")
-    said = f"error: {settings}: agents.claude.folders: ~/.profile is no folder\n"
-    refused(hydra, f"{said}hint: name one, or take it out\n", *RACE)
+    text = f"error: {settings}: agents.claude.folders: ~/.profile is no folder\n"
+    refused(hydra, f"{text}hint: name one, or take it out\n", *RACE)
     assert hydra.run("race", "Do it", "-a", "codex", "--dry-run").returncode == 4
 
 
+@pytest.mark.slow
 def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
     assert hydra.race("-a", "claude").code == 0
-    for words, said in (
+    for terms, text in (
         (("diff", "cluade"), "did you mean claude?"),
         (("diff", "zzz"), "its lanes: claude"),
         (("merge", "cluade"), "did you mean claude? its lanes: claude"),
@@ -179,7 +182,7 @@ def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
         (("diff", "claude", "-r", "@-7"), "there is only 1 race here"),
         (("runs", "rm", "zzz", "--yes"), "no run is called 'zzz'"),
     ):
-        told = hydra.run(*words)
-        assert (told.returncode, told.stdout) == (2, ""), words
-        assert said in told.stderr
-        assert told.stderr.count("\n") == 2, told.stderr
+        process = hydra.run(*terms)
+        assert (process.returncode, process.stdout) == (2, ""), terms
+        assert text in process.stderr
+        assert process.stderr.count("\n") == 2, process.stderr

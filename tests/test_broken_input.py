@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app import demo as app_demo
+from hydra.commands.demo import command as app_demo
 from hydra.errors import Refused
 from tests.conftest import git
 from tests.support import fakes
@@ -24,12 +24,12 @@ def hydra(scratch: Path, repo: Path) -> Hydra:
     return hydra
 
 
-def into(hydra: Hydra, output: Path | int, *words: str) -> subprocess.CompletedProcess[str]:
+def into(hydra: Hydra, output: Path | int, *args: str) -> subprocess.CompletedProcess[str]:
     """`hydra WORDS` with that file or descriptor as its standard output."""
     stdout = output if isinstance(output, int) else os.open(output, os.O_WRONLY)
     try:
         return subprocess.run(
-            [sys.executable, "-m", "hydra", *words],
+            [sys.executable, "-m", "hydra", *args],
             cwd=hydra.repo,
             env=hydra.environ,
             stdin=subprocess.DEVNULL,
@@ -51,7 +51,7 @@ def no_reader() -> int:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("terms", "text"),
     [
         (("fix", "the", "bug"), 'put it in quotes: hydra race "'),
         (("-x is not what I meant",), "put -- before the task"),
@@ -60,44 +60,48 @@ def no_reader() -> int:
         (("x", "--no-such-option"), "hydra race --help"),
     ],
 )
-def test_words_that_do_not_fit(hydra: Hydra, words: tuple[str, ...], said: str) -> None:
-    told = hydra.run("race", *words)
-    assert told.returncode == 2
-    assert said in told.stdout + told.stderr
-    assert "Traceback" not in told.stderr
+def test_words_that_do_not_fit(hydra: Hydra, terms: tuple[str, ...], text: str) -> None:
+    process = hydra.run("race", *terms)
+    assert process.returncode == 2
+    assert text in process.stdout + process.stderr
+    assert "Traceback" not in process.stderr
     assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
 
 
 def test_a_dash_is_standard_input_for_file_as_well(hydra: Hydra) -> None:
-    told = hydra.run("race", "--file", "-", "-a", "claude", "--dry-run", stdin="Do that\n")
-    assert told.returncode == 0, told.stderr
-    assert "Do that" in told.stdout
+    process = hydra.run("race", "--file", "-", "-a", "claude", "--dry-run", stdin="Do that\n")
+    assert process.returncode == 0, process.stderr
+    assert "Do that" in process.stdout
 
 
-@pytest.mark.parametrize("words", [("doctor",), ("agents",), ("runs", "--json"), ("--help",)])
+@pytest.mark.slow
+@pytest.mark.parametrize("terms", [("doctor",), ("agents",), ("runs", "--json"), ("--help",)])
 def test_what_cannot_be_written_is_74_and_a_reader_that_went_141(
-    hydra: Hydra, words: tuple[str, ...]
+    hydra: Hydra, terms: tuple[str, ...]
 ) -> None:
-    full = into(hydra, Path("/dev/full"), *words)
+    full = into(hydra, Path("/dev/full"), *terms)
     assert (full.returncode, full.stderr.count("\n")) == (74, 1)
     assert "cannot be written" in full.stderr
-    gone = into(hydra, no_reader(), *words)
+    gone = into(hydra, no_reader(), *terms)
     assert (gone.returncode, gone.stderr) == (141, "")
 
 
+@pytest.mark.slow
 def test_events_on_a_full_disk_do_not_end_the_race(hydra: Hydra) -> None:
-    told = into(hydra, Path("/dev/full"), "race", "x", "-a", "claude", "--events")
-    assert told.returncode == 74
-    assert told.stderr.startswith("error: standard output cannot be written")
+    process = into(hydra, Path("/dev/full"), "race", "x", "-a", "claude", "--events")
+    assert process.returncode == 74
+    assert process.stderr.startswith("error: standard output cannot be written")
     assert json.loads(hydra.run("runs", "show", "--json").stdout)["usable"] is True
 
 
+@pytest.mark.slow
 def test_events_that_nobody_reads_end_the_race_in_order(hydra: Hydra) -> None:
-    told = into(hydra, no_reader(), "race", "x", "-a", "claude", "--events")
-    assert (told.returncode, told.stderr) == (141, "")
+    process = into(hydra, no_reader(), "race", "x", "-a", "claude", "--events")
+    assert (process.returncode, process.stderr) == (141, "")
     assert hydra.run("runs", "show", "--json").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["a file", "cannot be made", "in the repository"])
 def test_a_state_folder_that_cannot_be_one(hydra: Hydra, kind: str) -> None:
     (hydra.scratch / "file").touch()
@@ -108,30 +112,30 @@ def test_a_state_folder_that_cannot_be_one(hydra: Hydra, kind: str) -> None:
     }[kind]
     hydra.extra["HYDRA_STATE_DIR"] = str(folder)
     before = sorted(hydra.repo.rglob("*"))
-    for words in (("race", "x"), ("race", "x", "--dry-run")):
-        told = hydra.run(*words)
-        assert told.returncode == 3
-        assert "hint: set HYDRA_STATE_DIR to a folder" in told.stderr
-    told = hydra.run("doctor", "--json")
-    document = json.loads(told.stdout)
+    for value in (("race", "x"), ("race", "x", "--dry-run")):
+        process = hydra.run(*value)
+        assert process.returncode == 3
+        assert "hint: set HYDRA_STATE_DIR to a folder" in process.stderr
+    process = hydra.run("doctor", "--json")
+    document = json.loads(process.stdout)
     assert document["state"]["problem"] or document["repository_problem"]
-    assert told.returncode == (3 if document["state"]["problem"] else 0)
-    assert "Traceback" not in told.stderr
+    assert process.returncode == (3 if document["state"]["problem"] else 0)
+    assert "Traceback" not in process.stderr
     assert sorted(hydra.repo.rglob("*")) == before
 
 
 def test_doctor_without_a_state_folder_makes_none_elsewhere(hydra: Hydra) -> None:
     hydra.extra["HYDRA_STATE_DIR"] = "relative"
-    told = hydra.run("doctor", "--json")
-    assert told.returncode == 3
-    assert json.loads(told.stdout)["state"]["folder"] is None
+    process = hydra.run("doctor", "--json")
+    assert process.returncode == 3
+    assert json.loads(process.stdout)["state"]["folder"] is None
     assert not Path("/nonexistent").exists()
 
 
 def test_doctor_reads_the_hydra_toml_that_a_race_would_read(hydra: Hydra) -> None:
     (hydra.repo / "hydra.toml").write_text("[race]\nagnets = []\n")
-    told = hydra.run("doctor", "--json")
-    assert "race.agnets" in json.loads(told.stdout)["repository_problem"]
+    process = hydra.run("doctor", "--json")
+    assert "race.agnets" in json.loads(process.stdout)["repository_problem"]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_settings(hydra: Hydra) -> None:

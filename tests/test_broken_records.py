@@ -75,76 +75,81 @@ DAMAGES: dict[str, Damage] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_what_is_readable_is_shown_and_the_code_is_6(
     raced: Hydra, run: Path, damage: Damage
 ) -> None:
     damage(run)
-    for words in (("runs",), ("runs", "show")):
-        told = raced.run(*words)
-        assert told.returncode == 6, (words, told)
-        assert run.name in told.stdout
-        assert "claude finished" in " ".join(told.stdout.split()) or words == ("runs",)
-        assert "unreadable" in told.stdout
-        assert told.stderr.startswith("error: ")
-        assert "\nhint: " in told.stderr
-        assert "Traceback" not in told.stderr
-        document = raced.run(*words, "--json")
+    for value in (("runs",), ("runs", "show")):
+        process = raced.run(*value)
+        assert process.returncode == 6, (value, process)
+        assert run.name in process.stdout
+        assert "claude finished" in " ".join(process.stdout.split()) or value == ("runs",)
+        assert "unreadable" in process.stdout
+        assert process.stderr.startswith("error: ")
+        assert "\nhint: " in process.stderr
+        assert "Traceback" not in process.stderr
+        document = raced.run(*value, "--json")
         assert document.returncode == 6
         assert json.loads(document.stdout)["schema"] in (1, 99)
         assert document.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_patch_outlives_its_record(raced: Hydra, run: Path, damage: Damage) -> None:
     whole = raced.run("diff", "claude").stdout
     assert "+x = 1" in whole
     damage(run)
-    told = raced.run("diff", "claude")
-    assert (told.returncode, told.stdout) == (0, whole)
+    process = raced.run("diff", "claude")
+    assert (process.returncode, process.stdout) == (0, whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["landings/1.json", "checks/1/trials.json", "size.json"])
 def test_what_lies_beside_the_record_and_cannot_be_read_is_left_out(
     raced: Hydra, run: Path, name: str
 ) -> None:
     (run / name).parent.mkdir(parents=True, exist_ok=True)
     (run / name).write_bytes(DEEP)
-    for words in (("runs",), ("runs", "show"), ("compare",)):
-        told = raced.run(*words)
-        assert told.returncode in (0, 1), told
-        assert "claude" in told.stdout
+    for value in (("runs",), ("runs", "show"), ("compare",)):
+        process = raced.run(*value)
+        assert process.returncode in (0, 1), process
+        assert "claude" in process.stdout
 
 
+@pytest.mark.slow
 def test_a_damaged_line_of_events_is_told_by_show(raced: Hydra, run: Path) -> None:
     events = run / "events.jsonl"
     first, *rest = events.read_bytes().splitlines(keepends=True)
     for line in (b"garbage\n", b'{"v": 1}\n', b'{"v": 9}\n', b'{"v": "x"}\n', b"[1]\n"):
         events.write_bytes(b"".join([first, line, *rest]))
-        told = raced.run("runs", "show")
-        assert told.returncode == 6, line
-        assert "untested" in told.stdout
-        assert "Traceback" not in told.stderr
+        process = raced.run("runs", "show")
+        assert process.returncode == 6, line
+        assert "untested" in process.stdout
+        assert "Traceback" not in process.stderr
     assert raced.run("runs").returncode == 0
 
 
 def test_a_damaged_run_can_be_removed(raced: Hydra, run: Path) -> None:
     put("result.json", b"{garb")(run)
     put("manifest.json", b"{}")(run)
-    told = raced.run("runs", "rm", run.name, run.name, "-y")
-    assert told.returncode == 0, told
-    assert told.stderr.count(run.name) == 1
-    assert "patches of claude" in told.stderr
+    process = raced.run("runs", "rm", run.name, run.name, "-y")
+    assert process.returncode == 0, process
+    assert process.stderr.count(run.name) == 1
+    assert "patches of claude" in process.stderr
     assert not run.exists()
 
 
 def test_patches_that_are_gone_are_a_damaged_record(raced: Hydra, run: Path) -> None:
     shutil.rmtree(run / "patches.git")
-    told = raced.run("diff", "claude")
-    assert told.returncode == 6
-    assert "cannot be read" in told.stderr
+    process = raced.run("diff", "claude")
+    assert process.returncode == 6
+    assert "cannot be read" in process.stderr
 
 
+@pytest.mark.slow
 def test_paths_are_read_from_where_one_stands(raced: Hydra, run: Path) -> None:
     inside = Hydra(raced.scratch, raced.repo / "src", path=raced.path)
     assert "+x = 1" in inside.run("diff", "claude", "--", "new.py").stdout
@@ -162,9 +167,9 @@ def test_paths_are_read_from_where_one_stands(raced: Hydra, run: Path) -> None:
     "name", ["@-\u00b2", "@-99999999999999999999", "@-", "@-x", "nope", "../.."]
 )
 def test_a_run_that_is_none(raced: Hydra, run: Path, name: str) -> None:
-    told = raced.run("runs", "show", "-r", name)
-    assert told.returncode == 2
-    assert "\nhint: hydra runs lists them" in told.stderr
+    process = raced.run("runs", "show", "-r", name)
+    assert process.returncode == 2
+    assert "\nhint: hydra runs lists them" in process.stderr
 
 
 def test_the_next_steps_of_an_older_run_name_it(raced: Hydra, run: Path) -> None:

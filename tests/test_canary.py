@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hydra.checks.record import Status
-from hydra.judge.evidence import Trial
-from hydra.judge.rank import verdict
-from hydra.model import Check, TrialCap
-from hydra.trials.canary import candidates, passing, with_canaries, works
-from hydra.trials.recorded import read
+from hydra.checks.cross.canary import candidates, passing, with_canaries, works
+from hydra.checks.cross.record import read
+from hydra.checks.cross.trial import Trial
+from hydra.checks.record import CheckStatus
+from hydra.ranking.verdict import rank
+from hydra.records import Check, TrialCap
 from tests.support.evidences import evidence, file, lane, result
 from tests.support.trials import RIGHT, UNITTEST, Trying, of, with_tests
 
@@ -95,7 +95,7 @@ def test_one_that_passes_is_a_gate() -> None:
         Trial(kind="canary", on=name, result=base, passes=passes)
         for name, passes in (("bent", ("pytest",)), ("right", ()), ("", ("pytest",)))
     ]
-    ranked = verdict(evidence(lanes, [base], trials=tuple(trials)))
+    ranked = rank(evidence(lanes, [base], trials=tuple(trials)))
     assert ranked.top == "right"
     (gate,) = next(entry for entry in ranked.lanes if entry.lane == "bent").gates
     assert gate.text == (
@@ -111,9 +111,9 @@ def test_code_that_answers_tests_by_literals_stands_behind_an_equal() -> None:
         lane("plain", result({"test_a": True}), base=[base], files=[file("a.py", "", wrong * 3)]),
     ]
     lanes[1] = replace(lanes[1], files=(file("a.py", "", "x = 1\n" * 99),))
-    ranked = verdict(evidence(lanes, [base]))
+    ranked = rank(evidence(lanes, [base]))
     assert [item.lane for item in ranked.lanes] == ["plain", "literal"]
-    assert "answers no test by a literal" in ranked.says
+    assert "the code of literal gives what a test expects" in ranked.says
 
 
 # --- on real trees -------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ async def test_code_that_bends_the_tool_is_seen_and_recorded(scratch: Path, repo
     bench = Trying(scratch, with_tests(repo), [Check("unittest", UNITTEST, "test")])
     lanes = {name: {"src/pager.py": text} for name, text in (("bent", BENT), ("hooked", HOOKED))}
     trials = await bench.tried({**lanes, "plain": {"src/pager.py": RIGHT}})
-    assert of(trials, "canary", "").result.status is Status.FAILED
+    assert of(trials, "canary", "").result.status is CheckStatus.FAILED
     bent = of(trials, "canary", "bent")
     assert bench.own["bent"][0].passed
     assert bent.passes
@@ -137,7 +137,7 @@ async def test_code_that_bends_the_tool_is_seen_and_recorded(scratch: Path, repo
     assert [item.passes for item in runs if item.on == "bent"] == [bent.passes]
     document = json.loads((bench.kit.folder / "trials.json").read_text())
     assert [item["kind"] for item in document["runs"]] == ["canary"] * 3
-    assert bench.left() == []
+    assert bench.leftovers() == []
 
 
 @pytest.mark.full

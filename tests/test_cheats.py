@@ -1,6 +1,6 @@
 """Cheats, each with an honest twin: what is noticed by reading, and what the real runs come to.
 
-The cases are data in tests/support/cheats; the table of docs/compare.md is made of them.
+The cases are data in tests/support/cheats; the table of docs/reference/compare.md is made of them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.judge.tampering import capable, configuration, findings, is_script
-from hydra.judge.tampering import tests_changed as changed_tests
-from hydra.remarks.places import is_test
+from hydra.analysis.notices.places import is_test
+from hydra.analysis.tampering import capable, configuration, findings, is_script
+from hydra.analysis.tampering import tests_changed as changed_tests
 from tests.support import fakes
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case, Shop

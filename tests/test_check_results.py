@@ -9,18 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydra.checks import results
-from hydra.checks.compare import compare, reconcile
+from hydra.checks.comparison import compare, reconcile
 from hydra.checks.junit import read_junit
-from hydra.checks.results import Comparison, Counts, Gathered, Status, TestCase, Tests
-from hydra.checks.textual import read_text
+from hydra.checks.results import Comparison, GatheredTests, ResultCounts, Status, TestCase, Tests
+from hydra.checks.text_parsers import read_text
+from hydra.ranking.cross_tests import parted
 from tests.check_recordings import FIXTURES
+
+
+def node(name: str) -> Tests:
+    output = (FIXTURES / "node-test-20.20.2" / f"{name}.txt").read_bytes()
+    tests = read_text(output, ("/lane/shop",))
+    assert tests is not None
+    return tests
+
 
 STATUSES: dict[str, Status] = {"p": "passed", "f": "failed", "s": "skipped"}
 
 
-def ran(words: str, source: str = "junit", flaky: tuple[str, ...] = ()) -> Tests:
+def ran(text: str, source: str = "junit", flaky: tuple[str, ...] = ()) -> Tests:
     """`"a:p b:f"` as the tests of one run."""
-    cases = (word.rsplit(":", 1) for word in words.split())
+    cases = (term.rsplit(":", 1) for term in text.split())
     return Tests(source, tuple(TestCase(name, STATUSES[how]) for name, how in cases), flaky=flaky)
 
 
@@ -28,7 +37,7 @@ def quiet(passed: int, failing: str = "", skipped: int = 0) -> Tests:
     """A run that names its failures only, as `pytest -q` does."""
     named = ran(" ".join(f"{name}:f" for name in failing.split()), "text")
     unnamed: set[Status] = {"passed", "skipped"} if skipped else {"passed"}
-    counts = Counts(passed, named.failed, skipped)
+    counts = ResultCounts(passed, named.failed, skipped)
     return Tests("text", named.cases, counts=counts, unnamed=frozenset(unnamed))
 
 
@@ -87,11 +96,11 @@ def test_nothing_to_compare() -> None:
 
 def test_a_failure_that_passes_once_more_is_flaky_on_either_side_and_never_fixed() -> None:
     base, now = ran("a:f b:f c:p d:p"), ran("a:p b:p c:f d:f")
-    found = held(base, now, base_again=ran("a:p b:f c:p d:p"), again=ran("a:p b:p c:p d:f"))
-    assert found.flaky == ("a", "c")
-    assert found.fixed == ("b",)
-    assert found.broken == ("d",)
-    assert not found.breaks_nothing
+    comparison = held(base, now, base_again=ran("a:p b:f c:p d:p"), again=ran("a:p b:p c:p d:f"))
+    assert comparison.flaky == ("a", "c")
+    assert comparison.fixed == ("b",)
+    assert comparison.broken == ("d",)
+    assert not comparison.breaks_nothing
 
 
 def test_a_test_that_passes_and_then_fails_is_flaky_too() -> None:
@@ -124,10 +133,10 @@ def test_the_tools_own_retries_count() -> None:
 def test_tests_of_a_file_that_fails_as_a_whole_are_broken(group: str, inside: str) -> None:
     base = Tests("junit", (TestCase(inside, "passed"), TestCase("other", "passed")))
     now = Tests("junit", (TestCase(group, "failed"), TestCase("other", "passed")))
-    found = held(base, now)
-    assert found.broken == (inside,)
-    assert found.new_failing == (group,)
-    assert not found.vanished
+    comparison = held(base, now)
+    assert comparison.broken == (inside,)
+    assert comparison.new_failing == (group,)
+    assert not comparison.vanished
     back = held(now, base)
     assert back.fixed == (group,)
     assert back.new == (inside,)
@@ -150,16 +159,16 @@ def test_runs_that_name_only_failures() -> None:
 
 def test_a_flaky_failure_by_counts() -> None:
     base, now = quiet(41, "a"), quiet(40, "a b")
-    found = held(base, now, again=quiet(41, "a"))
-    assert found.flaky == ("b",)
-    assert found.breaks_nothing
+    comparison = held(base, now, again=quiet(41, "a"))
+    assert comparison.flaky == ("b",)
+    assert comparison.breaks_nothing
     assert held(base, now, again=quiet(12, "a")).broken == ("b",)
 
 
 def test_every_test_of_the_base_passed_and_none_was_named() -> None:
-    found = held(quiet(41), quiet(40, "a"))
-    assert found.broken == ("a",)
-    assert not found.breaks_nothing
+    comparison = held(quiet(41), quiet(40, "a"))
+    assert comparison.broken == ("a",)
+    assert not comparison.breaks_nothing
 
 
 def test_packages_that_stand_for_their_tests() -> None:
@@ -189,10 +198,12 @@ def test_a_file_that_passes_names_none_of_its_tests(
     before: tuple[int, ...], after: tuple[int, ...], fixed: bool
 ) -> None:
     """As vitest and jest print it."""
-    now = replace(quiet(0), cases=ran("up.js:p price.js:p", "text").cases, counts=Counts(*after))
+    now = replace(
+        quiet(0), cases=ran("up.js:p price.js:p", "text").cases, counts=ResultCounts(*after)
+    )
     cases = ran("up.js::a:f up.js::b:p price.js:p", "text").cases
-    found = held(replace(now, cases=cases, counts=Counts(*before)), now)
-    assert found == (
+    comparison = held(replace(now, cases=cases, counts=ResultCounts(*before)), now)
+    assert comparison == (
         Comparison(fixed=("up.js::a",))
         if fixed
         else Comparison(unknown=("up.js::a", "up.js::b"), breaks_nothing=False)
@@ -207,9 +218,9 @@ def test_a_recorded_module_that_no_longer_imports() -> None:
         b"</testsuite>"
     )
     base = Tests("junit", whole.cases + extra.cases)
-    found = held(base, read_junit((folder / "broken-on.xml").read_bytes()))
-    assert found.broken == ("tests/test_broken.py::test_never",)
-    assert found.new_failing == ("tests/test_broken.py",)
+    comparison = held(base, read_junit((folder / "broken-on.xml").read_bytes()))
+    assert comparison.broken == ("tests/test_broken.py::test_never",)
+    assert comparison.new_failing == ("tests/test_broken.py",)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +277,7 @@ def test_of_two_statuses_the_worse_stands_and_too_many_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(results, "CASES", 2)
-    gathered = Gathered()
+    gathered = GatheredTests()
     for name, status in (("a", "p"), ("a", "s"), ("b", "f"), ("b", "p"), ("c", "p"), ("a", "p")):
         gathered.add(name, STATUSES[status])
     assert gathered.statuses == {"a": "skipped", "b": "failed"}
@@ -275,13 +286,13 @@ def test_of_two_statuses_the_worse_stands_and_too_many_are_counted(
 
 names = st.sampled_from(["a", "a::b", "a::b::c", "d/e.py", "d/e.py::f", "g", "h.i", "h"])
 whole = st.dictionaries(names, st.sampled_from(list(STATUSES.values()))).map(
-    lambda held: Tests("junit", tuple(TestCase(name, how) for name, how in held.items()))
+    lambda texts: Tests("junit", tuple(TestCase(name, how) for name, how in texts.items()))
 )
 partial = whole.map(
     lambda tests: Tests(
         "text",
         tuple(case for case in tests.cases if case.status == "failed"),
-        counts=Counts(tests.passed, tests.failed, tests.skipped),
+        counts=ResultCounts(tests.passed, tests.failed, tests.skipped),
         unnamed=frozenset({"passed", "skipped"}),
     )
 )
@@ -292,25 +303,58 @@ runs = whole | partial
 def test_no_id_is_in_two_lists_and_fixed_is_earned(
     base: Tests, now: Tests, base_again: Tests | None, again: Tests | None
 ) -> None:
-    found = compare(base, now, base_again=base_again, again=again)
-    if found is None:
+    comparison = compare(base, now, base_again=base_again, again=again)
+    if comparison is None:
         return
-    lists = [getattr(found, f.name) for f in fields(found) if f.name != "breaks_nothing"]
+    lists = [getattr(comparison, f.name) for f in fields(comparison) if f.name != "breaks_nothing"]
     listed = [name for names in lists for name in names]
     assert len(listed) == len(set(listed))
-    for name in found.fixed:
+    for name in comparison.fixed:
         assert base.by_id[name] == "failed"
         inside = [how for other, how in now.by_id.items() if other.startswith(name)]
         assert "passed" in inside
         assert now.by_id.get(name, "passed") == "passed"
         assert again is None or again.by_id.get(name) != "failed"
-    if found.breaks_nothing:
+    if comparison.breaks_nothing:
         passing = {name for name, how in base.by_id.items() if how == "passed"}
-        assert not passing & {*found.broken, *found.vanished, *found.skipped, *found.unknown}
+        assert not passing & {
+            *comparison.broken,
+            *comparison.vanished,
+            *comparison.skipped,
+            *comparison.unknown,
+        }
+
+
+def test_a_file_of_node_tests_that_fails_as_a_whole_holds_the_tests_that_are_missing() -> None:
+    good, bad = node("loaded"), node("unparsed")
+    assert bad.by_id == {"other": "passed", "test/slug.test.js": "failed"}
+    lost = held(good, bad)
+    assert lost == Comparison(
+        broken=("lower", "dashes"), new_failing=("test/slug.test.js",), breaks_nothing=False
+    )
+    assert parted(lost) == (["test/slug.test.js"], [])
+    mended = held(bad, good)
+    assert (mended.fixed, mended.new) == (("test/slug.test.js",), ("lower", "dashes"))
+    assert held(bad, bad) == Comparison(still_failing=("test/slug.test.js",))
+
+
+def test_a_test_is_new_beside_skipped_ones_that_have_no_name() -> None:
+    """vitest 2 counts them in its verbose report, and names those that ran."""
+    base = quiet(1, skipped=2)
+    base = replace(base, cases=ran("a:p").cases, unnamed=frozenset({"skipped"}))
+    assert held(base, replace(base, cases=ran("a:p b:p").cases)).new == ("b",)
+    assert held(quiet(1), ran("a:p b:p", "text")).new == ()
+
+
+def test_a_file_that_fails_as_before_or_whose_tests_tell_it_holds_no_other_test() -> None:
+    base = ran("a:p b:p src/c.test.js:f")
+    assert held(base, ran("a:p src/c.test.js:f")).vanished == ("b",)
+    named = ran("src/a.test.js::x:p")
+    assert held(named, ran("src/c.test.js:f")).vanished == ("src/a.test.js::x",)
 
 
 @given(runs)
 def test_a_run_against_itself_has_no_news(tests: Tests) -> None:
-    found = held(tests, tests, base_again=tests, again=tests)
+    comparison = held(tests, tests, base_again=tests, again=tests)
     failing = tuple(name for name, how in tests.by_id.items() if how == "failed")
-    assert found == Comparison(still_failing=failing)
+    assert comparison == Comparison(still_failing=failing)

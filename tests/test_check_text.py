@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hydra.checks.results import Status, Tests
-from hydra.checks.textual import found_no_tests, read_text
-from hydra.checks.textual.lines import cleaned, each_line, shortened
+from hydra.checks.text_parsers import found_no_tests, read_text
+from hydra.checks.text_parsers.lines import cleaned, each_line, shortened
 from tests.check_recordings import FIXTURES
 from tests.support import check_expectations as expected
 from tests.support.check_expectations import counts, only
@@ -22,6 +22,7 @@ RECORDINGS = sorted(path for path in FIXTURES.glob("*/*.txt") if path.parent.nam
 PYTESTS = sorted(path.name for path in FIXTURES.glob("pytest-*"))
 UNITTESTS = sorted(path.name for path in FIXTURES.glob("unittest-*"))
 JESTS = sorted(path.name for path in FIXTURES.glob("jest-*"))
+VITESTS = sorted(path.name for path in FIXTURES.glob("vitest-*"))
 
 
 def read(folder: str, name: str) -> Tests:
@@ -45,6 +46,7 @@ def test_there_are_recordings_of_every_tool() -> None:
     assert len(PYTESTS) == 4
     assert len(UNITTESTS) == 3
     assert len(JESTS) == 2
+    assert len(VITESTS) == 3
     assert len(RECORDINGS) > 80
 
 
@@ -223,6 +225,19 @@ def test_vitest() -> None:
     assert counts(broken) == (6, 3, 2)
 
 
+@pytest.mark.parametrize("version", VITESTS)
+def test_a_title_of_vitests_that_ends_in_a_time_stays_whole(version: str) -> None:
+    for name in ("titles", "titles-colour"):
+        named = by_id(read(version, name))
+        unsaid = "src/parse.test.js::parse > waits 5ms"  # by vitest 2
+        assert named | {unsaid: "skipped"} == expected.VITEST_TITLES, name
+    default = read(version, "titles-default")
+    named = {id: end for id, end in by_id(default).items() if end != "skipped"}
+    assert named.items() <= expected.VITEST_TITLES.items()
+    assert only("failed", named) == only("failed", expected.VITEST_TITLES)
+    assert counts(default) == (8, 1, 2)
+
+
 def test_two_languages_in_one_output_are_added_up() -> None:
     text = (FIXTURES / PYTESTS[-1] / "verbose.txt").read_bytes()
     text += (FIXTURES / "cargo-1.95.0" / "plain.txt").read_bytes()
@@ -234,13 +249,13 @@ def test_two_languages_in_one_output_are_added_up() -> None:
 
 
 def test_no_tests_is_told_from_every_other_ending() -> None:
-    found = {
+    names = {
         f"{path.parent.name}/{path.stem}"
         for path in RECORDINGS
         if found_no_tests(path.read_bytes(), exit_code(path))
     }
     empty = {"empty", "empty-q", "deselected", "nomatch"}
-    assert found == {f"{p.parent.name}/{p.stem}" for p in RECORDINGS if p.stem in empty}
+    assert names == {f"{p.parent.name}/{p.stem}" for p in RECORDINGS if p.stem in empty}
 
 
 @pytest.mark.parametrize(
@@ -283,7 +298,7 @@ def test_damage_never_raises_and_never_makes_a_pass_out_of_a_failure(
     whole = path.read_bytes()
     cut = whole[: data.draw(st.integers(0, len(whole)))]
     tests = read_text(cut)
-    failed = {name for name, held in by_id(read_or_none(whole)).items() if held == "failed"}
+    failed = {name for name, text in by_id(read_or_none(whole)).items() if text == "failed"}
     if tests is not None and path.parent.name.startswith(("pytest", "unittest", "go-")):
         assert not {name for name in failed if tests.by_id.get(name) == "passed"} - {
             "tests/test_cart.py::test_closes"
@@ -319,7 +334,7 @@ def test_any_bytes_are_read(data: bytes) -> None:
 def test_the_middle_of_a_flood_is_left_out_and_its_ends_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("hydra.checks.textual.lines.LINES", 1000)
+    monkeypatch.setattr("hydra.checks.text_parsers.lines.LINES", 1000)
     head = b"=== test session starts ===\nt.py::a PASSED [ 50%]\n"
     tail = b"\nt.py::b FAILED [100%]\n=== 1 failed, 1 passed in 0.10s ===\n"
     flood = b"x y\n" * 200_000
@@ -367,3 +382,57 @@ def test_16_mib_of_anything_are_read_in_linear_time(piece: bytes) -> None:
     began = time.process_time()
     read_text(flood)
     assert time.process_time() - began < 30  # quadratic in a line's length: over 75 s
+
+
+TAPS = {
+    "tape-5.9.0": expected.TAPE,
+    "node-tap-16.3.10": expected.NODE_TAP,
+    "node-test-20.20.2": expected.NODE_TEST,
+}
+
+
+@pytest.mark.parametrize("folder", TAPS)
+def test_tap_names_tests_and_no_assertions(folder: str) -> None:
+    tests = read(folder, "plain")
+    assert by_id(tests) == TAPS[folder]
+    assert not tests.unnamed
+    assert not tests.remarks
+
+
+def test_tap_without_a_test_has_found_none() -> None:
+    output = (FIXTURES / "tape-5.9.0" / "empty.txt").read_bytes()
+    assert found_no_tests(output, 0)
+
+
+@pytest.mark.parametrize(
+    ("lines", "ends"),
+    [
+        # bats: each point is a test, and the plan stands first.
+        (["1..2", "ok 1 adds", "not ok 2 removes"], {"adds": "passed", "removes": "failed"}),
+        (["TAP version 13", "ok", "not ok"], {"test 1": "passed", "test 2": "failed"}),
+        # What a failure prints is its own, also where its block is never closed.
+        (
+            ["TAP version 13", "# a", "not ok 1 x", "  ---", "  ok 2 y", "# b", "ok 2 z"],
+            {"a": "failed"},
+        ),
+        # A suite that fails as a whole, and none of its tests.
+        (
+            ["TAP version 13", "# Subtest: s", "    # Subtest: t", "    ok 1 - t", "not ok 1 - s"],
+            {"s > t": "passed", "s": "failed"},
+        ),
+        (["TAP version 14", "not ok 1 - a # TODO later", "1..1"], {"a": "skipped"}),
+        # Somebody else's words.
+        (["ok 1 of the lines", "ok  \tshop\t0.1s"], None),
+        (["1..3", "ok 1 a"], None),
+    ],
+)
+def test_tap_of_other_kinds(lines: list[str], ends: dict[str, Status] | None) -> None:
+    tests = read_text("\n".join(lines).encode())
+    named = by_id(tests) if tests is not None else {}
+    assert {name: status for name, status in named.items() if name != "shop"} == (ends or {})
+
+
+def test_tap_that_ends_early_says_so() -> None:
+    tests = read_text(b"TAP version 13\n1..3\nok 1 a\nBail out! no database\n")
+    assert tests is not None
+    assert tests.remarks == ("Bail out! no database", "3 tests were planned, 1 ran")

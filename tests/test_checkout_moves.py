@@ -108,8 +108,8 @@ def test_where_the_base_is_still_at_the_path_the_race_goes_on(
         place.repo.unlink()
         elsewhere(place.repo).rename(place.repo)
     before = users_own(place)
-    for words in (["check", "-q"], ["merge", "claude", "--override", "It is"], ["merge", "--undo"]):
-        done = place.run(*words)
+    for terms in (["check", "-q"], ["merge", "claude", "--override", "It is"], ["merge", "--undo"]):
+        done = place.run(*terms)
         assert done.returncode == 0, done.stderr
     assert place.run("runs", "rm", document["run"], "--yes").returncode == 0
     assert users_own(place) == before

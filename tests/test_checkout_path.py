@@ -61,15 +61,20 @@ BREAK = fakes.edit("packages/app/app.py", "raise SystemExit(1)\n")
 
 def users_own(top: Path) -> dict[str, object]:
     """All of the checkout but git's; of a folder of links what hard links do not change."""
-    return {name: it for name, it in exactly(top).items() if not name.startswith(".git/")}
+    return {name: values for name, values in exactly(top).items() if not name.startswith(".git/")}
 
 
+@pytest.mark.slow
 @by_account
 def test_a_check_of_an_installed_checkout_runs_the_patch(project: Place) -> None:
     project.agent("claude", [FIX, DONE])
     project.agent("codex", [BREAK, DONE])
     project.hand_over()
-    race = project.race("-a", "claude", "-a", "codex", "--check", ".venv/bin/check")
+    failing = 'printf "TAP version 13\\nnot ok 1 - $PWD/a.test.js\\n1..1\\n"; exit 1'
+    checks = ("--check", ".venv/bin/check", "--check", f"tap={failing}")
+    race = project.race("-a", "claude", "-a", "codex", *checks)
+    # Its own path is no part of a test's name.
+    assert race.lane("claude")["checks"][1]["tests"]["failing"] == ["a.test.js"]
     lanes = {lane: race.lane(lane)["checks"][0] for lane in ("claude", "codex")}
     assert {lane: check["status"] for lane, check in lanes.items()} == {
         "claude": "passed",
@@ -79,6 +84,7 @@ def test_a_check_of_an_installed_checkout_runs_the_patch(project: Place) -> None
     assert output.strip() == f"app of {project.repo}/packages/app/app.py"
 
 
+@pytest.mark.slow
 @by_account
 def test_what_a_lane_installs_and_removes_is_its_own(project: Place) -> None:
     work = (
@@ -91,17 +97,18 @@ def test_what_a_lane_installs_and_removes_is_its_own(project: Place) -> None:
     project.hand_over()
     before = users_own(project.repo)
     race = project.race("-a", "claude")
-    said = project.taken(race.document["folder"], "claude")
-    assert race.lane("claude")["patch"]["files"] == 2, said
-    assert "kept.py\nnew\n" in said
-    assert "gone.py" not in said
-    assert "\n1\n" in said
-    assert "made-up-key" not in said
+    text = project.taken(race.document["folder"], "claude")
+    assert race.lane("claude")["patch"]["files"] == 2, text
+    assert "kept.py\nnew\n" in text
+    assert "gone.py" not in text
+    assert "\n1\n" in text
+    assert "made-up-key" not in text
     assert users_own(project.repo) == before
     assert [*project.state.glob("g/*")] == []
     assert [*project.state.glob("frozen/*")] == []
 
 
+@pytest.mark.slow
 @by_account
 def test_git_in_a_lane_knows_the_checkouts_path(project: Place) -> None:
     project.agent(
@@ -118,11 +125,11 @@ def test_git_in_a_lane_knows_the_checkouts_path(project: Place) -> None:
     )
     project.hand_over()
     race = project.race("-a", "claude")
-    said = project.taken(race.document["folder"], "claude").splitlines()
-    assert said[:2] == [str(project.repo)] * 2
-    assert [line for line in said if line.startswith(f"{project.repo} ")]
-    assert "packages/app/" in said
-    assert said[-1] == "fix"
-    assert "fatal" not in " ".join(said)
+    lines = project.taken(race.document["folder"], "claude").splitlines()
+    assert lines[:2] == [str(project.repo)] * 2
+    assert [line for line in lines if line.startswith(f"{project.repo} ")]
+    assert "packages/app/" in lines
+    assert lines[-1] == "fix"
+    assert "fatal" not in " ".join(lines)
     patches = Path(race.document["folder"], "patches.git")
     assert "packages/app/app.py" in project.git("show", "--stat", "claude", cwd=patches)

@@ -6,31 +6,31 @@ from typing import Any
 
 import pytest
 
-from hydra.checks.judging import base_worth_again, judge, worth_again
-from hydra.checks.record import CheckResult, Status, details, document, read
+from hydra.checks.record import CheckResult, CheckStatus, details, document, read
+from hydra.checks.regressions import base_worth_again, compare_to_baseline, worth_again
 from hydra.checks.results import TestCase, Tests
-from hydra.model import Check
+from hydra.records import Check
 
 UNIT = Check("unit", "pytest")
 
 
 def having(**statuses: str) -> Tests:
-    return Tests("junit", tuple(TestCase(id, it) for id, it in statuses.items()))  # type: ignore[arg-type]
+    return Tests("junit", tuple(TestCase(id, name) for id, name in statuses.items()))  # type: ignore[arg-type]
 
 
 def result(
-    status: Status, held: Tests | None = None, code: int | None = None, **more: Any
+    status: CheckStatus, tests: Tests | None = None, code: int | None = None, **more: Any
 ) -> CheckResult:
     if code is None:
-        code = 0 if status is Status.PASSED else 1
-    reason = f"it exited with {code}" if status is Status.FAILED else more.pop("reason", "")
+        code = 0 if status is CheckStatus.PASSED else 1
+    reason = f"it exited with {code}" if status is CheckStatus.FAILED else more.pop("reason", "")
     check = more.pop("check", UNIT)
     return CheckResult(
-        check=check, status=status, tests=held, exit_code=code, reason=reason, **more
+        check=check, status=status, tests=tests, exit_code=code, reason=reason, **more
     )
 
 
-PASSED, FAILED = Status.PASSED, Status.FAILED
+PASSED, FAILED = CheckStatus.PASSED, CheckStatus.FAILED
 GREEN = result(PASSED, having(a="passed", b="passed"))
 RED = result(FAILED, having(a="passed", b="failed"))
 
@@ -76,50 +76,73 @@ RED = result(FAILED, having(a="passed", b="failed"))
             "failed (exit 1)",
         ),
         (
-            result(Status.TIMED_OUT, reason="it took over 3 s and was ended"),
+            result(CheckStatus.TIMED_OUT, reason="it took over 3 s and was ended"),
             GREEN,
             "unit: it took over 3 s and was ended",
             "timed out",
         ),
         (
-            result(Status.PROGRAM_MISSING, reason="pytest: not found (exit 127)"),
-            result(Status.PROGRAM_MISSING),
-            "unit: its program is missing: pytest: not found (exit 127); "
-            "it is so on the base as well",
+            result(CheckStatus.PROGRAM_MISSING, reason="pytest: not found (exit 127)"),
+            result(CheckStatus.PROGRAM_MISSING),
+            "unit: its program is missing: pytest: not found (exit 127), as on the base",
             "program missing",
         ),
         (
-            result(Status.NO_TESTS, having(), 5),
+            result(CheckStatus.NO_TESTS, having(), 5),
             GREEN,
             "unit found no tests; on the base 2 passed",
             "no tests found",
         ),
         (
-            result(Status.NO_TESTS, having(), 5),
-            result(Status.NO_TESTS, having(), 5),
+            result(CheckStatus.NO_TESTS, having(), 5),
+            result(CheckStatus.NO_TESTS, having(), 5),
             "unit found no tests, and none on the base (exit 5)",
             "no tests found",
         ),
-        (result(Status.NO_TESTS, None, 0), result(Status.NO_TESTS, None, 0), "", "no tests found"),
+        (
+            result(CheckStatus.NO_TESTS, None, 0),
+            result(CheckStatus.NO_TESTS, None, 0),
+            "",
+            "no tests found",
+        ),
         (result(FAILED, again=result(PASSED)), result(PASSED), "", "flaky"),
     ],
 )
 def test_what_holds_a_patch_back(
     now: CheckResult, base: CheckResult | None, held_back: str, says: str
 ) -> None:
-    judged = judge(now, base)
+    judged = compare_to_baseline(now, base)
     assert judged.held_back == held_back
     assert judged.says == says
 
 
+@pytest.mark.parametrize(
+    ("now", "holds"),
+    [
+        ({"t.py::test_a[y]": "passed"}, False),  # a case in the place of another
+        ({"t.py::test_a[y]": "failed"}, True),
+        ({"u.py::test_b": "passed"}, False),
+        ({}, True),
+    ],
+)
+def test_where_the_base_fails_a_test_may_be_replaced_and_not_dropped(
+    now: dict[str, str], holds: bool
+) -> None:
+    old, red = {"t.py::test_a[x]": "passed"}, {"t.py::test_old": "failed"}
+    base = result(FAILED, having(**old, **red), 1)
+    assert (
+        bool(compare_to_baseline(result(FAILED, having(**now, **red), 1), base).held_back) is holds
+    )
+
+
 def test_what_is_not_required_holds_nothing_back() -> None:
     lint = Check("lint", "ruff check .", "lint", required=False)
-    assert judge(result(FAILED, check=lint), None).held_back == ""
+    assert compare_to_baseline(result(FAILED, check=lint), None).held_back == ""
 
 
 def test_a_failing_lint_is_held_back_even_where_the_base_fails() -> None:
     lint = Check("lint", "ruff check .", "lint")
-    judged = judge(result(FAILED, check=lint), result(FAILED, check=lint))
+    judged = compare_to_baseline(result(FAILED, check=lint), result(FAILED, check=lint))
     assert judged.held_back.startswith("lint exited with 1; it fails on the base as well")
 
 
@@ -132,7 +155,7 @@ def test_a_failing_lint_is_held_back_even_where_the_base_fails() -> None:
         (GREEN, GREEN, False),
         (result(FAILED), result(FAILED), False),
         (result(FAILED), result(PASSED), True),
-        (result(Status.TIMED_OUT), GREEN, False),
+        (result(CheckStatus.TIMED_OUT), GREEN, False),
         (result(FAILED, check=Check("b", "make", "build")), None, False),
     ],
 )
@@ -146,25 +169,27 @@ def test_the_base_s_own_failure_is_looked_at_twice() -> None:
     assert base_worth_again(RED)
     assert not base_worth_again(GREEN)
     flaky = result(FAILED, RED.tests, again=GREEN)
-    judged = judge(GREEN, flaky)
+    judged = compare_to_baseline(GREEN, flaky)
     assert judged.comparison is not None
     assert judged.comparison.fixed == ()
     assert judged.comparison.flaky == ("b",)
 
 
 def test_a_remark_of_the_base_is_not_said_again_of_each_lane() -> None:
-    said = ("it wrote into the tree", "mine")
-    judged = judge(result(PASSED, remarks=said), result(PASSED, remarks=said[:1]))
+    lines = ("it wrote into the tree", "mine")
+    judged = compare_to_baseline(result(PASSED, remarks=lines), result(PASSED, remarks=lines[:1]))
     assert judged.remarks == ("mine",)
 
 
 def test_a_claim_that_the_exit_code_denies_is_remarked() -> None:
-    judged = judge(result(FAILED, having(a="passed")), None)
+    judged = compare_to_baseline(result(FAILED, having(a="passed")), None)
     assert judged.remarks != ()
 
 
 def test_a_result_comes_back_from_its_file() -> None:
-    whole = judge(result(FAILED, RED.tests, output="checks/1/x/unit.txt", again=RED), GREEN)
+    whole = compare_to_baseline(
+        result(FAILED, RED.tests, output="checks/1/x/unit.txt", again=RED), GREEN
+    )
     back = read(details(whole))
     assert back.tests is not None
     assert back.tests.cases == RED.tests.cases  # type: ignore[union-attr]
@@ -174,9 +199,9 @@ def test_a_result_comes_back_from_its_file() -> None:
 
 def test_long_lists_are_cut_in_a_document_and_whole_in_the_file() -> None:
     many = having(**{f"t{number}": "failed" for number in range(150)})
-    judged = judge(result(FAILED, many), result(FAILED, many))
-    told: Any = document(judged)
-    assert told["comparison"]["counts"]["still_failing"] == 150
-    assert len(told["comparison"]["still_failing"]) == len(told["tests"]["failing"]) == 100
+    judged = compare_to_baseline(result(FAILED, many), result(FAILED, many))
+    data: Any = document(judged)
+    assert data["comparison"]["counts"]["still_failing"] == 150
+    assert len(data["comparison"]["still_failing"]) == len(data["tests"]["failing"]) == 100
     cases: Any = details(judged)["cases"]
     assert len(cases) == 150

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from hydra.checks.record import CheckResult, Status
-from hydra.checks.round import Round
-from hydra.model import Check, Limits
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.round import CheckRun
+from hydra.records import Check, Limits
 from tests.conftest import git
 from tests.support.checks import NOT_CONFINED, Bench, confinement
 from tests.support.processes import running, token, wait_until
@@ -32,13 +32,14 @@ def with_files(repo: Path, files: dict[str, str]) -> Path:
     return repo
 
 
+@pytest.mark.slow
 async def test_a_patch_that_breaks_a_test_is_held_back_by_its_name(
     scratch: Path, repo: Path
 ) -> None:
     bench = Bench(scratch, with_files(repo, {"test_a.py": PASSES}), [PYTEST])
     commit = bench.commit({"test_a.py": FAILS, "x.txt": "x\n"})
     result = (await bench.checked(commit))["pytest"]
-    assert result.status is Status.FAILED
+    assert result.status is CheckStatus.FAILED
     assert result.exit_code == 1
     assert result.comparison is not None
     assert len(result.comparison.broken) == 1
@@ -46,20 +47,22 @@ async def test_a_patch_that_breaks_a_test_is_held_back_by_its_name(
     assert result.says == "1 broken"
     assert "passed on the base and fails now" in result.held_back
     assert result.again is not None
-    assert result.again.status is Status.FAILED
+    assert result.again.status is CheckStatus.FAILED
     assert not bench.grounds.exists() or list(bench.grounds.iterdir()) == []
 
 
+@pytest.mark.slow
 async def test_a_patch_that_fixes_a_test_is_not_held_back(scratch: Path, repo: Path) -> None:
     bench = Bench(scratch, with_files(repo, {"test_a.py": FAILS}), [PYTEST])
     result = (await bench.checked(bench.commit({"test_a.py": PASSES})))["pytest"]
-    assert result.status is Status.PASSED
+    assert result.status is CheckStatus.PASSED
     assert result.held_back == ""
     assert result.comparison is not None
     assert len(result.comparison.fixed) == 1
     assert bench.base_results["pytest"].again is not None
 
 
+@pytest.mark.slow
 async def test_every_number_leads_to_a_file(scratch: Path, repo: Path) -> None:
     bench = Bench(scratch, with_files(repo, {"test_a.py": PASSES}), [PYTEST])
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["pytest"]
@@ -70,11 +73,12 @@ async def test_every_number_leads_to_a_file(scratch: Path, repo: Path) -> None:
     assert whole["tests"]["source"] == "junit"
 
 
+@pytest.mark.slow
 async def test_a_failure_that_the_base_has_too_breaks_nothing(scratch: Path, repo: Path) -> None:
     files = {"test_a.py": FAILS, "test_b.py": PASSES}
     bench = Bench(scratch, with_files(repo, files), [PYTEST])
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["pytest"]
-    assert result.status is Status.FAILED
+    assert result.status is CheckStatus.FAILED
     assert result.held_back == ""
     assert result.again is None
     assert result.comparison is not None
@@ -100,10 +104,10 @@ async def test_a_failure_that_passes_once_more_is_flaky_and_never_broken(
         scratch,
         with_files(repo, {"test_a.py": "def test_a():\n    pass\ndef test_b():\n    pass\n"}),
         [PYTEST],
-        held=NOT_CONFINED,
+        confined=NOT_CONFINED,
     )
     result = (await bench.checked(bench.commit({"test_a.py": flaky})))["pytest"]
-    assert result.status is Status.FAILED
+    assert result.status is CheckStatus.FAILED
     assert result.says == "flaky"
     assert result.comparison is not None
     assert len(result.comparison.flaky) == 1
@@ -123,37 +127,55 @@ async def test_a_base_that_is_flaky_itself_fixes_nothing(scratch: Path, repo: Pa
         "    mark.touch()\n"
         "    assert there\n"
     )
-    bench = Bench(scratch, with_files(repo, {"test_a.py": flaky}), [PYTEST], held=NOT_CONFINED)
+    bench = Bench(scratch, with_files(repo, {"test_a.py": flaky}), [PYTEST], confined=NOT_CONFINED)
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["pytest"]
-    assert result.status is Status.PASSED
+    assert result.status is CheckStatus.PASSED
     assert result.comparison is not None
     assert result.comparison.fixed == ()
     assert len(result.comparison.flaky) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "status", "reason"),
     [
-        ("no-such-program --all", Status.PROGRAM_MISSING, "no-such-program: not found"),
-        ("./gone.sh", Status.PROGRAM_MISSING, "./gone.sh: not found"),
-        ("./README.md", Status.PROGRAM_MISSING, "./README.md: Permission denied"),
-        ("python3 -m no_such_module", Status.PROGRAM_MISSING, "python has no module"),
-        ("sh script.sh", Status.FAILED, "exited with 127"),
-        ("exit 3", Status.FAILED, "exited with 3"),
-        ("kill -9 $$", Status.FAILED, "ended by signal 9"),
-        ("true", Status.PASSED, ""),
-        ("pytest -q", Status.NO_TESTS, "found no tests"),
+        ("no-such-program --all", CheckStatus.PROGRAM_MISSING, "no-such-program: not found"),
+        ("./gone.sh", CheckStatus.PROGRAM_MISSING, "./gone.sh: not found"),
+        ("./README.md", CheckStatus.PROGRAM_MISSING, "./README.md: Permission denied"),
+        ("python3 -m no_such_module", CheckStatus.PROGRAM_MISSING, "python has no module"),
+        ("sh script.sh", CheckStatus.FAILED, "exited with 127"),
+        ("cd api && cd gone && true", CheckStatus.PROGRAM_MISSING, "cannot cd to gone"),
+        ("cd gone || exit 3", CheckStatus.PROGRAM_MISSING, "cannot cd to gone"),
+        ("cd gone || (echo more; exit 3)", CheckStatus.FAILED, "exited with 3"),
+        ("make bare", CheckStatus.PROGRAM_MISSING, "no-such-program: not found (exit 127)"),
+        ("make chain", CheckStatus.PROGRAM_MISSING, "no-such-program: not found (exit 127)"),
+        ("make below", CheckStatus.PROGRAM_MISSING, "no-such-program: not found (exit 127)"),
+        ("make script", CheckStatus.FAILED, "exited with 2"),
+        ("make fails", CheckStatus.FAILED, "exited with 2"),
+        ("exit 3", CheckStatus.FAILED, "exited with 3"),
+        ("kill -9 $$", CheckStatus.FAILED, "ended by signal 9"),
+        ("true", CheckStatus.PASSED, ""),
+        ("pytest -q", CheckStatus.NO_TESTS, "found no tests"),
     ],
 )
 async def test_each_end_has_its_own_word(
-    scratch: Path, repo: Path, command: str, status: Status, reason: str
+    scratch: Path, repo: Path, command: str, status: CheckStatus, reason: str
 ) -> None:
-    with_files(repo, {"script.sh": "echo at work\nno-such-program\n"})
+    recipes = {
+        "bare": "no-such-program -q",
+        "chain": "@true && no-such-program -q",
+        "below": "@$(MAKE) bare",
+        "script": "sh script.sh",
+        "fails": "-no-such-program\n\tfalse",
+    }
+    makefile = "".join(f"{name}:\n\t{line}\n" for name, line in recipes.items())
+    script = "echo at work\nno-such-program\n"
+    with_files(repo, {"script.sh": script, "Makefile": makefile, "api/a.txt": ""})
     bench = Bench(scratch, repo, [Check("check", command)])
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["check"]
     assert result.status is status, (result, bench.text(result))
     assert reason in result.reason
-    assert (result.held_back == "") == (status is Status.PASSED)
+    assert (result.held_back == "") == (status is CheckStatus.PASSED)
 
 
 async def test_a_set_up_that_fails_is_no_failing_check(scratch: Path, repo: Path) -> None:
@@ -161,9 +183,9 @@ async def test_a_set_up_that_fails_is_no_failing_check(scratch: Path, repo: Path
         scratch, repo, [Check("a", "true"), Check("b", "true")], setup=("echo no; exit 4",)
     )
     results = await bench.checked(bench.commit({"x.txt": "x\n"}))
-    assert {result.status for result in results.values()} == {Status.SETUP_FAILED}
+    assert {result.status for result in results.values()} == {CheckStatus.SETUP_FAILED}
     assert "exited with 4" in results["a"].reason
-    assert "on the base as well" in results["a"].held_back
+    assert ", as on the base" in results["a"].held_back
     assert (bench.run_folder / "checks/1/claude/set-up.out").read_text() == "no\n"
 
 
@@ -172,7 +194,7 @@ async def test_set_up_is_done_before_the_checks(scratch: Path, repo: Path) -> No
         scratch, repo, [Check("a", "grep -q yes made.log")], setup=("echo yes > made.log",)
     )
     results = await bench.checked(bench.commit({"x.txt": "x\n"}))
-    assert results["a"].status is Status.PASSED
+    assert results["a"].status is CheckStatus.PASSED
 
 
 @pytest.mark.slow
@@ -187,7 +209,7 @@ async def test_a_check_that_hangs_is_timed_out_and_leaves_nothing(
         limits=Limits(check=1.5),
     )
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["slow"]
-    assert result.status is Status.TIMED_OUT
+    assert result.status is CheckStatus.TIMED_OUT
     assert result.exit_code is None
     assert "took over 1.5 s" in result.held_back
     assert "begun" in bench.text(result)
@@ -199,16 +221,19 @@ async def test_what_a_check_leaves_running_is_named_and_ended(
     scratch: Path, repo: Path, confined: bool
 ) -> None:
     mark = token()
-    held = confinement() if confined else NOT_CONFINED
-    bench = Bench(scratch, repo, [Check("forks", f"setsid sleep {mark} & echo done")], held=held)
+    place = confinement() if confined else NOT_CONFINED
+    bench = Bench(
+        scratch, repo, [Check("forks", f"setsid sleep {mark} & echo done")], confined=place
+    )
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["forks"]
-    assert result.status is Status.PASSED
+    assert result.status is CheckStatus.PASSED
     assert result.survivors
-    said = (*bench.base_results["forks"].remarks, *result.remarks)
-    assert any("left running and ended" in remark for remark in said)
+    lines = (*bench.base_results["forks"].remarks, *result.remarks)
+    assert any("left running and ended" in remark for remark in lines)
     assert wait_until(lambda: not running(mark))
 
 
+@pytest.mark.slow
 async def test_a_flood_is_kept_by_its_head_and_tail_with_a_counted_gap(
     scratch: Path, repo: Path
 ) -> None:
@@ -225,26 +250,27 @@ async def test_a_flood_is_kept_by_its_head_and_tail_with_a_counted_gap(
     assert text.rstrip().endswith("last")
     assert len(text) < 120_000
     assert result.dropped > 2_800_000
-    said = (*bench.base_results["loud"].remarks, *result.remarks)
-    assert any("output was cut" in remark for remark in said)
+    lines = (*bench.base_results["loud"].remarks, *result.remarks)
+    assert any("output was cut" in remark for remark in lines)
 
 
 async def test_what_a_check_writes_into_the_tree_is_said_and_goes(
     scratch: Path, repo: Path
 ) -> None:
-    bench = Bench(
-        scratch, repo, [Check("a", "echo 1 > report.xml; echo 2 >> README.md; date > a.log")]
-    )
+    caches = "mkdir -p .pytest_cache && touch .pytest_cache/x"
+    script = f"echo 1 > report.xml; echo 2 >> README.md; {caches}; date > a.log"
+    bench = Bench(scratch, repo, [Check("a", script)])
     commit = bench.commit({"x.txt": "x\n"})
     result = (await bench.checked(commit))["a"]
     assert result.remarks == ()  # as on the base, where it is said
     (remark,) = bench.base_results["a"].remarks
     assert "wrote into the tree" in remark
-    assert remark.endswith("README.md, report.xml")
+    assert remark.endswith("README.md, report.xml")  # and no cache
     assert git(repo, "status", "--porcelain") == ""
     assert git(repo, "rev-parse", "HEAD") == bench.base
 
 
+@pytest.mark.slow
 async def test_an_address_in_use_says_what_helps(scratch: Path, repo: Path) -> None:
     listen = (
         "import socket\na = socket.socket(); a.bind(('127.0.0.1', 0)); a.listen()\n"
@@ -253,7 +279,7 @@ async def test_an_address_in_use_says_what_helps(scratch: Path, repo: Path) -> N
     with_files(repo, {"listen.py": listen})
     bench = Bench(scratch, repo, [Check("port", "python3 listen.py")])
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["port"]
-    assert result.status is Status.FAILED
+    assert result.status is CheckStatus.FAILED
     assert any("checks.network" in remark for remark in bench.base_results["port"].remarks)
 
 
@@ -274,7 +300,7 @@ async def test_a_private_network_has_a_loopback_of_its_own(scratch: Path, repo: 
         with_files(repo, {"listen.py": listen})
         bench = Bench(scratch, repo, [Check("port", "python3 listen.py")], network="private")
         result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["port"]
-    assert result.status is Status.PASSED, bench.text(result)
+    assert result.status is CheckStatus.PASSED, bench.text(result)
     assert "joined" in bench.text(result)
 
 
@@ -307,7 +333,7 @@ async def test_a_link_to_results_is_not_followed(scratch: Path, repo: Path) -> N
     outside = scratch / "outside.xml"
     outside.write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
     command = f"ln -sfn {outside} r.xml"
-    bench = Bench(scratch, repo, [Check("unit", command, junit="r.xml")], held=NOT_CONFINED)
+    bench = Bench(scratch, repo, [Check("unit", command, junit="r.xml")], confined=NOT_CONFINED)
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["unit"]
     assert result.tests is None
 
@@ -333,8 +359,8 @@ async def test_a_check_that_is_stopped_is_interrupted_and_what_was_done_stays(
         [Check("a", "true"), Check("b", f"echo begun; sleep {mark}"), Check("c", "true")],
     )
     commit = bench.commit({"x.txt": "x\n"})
-    round = Round(bench.kit)
-    round.known({})
+    round = CheckRun(bench.kit)
+    round.set_baseline({})
     stop = trio.CancelScope()
     results: list[CheckResult] = []
     with trio.fail_after(60):
@@ -348,9 +374,13 @@ async def test_a_check_that_is_stopped_is_interrupted_and_what_was_done_stays(
             assert await trio.to_thread.run_sync(wait_until, lambda: running(mark))
             stop.cancel()
     statuses = {result.check.name: result.status for result in results}
-    assert statuses == {"a": Status.PASSED, "b": Status.INTERRUPTED, "c": Status.INTERRUPTED}
+    assert statuses == {
+        "a": CheckStatus.PASSED,
+        "b": CheckStatus.INTERRUPTED,
+        "c": CheckStatus.INTERRUPTED,
+    }
     assert [bool(result.output) for result in results] == [True, True, False]
-    assert results[1].reason == "it was ended first"
+    assert results[1].reason == "the run was interrupted"
     assert file.exists()
     assert wait_until(lambda: not running(mark))
     assert not (bench.grounds / "_claude").exists()
@@ -365,9 +395,12 @@ async def test_no_check_runs_where_a_link_took_the_worktree_s_place(
         Check("a", f'here=$PWD; cd ..; mv "$here" moved; ln -s {outside} "$here"'),
         Check("b", "touch was-here"),
     ]
-    bench = Bench(scratch, repo, checks, held=NOT_CONFINED)
+    bench = Bench(scratch, repo, checks, confined=NOT_CONFINED)
     results = await bench.checked(bench.commit({"x.txt": "x\n"}))
-    assert [result.status for result in results.values()] == [Status.PASSED, Status.NOT_RUN]
+    assert [result.status for result in results.values()] == [
+        CheckStatus.PASSED,
+        CheckStatus.NOT_RUN,
+    ]
     assert "link" in results["b"].reason
     assert list(outside.iterdir()) == []
     assert outside.is_dir()
@@ -382,13 +415,19 @@ async def test_a_check_that_takes_the_temporary_folder_away_stops_no_other(
         "c": 'rm -rf "$TMPDIR"; > "$TMPDIR"',
     }
     checks = [Check(name, command) for name, command in (*commands.items(), ("d", "true"))]
-    bench = Bench(scratch, repo, checks, held=NOT_CONFINED)
+    bench = Bench(scratch, repo, checks, confined=NOT_CONFINED)
     results = await bench.checked(bench.commit({"x.txt": "x\n"}))
     statuses = [result.status for result in results.values()]
-    assert statuses == [Status.PASSED, Status.PASSED, Status.PASSED, Status.NOT_RUN]
+    assert statuses == [
+        CheckStatus.PASSED,
+        CheckStatus.PASSED,
+        CheckStatus.PASSED,
+        CheckStatus.NOT_RUN,
+    ]
     assert results["d"].reason.startswith("it has no place for its results")
 
 
+@pytest.mark.slow
 async def test_stdin_is_empty_and_both_streams_stand_in_their_order(
     scratch: Path, repo: Path
 ) -> None:
@@ -397,6 +436,7 @@ async def test_stdin_is_empty_and_both_streams_stand_in_their_order(
     assert bench.text(result) == "1\n2\n3\n4\n"
 
 
+@pytest.mark.slow
 async def test_tests_in_two_languages_are_two_checks(scratch: Path, repo: Path) -> None:
     go = "printf 'ok  \\texample.com/a\\t0.01s\\n--- FAIL: TestB (0.00s)\\nFAIL\\n'; exit 1"
     with_files(repo, {"test_a.py": PASSES, "go.sh": go + "\n"})
@@ -406,6 +446,7 @@ async def test_tests_in_two_languages_are_two_checks(scratch: Path, repo: Path) 
     assert results["go"].held_back == ""  # as on the base
 
 
+@pytest.mark.slow
 async def test_a_lane_s_own_tree_is_used_where_asked_and_the_result_says_so(
     scratch: Path, repo: Path
 ) -> None:
@@ -415,11 +456,12 @@ async def test_a_lane_s_own_tree_is_used_where_asked_and_the_result_says_so(
     ground.open()
     (ground.worktree / "ignored.log").write_text("left by the agent\n")
     results = await bench.checked(commit, standing=ground)
-    assert (results["a"].status, results["a"].tree) == (Status.PASSED, "lane")
-    assert bench.base_results["a"].status is Status.FAILED
+    assert (results["a"].status, results["a"].tree) == (CheckStatus.PASSED, "lane")
+    assert bench.base_results["a"].status is CheckStatus.FAILED
     ground.remove()
 
 
+@pytest.mark.slow
 async def test_a_filter_that_a_patch_asks_for_does_not_run(scratch: Path, repo: Path) -> None:
     mark = scratch / "ran"
     git(repo, "config", "--global", "filter.evil.smudge", f"touch {mark}; cat")
@@ -460,7 +502,7 @@ async def test_a_copy_is_not_made_through_a_link_of_the_patch(scratch: Path, rep
     bench.kit = replace(bench.kit, copies=("conf/sub/.env",))
     commit = link_instead(repo, "conf", outside)
     result = (await bench.checked(commit))["a"]
-    assert result.status is Status.NOT_RUN
+    assert result.status is CheckStatus.NOT_RUN
     assert "outside the worktree" in result.reason
     assert list(outside.iterdir()) == []
 
@@ -472,7 +514,7 @@ async def test_results_are_not_read_or_removed_through_a_link(scratch: Path, rep
     for name in ("a", "b"):
         (mine / f"{name}.xml").write_text(xml)
     swap = f'd=$(dirname "$HYDRA_JUNIT"); rm -rf "$d"; ln -s {mine} "$d"'
-    bench = Bench(scratch, repo, [Check("a", swap), Check("b", swap)], held=NOT_CONFINED)
+    bench = Bench(scratch, repo, [Check("a", swap), Check("b", swap)], confined=NOT_CONFINED)
     results = await bench.checked(bench.commit({"x.txt": "x\n"}))
     assert [result.tests for result in results.values()] == [None, None]
     assert sorted(path.name for path in mine.iterdir()) == ["a.xml", "b.xml"]

@@ -1,4 +1,4 @@
-"""docs/ci.md and docs/conformance.md: workflows that a linter takes, lines that Hydra takes."""
+"""ci.md and conformance.md of docs/: workflows that a linter takes, lines that Hydra takes."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _EXPRESSION = re.compile(r"\$\{\{.*?\}\}")
 
 
 def blocks(page: str, *languages: str) -> list[str]:
-    found = _FENCE.findall((DOCS / page).read_text())
-    return [text for language, text in found if language in languages]
+    documents = _FENCE.findall((DOCS / page).read_text())
+    return [text for language, text in documents if language in languages]
 
 
 def workflows() -> dict[str, dict[str, Any]]:
     """The page's workflows by name, as YAML has them."""
     from ruamel.yaml import YAML
 
-    loaded = [YAML(typ="safe", pure=True).load(text) for text in blocks("ci.md", "yaml")]
-    return {one["name"]: one for one in loaded}
+    loaded = [YAML(typ="safe", pure=True).load(text) for text in blocks("how-to/ci.md", "yaml")]
+    return {row["name"]: row for row in loaded}
 
 
 def steps(workflow: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -49,8 +49,8 @@ def steps(workflow: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def test_a_linter_for_workflows_takes_them(scratch: Path) -> None:
     """By the schema that comes with check-jsonschema: nothing is downloaded."""
     pytest.importorskip("check_jsonschema")
-    files = [scratch / f"{number}.yml" for number, _ in enumerate(blocks("ci.md", "yaml"))]
-    for file, text in zip(files, blocks("ci.md", "yaml"), strict=True):
+    files = [scratch / f"{number}.yml" for number, _ in enumerate(blocks("how-to/ci.md", "yaml"))]
+    for file, text in zip(files, blocks("how-to/ci.md", "yaml"), strict=True):
         file.write_text(text)
     assert len(files) == 4
     done = lint(*files)
@@ -64,11 +64,13 @@ OWN = ("agents", "ci", "full")
 
 def test_the_page_shows_hydras_own_files_as_they_are() -> None:
     """`.github/workflows/` has what the page says lies there, and nothing else."""
-    shown = {re.findall(r"^name: (.*)$", text, re.M)[0]: text for text in blocks("ci.md", "yaml")}
+    shown = {
+        re.findall(r"^name: (.*)$", text, re.M)[0]: text for text in blocks("how-to/ci.md", "yaml")
+    }
     assert set(shown) == {*OWN, "race"}
     files = {path.stem: path.read_text() for path in WORKFLOWS.glob("*")}
     assert files == {name: shown[name] for name in OWN}
-    page = (DOCS / "ci.md").read_text()
+    page = (DOCS / "how-to" / "ci.md").read_text()
     assert all(f"`.github/workflows/{name}.yml`" in page for name in OWN)
 
 
@@ -113,14 +115,14 @@ def test_they_may_do_no_more_than_they_must() -> None:
     for name, workflow in workflows().items():
         assert workflow["permissions"] == {"contents": "read"}, name
         assert "pull_request_target" not in str(workflow), name
-        for job, told in workflow["jobs"].items():
-            assert told["timeout-minutes"] <= (360 if name == "full" else 90)
+        for job, document in workflow["jobs"].items():
+            assert document["timeout-minutes"] <= (360 if name == "full" else 90)
             if job == "issue":
-                assert told["permissions"] == {"issues": "write"}
-                assert not any("hydra " in one.get("run", "") for one in told["steps"])
-                assert not any("npm" in one.get("run", "") for one in told["steps"])
+                assert document["permissions"] == {"issues": "write"}
+                assert not any("hydra " in row.get("run", "") for row in document["steps"])
+                assert not any("npm" in row.get("run", "") for row in document["steps"])
             else:
-                assert "permissions" not in told
+                assert "permissions" not in document
     assert "secrets." not in str([workflows()[name] for name in OWN])
 
 
@@ -136,7 +138,12 @@ def test_actions_are_pinned_and_leave_no_token_behind() -> None:
 
 def test_nothing_is_written_into_a_script_that_a_person_can_choose() -> None:
     pytest.importorskip("ruamel.yaml")
-    scripts = [step["run"] for one in workflows().values() for step in steps(one) if "run" in step]
+    scripts = [
+        step["run"]
+        for workflow in workflows().values()
+        for step in steps(workflow)
+        if "run" in step
+    ]
     assert scripts
     for script in scripts:
         assert not _EXPRESSION.search(script), script
@@ -147,7 +154,7 @@ def test_nothing_is_written_into_a_script_that_a_person_can_choose() -> None:
 # --- lines ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", ["ci.md", "conformance.md"])
+@pytest.mark.parametrize("page", ["how-to/ci.md", "reference/conformance.md"])
 def test_its_lines_are_held_to_the_commands(page: str) -> None:
     """By test_docs_names, as those of every page; and a slip would be found."""
     assert len(lines(DOCS / page)) >= 7
@@ -159,8 +166,10 @@ def test_its_lines_are_held_to_the_commands(page: str) -> None:
 
 
 def script(workflow: str, name: str) -> str:
-    found: str = next(one["run"] for one in steps(workflows()[workflow]) if one.get("name") == name)
-    return found
+    text: str = next(
+        step["run"] for step in steps(workflows()[workflow]) if step.get("name") == name
+    )
+    return text
 
 
 def run(hydra: Hydra, text: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -205,10 +214,10 @@ def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, state: 
         f"assert p.pages(5, 2) {'> 1' if state == 'untested' else '== 3'}'",
     )
     out = shop.scratch / "race"
-    told = json.loads((out / "race.json").read_text())
-    assert done.returncode == told["exit_code"] == (0 if mends else 1), done.stderr
-    assert {lane["lane"]: lane["state"] for lane in told["verdict"]["lanes"]}["claude"] == state
-    assert told["title"].startswith('--fix "it"; $(touch pwned)')
+    document = json.loads((out / "race.json").read_text())
+    assert done.returncode == document["exit_code"] == (0 if mends else 1), done.stderr
+    assert {lane["lane"]: lane["state"] for lane in document["verdict"]["lanes"]}["claude"] == state
+    assert document["title"].startswith('--fix "it"; $(touch pwned)')
     assert not (shop.repo / "pwned").exists()
     assert [path.name for path in out.glob("*.mbox")] == (["claude.mbox"] if mends else [])
     assert (shop.scratch / "summary.md").read_text().startswith("### Hydra: ")
@@ -229,6 +238,7 @@ def test_the_step_that_proves_the_adapters_writes_its_reports(shop: Hydra) -> No
     assert (shop.repo / "conformance.xml").read_bytes().startswith(b"<?xml")
 
 
+@pytest.mark.slow
 def test_the_step_that_runs_the_clis_hands_its_code_on(shop: Hydra) -> None:
     """None is installed here: 4, which opens no issue."""
     pytest.importorskip("ruamel.yaml")

@@ -20,7 +20,7 @@ import click
 import pytest
 
 from hydra import __version__
-from hydra.cli import ending, main
+from hydra.cli import exit_report, main
 from hydra.cli.common import (
     DURATION,
     Command,
@@ -30,7 +30,7 @@ from hydra.cli.common import (
     terminal_width,
     use_color,
 )
-from hydra.cli.group import COMMANDS, OTHER_NAMES, RENAMED, hydra
+from hydra.cli.group import COMMANDS, OTHER_NAMES, RENAMED, hydra, module_of
 from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -91,7 +91,7 @@ def test_version_imports_next_to_nothing() -> None:
 @pytest.mark.parametrize("args", [["--help"], [], ["rcae"]])
 def test_help_imports_no_command_and_nothing_heavy(args: list[str]) -> None:
     loaded = _imported(*args)
-    assert not {f"hydra.cli.{name}" for name in COMMANDS} & loaded
+    assert not {module_of(name) for name in COMMANDS} & loaded
     heavy = {"trio", "git", "structlog", "tomllib", "platformdirs", "asyncio", "hydra.config"}
     assert "click" in loaded
     assert not heavy & loaded
@@ -104,10 +104,12 @@ def test_the_log_is_imported_only_when_it_is_asked_for() -> None:
 
 def test_a_race_asks_git_before_it_loads_trio() -> None:
     """What git is asked by stands without trio, the collector and the parsers: they come later."""
-    loaded = set(python("-c", "import hydra.app.start, sys; print(*sys.modules)").stdout.split())
-    assert {"hydra.app.scene", "hydra.git.found"} <= loaded
+    loaded = set(
+        python("-c", "import hydra.commands.race_start, sys; print(*sys.modules)").stdout.split()
+    )
+    assert {"hydra.race.preflight", "hydra.git.repository"} <= loaded
     parsers = {f"hydra.adapters.{name}_stream" for name in ("claude", "codex", "cursor")}
-    assert not {"trio", "hydra.race", "hydra.git.collector", *parsers} & loaded
+    assert not {"trio", "hydra.race.scheduler", "hydra.git.snapshot", *parsers} & loaded
 
 
 @pytest.mark.full
@@ -134,22 +136,24 @@ def _seconds(*args: str) -> float:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_table_of_commands_says_what_each_command_says(name: str) -> None:
-    real: click.Command = import_module(f"hydra.cli.{name}").command
+    real: click.Command = import_module(module_of(name)).command
     assert (real.help or "").startswith(COMMANDS[name])
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_of_itself(name: str) -> None:
-    said = hydra_process(name, "--help").stdout
-    assert f"  hydra {name}" in said[said.index("Examples:") :]
+    text = hydra_process(name, "--help").stdout
+    assert f"  hydra {name}" in text[text.index("Examples:") :]
 
 
 def test_help_is_on_stdout_however_it_is_asked_for() -> None:
-    asked = [hydra_process(*args) for args in (["--help"], ["-h"], [], ["help"])]
-    assert {(it.stdout, it.stderr, it.returncode) for it in asked} == {(asked[0].stdout, "", 0)}
-    for name, words in COMMANDS.items():
-        assert name in asked[0].stdout
-        assert words in asked[0].stdout
+    processes = [hydra_process(*args) for args in (["--help"], ["-h"], [], ["help"])]
+    assert {(process.stdout, process.stderr, process.returncode) for process in processes} == {
+        (processes[0].stdout, "", 0)
+    }
+    for name, text in COMMANDS.items():
+        assert name in processes[0].stdout
+        assert text in processes[0].stdout
 
 
 def test_help_of_a_command_by_its_name() -> None:
@@ -161,9 +165,9 @@ def test_help_of_a_command_by_its_name() -> None:
 
 def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rcae"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == 'error: there is no command "rcae"\nhint: did you mean `hydra race`?\n'
+    result = capsys.readouterr()
+    assert result.out == ""
+    assert result.err == 'error: there is no command "rcae"\nhint: did you mean `hydra race`?\n'
 
 
 @pytest.mark.parametrize(
@@ -179,8 +183,8 @@ def test_what_people_type_for_a_command_names_its_line(
     name: str, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([name]) == 2
-    said = f'error: there is no command "{name}"\nhint: did you mean `{line}`?\n'
-    assert capsys.readouterr().err == said
+    text = f'error: there is no command "{name}"\nhint: did you mean `{line}`?\n'
+    assert capsys.readouterr().err == text
 
 
 def test_every_line_for_another_name_is_a_command() -> None:
@@ -210,10 +214,10 @@ def test_clicks_own_complaints_are_told_like_all_others(
     args: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(args) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert message in said
-    assert "--help` shows how it is used" in said
+    text = capsys.readouterr().err
+    assert text.startswith("error: ")
+    assert message in text
+    assert "--help` shows how it is used" in text
 
 
 @pytest.mark.parametrize(
@@ -231,16 +235,16 @@ def test_an_error_of_ours_has_its_exit_code_and_no_traceback(
 ) -> None:
     command(raising(error))
     assert main(["doctor"]) == code
-    said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "error: what\nhint: next\n")
+    result = capsys.readouterr()
+    assert (result.out, result.err) == ("", "error: what\nhint: next\n")
     # With --json it is a document on stdout, and stderr stays empty.
     assert main(["doctor", "--json"]) == code
-    said = capsys.readouterr()
-    document = json.loads(said.out)
+    result = capsys.readouterr()
+    document = json.loads(result.out)
     assert (document["kind"], document["exit_code"]) == ("error", code)
     assert document["error"]["message"] == "what"
     assert document["error"]["hint"] == "next"
-    assert said.err == ""
+    assert result.err == ""
 
 
 def test_json_is_heard_even_where_the_line_cannot_be_parsed(
@@ -284,11 +288,11 @@ def test_a_bug_says_that_it_is_one(
     command: Callable[[Callable[[], object]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     command(raising(KeyError("a\x1b]0;title\x07b")))
-    assert main(["doctor"]) == ending.EXIT_BUG == 70
-    said = capsys.readouterr().err
-    assert said.startswith("Traceback")
-    assert "error: this is a bug in Hydra: KeyError" in said
-    assert "\x1b" not in said
+    assert main(["doctor"]) == exit_report.EXIT_BUG == 70
+    text = capsys.readouterr().err
+    assert text.startswith("Traceback")
+    assert "error: this is a bug in Hydra: KeyError" in text
+    assert "\x1b" not in text
     assert main(["doctor", "--json"]) == 70
     said_as_json = capsys.readouterr()
     assert json.loads(said_as_json.out)["error"]["kind"] == "Bug"
@@ -320,8 +324,8 @@ def test_ctrl_c_in_a_real_process(scratch: Path) -> None:
     assert child.stdout is not None
     assert child.stdout.readline() == "started\n"
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=30)
-    assert (child.returncode, said) == (130, "")
+    _, text = child.communicate(timeout=30)
+    assert (child.returncode, text) == (130, "")
 
 
 @pytest.mark.parametrize("thread", [False, True])
@@ -377,8 +381,8 @@ def test_a_reader_that_closes_the_pipe_ends_it_as_git_would(args: list[str], buf
             timeout=60,
             env={**os.environ, "PYTHONUNBUFFERED": buffered},
         )
-    assert (done.returncode, done.stderr) == (ending.EXIT_PIPE, b"")
-    assert ending.EXIT_PIPE == 128 + signal.SIGPIPE
+    assert (done.returncode, done.stderr) == (exit_report.EXIT_PIPE, b"")
+    assert exit_report.EXIT_PIPE == 128 + signal.SIGPIPE
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -393,7 +397,7 @@ def test_a_full_disk_under_stdout_is_told(args: list[str], buffered: str) -> Non
             timeout=60,
             env={**os.environ, "PYTHONUNBUFFERED": buffered},
         )
-    assert done.returncode == ending.EXIT_OUTPUT == 74
+    assert done.returncode == exit_report.EXIT_OUTPUT == 74
     assert done.stderr == b"error: standard output cannot be written: No space left on device\n"
 
 
@@ -507,12 +511,13 @@ def test_only_commands_that_race_ask_for_the_platform(monkeypatch: pytest.Monkey
 def _logged(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
     code = (
         "import sys, logging, click; from hydra.cli import group, main\n"
+        "from hydra import log\n"
         "from hydra.cli.common import Command\n"
         "@click.command(cls=Command)\n"
         "def command():\n"
-        "    log = logging.getLogger('hydra.git')\n"
-        "    log.debug('a detail')\n"
-        "    log.info('ran \\x1b]0;x\\x07git', extra={'code': 0})\n"
+        "    room = log.get_logger('hydra.git')\n"
+        "    room.debug('a detail')\n"
+        "    room.info('ran \\x1b]0;x\\x07git', code=0)\n"
         "    logging.getLogger('trio').info('not ours')\n"
         "group.LazyGroup.get_command = lambda self, ctx, name: command\n"
         "args = ' '.join(sys.argv[1:]).partition('--')\n"
@@ -521,24 +526,23 @@ def _logged(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
     return python("-c", code, *args, env={**os.environ, **env})
 
 
-def test_the_log_goes_to_stderr_and_only_when_asked_for() -> None:
+@pytest.mark.slow
+def test_the_log_goes_to_stderr_and_only_when_asked_for(tmp_path: Path) -> None:
     assert (_logged().stdout, _logged().stderr) == ("", "")
-    said = _logged("-v")
-    assert said.stdout == ""
-    assert "git" in said.stderr
-    assert "code=0" in said.stderr
-    assert "a detail" not in said.stderr
-    assert "not ours" not in said.stderr
-    assert "\x1b" not in said.stderr
+    process = _logged("-v")
+    assert process.stdout == ""
+    assert "git" in process.stderr
+    assert "code=0" in process.stderr
+    assert "a detail" not in process.stderr
+    assert "not ours" not in process.stderr
+    assert "\x1b" not in process.stderr
     assert "a detail" in _logged("-vv").stderr
     assert "a detail" in _logged("--", "-vv").stderr  # after the command's name as well
-    assert "a detail" in _logged(HYDRA_LOG="debug").stderr
-
-
-def test_a_level_that_is_none() -> None:
-    said = _logged(HYDRA_LOG="loud")
-    assert said.returncode == 2
-    assert 'HYDRA_LOG takes debug, info, warning or error, not "loud"' in said.stderr
+    assert _logged("-v", "--", "-v").stderr.count("code=0") == 1
+    quiet = _logged(HYDRA_LOG=str(tmp_path / "log"))
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+    assert "a detail" in (tmp_path / "log").read_text()
+    assert "a detail" in _logged("--", "-vv", HYDRA_LOG=str(tmp_path / "log")).stderr
 
 
 # --- completion --------------------------------------------------------------------------------
@@ -555,12 +559,12 @@ def test_a_script_for_both_names(shell: str) -> None:
         assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def _completed(words: str, variable: str = "_HYDRA_COMPLETE") -> list[str]:
+def _completed(text: str, variable: str = "_HYDRA_COMPLETE") -> list[str]:
     env = {
         **os.environ,
         variable: "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
+        "COMP_WORDS": text,
+        "COMP_CWORD": str(len(text.split(" ")) - 1),
     }
     lines = hydra_process(env=env).stdout.splitlines()
     return [line.partition(",")[2] for line in lines]

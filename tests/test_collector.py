@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hydra.git import patches as patch_git
-from hydra.workspace import WorktreeLost
+from hydra.git.snapshot_state import WorktreeLost
 from tests.conftest import git
 from tests.support.grounds import Race, agent, changes, race_on, take
 
@@ -54,6 +54,7 @@ def test_edits_additions_and_deletions_are_taken_and_counted(race: Race) -> None
     assert patch_git.tries(race.patches, "claude") == {1: patch.commit}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [
@@ -218,8 +219,8 @@ def test_a_changed_mode_is_a_change(race: Race) -> None:
     ground = race.opened()
     (ground.worktree / "README.md").chmod(0o755)
     patch = take(ground)
-    told = git(race.patches, "diff-tree", "-r", "--raw", patch.base, patch.commit)
-    assert told.startswith(":100644 100755")
+    text = git(race.patches, "diff-tree", "-r", "--raw", patch.base, patch.commit)
+    assert text.startswith(":100644 100755")
 
 
 def test_a_same_size_edit_in_the_second_of_the_checkout_is_seen(race: Race) -> None:
@@ -231,7 +232,7 @@ def test_a_same_size_edit_in_the_second_of_the_checkout_is_seen(race: Race) -> N
         target.write_bytes(text[:-2] + b"#\n")
         os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
         if lane == "b":
-            ground.settle()
+            ground.warm_index()
         assert changes(race, take(ground)) == {b"src/pager.py": text[:-2] + b"#\n"}
 
 
@@ -334,9 +335,9 @@ def test_a_file_git_cannot_convert_is_taken_byte_for_byte(race: Race) -> None:
         (ground.worktree / f"ok{number}.py").write_text(f"{number}\n")
     (ground.worktree / "odd.txt").write_bytes(b"abc")
     patch = take(ground)
-    found = changes(race, patch)
-    assert found[b"odd.txt"] == b"abc"
-    assert len(found) == 12
+    contents = changes(race, patch)
+    assert contents[b"odd.txt"] == b"abc"
+    assert len(contents) == 12
     assert any("byte for byte" in note for note in patch.notes)
 
 
@@ -437,12 +438,12 @@ def test_nothing_of_the_agents_runs_while_a_patch_is_taken(race: Race, scratch: 
         check=False,
     )
     mark.unlink(missing_ok=True)
-    ground.settle()
+    ground.warm_index()
     patch = take(ground)
     assert not mark.exists(), mark.read_text()
-    found = changes(race, patch)
-    assert found[b"src/pager.py"] == b"fixed\n"
-    assert found[b"n/x"] == b"x\n"
+    contents = changes(race, patch)
+    assert contents[b"src/pager.py"] == b"fixed\n"
+    assert contents[b"n/x"] == b"x\n"
     patch_git.diff(race.patches, patch.base, patch.commit)
     assert not mark.exists()
 
@@ -463,8 +464,8 @@ def test_permissions_that_were_opened_are_told(race: Race) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from hydra.git.collector import collect
-from hydra.model import Limits
+from hydra.git.snapshot import collect
+from hydra.records import Limits
 patches, worktree, base, index = sys.argv[1:]
 print("ready", flush=True)
 collect(patches=Path(patches), worktree=Path(worktree), base=base, index=Path(index),
@@ -479,11 +480,11 @@ def test_a_kill_at_any_moment_of_collecting_changes_nothing(race: Race) -> None:
     for number in range(300):
         (ground.worktree / f"f{number}").write_text(f"{number}\n" * 50)
     index = race.state / "run" / "lanes" / "claude" / "index"
-    words = (str(race.patches), str(ground.worktree), race.base, str(index))
+    terms = (str(race.patches), str(ground.worktree), race.base, str(index))
     before = index.read_bytes()
     for step in range(12):
         child = subprocess.Popen(
-            [sys.executable, "-c", KILLED, *words], stdout=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-c", KILLED, *terms], stdout=subprocess.PIPE, start_new_session=True
         )
         assert child.stdout is not None
         child.stdout.readline()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hydra.store import write_json
+from hydra.records.store import write_json
 from tests.conftest import git
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
@@ -34,6 +34,7 @@ def folder(shelf: Shelf) -> Path:
     return shelf.race.patches.parent
 
 
+@pytest.mark.slow
 def test_the_table_goes_to_stdout_and_nothing_else(shelf: Shelf) -> None:
     done = shelf.command("compare")
     assert (done.returncode, done.stderr) == (0, "")
@@ -44,24 +45,27 @@ def test_the_table_goes_to_stdout_and_nothing_else(shelf: Shelf) -> None:
     assert f"hydra merge codex -r {RUN}\n" in named.stdout
 
 
+@pytest.mark.slow
 def test_the_document_is_the_recorded_one(shelf: Shelf) -> None:
     done = shelf.command("compare", "--json")
     assert json.loads(done.stdout) == ranking(shelf, "codex", "claude")
 
 
+@pytest.mark.slow
 def test_the_exit_code_asks_for_a_lane_that_may_land(shelf: Shelf) -> None:
     document = verdicts.held(ranking(shelf, "codex", "claude"), "claude", "fails 1 test")
     record(shelf, document)
     assert shelf.command("compare").returncode == 0
     assert shelf.command("compare", "codex").returncode == 0
-    told = shelf.command("compare", "claude", "--json")
-    assert told.returncode == 1
-    assert json.loads(told.stdout)["exit_code"] == 1
+    process = shelf.command("compare", "claude", "--json")
+    assert process.returncode == 1
+    assert json.loads(process.stdout)["exit_code"] == 1
     assert shelf.command("compare", "claude", "codex").returncode == 0
     record(shelf, none_mergeable(shelf))
     assert shelf.command("compare", "--markdown").returncode == 1
 
 
+@pytest.mark.slow
 def test_a_lane_that_is_not_there_names_the_nearest(shelf: Shelf) -> None:
     done = shelf.command("compare", "codxe")
     assert done.returncode == 2
@@ -71,8 +75,9 @@ def test_a_lane_that_is_not_there_names_the_nearest(shelf: Shelf) -> None:
     assert done.returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "text"),
     [
         (("--json", "--markdown"), "--json and --markdown both go to standard output"),
         (("--json", "--html", "-"), "--json and --html - both go to standard output"),
@@ -81,13 +86,14 @@ def test_a_lane_that_is_not_there_names_the_nearest(shelf: Shelf) -> None:
         (("--html", ""), "--html has no name"),
     ],
 )
-def test_outputs_that_exclude_each_other(shelf: Shelf, args: tuple[str, ...], said: str) -> None:
+def test_outputs_that_exclude_each_other(shelf: Shelf, args: tuple[str, ...], text: str) -> None:
     done = shelf.command("compare", *args)
     assert done.returncode == 2
-    assert said in done.stderr + done.stdout
+    assert text in done.stderr + done.stdout
     assert not (folder(shelf) / "compare.html").exists()
 
 
+@pytest.mark.slow
 def test_the_page_is_written_into_the_runs_folder_and_its_name_is_printed(shelf: Shelf) -> None:
     done = shelf.command("compare", "--html")
     file = folder(shelf) / "compare.html"
@@ -97,10 +103,11 @@ def test_the_page_is_written_into_the_runs_folder_and_its_name_is_printed(shelf:
     assert file.stat().st_mode & 0o777 == 0o600
     again = shelf.command("compare", "--html")  # it takes the place of the last one
     assert again.returncode == 0
-    assert [one.name for one in folder(shelf).glob("*compare*")] == ["compare.html"]
+    assert [path.name for path in folder(shelf).glob("*compare*")] == ["compare.html"]
     assert shelf.command("compare", "--html", "-").stdout.encode()[:15].lower() == page[:15].lower()
 
 
+@pytest.mark.slow
 def test_what_has_landed_is_not_offered_by_the_page_nor_the_answer(shelf: Shelf) -> None:
     def opening() -> str:
         return shelf.command("compare", "--html", "-").stdout.partition('"opening":')[2][:300]
@@ -113,6 +120,7 @@ def test_what_has_landed_is_not_offered_by_the_page_nor_the_answer(shelf: Shelf)
     assert shelf.command("compare").stdout.startswith("Landed codex")
 
 
+@pytest.mark.slow
 def test_the_page_beside_a_document_says_where_it_is_on_stderr(shelf: Shelf) -> None:
     done = shelf.command("compare", "--json", "--html", "new.html")
     assert json.loads(done.stdout)["kind"] == "verdict"
@@ -120,14 +128,16 @@ def test_the_page_beside_a_document_says_where_it_is_on_stderr(shelf: Shelf) -> 
     assert (shelf.repo / "new.html").is_file()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_page_is_not_overwritten(shelf: Shelf) -> None:
-    for name, said in (("src/pager.py", "is no page"), ("src", "is a folder"), ("no/x", "written")):
+    for name, text in (("src/pager.py", "is no page"), ("src", "is a folder"), ("no/x", "written")):
         done = shelf.command("compare", "--html", name)
         assert done.returncode == 3, name
-        assert said in done.stderr
+        assert text in done.stderr
     assert git(shelf.repo, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_lane_behind_html_is_a_lane(shelf: Shelf) -> None:
     record(shelf, verdicts.held(ranking(shelf, "codex", "claude"), "claude", "fails 1 test"))
     done = shelf.command("compare", "--html", "claude")
@@ -145,6 +155,7 @@ def browser(scratch: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> Path:
     return seen
 
 
+@pytest.mark.slow
 def test_the_page_is_opened_in_the_users_browser(
     shelf: Shelf, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +165,7 @@ def test_the_page_is_opened_in_the_users_browser(
     assert seen.read_text() == f"{(folder(shelf) / 'compare.html').as_uri()}\n"
 
 
+@pytest.mark.slow
 def test_no_browser_costs_a_line_and_not_the_command(
     shelf: Shelf, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,8 +183,8 @@ def git_alone(scratch: Path) -> Path:
     place = scratch / "alone"
     place.mkdir()
     for name in ("git", "sh"):
-        found = next(p for p in os.environ["PATH"].split(os.pathsep) if Path(p, name).exists())
-        (place / name).symlink_to(Path(found, name))
+        text = next(p for p in os.environ["PATH"].split(os.pathsep) if Path(p, name).exists())
+        (place / name).symlink_to(Path(text, name))
     return place
 
 
@@ -186,6 +198,7 @@ def test_a_run_under_way_is_refused(shelf: Shelf) -> None:
     assert f"run {RUN} is still running" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "verdict",
     [
@@ -207,6 +220,7 @@ def test_a_verdict_that_hydra_did_not_write_ends_with_6(shelf: Shelf, verdict: A
     assert "claude" in shown.stdout
 
 
+@pytest.mark.slow
 def test_a_damaged_record_ends_with_6(shelf: Shelf) -> None:
     (folder(shelf) / "result.json").write_text("{")
     done = shelf.command("compare", "--json")
@@ -222,17 +236,18 @@ def test_without_a_race_there_is_nothing_to_compare(
     assert "no races yet" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_a_verdict_holds_is_harmless_in_every_form(shelf: Shelf) -> None:
     evil = "\x1b]52;c;ZXZpbA==\x07\u202e</script><img src=x onerror=alert(1)>\x00"
     names = {"codex", "claude", RUN}
     document = ranking(shelf, "codex", "claude")
-    kept = ("commit", "run", "lane")
-    told = verdicts.with_texts(document, lambda text: text if text in names else f"{text}{evil}")
-    for one, real in zip(told["lanes"], document["lanes"], strict=True):
-        one["patch"] |= {name: real["patch"][name] for name in ("commit", "base")}
-        assert one[kept[2]] == real[kept[2]]
-    told |= {"base": document["base"], "top": "codex"}
-    record(shelf, told)
+    texts = ("commit", "run", "lane")
+    data = verdicts.with_texts(document, lambda text: text if text in names else f"{text}{evil}")
+    for row, real in zip(data["lanes"], document["lanes"], strict=True):
+        row["patch"] |= {name: real["patch"][name] for name in ("commit", "base")}
+        assert row[texts[2]] == real[texts[2]]
+    data |= {"base": document["base"], "top": "codex"}
+    record(shelf, data)
     for args in ((), ("--json",), ("--markdown",)):
         shown = shelf.command("compare", *args)
         assert shown.returncode == 0, shown.stderr
@@ -298,13 +313,13 @@ def test_an_older_run_is_judged_from_its_record(shelf: Shelf) -> None:
 def test_the_demo_ends_in_verdict_page_and_landing(repo: Path, scratch: Path) -> None:
     done = Hydra(scratch, repo).run("demo", "--json", "--quiet", timeout=120)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    page = Path(told["page"])
-    folder = next(one for one in page.parents if one.name.startswith("hydra-demo-"))
+    document = json.loads(done.stdout)
+    page = Path(document["page"])
+    folder = next(parent for parent in page.parents if parent.name.startswith("hydra-demo-"))
     try:
         assert page.read_bytes()[:15].lower() == b"<!doctype html>"
-        verdict = told["verdict"]
-        assert told["landing"]["lanes"] == [verdict["top"]]
+        verdict = document["verdict"]
+        assert document["landing"]["lanes"] == [verdict["top"]]
         assert verdict["top"] in ("claude", "codex")
         cursor = next(lane for lane in verdict["lanes"] if lane["lane"] == "cursor-agent")
         assert (cursor["rank"], cursor["mergeable"]) == (3, False)
@@ -313,6 +328,7 @@ def test_the_demo_ends_in_verdict_page_and_landing(repo: Path, scratch: Path) ->
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_only_a_page_of_hydras_own_is_replaced(shelf: Shelf, scratch: Path) -> None:
     mine = scratch / "index.html"
     mine.write_text("<!doctype html>\n<p>mine\n")

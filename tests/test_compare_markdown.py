@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydra.reporters.inert import code, inert, plain
-from hydra.reporters.markdown import LIMIT, comment
-from hydra.reporters.text import clean
+from hydra.report.markdown import LIMIT, code, comment, inert, plain
+from hydra.report.text import clean
 from tests.support import verdicts
 from tests.test_compare_reporters import HOSTILE, SAMPLES
 from tests.test_reporters_hostile import assert_harmless, nasty
@@ -104,7 +103,9 @@ def test_it_says_what_the_table_says() -> None:
     assert_inert(page)
     assert "Hydra: land codex" in page.whole
     assert "codex: fixes both failures; smallest change" in page.whole
-    assert "winners like this one were right in 55% of measured cases" in page.whole
+    assert (
+        "how sure: even odds (about 6 in 10 such winners were right in measured cases" in page.whole
+    )
     assert f"hydra merge codex -r {verdicts.RUN}" in page.whole
     assert page.tags.count("details") == 5
     assert page.rows[:4] == [8, 8, 8, 8]
@@ -120,17 +121,17 @@ def test_a_tie_and_none_that_may_land_are_said_in_the_first_line() -> None:
 
 
 def test_only_the_lanes_that_are_named_are_told_of_in_full() -> None:
-    said = comment(verdicts.verdict(), lanes=("claude",))
-    assert "<summary>2 claude: proved</summary>" in said
-    assert "<summary>1 codex" not in said
+    text = comment(verdicts.verdict(), lanes=("claude",))
+    assert "<summary>2 claude: proved</summary>" in text
+    assert "<summary>1 codex" not in text
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_hostile_names_and_texts_stay_text(name: str) -> None:
     hostile = f"{HOSTILE} </summary></details><script>alert(1)</script> https://evil.example GH-1"
-    said = comment(verdicts.with_texts(SAMPLES[name](), lambda text: f"{text}{hostile}"))
-    assert_harmless(said, color=False)
-    page = rendered(said)
+    line = comment(verdicts.with_texts(SAMPLES[name](), lambda text: f"{text}{hostile}"))
+    assert_harmless(line, color=False)
+    page = rendered(line)
     assert_inert(page)
     assert set(page.rows[: 3 if name == "none" else 4]) == {8}
 
@@ -144,8 +145,8 @@ def test_prose_is_read_back_as_it_was(text: str) -> None:
     page = rendered(f"| a |\n| --- |\n| {inert(text)} |\n")
     assert_inert(page)
     assert page.rows == [1, 1]
-    told = page.whole.partition("a")[2]
-    assert " ".join(told.split()) == " ".join(shown.split())
+    line = page.whole.partition("a")[2]
+    assert " ".join(line.split()) == " ".join(shown.split())
 
 
 @settings(max_examples=150)
@@ -155,8 +156,8 @@ def test_code_is_read_back_as_it_was(text: str) -> None:
     for markdown in (f"x {code(text)} y", f"| a |\n| --- |\n| {code(text)} |\n"):
         page = rendered(markdown)
         assert_inert(page)
-        told = "".join(said for kind, said in page.texts if kind == "code")
-        assert " ".join(told.split()) == " ".join(shown.split())
+        line = "".join(text for kind, text in page.texts if kind == "code")
+        assert " ".join(line.split()) == " ".join(shown.split())
     assert page.rows == [1, 1]
 
 
@@ -165,14 +166,14 @@ def test_code_is_read_back_as_it_was(text: str) -> None:
 def test_a_summary_is_read_back_as_it_was(text: str) -> None:
     page = rendered(f"<details>\n<summary>{plain(text)}</summary>\n\nx\n\n</details>")
     assert_inert(page)
-    told = page.whole.rstrip().removesuffix("x")
-    assert " ".join(told.split()) == " ".join(clean(text[:300]).split())
+    line = page.whole.rstrip().removesuffix("x")
+    assert " ".join(line.split()) == " ".join(clean(text[:300]).split())
 
 
 @settings(max_examples=40)
 @given(tricky)
 def test_whatever_the_texts_are_the_whole_is_inert(text: str) -> None:
-    document = verdicts.with_texts(verdicts.verdict(), lambda said: f"{said}{text}")
+    document = verdicts.with_texts(verdicts.verdict(), lambda line: f"{line}{text}")
     assert_inert(rendered(comment(document)))
 
 
@@ -191,19 +192,19 @@ def large(lanes: int, tests: int, text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("text", ["x" * 5000, "|" * 5000, "<@\u202e" * 5000])
 def test_it_ends_where_githubs_limit_is_and_says_so(text: str) -> None:
-    said = comment(large(64, 2000, text))
-    assert len(said) <= LIMIT
-    assert "left out for the length: `hydra compare` shows all" in said
-    assert said.endswith(f"<sub>Hydra, run `{verdicts.RUN}`, base `4be1c02` (main)</sub>\n")
-    page = rendered(said)
+    line = comment(large(64, 2000, text))
+    assert len(line) <= LIMIT
+    assert "left out for the length: `hydra compare` shows all" in line
+    assert line.endswith(f"<sub>Hydra, run `{verdicts.RUN}`, base `4be1c02` (main)</sub>\n")
+    page = rendered(line)
     assert_inert(page)
-    assert page.tags.count("details") == html.unescape(said).count("</details>")
+    assert page.tags.count("details") == html.unescape(line).count("</details>")
 
 
 def test_every_lane_of_a_usual_race_has_room() -> None:
-    said = comment(large(8, 30, "fixes both failures; touches 2 files that no other lane touched"))
-    assert said.count("<summary>") == 10
-    assert "left out" not in said
+    text = comment(large(8, 30, "fixes both failures; touches 2 files that no other lane touched"))
+    assert text.count("<summary>") == 10
+    assert "left out" not in text
 
 
 @settings(deadline=None)

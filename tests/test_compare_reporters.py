@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydra.reporters import text
-from hydra.reporters.compare import compare_text
-from hydra.reporters.document import result_document
-from hydra.reporters.ending import race_end
-from hydra.reporters.ranking import steps, sure, tied_for_first
-from hydra.reporters.summary import summary
+from hydra.report import text
+from hydra.report.compare import compare_text
+from hydra.report.document import result_document
+from hydra.report.race_end import race_end
+from hydra.report.ranking import steps, sure, tied_for_first
+from hydra.report.summary import summary
 from tests.support import verdicts
 from tests.support.sample_race import PLAN, RESULT
 from tests.test_reporters_hostile import assert_harmless, nasty, value
@@ -57,7 +57,7 @@ def test_each_lane_has_its_sentences_and_their_lines_in_the_patch() -> None:
     gate = "  x changes what test_full_page expects; the base's version still fails with it "
     assert gate + "[tests/test_pager.py:9]\n" in shown
     assert "  - fixes both failures\n" in shown
-    assert "confidence: fair: winners like this one were right in 55% of measured cases" in shown
+    assert "how sure" not in shown
     assert "not tried\n  - the base's tests on codex-2" in shown
     assert f"files: {verdicts.FOLDER}\n" in shown
 
@@ -104,6 +104,29 @@ def test_where_words_do_not_fit_the_matrix_has_signs_and_says_what_they_mean() -
     assert "1 codex, 2 claude, 3 codex-3" in shown
 
 
+def test_tests_with_long_names_differ_in_their_rows() -> None:
+    ids = [f"tests/test_numbers.py::test_it_counts_beyond_one_hundred[{n}-x]" for n in (1, 2)]
+    document = verdicts.verdict(cross=[verdicts.cross(name, "codex", {}) for name in ids])
+    shown = compare_text(document, width=80)
+    lines = [line for line in shown.split("\n") if "\u2026" in line and "codex" in line]
+    assert len(lines) == 2
+    for number, line in enumerate(lines, 1):
+        assert line.startswith("  tests/t\u2026")
+        assert f"_hundred[{number}-x]" in line
+
+
+def test_a_patch_with_the_firsts_sentence_says_which_new_tests_it_fails() -> None:
+    document = verdicts.verdict()
+    document["lanes"][1]["reasons"] = [
+        verdicts.reason("cross", "fails 4 of codex's 5 new tests: t")
+    ]
+    first, second, _ = rows(compare_text(document, width=None))
+    assert second.endswith(f"{document['lanes'][1]['reason']}; fails 4 of codex's 5 new tests")
+    assert first.endswith("(43 passed)")
+    document["lanes"][1]["reason"] = "fixes 1 of the 2 failing tests"
+    assert rows(compare_text(document, width=None))[1].endswith("failing tests")
+
+
 def test_a_tie_is_called_one_and_both_lines_are_there() -> None:
     document = verdicts.tie()
     assert tied_for_first(document) == ["codex", "claude"]
@@ -116,6 +139,22 @@ def test_a_tie_is_called_one_and_both_lines_are_there() -> None:
     assert "  hydra merge claude --no-commit" in landing
 
 
+def test_where_nothing_chooses_between_patches_a_question_that_would_is_offered() -> None:
+    tied = {**verdicts.tie(), "checked": True}
+    tied["lanes"] = [{**lane, "adapter": "codex"} for lane in tied["lanes"]]
+    offer = "tell them apart: hydra compare --separate codex"
+    assert offer in steps(tied, "")
+    assert f"{offer} -r r-1" in steps(tied, "r-1")
+    untested = [{**lane, "state": "untested"} for lane in tied["lanes"]]
+    assert offer in steps({**tied, "lanes": untested}, "")
+    document: dict[str, object] = {"separated": {"tests": [{}]}}
+    alone = {
+        "lanes": [tied["lanes"][0], *({**row, "mergeable": False} for row in tied["lanes"][1:])]
+    }
+    for other in (document, alone, {"checked": False}, {"top": "codex"}):
+        assert offer not in steps({**tied, **other}, "")
+
+
 def test_the_next_steps_name_a_run_that_is_not_the_latest() -> None:
     for make in SAMPLES.values():
         lines = [line for line in steps(make(), "r-1") if "hydra " in line]
@@ -125,19 +164,31 @@ def test_the_next_steps_name_a_run_that_is_not_the_latest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("confidence", "said"),
+    ("confidence", "line"),
     [
-        ({"word": "high", "share": 0.871, "why": ""}, "high: winners like this one were right in"),
-        ({"word": "unknown", "share": None, "why": "no test tells them apart"}, "no test"),
-        ({"word": "unknown", "share": None, "why": ""}, None),
-        ({}, None),
+        ({"share": 0.82, "why": ""}, "likely right (about 8 in 10 such winners were right"),
+        ({"share": 0.66, "why": ""}, "more likely right than wrong (about 7 in 10 such winners"),
+        ({"share": 0.5, "why": "w"}, "even odds (about 1 in 2 such winners were right"),
+        ({"share": 0.04, "why": ""}, "more likely wrong than right (about 1 in 10 such winners"),
+        ({"share": None, "why": "no new test"}, "not measured: no new test"),
+        ({"share": None, "why": ""}, ""),
+        ({}, ""),
     ],
 )
-def test_confidence_in_words(confidence: dict[str, Any], said: str | None) -> None:
-    shown = sure({"confidence": confidence})
-    begins = "confidence: " if confidence.get("share") else "how sure this is was not measured: "
-    assert shown.startswith(f"{begins}{said}") if said else shown == ""
-    assert ("87%" in shown) == (confidence.get("share") == 0.871)
+def test_how_sure_in_words_that_fit_the_number(confidence: dict[str, Any], line: str) -> None:
+    shown = sure({"top": "codex", "lanes": [], "confidence": confidence})
+    assert shown.startswith(f"how sure: {line}") if line else shown == ""
+
+
+def test_how_sure_is_not_asked_where_no_other_patch_is_proved_or_none_may_land() -> None:
+    unknown = {"word": "unknown", "share": None, "why": "no new test tells the patches apart"}
+    document = verdicts.verdict(confidence=unknown)
+    assert sure(document) == f"how sure: not measured: {unknown['why']}"
+    document["lanes"][1]["state"] = "broken"
+    assert sure(document) == ""
+    assert sure({**document, "top": None, "confidence": {"share": 0.5}}) == ""
+    tied = {**verdicts.tie(), "confidence": {"share": 0.3, "why": ""}}
+    assert "about 3 in 10 patches that were tied so were right" in sure(tied)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -145,7 +196,7 @@ def test_confidence_in_words(confidence: dict[str, Any], said: str | None) -> No
 def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
     shown = compare_text(SAMPLES[name](), width=width)
     # The baseline's line, the folder and the commands are to be read or copied in one piece.
-    prose = [it for it in shown[: shown.index("files: ")].split("\n") if "baseline" not in it]
+    prose = [name for name in shown[: shown.index("files: ")].split("\n") if "baseline" not in name]
     long = [line for line in prose if text.width(line) > width]
     assert long == []
     assert "timed out" in shown  # whole, however narrow
@@ -201,12 +252,14 @@ def test_a_document_of_any_shape(document: dict[str, Any], width: int | None, wo
 
 def test_a_race_ends_in_its_ranks() -> None:
     document = json.loads(json.dumps(result_document(PLAN, RESULT)))
-    told = verdicts.verdict()
-    shown = summary({**document, "verdict": told}, width=None)
+    data = verdicts.verdict()
+    shown = summary({**document, "verdict": data}, width=None)
     assert "2 of 3 lanes proved" in shown
     assert [line.split()[1] for line in rows(shown)] == ["codex", "claude", "codex-2"]
-    assert "claude !" in shown  # that its tools are not limited is still said
-    assert "Land codex: fixes both failures; smallest change\nconfidence: fair" in shown
+    assert "claude !" not in shown
+    loose = {**document, "verdict": data, "confinement": {"kind": "none"}}
+    assert "claude !" in summary(loose, width=None)  # that its tools are not limited is still said
+    assert "Land codex: fixes both failures; smallest change\nhow sure: even odds" in shown
     assert "codex-2: timed out (idle, limit 600 s)" in shown
     assert shown.endswith(
         "land it:       hydra merge codex\n"

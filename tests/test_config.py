@@ -29,9 +29,9 @@ from hydra.config import (
 )
 from hydra.config.key import LOWER, NO, Key
 from hydra.config.keys import AGENT, CHECK, FIXED, MODEL, PROFILE, REMOTE
-from hydra.config.records import CheckSettings, HookSettings, OwnModel, Profile, Remote
+from hydra.config.model import CheckSettings, HookSettings, OwnModel, Profile, Remote
 from hydra.errors import ConfigError
-from hydra.model import Budget, Check, Limits, Permission, Retry, Weights
+from hydra.records import Budget, Check, Limits, Permission, Retry, Weights
 
 ROOT = Path(__file__).parent.parent
 AGENTS = ("claude", "codex", "cursor-agent")
@@ -135,14 +135,14 @@ def test_flags_environment_repository_user_defaults() -> None:
     theirs = ("hydra.toml", "[race]\nmax_parallel = 3")
     environ = {"HYDRA_MAX_PARALLEL": "5"}
     flags = {"race.max_parallel": 6}
-    found = [
+    configs = [
         load(user=own, repository=theirs, environ=environ, flags=flags),
         load(user=own, repository=theirs, environ=environ),
         load(user=own, repository=theirs),
         load(user=own),
         load(),
     ]
-    assert [(c.race.max_parallel, c.sources["race.max_parallel"]) for c in found] == [
+    assert [(c.race.max_parallel, c.sources["race.max_parallel"]) for c in configs] == [
         (6, "--max-parallel"),
         (5, "HYDRA_MAX_PARALLEL"),
         (3, "hydra.toml"),
@@ -516,6 +516,7 @@ _agents = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.builds(Config, race=_races, limits=_limits, judge=_judge, agents=_agents))
 def test_a_config_comes_back_from_its_text(config: Config) -> None:
     assert load(user=("again.toml", dumps(config)), agent_keys=AGENTS) == config
@@ -531,22 +532,24 @@ def test_what_no_file_may_say_is_left_out_of_the_text() -> None:
 
 def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> None:
     records = {"race": RaceSettings, "limits": Limits, "agents.<key>": AgentSettings}
-    held = {section: {it.name for it in fields(record)} for section, record in records.items()}
-    held["judge"] = {it.name for it in fields(JudgeSettings)} - {"weights"}
-    held["judge.weights"] = {it.name for it in fields(Weights)}
-    held["checks"] = set(CheckSettings._fields) - {"checks", "trusted"}
-    held["hooks"] = set(HookSettings._fields)
-    held["retry"] = {it.name for it in fields(Retry)}
-    held["budget"] = {it.name for it in fields(Budget)}
-    own = {it.name for it in fields(Profile)} - {"budget", "source"}
-    held["profiles.<name>"] = own | held["budget"]
-    held["models.<name>"] = set(OwnModel._fields)
-    held["remotes.<name>"] = {it.name for it in fields(Remote)} - {"name"}
-    held["checks.<name>"] = set(Check._fields) - {"name", "guessed"}
-    for section, names in held.items():
-        told = {key.field for key in KEYS if key.section == section}
-        told -= {"unsafe_full_access"} | ({"check"} if section == "race" else set())
-        assert names - {"setup_trusted"} == told
+    rows = {
+        section: {field.name for field in fields(record)} for section, record in records.items()
+    }
+    rows["judge"] = {field.name for field in fields(JudgeSettings)} - {"weights"}
+    rows["judge.weights"] = {field.name for field in fields(Weights)}
+    rows["checks"] = set(CheckSettings._fields) - {"checks", "trusted"}
+    rows["hooks"] = set(HookSettings._fields)
+    rows["retry"] = {field.name for field in fields(Retry)}
+    rows["budget"] = {field.name for field in fields(Budget)}
+    own = {field.name for field in fields(Profile)} - {"budget", "source"}
+    rows["profiles.<name>"] = own | rows["budget"]
+    rows["models.<name>"] = set(OwnModel._fields)
+    rows["remotes.<name>"] = {field.name for field in fields(Remote)} - {"name"}
+    rows["checks.<name>"] = set(Check._fields) - {"name", "guessed"}
+    for section, names in rows.items():
+        lines = {key.field for key in KEYS if key.section == section}
+        lines -= {"unsafe_full_access"} | ({"check"} if section == "race" else set())
+        assert names - {"setup_trusted"} == lines
 
 
 def test_a_repository_lowers_what_trials_may_cost_and_never_raises_it() -> None:
@@ -559,8 +562,8 @@ def test_a_repository_lowers_what_trials_may_cost_and_never_raises_it() -> None:
     error = refusal('[judge]\ntrial_time = "2h"', '[judge]\ntrial_time = "5m"')
     assert 'trial_time = "2h" is more than you grant: yours is "5m" (user.toml' in error.message
     assert "set HYDRA_TRIAL_TIME" in error.hint
-    asked = repository("[judge]\ntrial_runs = 99", flags={"judge.trial_runs": 50})
-    assert asked.judge.trial_runs == 50
+    settings = repository("[judge]\ntrial_runs = 99", flags={"judge.trial_runs": 50})
+    assert settings.judge.trial_runs == 50
     assert (
         repository("[judge]\ntrial_runs = 2", flags={"judge.trial_runs": 0}).judge.trials.runs == 0
     )
@@ -584,12 +587,12 @@ def test_weights_are_points_in_a_table_of_their_own() -> None:
     assert user("[judge.weights]\nbuild = 2.5").judge.weights == Weights(build=2.5)
     assert user("[judge]\nweights.lint = 0").judge.weights.lint == 0
     assert user("[judge]\n[judge.weights]\n") == Config()
-    for value, said in (
+    for value, text in (
         ("-1", "must be 0 to 1000"),
         ("true", "takes a number"),
         ("nan", "must be"),
     ):
-        assert said in refusal(f"[judge.weights]\nbuild = {value}").message
+        assert text in refusal(f"[judge.weights]\nbuild = {value}").message
     assert "judge.weights is a section" in refusal("[judge]\nweights = 3").message
     assert "weights.buidl" in refusal("[judge.weights]\nbuidl = 3").message
 
@@ -597,7 +600,7 @@ def test_weights_are_points_in_a_table_of_their_own() -> None:
 EXAMPLE_INTRO = (
     "Every setting of Hydra with its default. Your own file is $HYDRA_CONFIG, else "
     "~/.config/hydra/hydra.toml; a repository's is hydra.toml at its top, and may say less "
-    "(docs/configuration.md)."
+    "(docs/reference/configuration.md)."
 )
 
 
@@ -611,7 +614,7 @@ def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
     text = (ROOT / "hydra.toml.example").read_text(encoding="utf-8")
     assert user(text) == Config()
     config = user(uncommented(text), environ={"HOME": "/home/ada"})
-    told = {
+    lines = {
         name.replace("agents.claude", "agents.<key>")
         .replace("checks.unit", "checks.<name>")
         .replace("profiles.reviewer", "profiles.<name>")
@@ -619,8 +622,8 @@ def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
         .replace("models.large", "models.<name>")
         for name in _set_by_file(config)
     }
-    left = {key.name for key in KEYS if re.match(OTHER_MODES, f"{key.leaf} ")}
-    assert told == {key.name for key in KEYS if key.file} - left
+    rest = {key.name for key in KEYS if re.match(OTHER_MODES, f"{key.leaf} ")}
+    assert lines == {key.name for key in KEYS if key.file} - rest
     assert config.limits == Limits()
 
 
@@ -638,7 +641,7 @@ def test_a_repositorys_template_loads_as_a_repositorys() -> None:
 
 
 def test_the_docs_have_a_row_for_every_key() -> None:
-    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     assert rows == [_row(name) for name in (key.name for key in KEYS)]
 
@@ -646,8 +649,8 @@ def test_the_docs_have_a_row_for_every_key() -> None:
 def _row(name: str) -> str:
     key = _key(name)
     default = key.shown or f"`{default_text(key)}`"
-    told = {"yes": "yes", LOWER: "may lower it", NO: "no"}[key.repository]
-    may = told if key.file else "no file may"
+    text = {"yes": "yes", LOWER: "may lower it", NO: "no"}[key.repository]
+    may = text if key.file else "no file may"
     ways = [f"`{way}`" for way in (key.environment, *key.flag.split(" / ")) if way]
     return f"| `{name}` | {key.kind.name} | {default} | {key.meaning} | {may} | {' '.join(ways)} |"
 

@@ -8,9 +8,9 @@ import pytest
 
 from hydra.config import dumps, load
 from hydra.config.check_names import in_folder, kind_of, name_of
-from hydra.config.records import CheckSettings
+from hydra.config.model import CheckSettings
 from hydra.errors import ConfigError
-from hydra.model import Check
+from hydra.records import Check
 
 
 def own(text: str) -> CheckSettings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hydra.config import Config, dumps, load
-from hydra.config.records import OwnModel
+from hydra.config.model import OwnModel
 from hydra.errors import ConfigError
 
 
@@ -19,14 +19,14 @@ def test_an_entry_as_it_stands_and_as_it_comes_back() -> None:
         'input_price = 2\noutput_price = 0.5\ncached_price = 0\nprices_read = "2026-11-22"\n'
     )
     config = user(text)
-    told = OwnModel("gw/7", "claude", ("big",), 9, None, 2, 0.5, 0, "2026-11-22")
-    assert config.models == {"large": told}
+    model = OwnModel("gw/7", "claude", ("big",), 9, None, 2, 0.5, 0, "2026-11-22")
+    assert config.models == {"large": model}
     assert user(dumps(config)) == config
     assert user("[models.large]\n") == Config()
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "line"),
     [
         ('[models.a]\nfamily = "x"', "user.toml, line 2: the model a has no id"),
         ('[models.A]\nid = "x"', 'no model can be called "A"'),
@@ -46,7 +46,7 @@ def test_an_entry_as_it_stands_and_as_it_comes_back() -> None:
         ('models = "x"', "models is a section"),
     ],
 )
-def test_what_is_refused(text: str, said: str) -> None:
+def test_what_is_refused(text: str, line: str) -> None:
     with pytest.raises(ConfigError) as caught:
         user(text)
-    assert said in caught.value.message
+    assert line in caught.value.message

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from hydra.adapters import registry
-from hydra.app.conformance.drift import find_old
-from hydra.app.conformance.subjects import chosen
 from hydra.checks.junit import read_junit
 from hydra.conformance import recorded
+from hydra.conformance.command.drift import find_old
+from hydra.conformance.command.subjects import chosen
 from hydra.errors import UsageError
 from tests.support.command import Hydra, ignoring
 from tests.support.processes import wait_until
@@ -37,10 +37,10 @@ def hydra(scratch: Path, repo: Path) -> Hydra:
 
 def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     try:
-        told: dict[str, Any] = json.loads(done.stdout)
+        data: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         raise AssertionError(f"no document:\n{done.stdout}\n{done.stderr}") from None
-    return told
+    return data
 
 
 # --- the contract --------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 def test_it_needs_no_cli_and_says_what_passed(hydra: Hydra) -> None:
     done = hydra.run("conformance", *QUICK)
     assert done.returncode == 0, done.stdout + done.stderr
-    runs = [one.key() for one in registry.everyone() if not one.descriptor.unrunnable]
+    runs = [adapter.key() for adapter in registry.everyone() if not adapter.descriptor.unrunnable]
     rows = [line.split() for line in done.stdout.splitlines()[1 : len(runs) + 1]]
     assert [row[0] for row in rows] == runs
     assert " 0 failed, 0 skipped in " in done.stdout
@@ -57,19 +57,19 @@ def test_it_needs_no_cli_and_says_what_passed(hydra: Hydra) -> None:
 
 
 def test_named_agents_alone_are_tried(hydra: Hydra) -> None:
-    told = document(hydra.run("conformance", "codex", *QUICK, "--json"))
-    assert {case["agent"] for case in told["cases"]} == {"codex"}
-    assert {case["name"].partition(".")[0] for case in told["cases"]} == {"lines", "detect"}
-    assert {case["version"] for case in told["cases"]} >= {"0.40.0", "0.169.0"}
-    assert (told["network"], told["changes"], told["exit_code"]) == (None, [], 0)
+    data = document(hydra.run("conformance", "codex", *QUICK, "--json"))
+    assert {case["agent"] for case in data["cases"]} == {"codex"}
+    assert {case["name"].partition(".")[0] for case in data["cases"]} == {"lines", "detect"}
+    assert {case["version"] for case in data["cases"]} >= {"0.40.0", "0.169.0"}
+    assert (data["network"], data["changes"], data["exit_code"]) == (None, [], 0)
 
 
 @pytest.mark.full
 def test_the_whole_contract_passes(hydra: Hydra) -> None:
-    told = document(hydra.run("conformance", "--json", timeout=300))
-    failed = [case for case in told["cases"] if case["verdict"] == "failed"]
-    assert told["counts"]["failed"] == 0, json.dumps(failed, indent=2)  # pytest cuts lists short
-    assert {"limits.idle", "limits.interrupt"} <= {case["name"] for case in told["cases"]}
+    data = document(hydra.run("conformance", "--json", timeout=300))
+    failed = [case for case in data["cases"] if case["verdict"] == "failed"]
+    assert data["counts"]["failed"] == 0, json.dumps(failed, indent=2)  # pytest cuts lists short
+    assert {"limits.idle", "limits.interrupt"} <= {case["name"] for case in data["cases"]}
 
 
 WITHOUT_POSIX = """
@@ -99,10 +99,10 @@ def test_the_contract_runs_where_a_race_cannot(hydra: Hydra) -> None:
         return subprocess.run(argv, env=hydra.environ, capture_output=True, text=True, timeout=60)
 
     done = run(*QUICK, "--case", "limits.idle", "--json")
-    told = document(done)
-    assert told["exit_code"] == done.returncode == 0
-    assert told["platform"] == "win32"
-    skipped = {case["name"]: case["reason"] for case in told["cases"] if case["reason"]}
+    data = document(done)
+    assert data["exit_code"] == done.returncode == 0
+    assert data["platform"] == "win32"
+    skipped = {case["name"]: case["reason"] for case in data["cases"] if case["reason"]}
     assert skipped == {"limits.idle": "a race runs on Linux only"}
     live = run("--live")
     assert live.returncode == 3
@@ -112,6 +112,7 @@ def test_the_contract_runs_where_a_race_cannot(hydra: Hydra) -> None:
 # --- a third party's -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_adapter_that_breaks_is_named_with_its_differences(hydra: Hydra) -> None:
     site = Path(hydra.extra["PYTHONPATH"])
     install_toy(site)
@@ -120,22 +121,22 @@ def test_an_adapter_that_breaks_is_named_with_its_differences(hydra: Hydra) -> N
     spec = broken(site, "broken_toy", "broken", methods=lines)
     junit = hydra.scratch / "out.xml"
     done = hydra.run("conformance", "--adapter", spec, "--junit", str(junit), "--json")
-    told = document(done)
-    assert done.returncode == told["exit_code"] == 1
-    assert told["third_party"] == ["broken"]
-    assert told["named"] == {"broken": ["--adapter", spec]}  # so it is tried again
-    assert {case["agent"] for case in told["cases"]} == {"broken"}
-    failed = [case for case in told["cases"] if case["verdict"] == "failed"]
-    assert any("KeyError" in one for case in failed for one in case["differences"])
+    data = document(done)
+    assert done.returncode == data["exit_code"] == 1
+    assert data["third_party"] == ["broken"]
+    assert data["named"] == {"broken": ["--adapter", spec]}  # so it is tried again
+    assert {case["agent"] for case in data["cases"]} == {"broken"}
+    failed = [case for case in data["cases"] if case["verdict"] == "failed"]
+    assert any("KeyError" in row for case in failed for row in case["differences"])
     read = read_junit(junit.read_bytes())
-    assert sum(one.status == "failed" for one in read.cases) == len(failed)
-    assert len(read.cases) == len(told["cases"])
+    assert sum(case.status == "failed" for case in read.cases) == len(failed)
+    assert len(read.cases) == len(data["cases"])
 
 
 def test_one_that_is_installed_is_found_and_marked(hydra: Hydra) -> None:
     install_toy(Path(hydra.extra["PYTHONPATH"]))
-    told = document(hydra.run("conformance", "toy", "--case", "descriptor.names", "--json"))
-    assert told["third_party"] == ["toy"]
+    data = document(hydra.run("conformance", "toy", "--case", "descriptor.names", "--json"))
+    assert data["third_party"] == ["toy"]
     shown = hydra.run("conformance", "--case", "descriptor.names").stdout
     assert "toy (third party)" in shown
 
@@ -166,12 +167,12 @@ def test_a_flag_that_hydra_needs_and_that_went_ends_with_1(hydra: Hydra) -> None
     (newer / "help.txt").write_text(help_text.replace("--permission-mode", "--other-mode"))
     args = ("--fixtures", str(root), "--drift", "2.1.330", "--case", "lines.options", "claude")
     done = hydra.run("conformance", *args, "--json")
-    told = document(done)
-    minded = [change for change in told["changes"] if change["minds"]]
+    data = document(done)
+    minded = [change for change in data["changes"] if change["minds"]]
     assert any("--permission-mode" in change["text"] for change in minded)
     assert {(change["old"], change["new"]) for change in minded} == {("2.1.330", "9.9.9")}
-    assert told["counts"]["failed"] == 0
-    assert done.returncode == told["exit_code"] == 1
+    assert data["counts"]["failed"] == 0
+    assert done.returncode == data["exit_code"] == 1
     shown = hydra.run("conformance", *args).stdout
     assert "Hydra minds: " in shown
 
@@ -201,11 +202,11 @@ def test_what_old_may_be(scratch: Path) -> None:
 
 
 def test_the_names(hydra: Hydra) -> None:
-    told = document(hydra.run("conformance", "--list", "--json"))
-    assert "lines.narrower" in told["cases"]["claude"]
-    assert "edit" in {one["name"] for one in told["situations"]}
-    assert all(one["about"] for one in told["situations"])
-    assert "2.1.197" in told["recorded"]["claude"]
+    data = document(hydra.run("conformance", "--list", "--json"))
+    assert "lines.narrower" in data["cases"]["claude"]
+    assert "edit" in {row["name"] for row in data["situations"]}
+    assert all(row["about"] for row in data["situations"])
+    assert "2.1.197" in data["recorded"]["claude"]
     shown = hydra.run("conformance", "--list").stdout
     for name in ("lines.narrower", "edit", "2.1.197"):
         assert name in shown
@@ -217,17 +218,19 @@ def test_the_matrix_in_three_forms(hydra: Hydra) -> None:
     assert hydra.run("conformance", "--matrix", "--markdown").stdout.startswith("# ")
 
 
+@pytest.mark.slow
 def test_what_an_agent_lacks(hydra: Hydra) -> None:
     done = hydra.run("conformance", "--promotion", "cursor-agent", "--json")
-    (one,) = document(done)["agents"]
-    assert (one["agent"], done.returncode) == ("cursor-agent", 0)
-    rules = {rule["name"]: rule for rule in one["rules"]}
+    (row,) = document(done)["agents"]
+    assert (row["agent"], done.returncode) == ("cursor-agent", 0)
+    rules = {rule["name"]: rule for rule in row["rules"]}
     assert "no case of the offline suite" not in rules["timeouts"]["says"]
 
 
 # --- refused -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "code", "message", "hint"),
     [
@@ -285,15 +288,16 @@ def test_a_file_that_cannot_be_written_is_said(hydra: Hydra) -> None:
 
 def races_of(pid: int) -> dict[int, Path]:
     """The races that a process runs, each with the repository it stands in."""
-    found = {}
+    paths = {}
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):  # the thread or the child ended meanwhile
             for child in task.read_text().split():
                 if b"\0race\0" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    found[int(child)] = Path(f"/proc/{child}/cwd").readlink()
-    return found
+                    paths[int(child)] = Path(f"/proc/{child}/cwd").readlink()
+    return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", [[], ignoring("INT")])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_ended_in_the_middle_it_leaves_nothing(
@@ -315,7 +319,7 @@ def test_ended_in_the_middle_it_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    ("words", "wanted"),
+    ("text", "names"),
     [
         ("hydra conf", ["conformance"]),
         ("hydra conformance cod", ["codex", "codex-acp"]),
@@ -325,11 +329,11 @@ def test_ended_in_the_middle_it_leaves_nothing(
         ("hydra conformance --drift rec", ["recorded"]),
     ],
 )
-def test_names_are_completed(hydra: Hydra, words: str, wanted: list[str]) -> None:
+def test_names_are_completed(hydra: Hydra, text: str, names: list[str]) -> None:
     hydra.extra |= {
         "_HYDRA_COMPLETE": "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
+        "COMP_WORDS": text,
+        "COMP_CWORD": str(len(text.split(" ")) - 1),
     }
     lines = hydra.run().stdout.splitlines()
-    assert [line.partition(",")[2] for line in lines] == wanted
+    assert [line.partition(",")[2] for line in lines] == names

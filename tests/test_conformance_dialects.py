@@ -143,8 +143,8 @@ def test_gemini_gets_thoughts_calls_and_usage_as_its_service_sends_them() -> Non
         assert last["usageMetadata"]["promptTokenCount"] == 1200
         assert last["modelVersion"] == "gemini-x"
         whole = json.loads(ask(server, WHOLE, gemini(call["id"]))[2])
-        thought, said = whole["candidates"][0]["content"]["parts"]
-        assert (thought["thought"], said["text"]) == (True, DONE["say"])
+        thought, document = whole["candidates"][0]["content"]["parts"]
+        assert (thought["thought"], document["text"]) == (True, DONE["say"])
         assert whole["usageMetadata"]["totalTokenCount"] == 1280
 
 
@@ -172,9 +172,9 @@ def test_the_path_says_which_agent_asks_in_every_dialect() -> None:
 
 def test_turns_and_tools_of_one_agent_are_for_the_agent_that_the_path_names() -> None:
     with serve(script({"say": "only qwen", "agent": "qwen"}, {"say": "all"})) as server:
-        for agent, said in (("qwen", b"only qwen"), ("pi", b'"all"')):
+        for agent, output in (("qwen", b"only qwen"), ("pi", b'"all"')):
             path = f"/agent/{agent}/v1/chat/completions"
-            assert said in ask(server, path, chat(stream=False))[2]
+            assert output in ask(server, path, chat(stream=False))[2]
 
 
 def test_side_requests_take_no_turn_and_get_the_json_that_they_want() -> None:
@@ -188,8 +188,8 @@ def test_side_requests_take_no_turn_and_get_the_json_that_they_want() -> None:
     with serve("unauthorized") as server:
         side = chat(tools=[], stream=False)
         assert "A short title" in ask(server, CHAT, side)[2].decode()
-        said = json.loads(ask(server, CHAT, {**side, "response_format": form})[2])
-        assert json.loads(said["choices"][0]["message"]["content"])["next"] == "user"
+        document = json.loads(ask(server, CHAT, {**side, "response_format": form})[2])
+        assert json.loads(document["choices"][0]["message"]["content"])["next"] == "user"
         wants = {"responseMimeType": "application/json", "responseJsonSchema": schema}
         body = gemini(tools=[], generationConfig=wants)
         [part] = json.loads(ask(server, WHOLE, body)[2])["candidates"][0]["content"]["parts"]
@@ -203,8 +203,8 @@ def test_models_and_counts_are_answered_beside_the_script() -> None:
         for path in ("/v1/models", "/agent/qwen/v1/models", "/v1beta/models"):
             status, _, raw = ask(server, path)
             assert (status, json.loads(raw)["object"]) == (200, "list")
-        one = json.loads(ask(server, "/agent/hermes/v1/models/stub-model")[2])
-        assert (one["id"], one["object"]) == ("stub-model", "model")
+        row = json.loads(ask(server, "/agent/hermes/v1/models/stub-model")[2])
+        assert (row["id"], row["object"]) == ("stub-model", "model")
         count = "/agent/gemini/v1beta/models/gemini-x:countTokens"
         assert json.loads(ask(server, count, gemini())[2])["totalTokens"] > 0
         answers = {request.answer for request in server.requests}
@@ -212,7 +212,7 @@ def test_models_and_counts_are_answered_beside_the_script() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "status", "code", "word"),
+    ("name", "status", "code", "term"),
     [
         ("unauthorized", 401, "invalid_api_key", "UNAUTHENTICATED"),
         ("forbidden", 403, "forbidden", "PERMISSION_DENIED"),
@@ -221,14 +221,14 @@ def test_models_and_counts_are_answered_beside_the_script() -> None:
         ("server_error", 500, "server_error", "INTERNAL"),
     ],
 )
-def test_errors_have_each_services_own_shape(name: str, status: int, code: str, word: str) -> None:
+def test_errors_have_each_services_own_shape(name: str, status: int, code: str, term: str) -> None:
     with serve(name) as server:
         got, headers, raw = ask(server, CHAT, chat())
         assert (got, json.loads(raw)["error"]["code"]) == (status, code)
         assert headers.get("retry-after") == ("30" if name == "rate_limit" else None)
         got, _, raw = ask(server, GEMINI, gemini())
         error = json.loads(raw)["error"]
-        assert (got, error["code"], error["status"]) == (status, status, word)
+        assert (got, error["code"], error["status"]) == (status, status, term)
         delays = [detail["retryDelay"] for detail in error.get("details", ())]
         assert delays == (["30s"] if name == "rate_limit" else [])
 

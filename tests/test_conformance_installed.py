@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from hydra.app.conformance.installed import Installed
-from hydra.model import ProbeOutput
+from hydra.conformance.command.installed import InstalledAgent
+from hydra.records import ProbeOutput
 
 ARGV = ("agent", "auth", "status")
 ASKED = ProbeOutput(name="sign_in", argv=ARGV, exit_code=0, stdout="", stderr="")
-CLI = Installed(program=Path("/opt/agent"), answers={"sign_in": ASKED})
+CLI = InstalledAgent(program=Path("/opt/agent"), answers={"sign_in": ASKED})
 
 
 def test_a_probe_that_had_to_be_ended_is_named_even_where_the_agent_can_be_raced() -> None:

@@ -52,15 +52,15 @@ def inside(script: str, *, before: str = "") -> dict[str, Any]:
     text = HERE.format(path=sys.path) + BEFORE + before + ENTER + textwrap.dedent(script)
     ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
-    told: dict[str, Any] = json.loads(ran.stdout)
-    return told
+    document: dict[str, Any] = json.loads(ran.stdout)
+    return document
 
 
 def entered(script: str) -> dict[str, Any]:
-    told = inside(script)
-    if not told["watched"]:
-        pytest.skip(f"not allowed here: {told['reason']}")
-    return told
+    document = inside(script)
+    if not document["watched"]:
+        pytest.skip(f"not allowed here: {document['reason']}")
+    return document
 
 
 def ip4(target: str, protocol: int, body: bytes) -> bytes:
@@ -153,8 +153,8 @@ def test_the_checksum_is_the_internets() -> None:
 
 
 def test_nothing_tried_is_nothing_counted() -> None:
-    told = entered("tell(raw=namespace.sent())")
-    assert told == {
+    document = entered("tell(raw=namespace.sent())")
+    assert document == {
         "watched": True,
         "moved": True,
         "reason": "",
@@ -165,7 +165,7 @@ def test_nothing_tried_is_nothing_counted() -> None:
 
 
 def test_an_attempt_is_named_counted_and_refused_at_once() -> None:
-    told = entered(
+    document = entered(
         """
         ended = [
             refused(lambda: socket.create_connection(("192.0.2.1", 443), timeout=20)),
@@ -174,12 +174,12 @@ def test_an_attempt_is_named_counted_and_refused_at_once() -> None:
         tell(ended=ended, raw=namespace.sent())
         """
     )
-    (first, first_took), (second, second_took) = told["ended"]
+    (first, first_took), (second, second_took) = document["ended"]
     assert (first, second) == ("ConnectionRefusedError", "gaierror")
     # A swallowed SYN is sent again after a second, a question after five.
     assert max(first_took, second_took) < 1
-    assert told["tried"][:2] == ["192.0.2.1:443 (TCP)", "example.invalid (DNS)"]
-    assert 1 <= told["packets"] <= told["raw"]
+    assert document["tried"][:2] == ["192.0.2.1:443 (TCP)", "example.invalid (DNS)"]
+    assert 1 <= document["packets"] <= document["raw"]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_question_to_any_resolver_is_answered_with_no_such_name(family: str, s
     """Unconnected, as musl asks: it hears no ICMP."""
     if family == "AF_INET6" and not socket.has_ipv6:
         pytest.skip("no IPv6 here")
-    told = entered(
+    document = entered(
         f"""
         def ask():
             asking = socket.socket(socket.{family}, socket.SOCK_DGRAM)
@@ -201,18 +201,18 @@ def test_a_question_to_any_resolver_is_answered_with_no_such_name(family: str, s
         tell(ended=refused(ask))
         """
     )
-    assert told["ended"][0] == repr((server, 3))
-    assert told["tried"][0] == "example.invalid (DNS)"
-    assert told["packets"] == (0 if server == "127.0.0.53" else 1)
+    assert document["ended"][0] == repr((server, 3))
+    assert document["tried"][0] == "example.invalid (DNS)"
+    assert document["packets"] == (0 if server == "127.0.0.53" else 1)
 
 
 def test_loopback_is_as_always_and_its_packets_are_left_alone() -> None:
     """The kernel sorts them: a model's answers are megabytes, and none comes up to be read."""
-    told = entered(
+    document = entered(
         """
-        from hydra.conformance.live import listening
-        seen, take = [], listening.read
-        listening.read = lambda data: seen.append(len(data)) or take(data)
+        from hydra.conformance.live import packet_watch
+        seen, take = [], packet_watch.read
+        packet_watch.read = lambda data: seen.append(len(data)) or take(data)
         for address in ("127.0.0.1", "::1"):
             listening_there = socket.create_server((address, 0), family=(
                 socket.AF_INET6 if ":" in address else socket.AF_INET))
@@ -226,11 +226,11 @@ def test_loopback_is_as_always_and_its_packets_are_left_alone() -> None:
         tell(seen=seen, raw=namespace.sent())
         """
     )
-    assert (told["seen"], told["raw"], told["tried"]) == ([], 0, [])
+    assert (document["seen"], document["raw"], document["tried"]) == ([], 0, [])
 
 
 def test_a_child_is_in_it_too_and_bubblewrap_confines_there() -> None:
-    told = entered(
+    document = entered(
         """
         import subprocess
         from hydra.conformance.live.network import _confines
@@ -238,8 +238,8 @@ def test_a_child_is_in_it_too_and_bubblewrap_confines_there() -> None:
         tell(same=child.stdout.strip() == inside, confines=_confines())
         """
     )
-    assert told["same"]
-    assert told["confines"] == network._confines()
+    assert document["same"]
+    assert document["confines"] == network._confines()
 
 
 FAILS = "def fail(*_):\n    raise OSError(1, os.strerror(1))\n"
@@ -262,7 +262,7 @@ FAILS = "def fail(*_):\n    raise OSError(1, os.strerror(1))\n"
 def test_where_it_cannot_be_had_nothing_changes_and_the_reason_is_said(
     broken: str, reason: str
 ) -> None:
-    told = inside("tell()", before=broken)
-    assert reason in told["reason"]
-    assert not told["watched"]
-    assert not told["moved"]
+    document = inside("tell()", before=broken)
+    assert reason in document["reason"]
+    assert not document["watched"]
+    assert not document["moved"]

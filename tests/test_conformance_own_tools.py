@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from hydra.conformance.anchored import anchored
-from hydra.conformance.offered import harmless, own_call, shell_command
-from hydra.conformance.script import Script, Tool, parse
+from hydra.conformance.anchors import anchored
+from hydra.conformance.script import Script, ScriptTool, parse
 from hydra.conformance.server import ModelServer, serve
+from hydra.conformance.tool_mapping import harmless, own_call, shell_command
 from tests.support.offers import FOLDER, OFFERS
 
 PATH = f"{FOLDER}/a b.txt"
@@ -186,9 +186,9 @@ def test_what_a_tool_requires_beside_is_filled_in() -> None:
         },
     }
     schema["required"] = [name for name in schema["properties"] if name != "unasked"]  # type: ignore[assignment]
-    write = Tool(kind="write_file", arguments=FILES[WRITE])
-    name, given = own_call(write, {"write_file": schema}, FOLDER)
-    assert (name, given) == (
+    write = ScriptTool(kind="write_file", arguments=FILES[WRITE])
+    name, document = own_call(write, {"write_file": schema}, FOLDER)
+    assert (name, document) == (
         "write_file",
         {
             "file_path": PATH,
@@ -206,7 +206,7 @@ def test_what_a_tool_requires_beside_is_filled_in() -> None:
 
 def test_a_path_stays_relative_where_no_folder_is_named() -> None:
     schemas = OFFERS["pi"].schemas()
-    read = Tool(kind="read_file", arguments={"path": "src/x.py"})
+    read = ScriptTool(kind="read_file", arguments={"path": "src/x.py"})
     assert own_call(read, schemas, "") == ("read", {"path": "src/x.py"})
 
 
@@ -215,13 +215,13 @@ def test_a_tool_of_the_same_name_with_other_arguments_is_not_taken() -> None:
         "edit": {"properties": {"input": {}}},
         "bash": {"properties": {"command": {}}},
     }
-    name, given = own_call(Tool(kind="edit_file", arguments=FILES[EDIT]), other, FOLDER)
+    name, document = own_call(ScriptTool(kind="edit_file", arguments=FILES[EDIT]), other, FOLDER)
     assert name == "bash"
-    assert list(given) == ["command"]
+    assert list(document) == ["command"]
 
 
 def test_a_call_by_name_stays_as_it_is() -> None:
-    call = Tool(kind="call", arguments={"name": "todo", "input": {"items": ["{path}"]}})
+    call = ScriptTool(kind="call", arguments={"name": "todo", "input": {"items": ["{path}"]}})
     assert own_call(call, {}, FOLDER) == ("todo", {"items": ["{path}"]})
 
 
@@ -242,8 +242,8 @@ READ_BY_OMP = "[x.py#0A1B]\n1:old\n\n[src/x.py#0A1C]\n10:def f():\n11:    return
     ],
 )
 def test_an_anchored_edit_names_the_lines_that_were_read(old: str, new: str, patch: str) -> None:
-    made = anchored("/lane/src/x.py", old, new, READ_BY_OMP)
-    assert made == f"[src/x.py#0A1C]\n{patch}"
+    text = anchored("/lane/src/x.py", old, new, READ_BY_OMP)
+    assert text == f"[src/x.py#0A1C]\n{patch}"
 
 
 def test_a_file_that_was_not_read_has_no_anchored_edit() -> None:
@@ -253,7 +253,7 @@ def test_a_file_that_was_not_read_has_no_anchored_edit() -> None:
 
 def test_where_no_file_tool_is_offered_the_shell_does_the_same(scratch: Path) -> None:
     def run(kind: str, **arguments: str) -> str:
-        command = shell_command(Tool(kind=kind, arguments=arguments))
+        command = shell_command(ScriptTool(kind=kind, arguments=arguments))
         done = subprocess.run(
             ["sh", "-c", command], cwd=scratch, capture_output=True, text=True, check=True
         )

@@ -11,29 +11,35 @@ import pytest
 from hypothesis import given
 
 from hydra.checks.junit import read_junit
-from hydra.conformance.results import Case, Change, Network, Report, Verdict
-from hydra.reporters.conformance.document import conformance_document
-from hydra.reporters.conformance.junit import conformance_junit
-from hydra.reporters.conformance.markdown import LIMIT, conformance_markdown
-from hydra.reporters.conformance.progress import Progress
-from hydra.reporters.conformance.terminal import LISTED, conformance_text
-from hydra.reporters.document import dump
-from hydra.reporters.text import clean, width
+from hydra.conformance.report.document import conformance_document
+from hydra.conformance.report.junit import conformance_junit
+from hydra.conformance.report.markdown import LIMIT, conformance_markdown
+from hydra.conformance.report.progress import Progress
+from hydra.conformance.report.terminal import LISTED, conformance_text
+from hydra.conformance.results import Case, CaseVerdict, Network, Report, VersionChange
+from hydra.report.document import dump
+from hydra.report.text import clean, width
 from tests.test_compare_markdown import assert_inert, rendered
 from tests.test_reporters_hostile import assert_harmless, nasty
 
-PASSED, FAILED, SKIPPED = Verdict.PASSED, Verdict.FAILED, Verdict.SKIPPED
+PASSED, FAILED, SKIPPED = CaseVerdict.PASSED, CaseVerdict.FAILED, CaseVerdict.SKIPPED
 
 
-def case(name: str, verdict: Verdict = PASSED, **more: Any) -> Case:
-    told = {"suite": "contract", "agent": "claude", "version": "2.1.330", "seconds": 0.25, **more}
-    return Case(name=name, verdict=verdict, **told)
+def case(name: str, verdict: CaseVerdict = PASSED, **more: Any) -> Case:
+    data = {"suite": "contract", "agent": "claude", "version": "2.1.330", "seconds": 0.25, **more}
+    return Case(name=name, verdict=verdict, **data)
 
 
-def change(name: str, minds: str = "", **more: Any) -> Change:
-    told = {"agent": "codex", "old": "0.40.0", "new": "0.169.0", "what": "help", "how": "vanished"}
-    said = {"text": f"help text: the option {name} vanished"}
-    return Change(name=name, minds=minds, **{**told, **said, **more})
+def change(name: str, line: str = "", **more: Any) -> VersionChange:
+    values = {
+        "agent": "codex",
+        "old": "0.40.0",
+        "new": "0.169.0",
+        "what": "help",
+        "how": "vanished",
+    }
+    mapping = {"text": f"help text: the option {name} vanished"}
+    return VersionChange(name=name, minds=line, **{**values, **mapping, **more})
 
 
 REPORT = Report(
@@ -69,16 +75,16 @@ def text(report: Report = REPORT, width: int | None = None, **more: Any) -> str:
 
 
 def test_the_document_has_every_field_and_is_json() -> None:
-    told = json.loads(dump(document()))
-    assert told["schema"] == 1
-    assert told["kind"] == "conformance"
-    assert told["counts"] == {"passed": 4, "failed": 1, "skipped": 2}
-    assert told["network"] == {"watched": True, "reason": None, "packets": 0, "tried": []}
-    assert told["cases"][2]["differences"] == ["--json is gone", "and so is --color"]
-    assert (told["folder"], told["recorded"], told["warnings"]) == (None, [], [])
-    assert [one["minds"] for one in told["changes"]] == [None, "the lane would be refused"]
+    data = json.loads(dump(document()))
+    assert data["schema"] == 1
+    assert data["kind"] == "conformance"
+    assert data["counts"] == {"passed": 4, "failed": 1, "skipped": 2}
+    assert data["network"] == {"watched": True, "reason": None, "packets": 0, "tried": []}
+    assert data["cases"][2]["differences"] == ["--json is gone", "and so is --color"]
+    assert (data["folder"], data["recorded"], data["warnings"]) == (None, [], [])
+    assert [row["minds"] for row in data["changes"]] == [None, "the lane would be refused"]
     besides = ("kind", "schema", "counts", "folder", "compared")
-    fields = {name for name in told if name not in besides}
+    fields = {name for name in data if name not in besides}
     assert fields - {"exit_code"} == set(Report.__dataclass_fields__)
 
 
@@ -102,8 +108,8 @@ def test_the_exit_code_is_that_of_the_record(report: Report, code: int) -> None:
 
 
 def test_packets_that_nobody_counted_are_unknown_and_not_none() -> None:
-    told = document(replace(REPORT, network=Network(watched=False, reason="no namespace")))
-    assert told["network"]["packets"] is None
+    data = document(replace(REPORT, network=Network(watched=False, reason="no namespace")))
+    assert data["network"]["packets"] is None
     assert document(replace(REPORT, network=None))["network"] is None
 
 
@@ -119,62 +125,62 @@ def test_a_row_for_each_agent_and_suite() -> None:
 
 
 def test_failures_skips_drift_network_and_the_next_step() -> None:
-    said = text()
-    assert "failed  claude 2.1.330, contract: lines.lost_flags\n        - --json is gone\n" in said
-    assert "skipped codex: budget, turns: it has no flag for it\n" in said
-    assert "drift   codex 0.40.0 -> 0.169.0: 2 changes, Hydra minds 1\n        ! help" in said
-    assert said.index("the lane would be refused") < said.index("--old")
-    assert "network 0 packets off loopback (watched)\n" in said
-    assert "4 passed, 1 failed, 2 skipped, 2 changes (1 that Hydra minds) in 12 s\n" in said
-    assert "next: hydra conformance --case lines.lost_flags claude " in said
+    line = text()
+    assert "failed  claude 2.1.330, contract: lines.lost_flags\n        - --json is gone\n" in line
+    assert "skipped codex: budget, turns: it has no flag for it\n" in line
+    assert "drift   codex 0.40.0 -> 0.169.0: 2 changes, Hydra minds 1\n        ! help" in line
+    assert line.index("the lane would be refused") < line.index("--old")
+    assert "network 0 packets off loopback (watched)\n" in line
+    assert "4 passed, 1 failed, 2 skipped, 2 changes (1 that Hydra minds) in 12 s\n" in line
+    assert "next: hydra conformance --case lines.lost_flags claude " in line
 
 
 def test_what_left_the_machine_is_named() -> None:
     tried = ("api.example.com (DNS)", "192.0.2.7:443 (TCP)")
-    said = text(replace(REPORT, network=Network(watched=True, packets=1, tried=tried)))
-    assert "1 packet off loopback (watched); tried: api.example.com (DNS), 192.0.2.7:443" in said
-    said = text(replace(REPORT, network=Network(watched=False, reason="no namespaces here")))
-    assert "network not watched: no namespaces here" in said
+    line = text(replace(REPORT, network=Network(watched=True, packets=1, tried=tried)))
+    assert "1 packet off loopback (watched); tried: api.example.com (DNS), 192.0.2.7:443" in line
+    line = text(replace(REPORT, network=Network(watched=False, reason="no namespaces here")))
+    assert "network not watched: no namespaces here" in line
     assert "network" not in text(replace(REPORT, network=None))
 
 
 def test_a_live_failure_is_tried_again_alone_and_a_kept_folder_is_named() -> None:
-    one = case("edit", FAILED, suite="live", differences=("status is failed",))
-    said = text(replace(REPORT, cases=(one,)), folder="/var/tmp/it's")
-    assert "next: hydra conformance --live --keep --situation edit claude" in said
-    assert """next: rm -rf '/var/tmp/it'"'"'s'""" in said
+    item = case("edit", FAILED, suite="live", differences=("status is failed",))
+    line = text(replace(REPORT, cases=(item,)), folder="/var/tmp/it's")
+    assert "next: hydra conformance --live --keep --situation edit claude" in line
+    assert """next: rm -rf '/var/tmp/it'"'"'s'""" in line
 
 
 def test_a_cli_that_cannot_be_run_sends_nobody_to_a_situation_that_is_none() -> None:
-    one = case("detect", FAILED, suite="live", differences=("it did not answer",))
-    said = text(replace(REPORT, cases=(one,)))
-    assert "next: hydra doctor" in said
-    assert "--situation detect" not in said
+    item = case("detect", FAILED, suite="live", differences=("it did not answer",))
+    line = text(replace(REPORT, cases=(item,)))
+    assert "next: hydra doctor" in line
+    assert "--situation detect" not in line
 
 
 def test_many_changes_are_counted() -> None:
     many = tuple(change(f"--option-{n}") for n in range(LISTED + 7))
-    said = text(replace(REPORT, changes=many))
-    assert "and 7 more: --json has all" in said
-    assert f"--option-{LISTED - 1} " in said
-    assert f"--option-{LISTED} " not in said
+    line = text(replace(REPORT, changes=many))
+    assert "and 7 more: --json has all" in line
+    assert f"--option-{LISTED - 1} " in line
+    assert f"--option-{LISTED} " not in line
 
 
 def test_versions_between_which_nothing_has_changed_are_told_in_every_form() -> None:
-    told = document(replace(REPORT, changes=()), compared=[("claude", "2.1.329", "2.1.330")])
-    assert told["compared"] == [{"agent": "claude", "old": "2.1.329", "new": "2.1.330"}]
-    shown = conformance_text(told, width=None)
+    data = document(replace(REPORT, changes=()), compared=[("claude", "2.1.329", "2.1.330")])
+    assert data["compared"] == [{"agent": "claude", "old": "2.1.329", "new": "2.1.330"}]
+    shown = conformance_text(data, width=None)
     assert "drift   claude 2.1.329 -> 2.1.330: nothing has changed\n" in shown
-    markdown = conformance_markdown(told)
+    markdown = conformance_markdown(data)
     assert "**claude 2\\.1.329 to 2\\.1.330: nothing has changed**" in markdown
-    root = ElementTree.fromstring(conformance_junit(told))
-    assert [one.get("name") for one in root[-2].iter("testcase")] == ["nothing has changed"]
+    root = ElementTree.fromstring(conformance_junit(data))
+    assert [element.get("name") for element in root[-2].iter("testcase")] == ["nothing has changed"]
 
 
 def test_what_was_recorded_is_a_line_for_each_folder() -> None:
     files = ("fx/codex/1/a.txt", "fx/codex/1/b.txt", "fx/claude/2/c.txt")
-    said = text(replace(REPORT, recorded=files))
-    assert "recorded 2 files in fx/codex/1\nrecorded 1 file in fx/claude/2\n" in said
+    line = text(replace(REPORT, recorded=files))
+    assert "recorded 2 files in fx/codex/1\nrecorded 1 file in fx/claude/2\n" in line
 
 
 @pytest.mark.parametrize("columns", [40, 80, 120])
@@ -185,7 +191,7 @@ def test_it_fits_the_terminal_but_for_lines_to_copy(columns: int) -> None:
 
 @given(nasty)
 def test_what_a_cli_said_is_harmless_in_every_form(said: str) -> None:
-    told = Report(
+    report = Report(
         hydra="0.1.0",
         platform=said,
         started=0,
@@ -200,11 +206,11 @@ def test_what_a_cli_said_is_harmless_in_every_form(said: str) -> None:
         warnings=(said,),
     )
     for columns in (None, 60):
-        assert_harmless(text(told, columns, folder=said), color=False)
-    markdown = conformance_markdown(document(told))
+        assert_harmless(text(report, columns, folder=said), color=False)
+    markdown = conformance_markdown(document(report))
     assert_harmless(markdown, color=False)
     assert_inert(rendered(markdown))
-    data = conformance_junit(document(told))
+    data = conformance_junit(document(report))
     ElementTree.fromstring(data)
     assert_harmless(data.decode(), color=False)
 
@@ -213,34 +219,34 @@ def test_what_a_cli_said_is_harmless_in_every_form(said: str) -> None:
 
 
 def test_markdown_marks_what_hydra_minds() -> None:
-    said = conformance_markdown(document())
-    assert said.startswith("### Hydra conformance: 1 case failed, 1 change that Hydra minds\n")
-    assert "| `claude` | 2 versions | contract | 2 | 1 | 0 | 0.8 s |" in said
-    assert "vanished **Hydra minds:** the lane would be refused" in said
-    assert "<summary>1 that Hydra does not mind</summary>" in said
-    assert "<summary>2 skipped</summary>" in said
-    assert "`hydra conformance --case lines.lost_flags claude" in said
+    line = conformance_markdown(document())
+    assert line.startswith("### Hydra conformance: 1 case failed, 1 change that Hydra minds\n")
+    assert "| `claude` | 2 versions | contract | 2 | 1 | 0 | 0.8 s |" in line
+    assert "vanished **Hydra minds:** the lane would be refused" in line
+    assert "<summary>1 that Hydra does not mind</summary>" in line
+    assert "<summary>2 skipped</summary>" in line
+    assert "`hydra conformance --case lines.lost_flags claude" in line
 
 
 def test_markdown_says_that_all_is_as_expected() -> None:
-    said = conformance_markdown(document(replace(REPORT, cases=(case("a"),), changes=())))
-    assert said.startswith("### Hydra conformance: as expected\n")
+    line = conformance_markdown(document(replace(REPORT, cases=(case("a"),), changes=())))
+    assert line.startswith("### Hydra conformance: as expected\n")
 
 
 def test_markdown_in_a_cli_s_words_stays_text() -> None:
     hostile = "<img src=x> @ada #12 [a](https://evil.example) | `x` </summary>"
-    one = case(hostile, FAILED, differences=(hostile,))
-    told = replace(REPORT, cases=(one,), changes=(change("--x", hostile, text=hostile),))
-    page = rendered(conformance_markdown(document(told)))
+    item = case(hostile, FAILED, differences=(hostile,))
+    report = replace(REPORT, cases=(item,), changes=(change("--x", hostile, text=hostile),))
+    page = rendered(conformance_markdown(document(report)))
     assert_inert(page)
     assert page.whole.count(hostile) == 5  # the last in the command that tries it again
 
 
 def test_markdown_keeps_within_what_an_issue_takes() -> None:
     long = tuple(case(f"c{n}", FAILED, differences=("x" * 300,) * 60) for n in range(40))
-    said = conformance_markdown(document(replace(REPORT, cases=long)))
-    assert len(said) <= LIMIT
-    assert "left out for the length" in said
+    line = conformance_markdown(document(replace(REPORT, cases=long)))
+    assert len(line) <= LIMIT
+    assert "left out for the length" in line
 
 
 # --- JUnit ---------------------------------------------------------------------------------------
@@ -269,13 +275,13 @@ def test_junit_has_only_what_readers_agree_on() -> None:
 
 def test_junit_is_read_back_as_it_was_meant() -> None:
     tests = read_junit(conformance_junit(document()))
-    found = {one.id: one.status for one in tests.cases}
+    names = {test_case.id: test_case.status for test_case in tests.cases}
     # No two have one name; the network is one more.
-    assert len(found) == len(REPORT.cases) + len(REPORT.changes) + 1
+    assert len(names) == len(REPORT.cases) + len(REPORT.changes) + 1
     assert tests.remarks == ()
-    statuses = sorted(found.values())
+    statuses = sorted(names.values())
     assert statuses == ["failed"] * 2 + ["passed"] * 6 + ["skipped"] * 2
-    failing = {name.rpartition("::")[2] for name, status in found.items() if status == "failed"}
+    failing = {name.rpartition("::")[2] for name, status in names.items() if status == "failed"}
     assert failing == {"lines.lost_flags [2.1.330]", "help --json vanished"}
 
 
@@ -289,12 +295,18 @@ def test_junit_counts_and_tells() -> None:
     assert (root.get("tests"), root.get("failures")) == ("10", "2")
     assert suites["codex live"].get("skipped") == "2"
     assert suites["claude live"].get("timestamp") == "2026-11-18T11:06:40"
-    told = {one.get("name"): one.get("value") for one in suites["codex drift"].iter("property")}
-    assert told["version"] == "0.169.0"
-    assert (told["old"], told["new"], told["hydra"], told["platform"]) == (
+    lines = {
+        element.get("name"): element.get("value")
+        for element in suites["codex drift"].iter("property")
+    }
+    assert lines["version"] == "0.169.0"
+    assert (lines["old"], lines["new"], lines["hydra"], lines["platform"]) == (
         *("0.40.0", "0.169.0", "0.1.0", "linux"),
     )
-    toy = {one.get("name"): one.get("value") for one in suites["toy contract"].iter("property")}
+    toy = {
+        element.get("name"): element.get("value")
+        for element in suites["toy contract"].iter("property")
+    }
     assert toy["third_party"] == "true"
     failure = next(suites["claude contract"].iter("failure"))
     assert (failure.get("message"), failure.text) == (
@@ -303,10 +315,10 @@ def test_junit_counts_and_tells() -> None:
 
 
 def test_junit_holds_what_xml_cannot() -> None:
-    said = "a\x00b\x1b[31mc\ud800\ufffe]]>&<"
-    root = junit(replace(REPORT, cases=(case("x", FAILED, differences=(said,)),), changes=()))
+    line = "a\x00b\x1b[31mc\ud800\ufffe]]>&<"
+    root = junit(replace(REPORT, cases=(case("x", FAILED, differences=(line,)),), changes=()))
     failure = next(root.iter("failure"))
-    assert failure.text == clean(said, multiline=True)
+    assert failure.text == clean(line, multiline=True)
     assert "\x1b" not in (failure.text or "")
 
 
@@ -341,11 +353,11 @@ def test_progress_on_a_terminal_is_one_line_that_goes() -> None:
 
 
 def test_what_left_the_machine_is_a_failed_test_of_its_own() -> None:
-    def network(told: Network) -> ElementTree.Element:
-        root = ElementTree.fromstring(conformance_junit(document(replace(QUIET, network=told))))
-        found = root.find("testsuite[@name='network']/testcase")
-        assert found is not None
-        return found
+    def network(network: Network) -> ElementTree.Element:
+        root = ElementTree.fromstring(conformance_junit(document(replace(QUIET, network=network))))
+        element = root.find("testsuite[@name='network']/testcase")
+        assert element is not None
+        return element
 
     tried = network(Network(watched=True, packets=2, tried=("192.0.2.7:443 (TCP)",)))
     failure = tried.find("failure")

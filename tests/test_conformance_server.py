@@ -158,13 +158,13 @@ def test_claude_gets_the_turn_after_its_last_tool_result_however_often_it_asks()
     with serve(script(WRITE, {"say": "Done."})) as server:
         for _ in range(2):
             status, headers, raw = ask(server, "/v1/messages?beta=true", claude_body())
-            identifier, name, given = claude_tool(raw)
+            identifier, name, document = claude_tool(raw)
             assert (status, headers["content-type"]) == (200, "text/event-stream")
             assert name == "Write"
-            assert given == {"file_path": "/lane/shop/a-claude.txt", "content": "by claude\n"}
+            assert document == {"file_path": "/lane/shop/a-claude.txt", "content": "by claude\n"}
         _, _, raw = ask(server, "/v1/messages", claude_body(identifier))
-        said = [event["delta"].get("text", "") for event in events(raw) if "delta" in event]
-        assert "".join(said) == "Done."
+        documents = [event["delta"].get("text", "") for event in events(raw) if "delta" in event]
+        assert "".join(documents) == "Done."
         assert [event["type"] for event in events(raw)][-1] == "message_stop"
 
 
@@ -175,9 +175,9 @@ def test_codex_gets_the_same_script_as_code_for_its_exec_tool() -> None:
         assert (call["type"], call["name"]) == ("custom_tool_call", "exec")
         assert "*** Add File: a-codex.txt\\n+by codex\\n" in call["input"]
         _, _, raw = ask(server, "/v1/responses", codex_body(call["call_id"]))
-        thought, said = codex_items(raw)
+        thought, document = codex_items(raw)
         assert thought["summary"][0]["text"] == "Hm."
-        assert said["content"][0]["text"] == "Done."
+        assert document["content"][0]["text"] == "Done."
         assert events(raw)[-1]["response"]["usage"]["input_tokens"] == 1200
 
 
@@ -323,10 +323,14 @@ def test_requests_are_logged_without_keys(folder: Path) -> None:
         assert "task" in server.sent("claude")
         assert server.sent("codex") == ""
     [line] = log.read_text().splitlines()
-    kept = json.loads(line)
+    document = json.loads(line)
     assert KEY not in line + request.body + request.path + str(request.headers)
-    assert kept["headers"]["x-api-key"] == kept["headers"]["authorization"] == "[scrubbed]"
-    assert (kept["answer"], kept["place"], kept["body"]["model"]) == ("turn", 0, "claude-x")
+    assert document["headers"]["x-api-key"] == document["headers"]["authorization"] == "[scrubbed]"
+    assert (document["answer"], document["place"], document["body"]["model"]) == (
+        "turn",
+        0,
+        "claude-x",
+    )
 
 
 def test_it_runs_as_a_program_and_ends_on_sigterm(folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hydra.app.consulted import newest, notes, separated
+from hydra.race.recovery.review_records import newest, notes, separated
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -71,13 +71,13 @@ def compared(hydra: Hydra, *args: str) -> tuple[subprocess.CompletedProcess[str]
     return done, document
 
 
-def fenced(told: object) -> str:
-    return f"I looked at both.\n\n```json\n{json.dumps(told)}\n```\n"
+def fenced(value: object) -> str:
+    return f"I looked at both.\n\n```json\n{json.dumps(value)}\n```\n"
 
 
 def remark(letter: str, text: str, **more: object) -> dict[str, object]:
-    told = {"patch": letter, "path": "src/pager.py", "line": 2, "severity": "low", "text": text}
-    return {**told, **more}
+    document = {"patch": letter, "path": "src/pager.py", "line": 2, "severity": "low", "text": text}
+    return {**document, **more}
 
 
 def judged(document: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_a_review_adds_remarks_and_changes_no_rank(hydra: Hydra, agent: str) -> 
     assert before["notes"] == []
     record = json.loads((folder / "consult/1/answer.json").read_text())
     lanes = record["patches"]
-    assert [(one["lane"], one["reviewer"], one["text"]) for one in after["notes"]] == [
+    assert [(row["lane"], row["reviewer"], row["text"]) for row in after["notes"]] == [
         (lanes["B"], agent, f"line 2: Zero items give one page in {lanes['B']}."),
         (lanes["A"], agent, "Empty input is right here."),
         (
@@ -132,10 +132,10 @@ def test_a_review_adds_remarks_and_changes_no_rank(hydra: Hydra, agent: str) -> 
     assert record["usage"]["input_tokens"] == 5200
     assert fingerprint(hydra.repo) == users
     assert git(folder / "patches.git", "for-each-ref") == refs
-    kept = folder / "consult/1"
-    assert (kept / "lanes" / agent / "raw.jsonl").stat().st_size > 5000
-    assert json.loads((kept / "manifest.json").read_text())["run"] == f"{folder.name}.1"
-    lines = (kept / "events.jsonl").read_text().splitlines()
+    path = folder / "consult/1"
+    assert (path / "lanes" / agent / "raw.jsonl").stat().st_size > 5000
+    assert json.loads((path / "manifest.json").read_text())["run"] == f"{folder.name}.1"
+    lines = (path / "events.jsonl").read_text().splitlines()
     kinds = [json.loads(line)["kind"] for line in lines]
     assert (kinds[0], kinds[-1]) == ("run_started", "run_ended")
     table = hydra.run("compare").stdout
@@ -169,14 +169,14 @@ def test_it_is_asked_read_only_and_sees_no_names(hydra: Hydra, agent: str) -> No
     done, _ = compared(hydra, "--review", agent)
     assert done.returncode == 0, done.stderr
     assert "remark" not in done.stderr
-    call = next(it for it in calls.so_far() if ASKED in str(it["stdin"]))
+    call = next(row for row in calls.so_far() if ASKED in str(row["stdin"]))
     prompt, argv = str(call["stdin"]), list(call["argv"])  # type: ignore[call-overload]
     calls.close()
     flag, mode = {"claude": ("--permission-mode", "plan"), "codex": ("--sandbox", "read-only")}[
         agent
     ]
-    told = [word.removeprefix(f"{flag}=") for word in argv]
-    assert mode in told
+    documents = [document.removeprefix(f"{flag}=") for document in argv]
+    assert mode in documents
     assert "bypass" not in " ".join(argv)
     for name in ("claude", "codex", "Claude Code", "OpenAI", "hydra@localhost"):
         assert name not in prompt
@@ -321,19 +321,19 @@ def test_who_cannot_be_asked(hydra: Hydra) -> None:
         done = hydra.run("compare", *args)
         return done.returncode, done.stderr
 
-    code, said = refused("--review", "cluade")
-    assert (code, "did you mean claude?" in said) == (2, True)
-    code, said = refused("--separate", "cursor-agent")
-    assert (code, "--allow-experimental-adapters" in said) == (2, True)
-    code, said = refused("--review", "2xclaude")
-    assert (code, "one agent is asked, once" in said) == (2, True)
-    code, said = refused("--review", "cursor-agent", "--allow-experimental-adapters")
-    assert (code, "cursor-agent is not ready: " in said) == (4, True)
-    code, said = refused("--budget", "1m")
-    assert (code, "--budget is for --review and --separate" in said) == (2, True)
+    code, text = refused("--review", "cluade")
+    assert (code, "did you mean claude?" in text) == (2, True)
+    code, text = refused("--separate", "cursor-agent")
+    assert (code, "--allow-experimental-adapters" in text) == (2, True)
+    code, text = refused("--review", "2xclaude")
+    assert (code, "one agent is asked, once" in text) == (2, True)
+    code, text = refused("--review", "cursor-agent", "--allow-experimental-adapters")
+    assert (code, "cursor-agent is not ready: " in text) == (4, True)
+    code, text = refused("--budget", "1m")
+    assert (code, "--budget is for --review and --separate" in text) == (2, True)
     del hydra.path[:]
-    code, said = refused("--review", "claude")
-    assert (code, "claude is not ready: " in said) == (4, True)
+    code, text = refused("--review", "claude")
+    assert (code, "claude is not ready: " in text) == (4, True)
     assert not (folder / "consult").exists()
 
 
@@ -378,7 +378,7 @@ def with_path(path: str, text: str) -> str:
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])
-def test_tests_that_tell_the_leading_patches_apart(hydra: Hydra, agent: str) -> None:
+def test_tests_that_tell_patches_apart(hydra: Hydra, agent: str) -> None:
     agents(hydra, [fakes.say("Here.\n" + with_path("test_apart.py", APART)), fakes.finish()])
     folder = raced(hydra)
     users, refs = fingerprint(hydra.repo), git(folder / "patches.git", "for-each-ref")
@@ -386,30 +386,87 @@ def test_tests_that_tell_the_leading_patches_apart(hydra: Hydra, agent: str) -> 
     done, document = compared(hydra, "--separate", agent)
 
     assert done.returncode == 0, done.stderr
-    assert f"1 of 2 tests of {agent}'s tell the leading patches apart" in done.stderr
-    found = separated(folder)
-    assert found is not None
-    assert document["separated"] == found
+    text = f"1 of 2 tests that {agent} was asked for tells patches apart"
+    assert text in done.stderr
+    data = separated(folder)
+    assert data is not None
+    assert document["separated"] == data
     split = "test_apart.Apart.test_no_items_need_no_page"
-    assert [(one["id"], one["counts"], one["why"]) for one in found["tests"]] == [
-        ("test_apart.Apart.test_a_rest_needs_a_page", False, "it passes on every patch"),
+    assert [(row["id"], row["counts"], row["why"]) for row in data["tests"]] == [
+        (
+            "test_apart.Apart.test_a_rest_needs_a_page",
+            False,
+            "it passes on every patch that was tried",
+        ),
         (split, True, ""),
     ]
-    counting = found["tests"][1]
+    counting = data["tests"][1]
     assert counting["cells"] == {"claude": "passed", "codex": "failed"}
     assert (counting["base"], counting["path"]) == ("passed", "test_apart.py")
-    (shown,) = found["shown"]
+    (shown,) = data["shown"]
     assert shown["source"].startswith("def test_no_items_need_no_page(self):")
     assert shown["gives"]["claude"] == "passed"
     assert "AssertionError: 1 != 0" in shown["gives"]["codex"]
-    assert found["separates"] is True
+    assert data["separates"] is True
     assert fingerprint(hydra.repo) == users
     assert git(folder / "patches.git", "for-each-ref") == refs
     table = hydra.run("compare").stdout
+    assert f"\n{text}\n" in table
+    page = hydra.scratch / "page.html"
+    hydra.run("compare", "--html", str(page))
+    assert f'"separated":"{text}"' in page.read_text()
     assert "self.assertEqual(pages(0, 2), 0)" in table
     assert "AssertionError: 1 != 0" in table
     # The race's own rounds are as they were.
     assert [path.name for path in (folder / "checks").iterdir()] == ["1"]
+
+
+LONGER = """\
+def pages(n, size):
+    full = n // size
+    rest = n % size
+    return full + (rest > 0)
+"""
+
+
+def test_a_patch_that_is_behind_the_leaders_is_tried_too(hydra: Hydra) -> None:
+    """Both leaders fail the one test that tells, and a third patch, behind them by its size,
+    passes it."""
+    texts = (NEVER_ZERO, "def pages(n, size):\n    return max(1, -(-n // size))\n", LONGER)
+    lanes = [
+        (f"--model\nl{number}\n", [fakes.edit("src/pager.py", text), DONE])
+        for number, text in enumerate(texts)
+    ]
+    answer = [fakes.finish(with_path("test_apart.py", APART))]
+    hydra.agent("claude", [DONE], cases=[(ASKED, answer), *lanes], checks_options=False)
+    folder = raced(hydra, *(term for number in range(3) for term in ("-a", f"claude:l{number}")))
+    _, before = compared(hydra)
+    assert [lane["rank"] for lane in before["lanes"] if lane["lane"] == "claude-l2"] == [3]
+    ends = {"claude-l0": "failed", "claude-l1": "failed"}
+
+    hydra.extra["HYDRA_TRIAL_RUNS"] = "6"
+    done, _ = compared(hydra, "--separate", "claude")
+
+    assert "claude-l2 was not tried, by judge.trial_runs" in done.stderr
+    document = separated(folder)
+    assert document is not None
+    (row,) = [row for row in document["tests"] if row["id"].endswith("no_items_need_no_page")]
+    assert (row["cells"], row["counts"]) == (ends, False)
+    assert row["why"] == ("unknown: it fails on every patch that was tried, and claude-l2 was not")
+
+    del hydra.extra["HYDRA_TRIAL_RUNS"]
+    _, after = compared(hydra, "--separate", "claude")
+
+    assert [(row["id"], row["cells"]) for row in after["separated"]["tests"] if row["counts"]] == [
+        ("test_apart.Apart.test_no_items_need_no_page", {**ends, "claude-l2": "passed"})
+    ]
+    assert after["top"] == "claude-l2"
+    assert "of the tests that a model was asked for, it fails fewer than" in after["says"]
+    assert after["confidence"]["share"] is None
+    (row,) = [row for row in after["cross"] if row["author"] == "asked of claude"]
+    assert row["base"] == "passed"
+    (first,) = [lane for lane in after["lanes"] if lane["lane"] == "claude-l0"]
+    assert "fails the 1 new test that claude was asked for" in str(first["reasons"])
 
 
 @pytest.mark.full
@@ -447,12 +504,12 @@ class NotOnTheBase(unittest.TestCase):
         "its file conftest.py is not tried: it is no test by its name and place",
     ):
         assert sentence in done.stderr
-    found = separated(folder)
-    assert found is not None
-    assert [file["path"] for file in found["files"]] == ["test_chance.py"]
-    ends = {one["id"].rpartition(".")[2]: one["why"] for one in found["tests"]}
-    assert ends["test_a_name_of_one_patch"] == "it fails on every patch"
-    assert found["separates"] is bool([one for one in found["tests"] if one["counts"]])
+    data = separated(folder)
+    assert data is not None
+    assert [file["path"] for file in data["files"]] == ["test_chance.py"]
+    ends = {row["id"].rpartition(".")[2]: row["why"] for row in data["tests"]}
+    assert ends["test_a_name_of_one_patch"] == "it fails on every patch that was tried"
+    assert data["separates"] is bool([row for row in data["tests"] if row["counts"]])
     assert document["separated"]["warnings"]
 
 
@@ -475,12 +532,12 @@ def test_without_tests_the_verdict_is_shown_all_the_same(
 
 
 @pytest.mark.full
-def test_with_one_leading_group_nobody_is_asked(hydra: Hydra) -> None:
+def test_of_one_patch_nobody_is_asked(hydra: Hydra) -> None:
     agents(hydra, [DONE], codex=CEILING)
     folder = raced(hydra)
     done, document = compared(hydra, "--separate", "claude")
     assert done.returncode == document["exit_code"] == 0
-    assert "nothing to tell apart" in done.stderr
+    assert "nothing to tell apart: all patches are the same" in done.stderr
     assert not (folder / "consult").exists()
 
 
@@ -528,10 +585,10 @@ def test_a_signal_while_its_tests_run_keeps_nothing(hydra: Hydra) -> None:
 
 @pytest.fixture
 def recorded(scratch: Path) -> Callable[[str, object], Path]:
-    def write(name: str, told: object) -> Path:
+    def write(name: str, value: object) -> Path:
         folder = scratch / "run" / "consult" / "1"
         folder.mkdir(parents=True, exist_ok=True)
-        text = told if isinstance(told, str) else json.dumps(told)
+        text = value if isinstance(value, str) else json.dumps(value)
         (folder / name).write_text(text)
         return scratch / "run"
 
@@ -539,7 +596,7 @@ def recorded(scratch: Path) -> Callable[[str, object], Path]:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "value",
     [
         "",
         "[" * 100_000,
@@ -551,10 +608,10 @@ def recorded(scratch: Path) -> Callable[[str, object], Path]:
     ],
 )
 def test_a_damaged_record_says_nothing(
-    recorded: Callable[[str, object], Path], told: object
+    recorded: Callable[[str, object], Path], value: object
 ) -> None:
-    recorded("answer.json", told)
-    folder = recorded("separated.json", told)
+    recorded("answer.json", value)
+    folder = recorded("separated.json", value)
     assert notes(folder) == ()
     assert separated(folder) is None
     assert notes(folder / "nowhere") == ()

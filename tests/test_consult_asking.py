@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydra.checks.results import TestCase, Tests
-from hydra.judge.asking import excerpts, newtests, prompts
-from hydra.judge.asking.answers import REMARKS, TEXT, Said, blocks, remarks
-from hydra.judge.asking.apart import Twice, rows
-from hydra.judge.asking.leading import GROUPS, leading
-from hydra.judge.asking.newtests import FILES, KIB, NewTest, Places
-from hydra.judge.asking.unnamed import LINE, cut, scrub, unnamed
-from hydra.reporters.separated import separated
-from hydra.reporters.text import width
+from hydra.commands.review import excerpts, prompts, test_files
+from hydra.commands.review.anonymize import LINE, cut, scrub, unnamed
+from hydra.commands.review.answers import REMARKS, TEXT, ReviewRemark, blocks, remarks
+from hydra.commands.review.groups import Groups, mergeable, nothing
+from hydra.commands.review.results import Twice, rows
+from hydra.commands.review.test_files import FILES, KIB, NewTest, Places
+from hydra.report.compare import separated
+from hydra.report.text import width
 
 
 def diff(path: str, line: str) -> str:
@@ -47,8 +47,8 @@ def test_another_run_may_put_them_in_another_order() -> None:
 
 
 def test_what_tells_who_made_it_is_gone_and_paths_are_known_again() -> None:
-    told = {"claude": diff("by-claude.txt", "Claude Code (opus-4) was here; claude_tools stays")}
-    shown = unnamed("r", told, ["claude", "Claude Code", "opus-4"])
+    values = {"claude": diff("by-claude.txt", "Claude Code (opus-4) was here; claude_tools stays")}
+    shown = unnamed("r", values, ["claude", "Claude Code", "opus-4"])
     (text,) = shown.texts.values()
     assert "Claude Code" not in text
     assert "by-claude" not in text
@@ -96,22 +96,22 @@ def test_a_patch_cannot_close_its_own_block() -> None:
 
 def test_the_prompts_hold_the_task_the_patches_and_the_form() -> None:
     review = prompts.review("Fix it", SHOWN)
-    apart = prompts.separate("Fix it", SHOWN, ["pytest -q"], ["tests/test_a.py"])
-    for prompt in (review, apart):
+    line = prompts.separate("Fix it", SHOWN, ["pytest -q"], ["tests/test_a.py"])
+    for prompt in (review, line):
         assert "Fix it" in prompt
         assert all(text in prompt for text in SHOWN.texts.values())
         assert "claude" not in prompt
         assert "codex" not in prompt
     assert '"severity"' in review
-    assert "path: tests/test_apart.py" in apart
-    assert "`pytest -q`" in apart
+    assert "path: tests/test_apart.py" in line
+    assert "`pytest -q`" in line
 
 
 # Remarks
 
 
-def fenced(told: object, word: str = "json") -> str:
-    return f"Here it is.\n\n```{word}\n{json.dumps(told)}\n```\nThat is all."
+def fenced(value: object, term: str = "json") -> str:
+    return f"Here it is.\n\n```{term}\n{json.dumps(value)}\n```\nThat is all."
 
 
 def of(letter: str) -> str:
@@ -125,7 +125,7 @@ REMARK: Mapping[str, Any] = {
     "severity": "high",
     "text": "It fails for 0.",
 }
-READ = Said(lane=of("A"), text="It fails for 0.", path="src/a.py", line=3, severity="high")
+READ = ReviewRemark(lane=of("A"), text="It fails for 0.", path="src/a.py", line=3, severity="high")
 
 
 @pytest.mark.parametrize(
@@ -155,16 +155,16 @@ def test_no_remarks_is_an_answer() -> None:
 
 @pytest.mark.parametrize("answer", ["", "All fine!", "```json\n{\n```", fenced([1, 2]), "[" * 9000])
 def test_garbage_is_one_warning_and_nothing_else(answer: str) -> None:
-    said, warning = remarks([answer], SHOWN)
-    assert said == ()
+    notes, warning = remarks([answer], SHOWN)
+    assert notes == ()
     assert warning == "what it answered is no list of remarks, so there are none of it"
 
 
 def test_too_many_and_too_long_are_cut_and_said() -> None:
     many = [{**REMARK, "text": f"{n} " + "x" * 1000} for n in range(REMARKS + 5)]
-    said, warning = remarks([fenced(many)], SHOWN)
-    assert len(said) == REMARKS
-    assert max(len(one.text) for one in said) == TEXT
+    notes, warning = remarks([fenced(many)], SHOWN)
+    assert len(notes) == REMARKS
+    assert max(len(remark.text) for remark in notes) == TEXT
     assert warning == "5 remarks over 20 a patch were left out"
 
 
@@ -176,12 +176,12 @@ def test_what_is_not_in_the_form_is_left_out_or_emptied() -> None:
         {**REMARK, "path": "../../etc/passwd", "line": True, "severity": "doom"},
         {**REMARK, "line": -1, "text": "See\n\tpatch B: \ud800"},
     ]
-    said, warning = remarks([fenced(odd)], SHOWN)
-    assert [(one.path, one.line, one.severity) for one in said] == [
+    notes, warning = remarks([fenced(odd)], SHOWN)
+    assert [(remark.path, remark.line, remark.severity) for remark in notes] == [
         ("", None, ""),
         ("src/a.py", None, "high"),
     ]
-    assert said[1].text == f"See {of('B')}: \ufffd"
+    assert notes[1].text == f"See {of('B')}: \ufffd"
     assert warning == "3 of its remarks could not be read"
 
 
@@ -198,19 +198,19 @@ JSON = st.recursive(SIMPLE, nested, max_leaves=20)
 
 @given(JSON, st.text(max_size=50))
 def test_whatever_json_a_reviewer_writes_it_is_read(told: object, around: str) -> None:
-    said, warning = remarks([f"{around}\n{fenced(told)}\n{around}"], SHOWN)
+    notes, warning = remarks([f"{around}\n{fenced(told)}\n{around}"], SHOWN)
     assert isinstance(warning, str)
-    for one in said:
-        assert one.lane in PATCHES
-        assert 0 < len(one.text) <= TEXT
-        json.dumps(one.text).encode()
+    for remark in notes:
+        assert remark.lane in PATCHES
+        assert 0 < len(remark.text) <= TEXT
+        json.dumps(remark.text).encode()
 
 
 @given(st.text(alphabet='`~ \n[]{}"a:pth=/.', max_size=200))
 def test_whatever_fences_there_are_an_answer_is_read(answer: str) -> None:
     list(blocks(answer))
     remarks([answer], SHOWN)
-    newtests.read([answer], NOTHING, frozenset())
+    test_files.read([answer], NOTHING, frozenset())
 
 
 # Test files
@@ -232,13 +232,13 @@ NOTHING = Places.of([])
     ],
 )
 def test_a_file_is_found_by_its_path_line(answer: str) -> None:
-    (one,), said = newtests.read([answer], THERE, BASE)
-    assert (one.path, one.text, said) == ("tests/test_new.py", "assert 1\n", ())
+    (test,), lines = test_files.read([answer], THERE, BASE)
+    assert (test.path, test.text, lines) == ("tests/test_new.py", "assert 1\n", ())
 
 
 def test_a_path_in_the_first_line_of_the_block_counts_too() -> None:
-    (one,), _ = newtests.read(["```\n# path: tests/test_new.py\nassert 1\n```"], THERE, BASE)
-    assert one == NewTest("tests/test_new.py", "# path: tests/test_new.py\nassert 1\n")
+    (test,), _ = test_files.read(["```\n# path: tests/test_new.py\nassert 1\n```"], THERE, BASE)
+    assert test == NewTest("tests/test_new.py", "# path: tests/test_new.py\nassert 1\n")
 
 
 @pytest.mark.parametrize(
@@ -268,32 +268,32 @@ def test_a_path_in_the_first_line_of_the_block_counts_too() -> None:
     ],
 )
 def test_where_a_new_test_may_stand(path: str, why: str) -> None:
-    told = newtests.refused(NewTest(path, "assert 1\n"), THERE, BASE)
-    assert (why in told) if why else told == ""
+    text = test_files.refused(NewTest(path, "assert 1\n"), THERE, BASE)
+    assert (why in text) if why else text == ""
 
 
 def test_it_must_be_plain_text_of_a_size() -> None:
     place = "tests/test_x.py"
-    assert "over 32 KiB" in newtests.refused(NewTest(place, "x" * (KIB * 1024 + 1)), THERE, BASE)
+    assert "over 32 KiB" in test_files.refused(NewTest(place, "x" * (KIB * 1024 + 1)), THERE, BASE)
     for text in ("\0", "\ud800", "\ufffd"):
-        assert newtests.refused(NewTest(place, text), THERE, BASE) == "it is no plain text"
+        assert test_files.refused(NewTest(place, text), THERE, BASE) == "it is no plain text"
 
 
 def test_a_repository_without_tests_takes_one_by_its_name() -> None:
-    assert newtests.refused(NewTest("test_x.py", "x"), Places.of([{"a.py"}]), {"a.py"}) == ""
+    assert test_files.refused(NewTest("test_x.py", "x"), Places.of([{"a.py"}]), {"a.py"}) == ""
 
 
 def test_no_more_than_a_few_and_none_twice() -> None:
     names = [f"tests/test_{n}.py" for n in (*range(FILES + 1), 0)]
     answer = "\n".join(f"path: {name}\n```\nassert {name!r}\n```" for name in names)
-    kept, said = newtests.read([answer], THERE, BASE)
-    assert len(kept) == FILES
-    assert [one.split(": ")[1] for one in said] == ["there are more than 5", "it comes twice"]
+    tests, lines = test_files.read([answer], THERE, BASE)
+    assert len(tests) == FILES
+    assert [name.split(": ")[1] for name in lines] == ["there are more than 5", "it comes twice"]
 
 
 @given(st.text(max_size=60))
 def test_no_path_leads_out_of_the_folders_of_tests(path: str) -> None:
-    if newtests.refused(NewTest(path, "x"), THERE, BASE) == "":
+    if test_files.refused(NewTest(path, "x"), THERE, BASE) == "":
         parts = path.split("/")
         assert ".." not in parts
         assert parts[0] == "tests"
@@ -305,7 +305,7 @@ def test_no_path_leads_out_of_the_folders_of_tests(path: str) -> None:
 
 def ran(*ended: str) -> Tests:
     """`ended` are "id status"."""
-    cases = [TestCase(*one.split()) for one in ended]  # type: ignore[arg-type]
+    cases = [TestCase(*name.split()) for name in ended]  # type: ignore[arg-type]
     return Tests(source="text", cases=tuple(cases))
 
 
@@ -317,14 +317,14 @@ def test_a_test_counts_that_runs_on_the_base_and_splits_the_groups() -> None:
     base = twice("old passed", "t::split failed", "t::same passed", "t::bad failed")
     a = twice("old passed", "t::split passed", "t::same passed", "t::bad failed", "a::own passed")
     b = twice("old passed", "t::split failed", "t::same passed", "t::bad failed")
-    found = {row.id: row for row in rows("py", base, {"A": a, "B": b}, {"old", "a::own"})}
-    assert {id: row.why for id, row in found.items()} == {
+    result_rows = {row.id: row for row in rows("py", base, {"A": a, "B": b}, {"old", "a::own"})}
+    assert {id: row.why for id, row in result_rows.items()} == {
         "t::split": "",
-        "t::same": "it passes on every patch",
-        "t::bad": "it fails on every patch",
+        "t::same": "it passes on every patch that was tried",
+        "t::bad": "it fails on every patch that was tried",
     }
-    assert found["t::split"].cells == {"A": "passed", "B": "failed"}
-    assert found["t::split"].base == "failed"
+    assert result_rows["t::split"].cells == {"A": "passed", "B": "failed"}
+    assert result_rows["t::split"].base == "failed"
 
 
 def test_what_does_not_end_the_same_counts_nothing() -> None:
@@ -347,7 +347,22 @@ def test_what_does_not_run_on_the_base_counts_nothing() -> None:
     assert row.why == "it does not run on every patch"
 
 
-# Who leads
+def test_what_fails_on_all_that_were_tried_is_unknown_where_others_were_not() -> None:
+    base = twice("t::bad failed", "t::same failed", "t::split failed")
+    a = twice("t::bad failed", "t::same passed", "t::split passed")
+    b = twice("t::bad failed", "t::same passed", "t::split failed")
+    result_rows = {row.id: row for row in rows("py", base, {"A": a, "B": b}, (), ("c", "d"))}
+    assert {id: row.why for id, row in result_rows.items()} == {
+        "t::bad": "unknown: it fails on every patch that was tried, and c and d were not",
+        "t::same": "unknown: it passes on every patch that was tried, and c and d were not",
+        "t::split": "",
+    }
+    (row,) = rows("py", twice("t failed"), {"A": twice("t failed")}, (), ("c",))
+    assert row.why == "unknown: it fails on every patch that was tried, and c was not"
+    assert rows("py", base, {}, (), ("c", "d")) == ()
+
+
+# Who is told apart
 
 
 def verdict(*lanes: tuple[str, int | None, bool], groups: object = ()) -> dict[str, Any]:
@@ -359,22 +374,35 @@ def same(kind: str, *lanes: str) -> dict[str, Any]:
     return {"kind": kind, "lanes": list(lanes)}
 
 
-def test_the_leading_groups() -> None:
-    assert leading(verdict(("a", 1, True), ("b", 1, True), ("c", 3, True))) == (("a",), ("b",))
-    assert leading(verdict(("a", 1, True), ("b", 2, True), ("c", 3, True))) == (("a",), ("b",))
-    held = same("equivalent", "a", "b")
-    assert leading(verdict(("a", 1, True), ("b", 2, True), ("c", 3, True), groups=[held])) == (
-        ("a", "b"),
-        ("c",),
-    )
-    assert leading(verdict(("a", 1, True), ("b", 1, True), groups=[held])) == (("a", "b"),)
+def test_the_groups_that_are_told_apart() -> None:
+    three = (("a", 1, True), ("b", 1, True), ("c", 3, True))
+    assert mergeable(verdict(*three)) == (("a",), ("b",), ("c",))
+    # One leader, and what is behind it.
+    assert mergeable(verdict(("a", 1, True), ("b", 2, True))) == (("a",), ("b",))
+    document = same("equivalent", "a", "c")
+    assert mergeable(verdict(*three, groups=[document])) == (("a", "c"), ("b",))
+    document = same("identical", "a", "b")
+    assert mergeable(verdict(("a", 1, True), ("b", 1, True), groups=[document])) == (("a", "b"),)
     alike = same("alike", "a", "b")
-    assert leading(verdict(("a", 1, True), ("b", 1, True), groups=[alike])) == (("a",), ("b",))
-    assert leading(verdict(("a", 1, True), ("b", 2, False))) == (("a",),)
-    assert leading(verdict(("a", 1, False), ("b", 2, False))) == (("a",), ("b",))
-    assert leading(verdict(("a", None, False))) == ()
-    many = verdict(*((f"l{n}", 1, True) for n in range(20)))
-    assert len(leading(many)) == GROUPS
+    assert mergeable(verdict(("a", 1, True), ("b", 1, True), groups=[alike])) == (("a",), ("b",))
+    assert mergeable(verdict(("a", 1, True), ("b", 2, False))) == (("a",),)
+    assert mergeable(verdict(("a", 1, False), ("b", 2, False))) == (("a",), ("b",))
+    assert mergeable(verdict(("a", None, False))) == ()
+    assert len(mergeable(verdict(*((f"l{n}", 1, True) for n in range(20))))) == 20
+
+
+@pytest.mark.parametrize(
+    ("groups", "all", "says"),
+    [
+        ((), 0, "no lane left a patch"),
+        ((("a",),), 1, "there is one patch"),
+        ((("a", "b"),), 2, "all patches are the same"),
+        ((("a",),), 2, "a is the only one that is mergeable"),
+        ((("a", "b"),), 3, "a and b are one patch, and no other is mergeable"),
+    ],
+)
+def test_why_nobody_is_asked(groups: Groups, all: int, says: str) -> None:
+    assert nothing(groups, all=all) == f"there is nothing to tell apart: {says}"
 
 
 # What is shown
@@ -438,9 +466,9 @@ JEST = """\
     ],
 )
 def test_what_a_patch_gives(output: str, id: str, first: str, without: str) -> None:
-    told = excerpts.gives(output, id)
-    assert first in told
-    assert without not in told
+    text = excerpts.gives(output, id)
+    assert first in text
+    assert without not in text
 
 
 def test_the_source_of_a_test() -> None:
@@ -448,8 +476,8 @@ def test_the_source_of_a_test() -> None:
         "import x\n\n\nclass A:\n    def test_zero(self):\n        assert 1\n\n        assert 2\n\n"
     )
     text += "    def test_b(self):\n        pass\n"
-    found = excerpts.source([text], "tests/test_a.py::A::test_zero[1-2]")
-    assert found == "def test_zero(self):\n    assert 1\n\n    assert 2"
+    line = excerpts.source([text], "tests/test_a.py::A::test_zero[1-2]")
+    assert line == "def test_zero(self):\n    assert 1\n\n    assert 2"
     script = 'test("rounds up", () => {\n  expect(1);\n});\ntest("b", () => {});\n'
     assert excerpts.source([script], "pages \u203a rounds up") == script.split('test("b')[0].strip()
     assert excerpts.source([script], "missing") == ""
@@ -465,20 +493,20 @@ HOSTILE = "\x1b]52;c;ZXZpbA==\x07\u202eevil\x00</script>"
 
 
 def test_what_is_shown_is_harmless_and_fits() -> None:
-    told = {
+    mapping = {
         "agent": HOSTILE,
         "tests": [{"id": HOSTILE}, {"id": "b"}],
         "shown": [
             {"id": HOSTILE, "source": f"{HOSTILE}\n" * 99, "gives": {HOSTILE: HOSTILE, "b": ""}}
         ],
     }
-    lines = separated({"separated": told}, 60)
-    assert lines[0].startswith("1 of 2 tests of ")
+    lines = separated({"separated": mapping}, 60)
+    assert lines[0].startswith("1 of 2 tests that ")
     assert len(lines) < 40
     assert all(line.isprintable() and width(line) <= 60 for line in lines[1:])
     assert "evil" in "".join(lines)
 
 
-@pytest.mark.parametrize("told", [None, {}, [], {"tests": 1}, {"tests": [{}]}, {"shown": [{}]}])
-def test_whatever_is_recorded_is_shown(told: object) -> None:
-    assert len(separated({"separated": told}, None)) <= 1
+@pytest.mark.parametrize("value", [None, {}, [], {"tests": 1}, {"tests": [{}]}, {"shown": [{}]}])
+def test_whatever_is_recorded_is_shown(value: object) -> None:
+    assert len(separated({"separated": value}, None)) <= 1

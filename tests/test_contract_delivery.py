@@ -14,13 +14,13 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.contract import PROTOCOLS
-from hydra.adapters.shape import problem
-from hydra.conformance.contract import delivery, posing, suite
+from hydra.adapters.plugins import problem
+from hydra.conformance.contract import delivery, fake_agent, suite
 from hydra.conformance.contract.outcomes import prompt_for
 from hydra.conformance.contract.prompts import MARK, PROMPTS
 from hydra.conformance.contract.requests import PROMPT
-from hydra.conformance.contract.subject import Subject
-from hydra.model import BuiltCommand
+from hydra.conformance.contract.subject import ContractSubject
+from hydra.records import BuiltCommand
 
 DESCRIPTOR = registry.get("codex").descriptor
 FILE = replace(DESCRIPTOR, protocol="file")
@@ -42,9 +42,9 @@ def filed(text: str, path: Path = HOME / "task", **changes: Any) -> BuiltCommand
 def test_each_way_carries_every_prompt(prompt: str) -> None:
     assert list(delivery.unlike(FILE, prompt, PROMPT, filed(prompt), filed(PROMPT))) == []
     plain, built = command("--ask=" + PROMPT), command("--ask=" + prompt)
-    told = list(delivery.unlike(ARGV, prompt, PROMPT, built, plain))
+    lines = list(delivery.unlike(ARGV, prompt, PROMPT, built, plain))
     fits = delivery.fits(prompt.encode("utf-8", "surrogateescape"))
-    assert told == ([] if fits else ["can be no word of a line, and is not refused"])
+    assert lines == ([] if fits else ["can be no word of a line, and is not refused"])
     stdin = replace(plain, args=(), stdin=prompt.encode("utf-8", "surrogateescape"))
     before = replace(plain, args=(), stdin=PROMPT.encode())
     assert list(delivery.unlike(DESCRIPTOR, prompt, PROMPT, stdin, before)) == []
@@ -102,8 +102,8 @@ def test_what_a_program_tells_is_held_against_the_way_that_was_named() -> None:
         "argv": (ARGV, told(argv=["--ask=" + prompt])),
         "acp": (acp, told(stdin=[5, "?"], heard=[whole])),
     }
-    for name, (descriptor, found) in arrived.items():
-        assert list(delivery.arrived(descriptor, prompt, MARK, found)) == [], name
+    for name, (descriptor, document) in arrived.items():
+        assert list(delivery.arrived(descriptor, prompt, MARK, document)) == [], name
         for other, (_, wrong) in arrived.items():
             if other != name:
                 assert list(delivery.arrived(descriptor, prompt, MARK, wrong)), (name, other)
@@ -112,8 +112,8 @@ def test_what_a_program_tells_is_held_against_the_way_that_was_named() -> None:
 
 
 def test_a_prompt_on_a_line_is_one_that_fits_there() -> None:
-    hermes = Subject(registry.get("hermes"), Path("/nowhere"))
-    codex = Subject(registry.get("codex"), Path("/nowhere"))
+    hermes = ContractSubject(registry.get("hermes"), Path("/nowhere"))
+    codex = ContractSubject(registry.get("codex"), Path("/nowhere"))
     assert delivery.fits(prompt_for([hermes]).encode())
     assert not delivery.fits(prompt_for([codex]).encode())
 
@@ -124,7 +124,7 @@ def test_a_protocol_that_nobody_knows_is_refused() -> None:
         key = detect = capabilities = build_command = parser = staticmethod(lambda: "codex")
 
     assert "protocol is 'pigeon'" in problem(Told(), "codex")
-    subject = Subject(Told(), Path("/nowhere"))  # type: ignore[arg-type]
+    subject = ContractSubject(Told(), Path("/nowhere"))  # type: ignore[arg-type]
     (case,) = suite.run(subject, only=("descriptor.names",), races=False)
     assert f"not one of {', '.join(PROTOCOLS)}" in "\n".join(case.differences)
 
@@ -145,17 +145,22 @@ def test_the_program_that_poses_hears_a_conversation(scratch: Path) -> None:
         "touch": str(scratch / "told.json"),
     }
     (scratch / "script.json").write_text(json.dumps(script))
-    words = [sys.executable, str(posing._DRIVER), str(scratch / "script.json"), f"--used={side}"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as agent:
+    terms = [
+        sys.executable,
+        str(fake_agent._DRIVER),
+        str(scratch / "script.json"),
+        f"--used={side}",
+    ]
+    with subprocess.Popen(terms, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as agent:
         assert agent.stdin is not None
         assert agent.stdout is not None
         for number, line in enumerate([lines[:1], lines[1:]]):
-            asked = json.dumps({"id": number, "method": "m", "params": [{"text": LONG}]})
-            agent.stdin.write(asked.encode() + b"\n")
+            request = json.dumps({"id": number, "method": "m", "params": [{"text": LONG}]})
+            agent.stdin.write(request.encode() + b"\n")
             agent.stdin.flush()
             assert [json.loads(agent.stdout.readline()) for _ in line] == line
         agent.stdin.close()
         assert agent.wait(20) == 0
-    heard = json.loads((scratch / "told.json").read_text())["heard"]
-    assert heard == [[len(LONG), hashlib.sha256(LONG.encode()).hexdigest()]] * 2
+    document = json.loads((scratch / "told.json").read_text())["heard"]
+    assert document == [[len(LONG), hashlib.sha256(LONG.encode()).hexdigest()]] * 2
     assert side.read_text() == "{}"

@@ -11,6 +11,7 @@ import pytest
 from tests.support import adapter_mutations, mutation_sites
 
 
+@pytest.mark.slow
 def test_every_change_is_one_that_python_can_read() -> None:
     every = mutation_sites.every()
     names = [mutation.name for mutation in every]
@@ -46,14 +47,14 @@ def test_a_change_that_nothing_shows_is_told(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_suite_that_fails_anyway_notices_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = next(m for m in mutation_sites.mutations("flags.py") if "True" in m.name)
+    broken = next(m for m in mutation_sites.mutations("command_line.py") if "True" in m.name)
     monkeypatch.setattr(adapter_mutations, "NOTHING", broken)
     assert adapter_mutations.main(["--count", "1"]) == 2
     assert "fails on unchanged code" in capsys.readouterr().out
 
 
 def test_the_command_lists_what_it_would_do() -> None:
-    words = [sys.executable, "-m", "tests.support.adapter_mutations", "--list", "--seed", "3"]
-    done = subprocess.run(words, cwd=mutation_sites.ROOT, capture_output=True, text=True)
+    terms = [sys.executable, "-m", "tests.support.adapter_mutations", "--list", "--seed", "3"]
+    done = subprocess.run(terms, cwd=mutation_sites.ROOT, capture_output=True, text=True)
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 50

@@ -149,8 +149,8 @@ def signed_in(place: Place) -> Any:
 
 def apart_from_the_sign_in(place: Place) -> dict[str, object]:
     """HOME but for the credentials file and its folder's time."""
-    here = exactly(place.home)
-    return {path: what for path, what in here.items() if path not in (FILE, ".claude")}
+    rows = exactly(place.home)
+    return {path: what for path, what in rows.items() if path not in (FILE, ".claude")}
 
 
 def in_lane(script: str) -> fakes.Step:
@@ -162,8 +162,8 @@ def in_lane(script: str) -> fakes.Step:
 def the_cli(place: Place, service: Service, what: str = "keeps") -> fakes.Step:
     program = place.scratch / "cli.py"
     program.write_text(CLI)
-    words = shlex.join([PYTHON, str(program), service.url, what])
-    return in_lane(f"{words} && echo signed in")
+    text = shlex.join([PYTHON, str(program), service.url, what])
+    return in_lane(f"{text} && echo signed in")
 
 
 @everywhere
@@ -255,6 +255,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [DONE, fakes.signal_self(9)], ids=["ends", "killed"])
 @pytest.mark.parametrize("how", ["torn", "signed-out"])
 def test_what_is_no_whole_sign_in_never_reaches_the_user(
@@ -276,6 +277,7 @@ def test_no_other_broken_sign_in_reaches_the_user_either(place: Place) -> None:
     assert exactly(place.home) == before
 
 
+@pytest.mark.slow
 @everywhere
 def test_only_the_sign_in_goes_back_and_nothing_that_runs_later(place: Place) -> None:
     good = '{"claudeAiOauth": {"accessToken": "new-access", "refreshToken": "new-refresh"}}'
@@ -291,6 +293,7 @@ def test_only_the_sign_in_goes_back_and_nothing_that_runs_later(place: Place) ->
     assert apart_from_the_sign_in(place) == before
 
 
+@pytest.mark.slow
 @everywhere
 def test_a_settings_folder_swapped_for_a_link_brings_no_other_programs_keys(place: Place) -> None:
     other = place.home / ".local/share/opencode"

@@ -17,19 +17,15 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
-from hydra.demo import race, repository
-from hydra.demo.agent import SCRIPT_BROKEN, find_answer, unknown_option
-from hydra.demo.script import Step
-from hydra.demo.shims import fixtures, newest_version
-from hydra.demo.wires.base import USAGE
-from hydra.model import (
-    DetectResult,
-    ExitStatus,
-    Permission,
-    ProbeOutput,
-    SignIn,
-    SpawnRequest,
-)
+from hydra.commands.demo import race, repository
+from hydra.commands.demo.agent import SCRIPT_BROKEN, find_answer, unknown_option
+from hydra.commands.demo.script import Step
+from hydra.commands.demo.shims import newest_version
+from hydra.commands.demo.wires.base import USAGE
+from hydra.paths import fixtures
+from hydra.race.plan import SUBJECT
+from hydra.race.preflight import title
+from hydra.records import DetectResult, ExitStatus, Permission, ProbeOutput, SignIn, SpawnRequest
 from tests.support import fakes
 
 LINES: Mapping[str, tuple[str, ...]] = {
@@ -106,12 +102,12 @@ def test_one_script_does_the_same_work_in_every_wire_format(
 
 def signature(event: Mapping[str, Any]) -> tuple[str, ...]:
     """What kind of event it is: its types, down to the item or the content block."""
-    told = [str(event.get("type")), str(event.get("subtype", ""))]
+    lines = [str(event.get("type")), str(event.get("subtype", ""))]
     item, message, call = (event.get(name) or {} for name in ("item", "message", "tool_call"))
-    told.append(str(item.get("type", "")))
+    lines.append(str(item.get("type", "")))
     if isinstance(message, dict) and isinstance(message.get("content"), list):
-        told += [str(block["type"]) for block in message["content"]]
-    return (*told, *call)
+        lines += [str(block["type"]) for block in message["content"]]
+    return (*lines, *call)
 
 
 def keys(value: object, where: str = "") -> set[str]:
@@ -120,16 +116,16 @@ def keys(value: object, where: str = "") -> set[str]:
         return {key for inner in value for key in keys(inner, where)}
     if not isinstance(value, dict) or where.endswith((".input", ".tool_input")):
         return set()
-    found: set[str] = set()
+    names: set[str] = set()
     for name, inner in value.items():
         path = f"{where}.{'MODEL' if where.endswith('.modelUsage') else name}"
-        found |= {path} | keys(inner, path)
-    return found
+        names |= {path} | keys(inner, path)
+    return names
 
 
 def recorded(agent: str) -> dict[tuple[str, ...], set[str]]:
     """Of every kind of event in the recorded streams of `agent`: all keys seen in it."""
-    found: dict[tuple[str, ...], set[str]] = {}
+    rows: dict[tuple[str, ...], set[str]] = {}
     for path in sorted((fixtures() / "adapters" / agent).rglob("*.jsonl")):
         for line in path.read_bytes().split(b"\n"):
             try:
@@ -137,8 +133,8 @@ def recorded(agent: str) -> dict[tuple[str, ...], set[str]]:
             except ValueError:
                 continue  # some recordings are of broken streams
             if isinstance(event, dict):
-                found.setdefault(signature(event), set()).update(keys(event))
-    return found
+                rows.setdefault(signature(event), set()).update(keys(event))
+    return rows
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -180,11 +176,11 @@ def test_the_real_adapter_finds_a_scripted_agent_ready(
     agent: str, scratch: Path, work: Path
 ) -> None:
     adapter = registry.get(agent)
-    found = probed(adapter, fakes.place(scratch, agent, WORK) / agent, work)
-    assert (found.error, found.warnings) == (None, ())
-    assert found.version == newest_version(agent)
-    assert found.sign_in is SignIn.CONFIRMED
-    assert found.capabilities == adapter.descriptor.capabilities
+    result = probed(adapter, fakes.place(scratch, agent, WORK) / agent, work)
+    assert (result.error, result.warnings) == (None, ())
+    assert result.version == newest_version(agent)
+    assert result.sign_in is SignIn.CONFIRMED
+    assert result.capabilities == adapter.descriptor.capabilities
     signed_out = probed(adapter, fakes.place(scratch, agent, WORK, signed_in=False) / agent, work)
     assert signed_out.error
     assert signed_out.error.kind == "AuthMissing"
@@ -210,24 +206,28 @@ def test_the_real_adapters_line_runs_and_its_parser_reads_the_stream(
     )
     assert done.returncode == 0, done.stderr
     parser = adapter.parser()
-    told = [event for line in done.stdout.split(b"\n") if line for event in parser.parse_line(line)]
+    agent_events = [
+        event for line in done.stdout.split(b"\n") if line for event in parser.parse_line(line)
+    ]
     files = {
         pattern: path.read_bytes()
         for pattern in adapter.descriptor.side_files
         for path in scratch.glob(pattern)
     }
-    told += parser.end(ExitStatus(code=0), {"stderr": done.stderr, **files})
-    assert [event for event in told if event.sub in ("unknown", "malformed")] == []
-    kinds = [event.kind for event in told]
+    agent_events += parser.end(ExitStatus(code=0), {"stderr": done.stderr, **files})
+    assert [event for event in agent_events if event.sub in ("unknown", "malformed")] == []
+    kinds = [event.kind for event in agent_events]
     assert [kinds.count(kind) for kind in ("tool_call", "tool_result")] == [5, 5]
-    assert [event.data["ok"] for event in told if event.kind == "tool_result"].count(False) == 1
-    (usage,) = [event.data for event in told if event.kind == "usage"]
+    assert [event.data["ok"] for event in agent_events if event.kind == "tool_result"].count(
+        False
+    ) == 1
+    (usage,) = [event.data for event in agent_events if event.kind == "usage"]
     told_usage = [usage[f"{name}_tokens"] for name in ("input", "cached", "output")]
     assert told_usage == [USAGE[name] for name in ("input", "cached", "output")]
-    (ending,) = [event for event in told if event.kind in ("completed", "failed")]
+    (ending,) = [event for event in agent_events if event.kind in ("completed", "failed")]
     assert (ending.kind, ending.data["text"]) == ("completed", "Done.")
-    applied = {key: value for event in told for key, value in event.data.items()}
-    for name, value in command.expects:
+    applied = {key: value for event in agent_events for key, value in event.data.items()}
+    for name, value in command.expected_settings:
         assert applied[name] == value
 
 
@@ -236,9 +236,9 @@ def test_a_denied_edit_is_told_and_not_done(agent: str, scratch: Path, work: Pat
     steps = [fakes.edit("a.txt", "x", denied=True), fakes.finish("Sorry.")]
     _, out, _ = run(fakes.place(scratch, agent, steps), agent, work)
     parser = registry.get(agent).parser()
-    told = [event for line in out.split(b"\n") if line for event in parser.parse_line(line)]
-    told += parser.end(ExitStatus(code=0), {})
-    (ending,) = [event for event in told if event.kind == "completed"]
+    agent_events = [event for line in out.split(b"\n") if line for event in parser.parse_line(line)]
+    agent_events += parser.end(ExitStatus(code=0), {})
+    (ending,) = [event for event in agent_events if event.kind == "completed"]
     assert ending.data["denials"] or ending.data["failed_items"]
     assert not (work / "a.txt").exists()
 
@@ -261,9 +261,9 @@ def test_a_failure_is_read_for_what_it_is(
     code, out, err = run(fakes.place(scratch, agent, [fakes.fail(reason)]), agent, work)
     assert code == 1
     parser = registry.get(agent).parser()
-    told = [event for line in out.split(b"\n") if line for event in parser.parse_line(line)]
-    told += parser.end(ExitStatus(code=1), {"stderr": err})
-    failed = [event for event in told if event.kind == "failed"][-1]
+    agent_events = [event for line in out.split(b"\n") if line for event in parser.parse_line(line)]
+    agent_events += parser.end(ExitStatus(code=1), {"stderr": err})
+    failed = [event for event in agent_events if event.kind == "failed"][-1]
     assert failed.data["error"] == kind
     if reason in ("rate_limit", "context_overflow"):
         assert failed.data["reason"] == reason
@@ -394,10 +394,10 @@ def test_a_signal_during_a_shell_tool_ends_as_the_real_cli_does(
     assert fakes.processes_named(str(gate.path))
     child.send_signal(number)
     out, _ = child.communicate(timeout=30)
-    told = events(out)
+    documents = events(out)
     assert child.returncode == code
-    assert told[-1]["type"] == last
-    assert told[-1].get("subtype") in (None, "started", "error_during_execution")
+    assert documents[-1]["type"] == last
+    assert documents[-1].get("subtype") in (None, "started", "error_during_execution")
     assert fakes.left(str(gate.path)) == []
 
 
@@ -491,9 +491,9 @@ def test_a_shell_tool_has_a_session_of_its_own_and_does_not_wait_for_its_backgro
     (ended,) = [event for event in events(out) if event["type"] == "item.completed"]
     item = ended["item"]
     assert isinstance(item, dict)
-    words = item["aggregated_output"].split()
-    assert words[1] == words[2]
-    os.kill(int(words[4]), signal.SIGKILL)
+    document = item["aggregated_output"].split()
+    assert document[1] == document[2]
+    os.kill(int(document[4]), signal.SIGKILL)
 
 
 # Output
@@ -589,9 +589,9 @@ def test_calls_are_recorded_whole_and_in_order(scratch: Path, work: Path) -> Non
 
 def test_the_driver_imports_nothing_heavy(scratch: Path, work: Path) -> None:
     bin_folder = fakes.place(scratch, "claude", WORK)
-    words = (bin_folder / "claude").read_text().splitlines()[1].split()[1:-1]
+    terms = (bin_folder / "claude").read_text().splitlines()[1].split()[1:-1]
     done = subprocess.run(
-        [words[0], "-X", "importtime", *words[1:], *LINES["claude"]],
+        [terms[0], "-X", "importtime", *terms[1:], *LINES["claude"]],
         cwd=work,
         input=b"x",
         capture_output=True,
@@ -599,9 +599,14 @@ def test_the_driver_imports_nothing_heavy(scratch: Path, work: Path) -> None:
         check=True,
     )
     imported = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
-    assert b"hydra.demo.wires.claude" in imported
+    assert b"hydra.commands.demo.wires.claude" in imported
     assert not imported & {b"typing", b"dataclasses", b"pathlib", b"subprocess", b"site", b"uuid"}
-    assert not imported & {b"hydra.demo.wires.codex", b"hydra.errors", b"hydra.model", b"trio"}
+    assert not imported & {
+        b"hydra.commands.demo.wires.codex",
+        b"hydra.errors",
+        b"hydra.records",
+        b"trio",
+    }
 
 
 @pytest.mark.full
@@ -688,6 +693,12 @@ def test_the_repository_is_always_the_same_and_its_test_fails(scratch: Path) -> 
         ["git", "status", "--porcelain"], cwd=scratch / "one", capture_output=True, check=True
     )
     assert status.stdout == b""  # what running the tests leaves is ignored
+
+
+def test_the_demos_task_is_whole_as_a_title_and_as_a_subject() -> None:
+    subject = repository.TASK.splitlines()[0]
+    assert title(repository.TASK) == subject.rstrip(".")
+    assert len(subject) <= SUBJECT
 
 
 def test_the_demo_has_one_right_patch_another_right_patch_and_one_that_moves_the_goal(

@@ -11,7 +11,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 DOCS = TESTS.parent / "docs"
-PAGES = ("faults.md", "trust.md", "recovery.md")
+PAGES = ("annex/faults.md", "why/trust.md", "reference/recovery.md")
 _NAME = re.compile(
     r"(?:tests/)?(?:(test_\w+\.py)::)?(?<![\w/])(test_\w+)(?![\w.])(?:\[([^\]`]+)\])?"
 )
@@ -30,24 +30,25 @@ def all_tests() -> frozenset[str]:
     return frozenset().union(*(functions_of(path) for path in TESTS.glob("**/test_*.py")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_every_test_that_a_table_names_is_there(page: str) -> None:
     text = (DOCS / page).read_text()
     assert all((TESTS / name).is_file() for name in _FILE.findall(text)), page
     named = [match for match in _NAME.finditer(text) if f"{match[2]}.py" not in match[0]]
-    assert named or page == "recovery.md"
+    assert named or page == "reference/recovery.md"
     for match in named:
         file, name, _ = match.groups()
-        known = functions_of(TESTS / file) if file else all_tests()
-        assert name in known, f"{page} names {match[0]}, which is not there"
+        names = functions_of(TESTS / file) if file else all_tests()
+        assert name in names, f"{page} names {match[0]}, which is not there"
 
 
 def test_every_row_of_the_table_of_faults_is_shown_or_comes_with_landing() -> None:
-    lines = (DOCS / "faults.md").read_text().splitlines()
+    lines = (DOCS / "annex" / "faults.md").read_text().splitlines()
     rows = {}
     for line in lines:
-        if found := re.match(r"\| (\d+) \|", line):
-            rows[int(found[1])] = line
+        if match := re.match(r"\| (\d+) \|", line):
+            rows[int(match[1])] = line
     assert list(rows) == list(range(1, 56))
     for line in rows.values():
         assert "test_" in line.rsplit("|", 2)[-2] or "comes with landing" in line, line
@@ -56,7 +57,7 @@ def test_every_row_of_the_table_of_faults_is_shown_or_comes_with_landing() -> No
 def test_every_row_that_agents_act_in_one_race_stands_in_the_table() -> None:
     from tests.support.rows import rows
 
-    text = (DOCS / "faults.md").read_text()
+    text = (DOCS / "annex" / "faults.md").read_text()
     for name in rows("python", Path("/r"), Path("/s")):
         number = name.partition("-")[0]
         line = re.search(rf"^\| {number} \|.*$", text, re.MULTILINE)

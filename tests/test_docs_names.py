@@ -16,18 +16,19 @@ import click
 import pytest
 
 from hydra.adapters import registry
+from hydra.adapters.command_line import Flag
 from hydra.adapters.contract import Adapter
-from hydra.adapters.flags import Flag
 from hydra.cli.group import COMMANDS, hydra
 from hydra.config import Config
 from hydra.conformance.contract.requests import EXTRA, REQUESTS, request
 from hydra.conformance.recorded import recordings, root
 from hydra.errors import AgentError
-from hydra.model import Effort
+from hydra.records import Effort
 from tests.test_docs import all_tests
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/agents/*.md")])
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+AGENTS = ROOT / "docs" / "reference" / "agents" / "README.md"
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _TICKS = re.compile(r"`([^`\n]+)`")
 _SOURCE = re.compile(r"\.?(hydra|tests|fixtures|docs|benchmarks|ci)/[\w./-]+|[\w/-]+\.py(::\w+)?")
@@ -40,12 +41,17 @@ OTHERS = frozenset(
         "usercustomize.py",
         *("test_first_page", "test_no_items_need_no_page"),
         *("hydra send", "hydra replay", "hydra kill", "hydra export", "hydra diff"),
+        *("docs/new/plan.md", "docs/reviewer.md", "Object.assign", "CallInfo.from_call"),
+        *("Cargo.lock", "Cargo.toml", "Function.runtest", "Module._load"),
+        *("Descriptor.litter", "ConfigFolder.beside", "BuiltCommand.fresh"),
         *("hydra diff --json", "hydra conformance --drift", "HYDRA_SOURCE", "hydra/fixtures"),
     )
 )
 """What is another's by a name like one of Hydra's, told not to be there, or part of a line."""
 
-page_by_page = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+page_by_page = pytest.mark.parametrize(
+    "page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES]
+)
 
 
 @cache
@@ -74,9 +80,63 @@ def test_files_are_there(page: Path) -> None:
         if not _SOURCE.fullmatch(name) or name in OTHERS or re.search(r"[A-Z]{4}", name):
             continue
         path = "/" + name.partition("::")[0].rstrip("/")
-        assert any(f"/{known}".endswith(path) for known in tracked()), name
+        assert any(f"/{text}".endswith(path) for text in tracked()), name
 
 
+@cache
+def definitions() -> dict[str, tuple[str, ...]]:
+    """The classes of Hydra by name, each with the texts of the files that define it."""
+    texts = [path.read_text() for path in ROOT.glob("hydra/**/*.py")]
+    classes: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        for name in re.findall(r"^ *class (\w+)", text, re.MULTILINE):
+            classes[name] = (*classes.get(name, ()), text)
+    return classes
+
+
+def hydras_own(page: Path) -> str:
+    """A page's text; of the seeds, which name what others have, the last cell of each row."""
+    text = page.read_text()
+    if page.stem != "seeds":
+        return text
+    return "\n".join(line.rsplit("|", 2)[-2] for line in text.split("\n") if line.startswith("|"))
+
+
+@page_by_page
+def test_names_in_a_file_stand_in_it(page: Path) -> None:
+    """`race/plan.py` `make`; and `Outcome.usable` in a class's own file."""
+    text = hydras_own(page)
+    for file, name in re.findall(r"`([\w/]+\.py)`\s`(\w+)`", text):
+        (path, *_) = [path for path in tracked() if f"/{path}".endswith(f"/{file}")]
+        assert re.search(rf"\b{name}\b", (ROOT / path).read_text()), f"{name} in {file}"
+    for owner, name in re.findall(r"`(?:\w+\.)?([A-Z][a-z]+[A-Za-z]*)\.([a-z_]+)`", text):
+        texts = definitions().get(owner, ())
+        is_defined = any(re.search(rf"\b{name}\b", text) for text in texts)
+        assert is_defined or f"{owner}.{name}" in OTHERS, f"{owner}.{name}"
+
+
+@page_by_page
+def test_every_page_is_in_the_index(page: Path) -> None:
+    index = ROOT / "docs" / "README.md"
+    links = re.findall(r"\]\(([^)#]+)", index.read_text())
+    assert page == index or page in [(index.parent / link).resolve() for link in links]
+
+
+def test_pages_that_the_code_names_are_there() -> None:
+    files = [path for path in ROOT.glob("*.toml*") if path.is_file()]
+    for folder in ("hydra", "benchmarks", "fixtures/adapters"):
+        for kind in (".py", ".toml", ".js", ".md"):
+            files += (ROOT / folder).glob(f"**/*{kind}")
+    named = {
+        name
+        for path in files
+        for name in re.findall(r"(?<![\w./])docs/[a-z/-]+\.md\b", path.read_text())
+    }
+    assert len(named) > 15
+    assert {name for name in named if name not in tracked()} <= OTHERS
+
+
+@pytest.mark.slow
 @page_by_page
 def test_tests_are_there(page: Path) -> None:
     names = set(re.findall(r"(?<![\w/.])test_\w+(?!\.py|\w)", _FENCE.sub("", page.read_text())))
@@ -128,10 +188,10 @@ def typed_words(line: str) -> list[str]:
     reader = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
     reader.whitespace_split = True
     typed: list[str] = []
-    for word in reader:
-        if word in ("|", "||", "&&", ";", ">", ">>", "<"):
+    for term in reader:
+        if term in ("|", "||", "&&", ";", ">", ">>", "<"):
             break
-        typed.append(word)
+        typed.append(term)
     return typed
 
 
@@ -216,14 +276,18 @@ def reasons() -> set[str]:
 
 
 def test_reasons_of_errors_are_documented() -> None:
-    page = (ROOT / "docs" / "exit-codes.md").read_text()
+    page = (ROOT / "docs" / "reference" / "exit-codes.md").read_text()
     used = reasons()
     assert {"flag_gone", "not_it", "not_confined", "rate_limit"} <= used
     assert {name for name in used if f"`{name}`" not in page} == set()
 
 
 def test_reasons_that_are_documented_are_used() -> None:
-    page = (ROOT / "docs" / "exit-codes.md").read_text().partition("## Errors of one agent")[2]
+    page = (
+        (ROOT / "docs" / "reference" / "exit-codes.md")
+        .read_text()
+        .partition("## Errors of one agent")[2]
+    )
     rows = re.findall(r"^\| `\w+` \| .*? \| (.*) \|$", page, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row)}
     assert len(named) > 30
@@ -233,11 +297,11 @@ def test_reasons_that_are_documented_are_used() -> None:
 def test_exit_codes_are_the_codes() -> None:
     """The page's rows are all that Hydra ends with, and no others."""
     from hydra import errors
-    from hydra.cli import ending
+    from hydra.cli import exit_report
 
-    page = (ROOT / "docs" / "exit-codes.md").read_text()
+    page = (ROOT / "docs" / "reference" / "exit-codes.md").read_text()
     rows = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
-    named = {**vars(errors), **vars(ending)}
+    named = {**vars(errors), **vars(exit_report)}
     assert rows == {value for name, value in named.items() if name.startswith("EXIT_")}
 
 
@@ -246,7 +310,7 @@ def test_exit_codes_are_the_codes() -> None:
 
 def efforts() -> dict[str, tuple[list[str], str, str]]:
     """The table's rows by agent: words, flag, source."""
-    text = (ROOT / "docs" / "adapters.md").read_text().partition("## Efforts")[2]
+    text = AGENTS.read_text().partition("## Efforts")[2]
     rows = {}
     for line in re.findall(r"^\| `.*$", text.partition("\n## ")[0], re.MULTILINE):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -295,11 +359,18 @@ def options_of(adapter: Adapter) -> set[str]:
     return options - set(EXTRA)
 
 
-PAGED = [
-    adapter
-    for adapter in registry.everyone()
-    if adapter.key() in ("claude", "codex") or (ROOT / f"docs/agents/{adapter.key()}.md").is_file()
-]
+@cache
+def agents_section(key: str) -> str:
+    """What docs/reference/agents/ has below the heading that names this agent; "" where none."""
+    for page in sorted(AGENTS.parent.glob("*.md")):
+        text = page.read_text()
+        for heading in re.finditer(rf"^(#+) .*\(`{key}`[,)].*\n", text, re.MULTILINE):
+            rest = text[heading.end() :]
+            return re.split(rf"^#{{1,{len(heading[1])}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+    return ""
+
+
+PAGED = [adapter for adapter in registry.everyone() if agents_section(adapter.key())]
 
 
 @pytest.mark.parametrize("adapter", PAGED, ids=[adapter.key() for adapter in PAGED])
@@ -307,11 +378,7 @@ def test_the_line_on_its_page_is_the_line_that_is_run(adapter: Adapter) -> None:
     """All of its options and no others; `...` in it says that there are more."""
     if adapter.descriptor.unrunnable:
         pytest.skip("it is not run")
-    page = ROOT / f"docs/agents/{adapter.key()}.md"
-    text = page.read_text() if page.is_file() else (ROOT / "docs/adapters.md").read_text()
-    text = (
-        text if page.is_file() else text.partition(f"(`{adapter.key()}`)")[2].partition("\n## ")[0]
-    )
+    text = agents_section(adapter.key())
     blocks = re.findall(r"^```\w*\n.*?^```|(?:^    \S.*\n)(?:^ {4,}.*\n)*", text, re.M | re.S)
     block = max(blocks, key=lambda other: len(re.findall(r" --[a-z]", other)))
     shown = set(re.findall(r"(?<![\w-])--[a-zA-Z][\w-]*", block))

@@ -16,17 +16,21 @@ from typing import Any
 import pytest
 
 from hydra.adapters import registry
-from hydra.adapters.folders import folders_of, place_of
-from hydra.model import Tier
-from hydra.reporters.text import width
+from hydra.adapters.config_dirs import folders_of, place_of
+from hydra.records import Tier
+from hydra.report.text import width
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.processes import namespaces_work
 
+needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
 ALLOWED = "--allow-experimental-adapters"
-EXPERIMENTAL = [one for one in registry.everyone() if one.descriptor.tier is Tier.EXPERIMENTAL]
+EXPERIMENTAL = [
+    adapter for adapter in registry.everyone() if adapter.descriptor.tier is Tier.EXPERIMENTAL
+]
 NAMES = sorted(
-    {name for one in EXPERIMENTAL for name in one.descriptor.binaries}
-    | {name for one in EXPERIMENTAL for name in one.descriptor.generic_binaries}
+    {name for adapter in EXPERIMENTAL for name in adapter.descriptor.binaries}
+    | {name for adapter in EXPERIMENTAL for name in adapter.descriptor.generic_binaries}
 )
 
 
@@ -53,10 +57,10 @@ class Marks:
         return path
 
     def taken(self) -> list[str]:
-        found = []
+        names = []
         while (line := self._fifo.take(b"\n", 0)) is not None:
-            found.append(line.decode())
-        return found
+            names.append(line.decode())
+        return names
 
     def close(self) -> None:
         self._fifo.close()
@@ -69,41 +73,43 @@ def marks(hydra: Hydra) -> Iterator[Marks]:
     marks.close()
 
 
-def health(hydra: Hydra, *words: str) -> dict[str, dict[str, Any]]:
-    told = hydra.run("doctor", "--json", *words, timeout=120)
-    assert "Traceback" not in told.stderr
-    assert told.returncode == 0, told.stderr
-    return {one["key"]: one for one in json.loads(told.stdout)["agents"]}
+def health(hydra: Hydra, *args: str, code: int = 0) -> dict[str, dict[str, Any]]:
+    process = hydra.run("doctor", "--json", *args, timeout=120)
+    assert "Traceback" not in process.stderr
+    assert process.returncode == code, process.stderr
+    return {load["key"]: load for load in json.loads(process.stdout)["agents"]}
 
 
 # --- who is asked --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [("doctor",), ("agents",), ("race", "x", "--dry-run")])
+@pytest.mark.parametrize("terms", [("doctor",), ("agents",), ("race", "x", "--dry-run")])
 def test_without_the_flag_no_experimental_program_is_started(
-    hydra: Hydra, marks: Marks, words: tuple[str, ...]
+    hydra: Hydra, marks: Marks, terms: tuple[str, ...]
 ) -> None:
     for name in NAMES:
         if name != "claude":
             marks.program(name)
-    told = hydra.run(*words)
-    assert told.returncode == 0, told.stderr
+    process = hydra.run(*terms)
+    assert process.returncode == 0, process.stderr
     assert marks.taken() == []
 
 
+@pytest.mark.slow
 def test_with_it_each_program_is_asked_each_question_once(hydra: Hydra, marks: Marks) -> None:
     for name in NAMES:
         if name != "claude":
             marks.program(name)
-    told = health(hydra, ALLOWED)
-    asked = Counter(marks.taken())
-    assert {line.split()[0] for line in asked} == set(NAMES) - {"claude"}
-    assert {line for line, times in asked.items() if times > 1} == set()
-    assert told["claude"]["health"] == "ready"
-    states = {told[one.key()]["health"] for one in EXPERIMENTAL}
+    documents = health(hydra, ALLOWED)
+    mapping = Counter(marks.taken())
+    assert {line.split()[0] for line in mapping} == set(NAMES) - {"claude"}
+    assert {line for line, times in mapping.items() if times > 1} == set()
+    assert documents["claude"]["health"] == "ready"
+    states = {documents[adapter.key()]["health"] for adapter in EXPERIMENTAL}
     assert states <= {"not found", "broken", "sign-in needed", "not run", "ready"}
 
 
+@pytest.mark.slow
 def test_what_is_remembered_is_not_asked_again_until_it_is_wanted(
     hydra: Hydra, marks: Marks
 ) -> None:
@@ -119,19 +125,45 @@ def test_what_is_remembered_is_not_asked_again_until_it_is_wanted(
     assert len(marks.taken()) == 2
 
 
+@pytest.mark.slow
 def test_a_sign_in_is_asked_again_when_a_key_is_set(hydra: Hydra, marks: Marks) -> None:
     body = 'case "$1" in login) exit 1;; esac; echo codex-cli 0.169.0'
     marks.program("codex", body)
     hydra.extra["CODEX_API_KEY"] = ""
-    asked = "codex login status"
+    request = "codex login status"
     health(hydra)
-    assert asked in marks.taken()
+    assert request in marks.taken()
     health(hydra)
-    assert asked not in marks.taken()
+    assert request not in marks.taken()
     (hydra.home / ".codex").mkdir()
     (hydra.home / ".codex" / "auth.json").write_text("{}")
     assert health(hydra)["codex"]["found"]["signed_in"] == "seems so"
-    assert asked in marks.taken()
+    assert request in marks.taken()
+
+
+@needs_bwrap
+def test_what_an_agent_is_shown_is_named_and_counts_for_what_is_remembered(hydra: Hydra) -> None:
+    (hydra.home / "hydra.toml").write_text("")
+    hydra.extra["ANTHROPIC_API_KEY"] = ""
+    program = hydra.agent("claude", [fakes.finish("done")])
+    script = hydra.home / "work/launch/agent.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(
+        f"import os, sys\nos.execv({str(program)!r}, [{str(program)!r}, *sys.argv[1:]])\n"
+    )
+    launcher = hydra.scratch / "fake" / "claude"
+    launcher.parent.mkdir()
+    launcher.write_text(f'#!/bin/sh\nfile={script}\nexec python3 "$file" "$@"\n')
+    launcher.chmod(0o755)
+    hydra.path[:] = [launcher.parent]
+    agents = hydra.scratch / "agents"
+    hydra.extra["HYDRA_SHOW"] = str(agents)
+    document = health(hydra, code=4)["claude"]
+    assert document["health"] == "broken"
+    assert document["next"].startswith('[confine] show = ["~/work"] in ~/hydra.toml: ')
+    hydra.extra["HYDRA_SHOW"] = f"{agents}:~/work"
+    document = health(hydra)["claude"]
+    assert document["health"] == "ready", document
 
 
 # --- what is broken ------------------------------------------------------------------------------
@@ -144,15 +176,16 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_broken_experimental_agent_is_told_and_all_else_goes_on(
     hydra: Hydra, marks: Marks, how: str
 ) -> None:
     marks.program("gemini", BROKEN[how])
-    told = health(hydra, ALLOWED)
-    assert told["gemini"]["health"] in ("broken", "not found")
-    assert told["gemini"]["next"]
-    assert told["claude"]["health"] == "ready"
+    documents = health(hydra, ALLOWED)
+    assert documents["gemini"]["health"] in ("broken", "not found")
+    assert documents["gemini"]["next"]
+    assert documents["claude"]["health"] == "ready"
     shown = hydra.run("doctor", ALLOWED)
     assert shown.returncode == 0
     assert "\033" not in shown.stdout
@@ -173,23 +206,24 @@ def test_one_that_hangs_holds_nobody_up_but_itself(hydra: Hydra, marks: Marks) -
     for number in range(3):
         marks.program(("qwen", "droid", "omp")[number], "exit 1")
     began = time.monotonic()
-    told = health(hydra, ALLOWED)
-    assert told["cursor-agent"]["health"] == "broken"
-    assert "did not answer within 10 s" in told["cursor-agent"]["why"]
-    assert told["codex"]["why"].endswith("did not answer within 10 s")  # no flag "is gone"
+    documents = health(hydra, ALLOWED)
+    assert documents["cursor-agent"]["health"] == "broken"
+    assert "did not answer within 10 s" in documents["cursor-agent"]["why"]
+    assert documents["codex"]["why"].endswith("did not answer within 10 s")  # no flag "is gone"
     assert time.monotonic() - began < 40
-    assert told["claude"]["health"] == "ready"
+    assert documents["claude"]["health"] == "ready"
     assert fakes.left("cursor-agent") == []
 
 
 # --- what the last races said --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_race_that_was_limited_is_seen_by_doctor(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.fail("rate_limit")])
     assert hydra.run("race", "Do it", "-a", "claude", "-q").returncode == 1
-    told = health(hydra)["claude"]
-    assert (told["health"], told["found"]["ready"]) == ("limited", True)
+    document = health(hydra)["claude"]
+    assert (document["health"], document["found"]["ready"]) == ("limited", True)
     assert "limited: Claude Code" in hydra.run("doctor").stdout
     assert "limited" in hydra.run("agents").stdout
     hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish("done")])
@@ -200,30 +234,36 @@ def test_a_race_that_was_limited_is_seen_by_doctor(hydra: Hydra) -> None:
 # --- how it looks --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_it_fits_and_breaks_no_word(hydra: Hydra, marks: Marks, columns: int) -> None:
     for name in ("gemini", "cline", "qwen"):
         marks.program(name, "exit 1")
     hydra.extra["COLUMNS"] = str(columns)
-    for words in (("doctor",), ("doctor", ALLOWED)):
-        shown = hydra.run(*words).stdout
+    for value in (("doctor",), ("doctor", ALLOWED)):
+        shown = hydra.run(*value).stdout
         assert max(map(width, shown.splitlines())) <= columns, shown
         whole = re.sub(r"/\n +", "/", shown)  # a path may go on after a slash
-        some = (ALLOWED, "Experimental agents: ") if len(words) == 1 else ("gemini", "opencode-acp")
-        for word in some:
-            assert word in whole, (word, shown)
+        names = (
+            (ALLOWED, "Experimental agents: ") if len(value) == 1 else ("gemini", "opencode-acp")
+        )
+        for term in names:
+            assert term in whole, (term, shown)
         for internal in ("force_edit_mode", "json_stream", " of 25", "FAIL  codex"):
             assert internal not in shown
     assert len(hydra.run("doctor").stdout.splitlines()) < 25
 
 
 def test_json_has_health_and_next_for_each(hydra: Hydra) -> None:
-    told = health(hydra)
-    assert set(told) == set(registry.OWN)
-    assert {told[one.key()]["health"] for one in EXPERIMENTAL} == {"not probed", "not run"}
-    for one in told.values():
-        assert one["next"]
-        assert one["until"] is None
+    documents = health(hydra)
+    assert set(documents) == set(registry.OWN)
+    assert {documents[adapter.key()]["health"] for adapter in EXPERIMENTAL} == {
+        "not probed",
+        "not run",
+    }
+    for row in documents.values():
+        assert row["next"]
+        assert row["until"] is None
 
 
 # --- nobody's credentials are opened -------------------------------------------------------------
@@ -249,24 +289,25 @@ class Watched:
         self._names[number] = path
 
     def seen(self) -> set[Path]:
-        found = set()
+        paths = set()
         try:
             while data := os.read(self._fd, 65536):
                 while data:
                     number, _, _, size = struct.unpack_from("iIII", data)
-                    found.add(self._names[number])
+                    paths.add(self._names[number])
                     data = data[16 + size :]
         except BlockingIOError:
-            return found
-        return found
+            return paths
+        return paths
 
 
+@pytest.mark.slow
 def test_credentials_are_never_opened(hydra: Hydra, marks: Marks) -> None:
     for name in NAMES:
         if name != "claude":
             marks.program(name, "exit 0")
     marks.program("codex", "exit 0")
-    watched, made = Watched(), []
+    watched, paths = Watched(), []
     for adapter in registry.everyone():
         for folder in folders_of(adapter.descriptor):
             for name in folder.credentials:
@@ -274,17 +315,17 @@ def test_credentials_are_never_opened(hydra: Hydra, marks: Marks) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("made-up")
                 path.chmod(0)
-                made.append(path)
-    assert len(set(made)) > 10
-    for path in set(made):
+                paths.append(path)
+    assert len(set(paths)) > 10
+    for path in set(paths):
         watched.add(path)
     assert watched.seen() == set()
-    for words in (("doctor", ALLOWED), ("doctor", "--json"), ("agents", ALLOWED)):
-        assert "Traceback" not in hydra.run(*words).stderr
-        assert watched.seen() == set(), words
-    made[0].chmod(0o600)
-    made[0].read_text()
-    assert watched.seen() == {made[0]}  # it would have been seen
+    for pair in (("doctor", ALLOWED), ("doctor", "--json"), ("agents", ALLOWED)):
+        assert "Traceback" not in hydra.run(*pair).stderr
+        assert watched.seen() == set(), pair
+    paths[0].chmod(0o600)
+    paths[0].read_text()
+    assert watched.seen() == {paths[0]}  # it would have been seen
 
 
 def test_the_view_is_the_one_that_a_lane_has(hydra: Hydra) -> None:

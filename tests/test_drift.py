@@ -12,19 +12,18 @@ from typing import Any
 import pytest
 
 from hydra.adapters import claude as claude_adapter
-from hydra.adapters import registry, said
+from hydra.adapters import event_builders, registry
 from hydra.adapters.claude import Claude
-from hydra.adapters.jsonlines import Object, number
-from hydra.adapters.stream import JsonStream
-from hydra.conformance import records
+from hydra.adapters.json_stream import JsonStream, Object, number
+from hydra.adapters.proofs import records
+from hydra.adapters.proofs.records import Proof, Record
 from hydra.conformance.drift import abilities, helptexts
 from hydra.conformance.drift.compare import compare
 from hydra.conformance.recorded import Recording
-from hydra.conformance.records import Proof, Record
-from hydra.conformance.results import Change
+from hydra.conformance.results import VersionChange
 from hydra.errors import RecordError
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus
+from hydra.records import ExitStatus
+from hydra.records.events import AgentEvent
 from tests.adapter_recordings import FIXTURES
 
 NEWEST = {"claude": "2.1.330", "codex": "0.169.0"}
@@ -33,8 +32,8 @@ Edit = Callable[[dict[str, Any]], object]
 
 def live_ones(folder: str, names: list[str]) -> set[str]:
     """What `--record` wrote: the tests below stand on the streams that were recorded by hand."""
-    told = [records.read(path) for path in Path(folder).glob("record.*.json")]
-    owned = {proof.stream for record in told for proof in record.situations.values()}
+    entries = [records.read(path) for path in Path(folder).glob("record.*.json")]
+    owned = {proof.stream for record in entries for proof in record.situations.values()}
     stems = {file.removesuffix(".jsonl") for file in owned if file}
     return {name for name in names if ".".join(name.split(".")[:2]) in stems or "record." in name}
 
@@ -48,10 +47,10 @@ class Pair:
         for folder in (self.old, self.new):
             shutil.copytree(FIXTURES / agent / NEWEST[agent], folder, ignore=live_ones)
 
-    def compare(self) -> list[Change]:
+    def compare(self) -> list[VersionChange]:
         return compare(registry.get(self.agent), self.old, self.new)
 
-    def one(self) -> Change:
+    def only_change(self) -> VersionChange:
         (change,) = self.compare()
         return change
 
@@ -64,15 +63,15 @@ class Pair:
     def lines(self, edit: Edit) -> None:
         """Each JSON line of each of the newer streams, changed in place; None takes it out."""
         for path in self.new.glob("stream.*.jsonl"):
-            made = []
+            names = []
             for raw in path.read_text().split("\n"):
                 if not raw.startswith("{"):
-                    made.append(raw)
+                    names.append(raw)
                     continue
-                held = json.loads(raw)
-                if edit(held) is not GONE:
-                    made.append(json.dumps(held))
-            path.write_text("\n".join(made))
+                document = json.loads(raw)
+                if edit(document) is not GONE:
+                    names.append(json.dumps(document))
+            path.write_text("\n".join(names))
 
     def record(self, folder: Path, **proofs: Proof) -> None:
         records.write(
@@ -155,7 +154,7 @@ ALONE_UNNEEDED = {"--dangerously-skip-permissions"}
 
 def test_a_value_that_is_not_listed_any_more(codex: Pair) -> None:
     codex.replace("exec-help.txt", "possible values: read-only, ", "possible values: look-only, ")
-    change = codex.one()
+    change = codex.only_change()
     assert change.text == (
         "exec help text: --sandbox no longer lists read-only and now lists look-only"
     )
@@ -190,7 +189,7 @@ def test_a_command_that_hydra_uses_and_one_that_it_does_not(codex: Pair) -> None
 def test_an_answer_that_is_bad_now(codex: Pair) -> None:
     for path in codex.new.glob("sandbox.ok.*"):
         path.unlink()
-    change = codex.one()
+    change = codex.only_change()
     assert change.text == "the answers as a whole let Hydra do less"
     assert change.minds.startswith("refused: Codex's own sandbox does not start here")
 
@@ -199,14 +198,14 @@ def test_two_flags_of_which_one_would_do(claude: Pair) -> None:
     """Either alone is no loss of full-auto; both together are."""
     claude.replace("help.txt", "--dangerously-skip-permissions", "--skip")
     claude.replace("help.txt", "--permission-mode", "--mode")
-    told = {change.name: change.minds for change in claude.compare()}
-    assert "--permission full-auto is refused" not in told["--permission-mode"]
-    assert "--permission full-auto is refused" in told["help"]
+    values = {change.name: change.minds for change in claude.compare()}
+    assert "--permission full-auto is refused" not in values["--permission-mode"]
+    assert "--permission full-auto is refused" in values["help"]
 
 
 def test_a_version_text_of_another_shape(codex: Pair) -> None:
     codex.replace("version.txt", "codex-cli", "codex version")
-    change = codex.one()
+    change = codex.only_change()
     assert (change.name, change.how) == ("--version", "changed")
     assert "'codex version N.N.N'" in change.text
     assert "not understood" in change.minds
@@ -218,7 +217,7 @@ def test_a_version_text_of_another_shape(codex: Pair) -> None:
 
 
 def rename(kind: str, other: str) -> Edit:
-    return lambda held: held.update(type=other) if held["type"] == kind else None
+    return lambda document: document.update(type=other) if document["type"] == kind else None
 
 
 def test_an_event_with_another_name(claude: Pair) -> None:
@@ -234,8 +233,8 @@ def test_an_event_with_another_name(claude: Pair) -> None:
 
 
 def test_an_event_that_hydra_only_notes_may_go(codex: Pair) -> None:
-    codex.lines(lambda held: GONE if held["type"] == "turn.started" else None)
-    change = codex.one()
+    codex.lines(lambda document: GONE if document["type"] == "turn.started" else None)
+    change = codex.only_change()
     assert (change.what, change.how, change.name) == ("event", "vanished", "turn.started")
     assert change.minds == ""
 
@@ -243,7 +242,7 @@ def test_an_event_that_hydra_only_notes_may_go(codex: Pair) -> None:
 def test_a_banner_before_the_json(codex: Pair) -> None:
     path = codex.new / "stream.ok-edit.jsonl"
     path.write_text("Welcome to Codex!\n" + path.read_text())
-    change = codex.one()
+    change = codex.only_change()
     assert change.text == (
         "event text that is not JSON appeared: passed over, counted as malformed"
     )
@@ -252,7 +251,7 @@ def test_a_banner_before_the_json(codex: Pair) -> None:
 def test_a_new_type_of_event(claude: Pair) -> None:
     path = claude.new / "stream.ok-edit.jsonl"
     path.write_text('{"type":"weather","sky":"blue"}\n' + path.read_text())
-    change = claude.one()
+    change = claude.only_change()
     assert (change.how, change.name, change.minds) == ("appeared", "weather", "")
     assert change.text.endswith("passed over, counted as unknown")
 
@@ -261,18 +260,18 @@ def test_a_new_type_of_event(claude: Pair) -> None:
 
 
 def without(*path: str) -> Edit:
-    def edit(held: dict[str, Any]) -> None:
+    def edit(document: dict[str, Any]) -> None:
         *holders, last = path
         for key in holders:
-            inner = held.get(key)
-            held = inner if isinstance(inner, dict) else {}
-        held.pop(last, None)
+            inner = document.get(key)
+            document = inner if isinstance(inner, dict) else {}
+        document.pop(last, None)
 
     return edit
 
 
-def blocks(held: dict[str, Any]) -> list[dict[str, Any]]:
-    message = held.get("message")
+def blocks(document: dict[str, Any]) -> list[dict[str, Any]]:
+    message = document.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     return content if isinstance(content, list) else []
 
@@ -286,32 +285,34 @@ def test_a_field_that_is_read(claude: Pair) -> None:
 
 
 def test_fields_that_nobody_reads_are_one_line_for_all_their_events(claude: Pair) -> None:
-    claude.lines(lambda held: (without("duration_api_ms")(held), without("subagent_stats")(held)))
+    claude.lines(
+        lambda document: (without("duration_api_ms")(document), without("subagent_stats")(document))
+    )
     (both,) = claude.compare()
     assert both.text.startswith("result/error_during_execution, result/error_max_budget_usd, ")
     assert both.text.endswith("result/success: 2 fields vanished: duration_api_ms, subagent_stats")
 
 
 def test_a_field_inside_an_entry_of_a_list(claude: Pair) -> None:
-    def edit(held: dict[str, Any]) -> None:
-        for block in blocks(held):
+    def edit(document: dict[str, Any]) -> None:
+        for block in blocks(document):
             if block["type"] == "tool_use":
                 block["tool"] = block.pop("name")
 
     claude.lines(edit)
-    told = {change.name: change for change in claude.compare()}
-    gone = told["assistant.message.content[tool_use].name"]
+    changes = {change.name: change for change in claude.compare()}
+    gone = changes["assistant.message.content[tool_use].name"]
     assert gone.minds.startswith("tool calls are read differently")
-    assert "message.content[tool_use].tool" in told["assistant"].text
+    assert "message.content[tool_use].tool" in changes["assistant"].text
 
 
 def test_a_field_that_is_of_another_type(codex: Pair) -> None:
-    def edit(held: dict[str, Any]) -> None:
-        if "usage" in held:
-            held["usage"]["input_tokens"] = str(held["usage"]["input_tokens"])
+    def edit(document: dict[str, Any]) -> None:
+        if "usage" in document:
+            document["usage"]["input_tokens"] = str(document["usage"]["input_tokens"])
 
     codex.lines(edit)
-    change = codex.one()
+    change = codex.only_change()
     assert (change.how, change.name) == ("changed", "turn.completed.usage.input_tokens")
     assert "number is now string" in change.text
     assert change.minds == "usage.input_tokens is unknown"
@@ -321,10 +322,10 @@ class Toy(JsonStream):
     """Reads a price by either of two names."""
 
     def take(self, line: Object) -> list[AgentEvent]:
-        return said.usage(cost_usd=number(line, "cost") or number(line, "price"))
+        return event_builders.usage(cost_usd=number(line, "cost") or number(line, "price"))
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
-        return [said.completed("done", denials=[], failed_items=0)]
+        return [event_builders.completed("done", denials=[], failed_items=0)]
 
 
 class ToyAdapter(Claude):
@@ -335,20 +336,20 @@ class ToyAdapter(Claude):
 
 
 @pytest.mark.parametrize(
-    ("newer", "minds"),
+    ("newer", "text"),
     [({"price": 2}, ""), ({"worth": 2}, "usage.cost_usd is unknown")],
 )
 def test_a_field_that_moved_to_where_hydra_reads_it_too(
-    scratch: Path, newer: dict[str, int], minds: str
+    scratch: Path, newer: dict[str, int], text: str
 ) -> None:
     for version, more in (("1.0.0", {"cost": 2}), ("2.0.0", newer)):
         folder = scratch / "claude" / version
         folder.mkdir(parents=True)
         (folder / "stream.a.jsonl").write_text(json.dumps({"type": "end", **more}) + "\n")
     changes = compare(ToyAdapter(), scratch / "claude/1.0.0", scratch / "claude/2.0.0")
-    told = {change.how: change for change in changes}
-    assert "cost" in told["vanished"].text
-    assert (told["vanished"].minds, told["appeared"].minds) == (minds, "")
+    version_changes = {change.how: change for change in changes}
+    assert "cost" in version_changes["vanished"].text
+    assert (version_changes["vanished"].minds, version_changes["appeared"].minds) == (text, "")
 
 
 def test_a_field_that_is_only_sometimes_there_now(codex: Pair) -> None:
@@ -356,25 +357,25 @@ def test_a_field_that_is_only_sometimes_there_now(codex: Pair) -> None:
     for name in ("stream.ok-edit.jsonl", "stream.tools.jsonl"):
         path = codex.new / name
         path.write_text(path.read_text().replace('"output_tokens"', '"tokens_out"'))
-    told = {change.name: change for change in codex.compare()}
-    change = told["turn.completed.usage.output_tokens"]
+    changes = {change.name: change for change in codex.compare()}
+    change = changes["turn.completed.usage.output_tokens"]
     assert (change.how, change.minds) == ("changed", "usage.output_tokens is unknown")
     assert "not always there any more" in change.text
 
 
 def test_models_as_keys_are_no_fields(claude: Pair) -> None:
-    def edit(held: dict[str, Any]) -> None:
+    def edit(document: dict[str, Any]) -> None:
         for name in ("modelUsage", "model_usage_since_last_result"):
-            if name in held:
-                held[name] = {f"next-{key}": value for key, value in held[name].items()}
+            if name in document:
+                document[name] = {f"next-{key}": value for key, value in document[name].items()}
 
     claude.lines(edit)
     assert claude.compare() == []
 
 
 def test_what_a_tool_takes_is_no_field(claude: Pair) -> None:
-    def edit(held: dict[str, Any]) -> None:
-        for block in blocks(held):
+    def edit(document: dict[str, Any]) -> None:
+        for block in blocks(document):
             if block.get("name") == "Bash":
                 block["input"]["a_new_word"] = True
 
@@ -446,8 +447,8 @@ def test_what_hydra_minds_comes_first_and_nothing_twice(claude: Pair) -> None:
     claude.lines(without("fast_mode_state"))
     claude.replace("help.txt", "--verbose", "--chatty")
     changes = claude.compare()
-    minds = [bool(change.minds) for change in changes]
-    assert minds == sorted(minds, reverse=True)
+    answers = [bool(change.minds) for change in changes]
+    assert answers == sorted(answers, reverse=True)
     assert len(set(changes)) == len(changes)
     assert changes == claude.compare()
     assert not any("\n" in change.text or "\n" in change.minds for change in changes)

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from hydra import paths
-from hydra.app.dependencies import Links
-from hydra.git.repository import read
-from hydra.model import Limits
-from hydra.recover import remove_strays, sweep
-from hydra.store import LOCK, take_lock
+from hydra.git.base_commit import read
+from hydra.race.dependencies import Links
+from hydra.race.recovery.retention import remove_strays
+from hydra.race.recovery.space_retention import sweep
+from hydra.records import Limits
+from hydra.records.store import LOCK, take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import FROZEN
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import hydra
-from hydra.sandbox import SandboxPolicy, View
-from hydra.sandbox.keeper_place import by_place, keeper_mounts
-from hydra.sandbox.layers import Layer, Placement
+from hydra.process.sandbox import SandboxPolicy, View
+from hydra.process.sandbox.keeper_place import by_place, keeper_mounts
+from hydra.process.sandbox.layers import Layer, Placement
 from hydra.workspace.environments import environments, variables
 from tests.conftest import git
 from tests.support import fakes
@@ -108,6 +108,7 @@ def test_an_active_one_counts_unless_it_is_more_than_an_environment(checkout: Pa
     assert active("CONDA_PREFIX", home / "conda") == ()
 
 
+@pytest.mark.slow
 @by_account
 def test_a_lane_has_the_active_one_as_its_own_and_the_user_keeps_theirs(place: Place) -> None:
     needs_bwrap(place.uid)
@@ -138,6 +139,7 @@ def test_a_lane_has_the_active_one_as_its_own_and_the_user_keeps_theirs(place: P
     assert race.document["warnings"] == []
 
 
+@pytest.mark.slow
 def test_poetry_finds_its_own_in_agents_and_set_ups_as_in_checks(scratch: Path, repo: Path) -> None:
     needs_bwrap(os.geteuid())
     hydra = Hydra(scratch, repo)

@@ -50,6 +50,7 @@ def marks(hydra: Hydra) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_doctor_runs_nothing_of_the_repository_and_says_what_path_names(
     hostile: Hydra, prefix: str
@@ -68,6 +69,7 @@ def test_doctor_runs_nothing_of_the_repository_and_says_what_path_names(
     assert "in the repository, so Hydra takes git, bwrap and ssh from elsewhere" in text
 
 
+@pytest.mark.slow
 def test_a_race_its_checks_and_its_landing_run_nothing_of_the_repository(hostile: Hydra) -> None:
     lay(hostile, ".:")
     race = hostile.race("-a", "claude", "--check", "a=ls | grep -q txt")
@@ -93,6 +95,7 @@ def test_a_race_where_nothing_confines_runs_nothing_of_the_repository(
     assert marks(hostile) == []
 
 
+@pytest.mark.slow
 def test_checks_and_agents_still_have_the_checkouts_own_environment(hostile: Hydra) -> None:
     """`.venv/bin` on PATH is there for what runs the repository's code anyway."""
     tool = hostile.repo / "venv" / "bin" / "project-tool"

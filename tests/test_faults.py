@@ -1,4 +1,4 @@
-"""The faults of docs/faults.md that need a race of their own; the others: test_acceptance.py."""
+"""The faults of docs/annex/faults.md that need a race of their own; others: test_acceptance.py."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
 
 def result(stdout: str) -> dict[str, Any]:
     (lane,) = json.loads(stdout)["lanes"]
-    found: dict[str, Any] = lane
-    return found
+    document: dict[str, Any] = lane
+    return document
 
 
 def folder_of(hydra: Hydra) -> Path:
@@ -101,8 +101,8 @@ def test_two_races_in_one_repository_at_once(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "together")
     hydra.agent("claude", [EDIT, *gate.stop(), DONE])
     before = fingerprint(hydra.repo)
-    words = ("race", "Do it", "-a", "2xclaude", "--json", "-q")
-    races = [hydra.start(*words), hydra.start(*words)]
+    terms = ("race", "Do it", "-a", "2xclaude", "--json", "-q")
+    races = [hydra.start(*terms), hydra.start(*terms)]
     gate.wait(4)
     assert len(git(hydra.repo, "for-each-ref", "refs/hydra").splitlines()) == 2
     gate.open()
@@ -144,8 +144,8 @@ def test_killed_while_collecting_the_patch_is_the_same(hydra: Hydra, step: str) 
     killed.kill()
     killed.communicate()
     hydra.path[:] = usual
-    told = hydra.run("runs")
-    assert "1 patch taken" in told.stderr or "recovered" in told.stderr, told.stderr
+    process = hydra.run("runs")
+    assert "1 patch taken" in process.stderr or "recovered" in process.stderr, process.stderr
     interrupted = folder_of(hydra)
     first = result((interrupted / "result.json").read_text())
     whole = hydra.race("-a", "claude").lane("claude")
@@ -237,18 +237,18 @@ def test_an_inherited_git_environment_is_ignored(hydra: Hydra) -> None:
 # Row 43
 
 
-def one_error(done: subprocess.CompletedProcess[str], said: str) -> None:
+def one_error(done: subprocess.CompletedProcess[str], text: str) -> None:
     lines = done.stderr.splitlines()
     assert lines[0].startswith("error: "), done.stderr
-    assert said in lines[0]
+    assert text in lines[0]
     assert [line for line in lines[1:] if not line.lstrip().startswith("hint:")] == []
 
 
-@pytest.mark.parametrize("words", [("race", "x"), ("runs",), ("diff", "claude")])
-def test_without_git_there_is_one_error(hydra: Hydra, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("terms", [("race", "x"), ("runs",), ("diff", "claude")])
+def test_without_git_there_is_one_error(hydra: Hydra, terms: tuple[str, ...]) -> None:
     hydra.agent("claude", [EDIT, DONE])
     hydra.without("git")
-    done = hydra.run(*words)
+    done = hydra.run(*terms)
     assert done.returncode == 3
     one_error(done, "git was not found")
 

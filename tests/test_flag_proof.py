@@ -13,11 +13,11 @@ import pytest
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.flag_proof import unproved_flags
-from hydra.adapters.shape import problem
+from hydra.adapters.plugins import problem
 from hydra.conformance.contract.requests import EXTRA, REQUESTS, request
 from hydra.conformance.recorded import Recording, recordings, root
 from hydra.errors import AgentError
-from hydra.model import BuiltCommand, Confinement, DetectResult
+from hydra.records import BuiltCommand, Confinement, DetectResult
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.test_plan import Toy, known
@@ -133,14 +133,14 @@ def test_a_third_partys_table_of_hidden_flags_is_looked_at() -> None:
 
 def test_a_required_flag_that_is_gone_refuses_its_lane_only() -> None:
     """Nothing is warned of there: the lane will not start, and says why."""
-    from hydra.plan import make
+    from hydra.race.plan import make
 
     adapters = {key: registry.get(key) for key in ("claude", "codex")}
     results = {key: detected(adapter) for key, adapter in adapters.items()}
     without = {flag for flag in results["claude"].flags if not flag.startswith("--output-format")}
     results["claude"] = replace(results["claude"], flags=frozenset(without))
     toys = known(Toy("claude"), Toy("codex"), confinement=Confinement(kind="bwrap"))
-    plan = make(replace(toys, adapters=adapters, found=results))
+    plan = make(replace(toys, adapters=adapters, detections=results))
     assert [lane.failure and lane.failure.kind for lane in plan.lanes] == ["UnsupportedFlag", None]
     assert [lane.warnings for lane in plan.lanes] == [(), ()]
 
@@ -148,6 +148,7 @@ def test_a_required_flag_that_is_gone_refuses_its_lane_only() -> None:
 # --- as a person meets it ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_is_said_in_the_plan_as_the_race_begins_and_in_json(scratch: Path, repo: Path) -> None:
     hydra = Hydra(scratch, repo)
     steps = [fakes.edit("a.txt", "x\n"), fakes.finish("done")]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app.follow import Follower
-from hydra.events import Event, encode
+from hydra.race.follower import EventFollower
+from hydra.records.events import Event, encode
 
 
 def event(seq: int, size: int = 10) -> Event:
@@ -24,14 +24,14 @@ class Seen:
     def __init__(self, failure: OSError | None = None) -> None:
         self.events: list[int] = []
         self.closed = False
-        self.some = threading.Event()
+        self.items = threading.Event()
         self._failure = failure
 
     def event(self, event: Event) -> None:
         if self._failure is not None:
             raise self._failure
         self.events.append(event.seq)
-        self.some.set()
+        self.items.set()
 
     def tick(self, mono: float) -> None:
         pass
@@ -45,9 +45,9 @@ def test_a_line_that_is_still_being_written_is_waited_for(scratch: Path) -> None
     first, second = encode(event(1)), encode(event(2, 900_000))
     path.write_bytes(first + second[:500_000])
     seen = Seen()
-    follower = Follower(path, seen)
+    follower = EventFollower(path, seen)
     follower.start(lambda: None)
-    assert seen.some.wait(60)
+    assert seen.items.wait(60)
     with path.open("ab") as file:
         file.write(second[500_000:])
     follower.finish()
@@ -58,9 +58,9 @@ def test_what_a_full_disk_cut_off_and_took_back_is_not_seen(scratch: Path) -> No
     path = scratch / "events.jsonl"
     path.write_bytes(encode(event(1)) + b'{"v": 1, "seq": 2, "wa')
     seen = Seen()
-    follower = Follower(path, seen)
+    follower = EventFollower(path, seen)
     follower.start(lambda: None)
-    assert seen.some.wait(60)
+    assert seen.items.wait(60)
     os.truncate(path, len(encode(event(1))))
     with path.open("ab") as file:
         file.write(encode(event(3)))
@@ -76,12 +76,12 @@ def test_a_reader_that_has_gone_is_told_and_a_full_log_is_not(
 ) -> None:
     path = scratch / "events.jsonl"
     path.write_bytes(encode(event(1)))
-    told: list[bool] = []
-    follower = Follower(path, Seen(OSError(number, "no")))
-    follower.start(lambda: told.append(True))
+    answers: list[bool] = []
+    follower = EventFollower(path, Seen(OSError(number, "no")))
+    follower.start(lambda: answers.append(True))
     follower.finish()
-    assert bool(told) is gone
+    assert bool(answers) is gone
 
 
 def test_a_follower_that_never_started_is_finished_at_once(scratch: Path) -> None:
-    Follower(scratch / "nowhere", Seen()).finish()
+    EventFollower(scratch / "nowhere", Seen()).finish()

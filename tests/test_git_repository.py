@@ -12,31 +12,31 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import EXIT_REFUSED, Refused, UsageError
+from hydra.git import base_commit, runner
 from hydra.git import patches as patch_git
-from hydra.git import repository, runner
-from hydra.model import Limits
+from hydra.records import Limits
 from tests.conftest import git, make_repository
 from tests.support import fakes
 from tests.support.grounds import agent, changes, files, fingerprint, race_on, take
 from tests.support.processes import wait_until
 
 
-def refusal(start: Path, **words: Path) -> Refused:
+def refusal(start: Path, **paths: Path) -> Refused:
     with pytest.raises(Refused) as caught:
-        repository.read(start, **words)
+        base_commit.read(start, **paths)
     assert caught.value.exit_code == EXIT_REFUSED
     assert caught.value.hint or "cannot read" in caught.value.message
     return caught.value
 
 
 def test_an_ordinary_repository(repo: Path) -> None:
-    found = repository.read(repo / "src")
-    assert found.root == repo
-    assert found.git_dir == found.common_dir == repo / ".git"
-    assert found.objects == (repo / ".git" / "objects",)
-    assert (found.branch, found.state, found.object_format) == ("main", "", "sha1")
-    assert found.head == git(repo, "rev-parse", "HEAD")
-    assert (found.shallow, found.linked, found.partial) == (False, False, False)
+    repository = base_commit.read(repo / "src")
+    assert repository.root == repo
+    assert repository.git_dir == repository.common_dir == repo / ".git"
+    assert repository.objects == (repo / ".git" / "objects",)
+    assert (repository.branch, repository.state, repository.object_format) == ("main", "", "sha1")
+    assert repository.head == git(repo, "rev-parse", "HEAD")
+    assert (repository.shallow, repository.linked, repository.partial) == (False, False, False)
 
 
 def test_refusals_name_what_is_wrong(repo: Path, scratch: Path) -> None:
@@ -55,7 +55,7 @@ def test_refusals_name_what_is_wrong(repo: Path, scratch: Path) -> None:
 
 def _message(start: Path) -> str:
     with pytest.raises(Refused) as caught:
-        repository.read(start)
+        base_commit.read(start)
     return caught.value.message
 
 
@@ -84,14 +84,14 @@ def test_what_is_under_way_is_named(repo: Path) -> None:
     git(repo, "commit", "-qam", "main")
     for command, state in (("merge", "merge"), ("cherry-pick", "cherry-pick")):
         subprocess.run(["git", command, "side"], cwd=repo, check=False, capture_output=True)
-        assert repository.read(repo).state == state
+        assert base_commit.read(repo).state == state
         git(repo, command, "--abort")
     subprocess.run(["git", "rebase", "side"], cwd=repo, check=False, capture_output=True)
-    assert repository.read(repo).state == "rebase"
-    assert repository.read(repo).branch is None
+    assert base_commit.read(repo).state == "rebase"
+    assert base_commit.read(repo).branch is None
     git(repo, "rebase", "--abort")
     git(repo, "bisect", "start")
-    assert repository.read(repo).state == "bisect"
+    assert base_commit.read(repo).state == "bisect"
 
 
 def test_a_merge_under_way_races_from_head(repo: Path, scratch: Path) -> None:
@@ -105,17 +105,17 @@ def test_a_merge_under_way_races_from_head(repo: Path, scratch: Path) -> None:
 
 
 def test_resolve(repo: Path) -> None:
-    found = repository.read(repo)
+    repository = base_commit.read(repo)
     git(repo, "tag", "-a", "v1", "-m", "v1")
-    for ref in ("HEAD", "main", "v1", found.head[:8]):
-        assert repository.resolve(found, ref) == found.head
+    for ref in ("HEAD", "main", "v1", repository.head[:8]):
+        assert base_commit.resolve(repository, ref) == repository.head
     for ref in ("nowhere", "", "--all", "-h", "HEAD:README.md"):
         with pytest.raises(UsageError, match="no commit called"):
-            repository.resolve(found, ref)
+            base_commit.resolve(repository, ref)
 
 
 def test_dirty_counts_and_leaves_the_index_alone(repo: Path) -> None:
-    assert not repository.dirty(repository.read(repo))
+    assert not base_commit.dirty(base_commit.read(repo))
     (repo / "README.md").touch()
     (repo / "src" / "pager.py").write_text("x")
     (repo / "new").mkdir()
@@ -123,33 +123,33 @@ def test_dirty_counts_and_leaves_the_index_alone(repo: Path) -> None:
     (repo / "new" / "b\nc").write_text("a")
     (repo / "x.log").write_text("ignored")
     before = fingerprint(repo)
-    found = repository.dirty(repository.read(repo))
-    assert (found.tracked, found.untracked) == (1, 2)
+    item = base_commit.dirty(base_commit.read(repo))
+    assert (item.tracked, item.untracked) == (1, 2)
     assert fingerprint(repo) == before
 
 
 def test_a_pin_keeps_the_base_from_gc_and_goes_again(repo: Path) -> None:
-    found = repository.read(repo)
+    repository = base_commit.read(repo)
     before = fingerprint(repo)
-    repository.pin(found, "20260101t000000-abc", found.head)
-    repository.pin(found, "20260101t000000-def", found.head)
+    base_commit.pin(repository, "20260101t000000-abc", repository.head)
+    base_commit.pin(repository, "20260101t000000-def", repository.head)
     refs = git(repo, "for-each-ref", "--format=%(refname)", "refs/hydra").splitlines()
     assert refs == [
         "refs/hydra/20260101t000000-abc/base",
         "refs/hydra/20260101t000000-def/base",
     ]
     assert fingerprint(repo) == before
-    repository.unpin(found, "20260101t000000-abc", found.head)
+    base_commit.unpin(repository, "20260101t000000-abc", repository.head)
     assert git(repo, "for-each-ref", "refs/hydra").count("\n") == 0
-    repository.unpin(found, "20260101t000000-def", found.head)
-    repository.unpin(found, "20260101t000000-def", found.head)
+    base_commit.unpin(repository, "20260101t000000-def", repository.head)
+    base_commit.unpin(repository, "20260101t000000-def", repository.head)
     assert not (repo / ".git" / "refs" / "hydra").exists()
     assert not (repo / ".git" / "logs" / "refs" / "hydra").exists()
 
 
 def test_an_amend_and_gc_during_a_race_do_no_harm(repo: Path, scratch: Path) -> None:
     race = race_on(repo, scratch / "state")
-    repository.pin(race.repo, "r1", race.base)
+    base_commit.pin(race.repo, "r1", race.base)
     ground = race.opened()
     git(repo, "commit", "-q", "--amend", "-m", "another")
     git(repo, "reflog", "expire", "--expire=now", "--all")
@@ -161,11 +161,11 @@ def test_an_amend_and_gc_during_a_race_do_no_harm(repo: Path, scratch: Path) -> 
 def test_a_read_only_repository_gives_one_sentence(repo: Path) -> None:
     if os.getuid() == 0:
         pytest.skip("root may write everything")
-    found = repository.read(repo)
+    repository = base_commit.read(repo)
     (repo / ".git" / "refs").chmod(0o500)
     try:
         with pytest.raises(Refused, match="cannot be kept from git gc"):
-            repository.pin(found, "r1", found.head)
+            base_commit.pin(repository, "r1", repository.head)
     finally:
         (repo / ".git" / "refs").chmod(0o700)
 
@@ -186,9 +186,9 @@ def test_an_inherited_git_environment_is_ignored(
         ("GIT_CEILING_DIRECTORIES", repo.parent),
     ):
         monkeypatch.setenv(name, str(value))
-    found = repository.read(repo)
-    assert found.root == repo
-    assert repository.about(found, found.head)["subject"] == "First commit"
+    repository = base_commit.read(repo)
+    assert repository.root == repo
+    assert base_commit.about(repository, repository.head)["subject"] == "First commit"
     race = race_on(repo, scratch / "state")
     ground = race.opened()
     (ground.worktree / "src" / "pager.py").write_text("fixed\n")
@@ -199,14 +199,14 @@ def test_an_inherited_git_environment_is_ignored(
 def test_about(repo: Path) -> None:
     git(repo, "tag", "v1")
     git(repo, "remote", "add", "origin", "https://me:secret@example.com/shop.git")
-    found = repository.read(repo)
+    repository = base_commit.read(repo)
     before = fingerprint(repo)
-    told = repository.about(found, found.head)
-    assert told["subject"] == "First commit"
-    assert told["author"] == "Ada"
-    assert told["branch"] == "main"
-    assert told["tags"] == 1
-    assert told["remotes"] == {"origin": "https://example.com/shop.git"}
+    document = base_commit.about(repository, repository.head)
+    assert document["subject"] == "First commit"
+    assert document["author"] == "Ada"
+    assert document["branch"] == "main"
+    assert document["tags"] == 1
+    assert document["remotes"] == {"origin": "https://example.com/shop.git"}
     assert fingerprint(repo) == before
 
 
@@ -231,16 +231,16 @@ def works(root: Path, scratch: Path) -> None:
 
 def test_detached(repo: Path, scratch: Path) -> None:
     git(repo, "checkout", "-q", "--detach")
-    assert repository.read(repo).branch is None
+    assert base_commit.read(repo).branch is None
     works(repo, scratch)
 
 
 def test_a_linked_worktree(repo: Path, scratch: Path) -> None:
     linked = scratch / "linked"
     git(repo, "worktree", "add", "-q", str(linked))
-    found = repository.read(linked)
-    assert found.linked
-    assert found.common_dir == repo / ".git"
+    repository = base_commit.read(linked)
+    assert repository.linked
+    assert repository.common_dir == repo / ".git"
     before = fingerprint(repo)
     works(linked, scratch)
     assert fingerprint(repo) == before
@@ -252,7 +252,7 @@ def test_shallow(repo: Path, scratch: Path) -> None:
     clone = scratch / "clone"
     git(scratch, "clone", "-q", "--depth=1", f"file://{repo}", str(clone))
     git(clone, "config", "user.email", "a@b")
-    assert repository.read(clone).shallow
+    assert base_commit.read(clone).shallow
     works(clone, scratch)
 
 
@@ -263,10 +263,10 @@ def test_sha256(scratch: Path) -> None:
     git(root, "init", "-q", "--object-format=sha256")
     git(root, "add", "-A")
     git(root, "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "one")
-    found = repository.read(root)
-    assert found.object_format == "sha256"
-    assert len(found.head) == 64
-    assert repository.about(found, found.head)["subject"] == "one"
+    repository = base_commit.read(root)
+    assert repository.object_format == "sha256"
+    assert len(repository.head) == 64
+    assert base_commit.about(repository, repository.head)["subject"] == "one"
     works(root, scratch)
 
 
@@ -274,8 +274,8 @@ def test_alternates_of_its_own(repo: Path, scratch: Path) -> None:
     middle, clone = scratch / "middle", scratch / 'a "quoted" one'
     git(scratch, "clone", "-q", "--shared", str(repo), str(middle))
     git(scratch, "clone", "-q", "--shared", str(middle), str(clone))
-    found = repository.read(clone)
-    assert set(found.objects) == {
+    repository = base_commit.read(clone)
+    assert set(repository.objects) == {
         clone / ".git" / "objects",
         middle / ".git" / "objects",
         repo / ".git" / "objects",
@@ -341,9 +341,9 @@ def test_submodules_come_from_the_users_own_objects(with_submodule: Path, scratc
     (inner / "deep" / "README.md").write_text("deep change\n")
     agent(inner, "git config core.fsmonitor false; echo s > src/s; git add -A; git commit -qm s")
     patch = take(ground)
-    found = changes(race, patch)
-    assert found[b"lib/a/src/s"] == b"s\n"
-    assert found[b"lib/a/deep/README.md"] == b"deep change\n"
+    contents = changes(race, patch)
+    assert contents[b"lib/a/src/s"] == b"s\n"
+    assert contents[b"lib/a/deep/README.md"] == b"deep change\n"
     assert any("submodule with changes" in note for note in patch.notes)
     ground.remove()
     assert fingerprint(with_submodule) == before
@@ -352,7 +352,7 @@ def test_submodules_come_from_the_users_own_objects(with_submodule: Path, scratc
 def test_the_objects_of_submodules_are_known(with_submodule: Path) -> None:
     modules = with_submodule / ".git" / "modules" / "lib" / "a"
     places = [modules / "objects", modules / "modules" / "deep" / "objects"]
-    assert [*repository.read(with_submodule).all_objects[1:]] == places
+    assert [*base_commit.read(with_submodule).all_objects[1:]] == places
 
 
 def test_submodules_that_are_not_there_stay_links(with_submodule: Path, scratch: Path) -> None:
@@ -362,9 +362,9 @@ def test_submodules_that_are_not_there_stay_links(with_submodule: Path, scratch:
     assert any("stay empty: lib/a" in note for note in ground.notes)
     assert take(ground).empty
     (ground.worktree / "lib" / "a" / "hidden").write_text("work\n")
-    found = changes(race, take(ground))
-    assert found.pop(b"lib/a") is None
-    assert found == {b"lib/a/hidden": b"work\n"}
+    contents = changes(race, take(ground))
+    assert contents.pop(b"lib/a") is None
+    assert contents == {b"lib/a/hidden": b"work\n"}
 
 
 def test_a_submodule_fetched_by_set_up_is_unchanged(with_submodule: Path, scratch: Path) -> None:
@@ -423,14 +423,14 @@ def test_content_filters_are_named(repo: Path) -> None:
     (repo / "src" / ".gitattributes").write_text("*.x filter=deep\n")
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "attributes")
-    assert repository.filters(repository.read(repo)) == ()
+    assert base_commit.filters(base_commit.read(repo)) == ()
     for name in ("nbstripout", "git-crypt", "deep", "unused"):
         git(repo, "config", f"filter.{name}.clean", "cat")
-    found = repository.read(repo)
-    assert repository.filters(found) == ("deep", "git-crypt", "nbstripout")
-    assert repository.filters(found, f"{found.head}~1") == ()
-    assert repository.lfs_missing(found)
-    assert not repository.lfs_missing(found, f"{found.head}~1")
+    repository = base_commit.read(repo)
+    assert base_commit.filters(repository) == ("deep", "git-crypt", "nbstripout")
+    assert base_commit.filters(repository, f"{repository.head}~1") == ()
+    assert base_commit.lfs_missing(repository)
+    assert not base_commit.lfs_missing(repository, f"{repository.head}~1")
 
 
 @pytest.mark.usefixtures("no_system_settings")
@@ -452,8 +452,8 @@ def test_a_filter_that_may_run_runs_as_it_was_configured(
     (ground.worktree / "b.up").write_text("a long line\n")
     (ground.worktree / "b.down").write_text("down\n")
     agent(ground.worktree, f"git config filter.other.clean 'touch {scratch}/ran'")
-    found = changes(race, take(ground))
-    assert found == {b"b.up": b"A LONG LINE\n", b"b.down": b"down\n"}
+    contents = changes(race, take(ground))
+    assert contents == {b"b.up": b"A LONG LINE\n", b"b.down": b"down\n"}
     assert not (scratch / "ran").exists()
 
 
@@ -467,7 +467,7 @@ def test_a_dirty_base_is_hydras_own_and_the_lanes_start_from_it(repo: Path, scra
     (repo / "clone" / "x").write_text("x")
     before = fingerprint(repo)
     race = race_on(repo, scratch / "state")
-    base = repository.dirty_base(race.repo, race.patches, race.base, Limits())
+    base = base_commit.dirty_base(race.repo, race.patches, race.base, Limits())
     assert git(race.patches, "rev-parse", f"{base}^") == race.base
     ground = race.opened(base=base)
     assert (ground.worktree / "README.md").read_text() == "and changed\n"
@@ -486,7 +486,7 @@ def test_a_dirty_base_is_hydras_own_and_the_lanes_start_from_it(repo: Path, scra
 
 def test_a_clean_tree_is_its_own_dirty_base(repo: Path, scratch: Path) -> None:
     race = race_on(repo, scratch / "state")
-    assert repository.dirty_base(race.repo, race.patches, race.base, Limits()) == race.base
+    assert base_commit.dirty_base(race.repo, race.patches, race.base, Limits()) == race.base
 
 
 def test_changes_that_cannot_all_be_taken_are_refused(repo: Path, scratch: Path) -> None:
@@ -494,22 +494,22 @@ def test_changes_that_cannot_all_be_taken_are_refused(repo: Path, scratch: Path)
     for number in range(5):
         (repo / f"n{number}").write_text("x")
     with pytest.raises(Refused, match="cannot all be taken"):
-        repository.dirty_base(race.repo, race.patches, race.base, Limits(patch_untracked=3))
+        base_commit.dirty_base(race.repo, race.patches, race.base, Limits(patch_untracked=3))
 
 
 def test_copies_are_checked_before_anything_starts(repo: Path) -> None:
     (repo / ".env").write_text("A=1\n")
     (repo / "cfg").mkdir()
     (repo / "cfg" / "a b").write_text("x")
-    found = repository.read(repo)
-    assert repository.check_copies(found, ["./.env", "cfg/", "cfg/a b"]) == (
+    repository = base_commit.read(repo)
+    assert base_commit.check_copies(repository, ["./.env", "cfg/", "cfg/a b"]) == (
         ".env",
         "cfg",
         "cfg/a b",
     )
     for bad in ("missing", "README.md", "src", "/etc/passwd", "../x", "", ".", ".git/config"):
         with pytest.raises(UsageError):
-            repository.check_copies(found, [bad])
+            base_commit.check_copies(repository, [bad])
 
 
 def test_a_copy_through_a_link_is_named_from_where_it_leads(repo: Path, scratch: Path) -> None:
@@ -520,12 +520,14 @@ def test_a_copy_through_a_link_is_named_from_where_it_leads(repo: Path, scratch:
     (repo / "node_modules" / "git").symlink_to("../.git")
     (repo / "node_modules" / "in").symlink_to("../src")
     (repo / "src" / ".env").write_text("x")
-    found = repository.read(repo)
-    assert repository.check_copies(found, ["node_modules/in/.env"]) == ("node_modules/in/.env",)
+    repository = base_commit.read(repo)
+    assert base_commit.check_copies(repository, ["node_modules/in/.env"]) == (
+        "node_modules/in/.env",
+    )
     with pytest.raises(UsageError, match=f"through a link to {scratch / 'keys'}"):
-        repository.check_copies(found, ["node_modules/out/id"], said="hydra.toml: race.copy")
+        base_commit.check_copies(repository, ["node_modules/out/id"], text="hydra.toml: race.copy")
     with pytest.raises(UsageError, match=r"into \.git through a link"):
-        repository.check_copies(found, ["node_modules/git/config"])
+        base_commit.check_copies(repository, ["node_modules/git/config"])
 
 
 def test_worktreeinclude_names_ignored_files_only(repo: Path) -> None:
@@ -533,10 +535,10 @@ def test_worktreeinclude_names_ignored_files_only(repo: Path) -> None:
     for name in (".env", "a.log", "new.py", "b.txt"):
         (repo / name).write_text("x")
     (repo / "src" / "c\nd.log").write_text("x")
-    found = repository.read(repo)
-    assert set(repository.included(found)) == {".env", "a.log", "src/c\nd.log"}
+    repository = base_commit.read(repo)
+    assert set(base_commit.included(repository)) == {".env", "a.log", "src/c\nd.log"}
     (repo / ".worktreeinclude").unlink()
-    assert repository.included(found) == ()
+    assert base_commit.included(repository) == ()
 
 
 def test_git_is_required_and_recent(monkeypatch: pytest.MonkeyPatch, scratch: Path) -> None:

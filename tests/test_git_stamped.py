@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from hydra.git.stamped import Stamps
+from hydra.git.index import Stamps
 from tests.conftest import git
 
 NAMES = ("a", *("n" * length for length in range(2, 18)), "deep/er/é", "deep/l" + "o" * 240, "x.sh")
 AN_HOUR = 3600
 
 
-def made(top: Path, *words: str) -> Path:
+def made(top: Path, *args: str) -> Path:
     """A repository of an hour ago, whose index knows nothing of its files' times."""
-    git(top, "init", "-q", *words, "repo")
+    git(top, "init", "-q", *args, "repo")
     repo = top / "repo"
     for name in NAMES:
         (repo / name).parent.mkdir(parents=True, exist_ok=True)
@@ -50,11 +50,11 @@ def read(repo: Path, *more: bytes) -> Stamps | None:
     )
 
 
-@pytest.mark.parametrize("words", [(), ("--object-format=sha256",)], ids=["sha1", "sha256"])
+@pytest.mark.parametrize("terms", [(), ("--object-format=sha256",)], ids=["sha1", "sha256"])
 def test_every_file_is_then_known_to_git_and_the_index_is_whole(
-    scratch: Path, words: tuple[str, ...]
+    scratch: Path, terms: tuple[str, ...]
 ) -> None:
-    repo = made(scratch, *words)
+    repo = made(scratch, *terms)
     stamps = read(repo)
     assert stamps is not None
     before = git(repo, "ls-files", "--stage")

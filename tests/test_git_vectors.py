@@ -245,34 +245,34 @@ def tried(place: Place, confined: bool, stack: ExitStack) -> Trial:
     (place.home / ".gitconfig").write_text(f"[core]\n\tpager = {pager}\n")
     place.hand_over()
     half = len(LANES) // 2
-    asked = ("-a", f"{half}xclaude", "-a", f"{len(LANES) - half}xclaude")
-    words = ("race", "Do it", "-q", *asked, "--keep", "all")
+    names = ("-a", f"{half}xclaude", "-a", f"{len(LANES) - half}xclaude")
+    terms = ("race", "Do it", "-q", *names, "--keep", "all")
     go.touch()
-    race = place.run(*words, "--max-parallel", "8", timeout=300)
+    race = place.run(*terms, "--max-parallel", "8", timeout=300)
     assert race.returncode == 0, race.stderr
     folder = place.run("runs", "path").stdout.strip()
     armed = {name: place.taken(folder, lane, "armed.txt") for name, lane in pairs()}
     patched = {name: place.taken(folder, lane, "src/pager.py") for name, lane in pairs()}
     for _, lane in pairs():
         on_terminal(place, f"{place.python} -m hydra diff {lane}", place.repo)
-    kept = {name: worktree(place, lane) for name, lane in pairs()}
-    look_around(place, kept.values())
+    paths = {name: worktree(place, lane) for name, lane in pairs()}
+    look_around(place, paths.values())
     land(place)
     checked = place.run("check", "--check", "true", "-q", timeout=300)
     assert checked.returncode == 0, checked.stderr
     go.unlink()
-    killed = place.start(*words, "--max-parallel", str(len(LANES)))
+    killed = place.start(*terms, "--max-parallel", str(len(LANES)))
     for number in range(2 * len(LANES)):
         assert arrived.take(b".", 120) is not None, number
     killed.kill()
     killed.communicate()
-    told = place.run("runs", timeout=300)
-    assert f"{len(LANES)} patches taken" in told.stderr
+    process = place.run("runs", timeout=300)
+    assert f"{len(LANES)} patches taken" in process.stderr
     look_around(place, [worktree(place, lane) for _, lane in pairs()])
     by_hydra = {path.name: path.read_text() for path in ran.iterdir()}
     go.touch()
     for name, vector in VECTORS.items():
-        on_terminal(place, vector.plain, kept[name])
+        on_terminal(place, vector.plain, paths[name])
     return Trial(place, by_hydra, armed, patched, frozenset(path.name for path in ran.iterdir()))
 
 
@@ -289,16 +289,16 @@ def steps(ran: Path, vector: Vector, arrived: Path, go: Path) -> list[fakes.Step
 
 def worktree(place: Place, lane: str) -> Path:
     """The newest one of that lane."""
-    found = place.state.glob(f"g/*/{lane}/shop")
-    return max(found, key=lambda path: path.parent.stat().st_ctime_ns)
+    paths = place.state.glob(f"g/*/{lane}/shop")
+    return max(paths, key=lambda path: path.parent.stat().st_ctime_ns)
 
 
-def look_around(place: Place, kept: object) -> None:
+def look_around(place: Place, value: object) -> None:
     """Every command that reads, in the user's repository and in what agents left."""
-    for words in (["runs"], ["runs", "show"], ["doctor"], ["diff", "claude", "--stat"]):
-        place.run(*words)
+    for terms in (["runs"], ["runs", "show"], ["doctor"], ["diff", "claude", "--stat"]):
+        place.run(*terms)
     users = place.repo
-    for folder in list(kept):  # type: ignore[call-overload]
+    for folder in list(value):  # type: ignore[call-overload]
         place.repo = folder
         assert place.run("runs").returncode == 3
     place.repo = users

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app.guesses import checks
+from hydra.config import load
+from hydra.race.check_selection import with_checks
+from hydra.race.guesses import checks
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -19,6 +21,7 @@ UNITTEST = "import unittest\n"
 DJANGO = "from django.test import TestCase\n"
 CALLED = "coverage run -m django test --settings=tests.settings"
 MODULE = "node_modules/.bin/"
+VITEST = f"{MODULE}vitest run --reporter=verbose"
 
 
 def write(top: Path, files: dict[str, str]) -> None:
@@ -72,8 +75,21 @@ SCRIPT = '{"scripts": {"test": "%s"}}'
         ),
         ({"package.json": SCRIPT % "jest"}, "", ("npm test",)),
         ({"package.json": SCRIPT % "jest", "pnpm-lock.yaml": ""}, "", ("pnpm test",)),
-        ({"package.json": SCRIPT % "vitest", f"{MODULE}vitest": ""}, "", (f"{MODULE}vitest run",)),
-        ({"package.json": SCRIPT % "vitest run", f"{MODULE}vitest": ""}, "", ("npm test",)),
+        ({"package.json": SCRIPT % "vitest", f"{MODULE}vitest": ""}, "", (VITEST,)),
+        (
+            {"package.json": SCRIPT % "tsc && vitest run", f"{MODULE}vitest": ""},
+            "",
+            ("npm test -- --reporter=verbose",),
+        ),
+        (
+            {"package.json": SCRIPT % "vitest run -c a.ts", "yarn.lock": ""},
+            "",
+            ("yarn test --reporter=verbose",),
+        ),
+        # It takes the option for its own.
+        ({"package.json": SCRIPT % "vitest run", "pnpm-lock.yaml": ""}, "", ("pnpm test",)),
+        ({"package.json": SCRIPT % "vitest run --reporter=dot"}, "", ("npm test",)),
+        ({"package.json": SCRIPT % "vitest run && tsc"}, "", ("npm test",)),
         (
             {"package.json": '{"devDependencies": {"jest": "1"}}', f"{MODULE}jest": ""},
             "",
@@ -124,6 +140,7 @@ def commit(top: Path) -> None:
     git(top, "commit", "-qm", "More")
 
 
+@pytest.mark.slow
 def test_a_race_without_checks_runs_the_guess_and_shows_it(hydra: Hydra) -> None:
     (hydra.repo / "Makefile").write_text("test:\n\tsh -c 'exit 1'\n")
     (hydra.repo / "Makefile").write_text("test:\n\t@python3 -m unittest -v\n")
@@ -142,22 +159,34 @@ def test_a_race_without_checks_runs_the_guess_and_shows_it(hydra: Hydra) -> None
     assert "--check and --no-check were both given" in both.stderr
 
 
-def test_a_guess_that_cannot_run_is_not_used_and_said(scratch: Path, repo: Path) -> None:
+@pytest.mark.slow
+def test_a_guess_that_cannot_run_stops_for_missing_packages_else_it_is_not_used(
+    scratch: Path, repo: Path
+) -> None:
     hydra = Hydra(scratch, repo)
     scripts = {"test": "npm run lint && npm run unit", "lint": "no-such-runner --all"}
     (repo / "package.json").write_text(json.dumps({"scripts": scripts}))
     (repo / "package-lock.json").write_text("{}")
     commit(repo)
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    done = hydra.run("race", "Do it", "-a", "claude")
+    assert done.returncode == 3, done.stderr
+    text = " ".join(done.stderr.split())
+    assert "not found on PATH (`npm test`, guessed) " in text
+    assert "--setup 'npm ci', or --share" in text
+    assert "; --check COMMAND names another; --no-check races without" in text
+    (repo / "node_modules").mkdir()
+    (repo / ".git/info/exclude").write_text("node_modules/\n")
     race = hydra.race("-a", "claude")
-    (said,) = [it for it in race.document["warnings"] if "guess" in it]
-    assert said.startswith("the guess `npm test` is not used: it cannot run here (")
-    assert said.endswith("not found); to install what it needs: --setup 'npm ci'")
+    (text,) = [row for row in race.document["warnings"] if "guess" in row]
+    assert text.startswith("the guess `npm test` is not used: it cannot run here (")
+    assert text.endswith("not found); to install what it needs: --setup 'npm ci'")
     assert race.lane("claude")["checks"] == []
     plan = json.loads(Path(race.document["folder"], "plan.json").read_text())
     assert plan["checks"]["commands"] == []
 
 
+@pytest.mark.slow
 def test_a_named_check_that_cannot_start_stops_the_race_before_an_agent(hydra: Hydra) -> None:
     hydra.agent("claude", [DONE])
     for command in (".venv/bin/pytest -q", "python3 -m no_such_module", "npx-no-such jest"):
@@ -171,6 +200,7 @@ def test_a_named_check_that_cannot_start_stops_the_race_before_an_agent(hydra: H
     assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
 
 
+@pytest.mark.slow
 def test_what_stands_on_the_base_may_fail_and_the_race_goes_on(hydra: Hydra) -> None:
     (hydra.repo / "tests").mkdir(exist_ok=True)
     (hydra.repo / "tests" / "test_new.py").write_text("import not_made_yet\n")
@@ -180,6 +210,7 @@ def test_what_stands_on_the_base_may_fail_and_the_race_goes_on(hydra: Hydra) -> 
     assert race.lane("claude")["checks"][0]["check"] == "unittest"
 
 
+@pytest.mark.slow
 def test_checks_and_set_up_run_where_one_stands(scratch: Path, repo: Path) -> None:
     (repo / "packages" / "api").mkdir(parents=True)
     (repo / "packages" / "api" / "here.txt").write_text("1\n")
@@ -202,6 +233,23 @@ def test_checks_and_set_up_run_where_one_stands(scratch: Path, repo: Path) -> No
     assert json.loads(again.stdout)["baseline_recorded"]
 
 
+def test_a_check_that_names_the_folder_one_stands_in_is_not_put_into_it_again(
+    scratch: Path,
+) -> None:
+    folder = "packages/api"
+    config = load(flags={"race.check": (f"cd {folder} && pytest -q", "pytest -x")})
+    commands = with_checks(config, scratch, folder).checks.checks
+    assert [check.command for check in commands] == [
+        f"cd {folder} && pytest -q",
+        f"cd {folder} && pytest -x",
+    ]
+    assert commands[0].name == f"{folder}: pytest"
+    (scratch / folder / folder).mkdir(parents=True)
+    commands = with_checks(config, scratch, folder).checks.checks
+    assert commands[0].command.startswith(f"cd {folder} && {{ cd {folder}")
+
+
+@pytest.mark.slow
 def test_a_guess_whose_tests_load_for_nobody_is_not_used(scratch: Path, repo: Path) -> None:
     """As Django's without settings: an installed package refuses every module of tests."""
     hydra = Hydra(scratch, repo)
@@ -213,8 +261,8 @@ def test_a_guess_whose_tests_load_for_nobody_is_not_used(scratch: Path, repo: Pa
     commit(repo)
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     race = hydra.race("-a", "claude")
-    (said,) = [it for it in race.document["warnings"] if "guess" in it]
-    assert said.endswith(
+    (document,) = [row for row in race.document["warnings"] if "guess" in row]
+    assert document.endswith(
         "-m unittest -v` is not used: it cannot run here (RuntimeError: no settings)"
     )
     (repo / "tests" / "test_c.py").write_text(UNITTEST)

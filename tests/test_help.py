@@ -27,8 +27,8 @@ def run(
     """A command's exit code and what it prints, in this process."""
     monkeypatch.setenv("HYDRA_STATE_DIR", str(shelf.state))
 
-    def command(*words: str) -> tuple[int, str, str]:
-        code = main(list(words))
+    def command(*args: str) -> tuple[int, str, str]:
+        code = main(list(args))
         out, err = capfdbinary.readouterr()
         return code, out.decode("latin-1"), err.decode()
 
@@ -63,7 +63,11 @@ def test_help_shows_at_most_ten_options_and_help_all_every_one(
     command, context = _command(name), _context(name)
     short = _shown(command.get_help(context))
     assert len({*short} - {"-h", "--help-all"}) <= 10
-    options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
+    options = [
+        get_param
+        for get_param in command.get_params(context)
+        if isinstance(get_param, click.Option)
+    ]
     assert len(_shown(_help_all(name, capsys))) == len(options)
     assert ("--help-all" in short) == bool(command.common)
 
@@ -80,8 +84,8 @@ def test_an_option_that_help_leaves_out_is_taken_and_completed() -> None:
     context = _command("race").make_context("race", ["x", "--retry", "2"])
     assert context.params["retry"] == 2
     completion = ShellComplete(hydra, {}, "hydra", "_HYDRA_COMPLETE")
-    offered = [item.value for item in completion.get_completions(["race"], "--re")]
-    assert offered == ["--retry"]
+    texts = [item.value for item in completion.get_completions(["race"], "--re")]
+    assert texts == ["--retry"]
 
 
 def test_every_command_stands_in_one_section_and_old_names_in_none() -> None:
@@ -116,11 +120,11 @@ def _undated(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "terms",
     [("claude", "--mbox", "--stat"), ("claude", "--bundle", "--json"), ("a", "b", "--mbox")],
 )
-def test_forms_of_a_diff_exclude_each_other(run: Run, shelf: Shelf, words: tuple[str, ...]) -> None:
-    assert run("diff", *words, "-o", "out")[0] == 2
+def test_forms_of_a_diff_exclude_each_other(run: Run, shelf: Shelf, terms: tuple[str, ...]) -> None:
+    assert run("diff", *terms, "-o", "out")[0] == 2
     assert not (shelf.repo / "out").exists()
 
 
@@ -137,11 +141,11 @@ def test_a_diff_of_nothing_says_so(run: Run) -> None:
 
 def test_a_race_is_named_by_its_place_or_by_the_option(run: Run, shelf: Shelf) -> None:
     folder = shelf.race.patches.parent
-    for words in ((folder.name,), (folder.name[:9],), ("-r", folder.name), ()):
-        assert run("runs", "path", *words)[1] == f"{folder}\n"
-        assert folder.name in run("runs", "show", *words)[1]
-    for words in (("-r", folder.name), (folder.name,)):
-        assert folder.name in run("runs", "rm", "-n", *words)[1]
+    for value in ((folder.name,), (folder.name[:9],), ("-r", folder.name), ()):
+        assert run("runs", "path", *value)[1] == f"{folder}\n"
+        assert folder.name in run("runs", "show", *value)[1]
+    for value in (("-r", folder.name), (folder.name,)):
+        assert folder.name in run("runs", "rm", "-n", *value)[1]
     code, _, error = run("runs", "show", folder.name, "-r", folder.name)
     assert (code, error.startswith("error: the race is named twice")) == (2, True)
 

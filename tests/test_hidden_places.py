@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from hydra.sandbox import Shown, View
-from hydra.sandbox.editable import hidden_modules
-from hydra.sandbox.missing import missing_places
+from hydra.process.sandbox import ShownPlace, View
+from hydra.process.sandbox.editable import hidden_modules
+from hydra.process.sandbox.hidden_output import missing_places
+from hydra.race.hidden_places import HiddenPlaces
+from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import namespaces_work
@@ -94,6 +96,7 @@ def test_a_long_output_costs_little(home: Path) -> None:
     assert found_in("x" * 10_000_000 + "\n" + line * 3000, home) == ["~/dep"]
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_a_hidden_virtual_environment_whose_python_leads_to_a_shown_one_is_told(
     hydra: Hydra,
@@ -102,11 +105,14 @@ def test_a_hidden_virtual_environment_whose_python_leads_to_a_shown_one_is_told(
     place.parent.mkdir(parents=True)
     place.symlink_to("/usr/bin/env")
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
-    race = hydra.race("-a", "claude", "--check", f"{place} -m pytest")
-    assert race.code == 3, race
-    assert "hidden from the agents: ~/envs (a check" in race.document["error"]["hint"]
+    # By a variable: what a check names itself is shown.
+    race = hydra.race("-a", "claude", "--check", f"pytest=P={place}; $P -m pytest")
+    assert any(
+        "hidden from the agents: ~/envs (a check" in row for row in race.document["warnings"]
+    )
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_a_race_says_once_what_would_have_to_be_shown(hydra: Hydra) -> None:
     for name in ("nltk_data", "models", "fixtures"):
@@ -131,6 +137,7 @@ def test_a_race_says_once_what_would_have_to_be_shown(hydra: Hydra) -> None:
     assert f'[confine] show = ["~/nltk_data"] in {config}' in done.stderr + done.stdout
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_a_set_up_that_misses_something_says_so(hydra: Hydra) -> None:
     (hydra.home / "fixtures").mkdir()
@@ -139,6 +146,7 @@ def test_a_set_up_that_misses_something_says_so(hydra: Hydra) -> None:
     assert [line for line in race.document["warnings"] if "~/fixtures (the set-up" in line]
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_a_key_line_that_was_left_out_is_told_where_a_registry_refuses(hydra: Hydra) -> None:
     (hydra.home / ".npmrc").write_text("//registry.example/:_authToken=made-up\n")
@@ -164,6 +172,7 @@ def installed_editable(home: Path, project: Path, name: str = "shelf") -> Path:
     return top / "bin"
 
 
+@pytest.mark.slow
 @needs_bwrap
 @pytest.mark.parametrize(
     ("project", "layout"), [("", "src"), ("", ""), ("packages/shelf of pages", "src")]
@@ -183,6 +192,98 @@ def test_a_module_of_the_checkout_that_a_lane_misses_is_told(
     ]
 
 
+@pytest.mark.slow
+@needs_bwrap
+def test_an_ignored_file_of_the_checkout_that_a_check_misses_is_told(hydra: Hydra) -> None:
+    for name in ("api/.env", "data/a.json", "b/local.cfg", "c/local.cfg"):
+        (hydra.repo / name).parent.mkdir(exist_ok=True)
+        (hydra.repo / name).write_text("{}\n")
+    (hydra.repo / ".git/info/exclude").write_text(".env\ndata/\nlocal.cfg\n")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    says = (
+        "FileNotFoundError: [Errno 2] No such file or directory: '.env'",
+        f"Error: ENOENT: no such file or directory, open '{hydra.repo}/data/a.json'",
+        "local.cfg: not found; nor is never.txt",
+    )
+    fails = f"printf '%s\\n' {shlex.join(says)}; exit 1"
+    race = hydra.race("-a", "claude", "--check", f"a={fails}", "--check", f"b={fails}")
+    git_ignores = "which your checkout has and git ignores"
+    assert [line for line in race.document["warnings"] if "misses" in line] == [
+        f"a check misses {path}, {git_ignores}: --copy {path} brings it"
+        for path in ("api/.env", "data/a.json")
+    ]
+
+
+PYTEST = """#!/bin/sh
+test -e parse/_info.py && exec echo '1 passed in 0.1s'
+echo "E   ModuleNotFoundError: No module named 'parse._info'"
+echo "ERROR test_parse.py"
+echo "!!!!!! Interrupted: 1 error during collection !!!!!!"
+exit 2
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", [True, False])
+def test_an_ignored_module_that_tests_miss_stops_the_race_before_its_agents(
+    hydra: Hydra, named: bool
+) -> None:
+    api, path = hydra.repo / "services/api", "services/api/parse/_info.py"
+    (api / ".venv/bin").mkdir(parents=True)
+    (api / ".venv/lib/python3.12/site-packages/pytest").mkdir(parents=True)
+    (api / ".venv/lib/python3.12/site-packages/pytest/__init__.py").touch()
+    (api / ".venv/pyvenv.cfg").touch()
+    (api / ".venv/bin/python").write_text(PYTEST)
+    (api / ".venv/bin/python").chmod(0o755)
+    (api / "parse").mkdir()
+    (api / "parse" / "__init__.py").write_text("from parse._info import A\n")
+    (api / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    (hydra.repo / ".gitignore").write_text("_info.py\n.venv/\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Parse")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    hydra.repo = api
+    check = ("--check", ".venv/bin/python -m pytest -q") if named else ()
+    # It may be the task to write it: nothing stops for what nobody has.
+    assert hydra.race("-a", "claude", *check).code == 1
+    (hydra.repo.parents[1] / path).write_text("A = 1\n")
+    done = hydra.run("race", "Do it", "-a", "claude", *check)
+    assert done.returncode == 3, done.stderr
+    text = " ".join(done.stderr.split())
+    assert "tests cannot run here: ModuleNotFoundError: No module named 'parse._info'" in text
+    assert f"a check misses {path}, which your checkout has and git ignores: --copy {path}" in text
+    race = hydra.race("-a", "claude", *check, "--copy", path)
+    assert race.lane("claude")["checks"][0]["status"] == "passed", race
+
+
+@pytest.mark.parametrize(
+    ("text", "ignored", "path"),
+    [
+        ("No module named 'a.b'", ("web/a/b.py",), "web/a/b.py"),
+        ("No module named 'a.b'", ("x/a/b.py", "y/a/b.py"), ""),
+        ("No module named 'b'", ("web/b.py",), ""),
+        ("Error: Cannot find module './gen/x.js'", ("web/gen/",), "web/gen/x.js"),
+        ("Error: Cannot find module '../gen/x'", ("web/gen/x.ts",), "web/gen/x.ts"),
+    ],
+)
+def test_a_module_that_is_missing_may_be_an_ignored_file(
+    scratch: Path, text: str, ignored: tuple[str, ...], path: str
+) -> None:
+    (scratch / "web/gen").mkdir(parents=True)
+    (scratch / "web/gen/x.js").write_text("")
+    places = HiddenPlaces(
+        view=lambda: View(home=scratch),
+        own=(scratch,),
+        settings_file=scratch / "x",
+        run_folder=scratch,
+        ignored=lambda: [name.encode() for name in ignored],
+    )
+    says = places.left_out(text, "check_ended")
+    named = [line.partition(" misses ")[2].partition(",")[0] for line in says]
+    assert named == [path] * bool(path)
+
+
+@pytest.mark.slow
 @needs_bwrap
 def test_a_module_that_is_installed_from_another_hidden_project_is_told(hydra: Hydra) -> None:
     package = hydra.home / "src" / "my shelf" / "shelf"
@@ -202,7 +303,7 @@ def test_a_module_that_is_missing_for_another_reason_gives_no_line(home: Path) -
     (project / "shelf").mkdir(parents=True)
     (project / "seen.py").touch()
     environment = installed_editable(home, project).parent
-    shown = (Shown(environment, "PATH"), Shown(project / "seen.py", "[confine] show"))
+    shown = (ShownPlace(environment, "PATH"), ShownPlace(project / "seen.py", "[confine] show"))
     view = View(home=home, shown=shown)
     (module,) = hidden_modules("No module named 'shelf'", view)
     assert module.place == project / "shelf"

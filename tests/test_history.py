@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from hydra.reporters.history import Spending, runs_table, spending
-from hydra.reporters.text import width
+from hydra.report.runs import RaceCost, runs_table, spending
+from hydra.report.text import width
 from tests.support.sample_agents import RUNS
 
 
@@ -18,34 +18,34 @@ def attempt(stated: float | None, reckoned: float | None = None) -> dict[str, ob
 @pytest.mark.parametrize(
     ("lanes", "total"),
     [
-        ([], Spending(None, whole=True)),
-        ([attempt(None)], Spending(None, whole=False)),
-        ([attempt(0.5), attempt(0.25)], Spending(0.75, whole=True)),
-        ([attempt(0.5), attempt(None)], Spending(0.5, whole=False)),
-        ([attempt(0.5), attempt(None, 1.0)], Spending(1.5, whole=True, reckoned=True)),
-        ([{"attempts": [attempt(0.5), attempt(0.5)]}], Spending(1.0, whole=True)),
-        ([{"usage": "x", "attempts": 3}], Spending(None, whole=False)),
+        ([], RaceCost(None, whole=True)),
+        ([attempt(None)], RaceCost(None, whole=False)),
+        ([attempt(0.5), attempt(0.25)], RaceCost(0.75, whole=True)),
+        ([attempt(0.5), attempt(None)], RaceCost(0.5, whole=False)),
+        ([attempt(0.5), attempt(None, 1.0)], RaceCost(1.5, whole=True, reckoned=True)),
+        ([{"attempts": [attempt(0.5), attempt(0.5)]}], RaceCost(1.0, whole=True)),
+        ([{"usage": "x", "attempts": 3}], RaceCost(None, whole=False)),
     ],
 )
-def test_every_try_of_every_lane_counts(lanes: list[object], total: Spending) -> None:
+def test_every_try_of_every_lane_counts(lanes: list[object], total: RaceCost) -> None:
     assert spending({"lanes": lanes}) == total
 
 
 @pytest.mark.parametrize(
     ("row", "end"),
     [
-        ({"landed": ("claude",), "spending": Spending(1, whole=True)}, "claude  yes  $1.00"),
+        ({"landed": ("claude",), "spending": RaceCost(1, whole=True)}, "claude  yes  $1.00"),
         (
-            {"landed": ("codex",), "spending": Spending(1, reckoned=True)},
-            "claude  codex  over ~$1.00",
+            {"landed": ("codex",), "spending": RaceCost(1, reckoned=True)},
+            "claude  codex  ~$1.00+",
         ),
-        ({"landed": (), "undone": True, "spending": Spending()}, "claude  undone  unknown"),
-        ({"landed": (), "state": "running", "spending": Spending()}, "[running]  no  unknown"),
+        ({"landed": (), "undone": True, "spending": RaceCost()}, "claude  undone  unknown"),
+        ({"landed": (), "state": "running", "spending": RaceCost()}, "[running]  no  unknown"),
     ],
 )
 def test_a_race_is_a_line(row: dict[str, object], end: str) -> None:
     (_, line) = runs_table([replace(RUNS[0], size=None, **row)], width=None).splitlines()  # type: ignore[arg-type]
-    start = "20261121t203415-k3f 2 h ago Fix the off-by-one in pager.py"
+    start = "20261121t203415-k3f 2 h Fix the off-by-one in pager.py"
     assert line.split() == f"{start} {end} ?".split()
 
 
@@ -58,9 +58,9 @@ def test_a_long_row_stays_one_line(columns: int) -> None:
         title="a task " * 40,
         winner="a-profile-of-a-long-name",
         landed=("codex", "a-profile-of-a-long-name"),
-        spending=Spending(12.34, reckoned=True),
+        spending=RaceCost(12.34, reckoned=True),
     )
     lines = runs_table([long, long], width=columns).splitlines()
     assert len(lines) == 3
     assert max(map(width, lines)) <= columns
-    assert all("over ~$12.34" in line and long.run in line for line in lines[1:])
+    assert all("~$12.34+" in line and long.run in line for line in lines[1:])

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.git import holding
+from hydra.git import secret_scan
 from hydra.git.runner import GitFailed
-from hydra.secrets import Redactor
+from hydra.redaction import Redactor
 from tests.conftest import git
 from tests.support.grounds import race_on
 
@@ -54,7 +54,7 @@ def test_a_second_one_beside_it_is(repo_with_keys: Path, scratch: Path) -> None:
 def test_what_is_larger_than_the_limit_is_not_read(
     repo_with_keys: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(holding, "MOST", 1000)
+    monkeypatch.setattr(secret_scan, "MOST", 1000)
     notes = found(repo_with_keys, scratch, small=KEY, large=KEY + "x" * 1000)
     assert notes == ("holds what looks like a secret: small",)
 
@@ -62,6 +62,6 @@ def test_what_is_larger_than_the_limit_is_not_read(
 def test_a_failure_to_look_leaves_the_patch_whole(repo_with_keys: Path, scratch: Path) -> None:
     race = race_on(repo_with_keys, scratch / "state")
     with pytest.raises(GitFailed):
-        holding.holding(race.patches, race.base, "0" * 40, COUNT)
-    (note,) = holding.noted(race.patches, race.base, "0" * 40, COUNT)
+        secret_scan.holding(race.patches, race.base, "0" * 40, COUNT)
+    (note,) = secret_scan.noted(race.patches, race.base, "0" * 40, COUNT)
     assert note.startswith("not looked through for secrets")

@@ -27,12 +27,13 @@ def settings(hydra: Hydra, text: str) -> None:
 
 def heard(fifo: fakes.Fifo) -> list[dict[str, Any]]:
     """Every document that hooks have passed on. They have ended: all of it is there."""
-    found = []
+    documents = []
     while (line := fifo.take(b"\n", 0.01)) is not None:
-        found.append(json.loads(line))
-    return found
+        documents.append(json.loads(line))
+    return documents
 
 
+@pytest.mark.slow
 def test_each_hook_gets_what_it_is_about(hydra: Hydra) -> None:
     fifo = fakes.Fifo(hydra.scratch / "told")
     # A pipe holds 64 KiB and a document less; each is one line, so they do not mix.
@@ -44,11 +45,15 @@ def test_each_hook_gets_what_it_is_about(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("a.txt", "1\n"), fakes.finish("done")])
     hydra.agent("codex", [fakes.signal_self(11)])
     race = hydra.race("-a", "claude", "-a", "codex")
-    told = heard(fifo)
+    documents = heard(fifo)
     fifo.close()
     assert race.code == 0, race.stderr
-    assert [one.get("hook") or one["kind"] for one in told] == ["pre_run", "lane_ended", "post_run"]
-    before, failed, after = told
+    assert [row.get("hook") or row["kind"] for row in documents] == [
+        "pre_run",
+        "lane_ended",
+        "post_run",
+    ]
+    before, failed, after = documents
     assert [lane["lane"] for lane in before["lanes"]] == ["claude", "codex"]
     assert (failed["lane"], failed["data"]["error"]["kind"]) == ("codex", "StreamParseError")
     assert after["run"] == before["run"] == race.document["run"]
@@ -73,8 +78,9 @@ def test_no_hooks_errors_show_what_it_was_given(hydra: Hydra) -> None:
     assert "7f3a9c1e" not in race.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "line"),
     [
         ("post_run = ['echo bad >&2; exit 1']", "ended with 1: bad"),
         ("post_run = ['kill -9 $$']", "was ended by signal 9"),
@@ -83,16 +89,17 @@ def test_no_hooks_errors_show_what_it_was_given(hydra: Hydra) -> None:
     ],
 )
 def test_a_later_one_that_fails_changes_nothing_and_is_told(
-    hydra: Hydra, text: str, said: str
+    hydra: Hydra, text: str, line: str
 ) -> None:
     hydra.agent("claude", [fakes.edit("a.txt", "1\n"), fakes.finish("done")])
     settings(hydra, text)
     done = hydra.run("race", "Do it", "-a", "claude")
     assert done.returncode == 0, done.stderr
-    assert said in done.stderr
+    assert line in done.stderr
     assert "\x1b" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_hook_reads_the_repository_and_changes_nothing(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("a.txt", "1\n"), fakes.finish("done")])
     hydra.extra["MINE"], hydra.extra["OTHER"] = "1", "2"
@@ -143,6 +150,7 @@ def test_no_race_begins_after_a_signal_that_was_ignored_when_hydra_began(
     assert not list(hydra.state.glob("*/runs/*"))
 
 
+@pytest.mark.slow
 def test_a_race_that_has_ended_waits_for_no_hook_after_ctrl_c(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.fail("error")])
     gate = fakes.Barrier(hydra.scratch, "hooked")

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from hydra.model import Limits
-from hydra.recover import sweep
-from hydra.space import under_floor
+from hydra.disk import below_minimum
+from hydra.race.recovery.space_retention import sweep
+from hydra.records import Limits
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -62,14 +62,14 @@ def pins(hydra: Hydra) -> list[str]:
 
 @pytest.mark.slow
 def test_only_old_runs_that_hold_nothing_go(hydra: Hydra) -> None:
-    old, held, young = empty(hydra, 31), patched(hydra, 31), empty(hydra, 29)
+    old, path, young = empty(hydra, 31), patched(hydra, 31), empty(hydra, 29)
     latest = empty(hydra, 31)
     assert sweep(hydra.state, Limits()) == 1
     assert not old.exists()
-    assert held.exists()
+    assert path.exists()
     assert young.exists()
     assert latest.exists()
-    assert pins(hydra) == [held.name, young.name, latest.name]
+    assert pins(hydra) == [path.name, young.name, latest.name]
     assert sweep(hydra.state, Limits()) == 0
 
 
@@ -110,6 +110,7 @@ def test_what_was_changed_while_rivals_still_worked_is_work(hydra: Hydra) -> Non
     assert mine.read_text() == "mine\n"
 
 
+@pytest.mark.slow
 def test_what_was_changed_after_the_clock_was_set_back_is_work(hydra: Hydra) -> None:
     folder = failed(hydra, 31)
     empty(hydra)
@@ -129,12 +130,13 @@ def test_what_was_landed_in_part_is_work(hydra: Hydra) -> None:
     folder = raced(hydra, *steps, days=31)
     empty(hydra)
     for picked, goes in (("one.txt", 0), (".", 1)):
-        told = hydra.run("merge", "-r", folder.name, "--pick", f"claude:{picked}", "--no-check")
-        assert told.returncode == 0, told.stderr
+        process = hydra.run("merge", "-r", folder.name, "--pick", f"claude:{picked}", "--no-check")
+        assert process.returncode == 0, process.stderr
         assert sweep(hydra.state, Limits()) == goes
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_stash_is_work(hydra: Hydra) -> None:
     stash = "echo x >> README.md && git -c user.name=A -c user.email=a@b stash -q"
     folder = raced(hydra, fakes.shell("sh", "-c", stash), days=31)
@@ -144,6 +146,7 @@ def test_a_stash_is_work(hydra: Hydra) -> None:
     assert "patches of claude" in hydra.run("runs", "rm", folder.name, "-n").stdout
 
 
+@pytest.mark.slow
 def test_uncommitted_changes_that_a_race_began_from_are_work(hydra: Hydra) -> None:
     (hydra.repo / "README.md").write_text("not committed\n")
     folder = raced(hydra, fakes.say("nothing"), days=31, options=("--include-dirty",))
@@ -156,7 +159,7 @@ def test_uncommitted_changes_that_a_race_began_from_are_work(hydra: Hydra) -> No
 
 @pytest.mark.full
 def test_over_the_size_the_oldest_go_first(hydra: Hydra) -> None:
-    first, held, second = empty(hydra, 3), patched(hydra, 2), empty(hydra, 1)
+    first, path, second = empty(hydra, 3), patched(hydra, 2), empty(hydra, 1)
     empty(hydra)
     rows = json.loads(hydra.run("runs", "--json").stdout)["runs"]
     total = sum(row["size"] for row in rows)
@@ -165,9 +168,10 @@ def test_over_the_size_the_oldest_go_first(hydra: Hydra) -> None:
     assert not first.exists()
     assert second.exists()
     assert sweep(hydra.state, replace(Limits(), retention_bytes=0)) == 1
-    assert held.exists()
+    assert path.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reason", "goes"), [("setup", True), ("hydra_bug", False)])
 def test_a_lane_that_was_not_started_held_nothing_but_for_a_fault_of_hydras(
     hydra: Hydra, reason: str, goes: bool
@@ -182,6 +186,7 @@ def test_a_lane_that_was_not_started_held_nothing_but_for_a_fault_of_hydras(
     assert folder.exists() is not goes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["manifest.json", "result.json", "patches.git/HEAD"])
 def test_what_cannot_be_read_stays(hydra: Hydra, damage: str) -> None:
     folder = empty(hydra, 31)
@@ -191,6 +196,7 @@ def test_what_cannot_be_read_stays(hydra: Hydra, damage: str) -> None:
     assert folder.exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_read_or_written_stays(hydra: Hydra) -> None:
     import fcntl
 
@@ -203,6 +209,7 @@ def test_a_run_that_is_read_or_written_stays(hydra: Hydra) -> None:
     assert sweep(hydra.state, Limits()) == 1
 
 
+@pytest.mark.slow
 def test_a_pin_that_somebody_moved_is_left(hydra: Hydra) -> None:
     folder = empty(hydra, 31)
     empty(hydra)
@@ -212,6 +219,7 @@ def test_a_pin_that_somebody_moved_is_left(hydra: Hydra) -> None:
     assert folder.name in pins(hydra)
 
 
+@pytest.mark.slow
 def test_the_repository_may_be_gone(hydra: Hydra) -> None:
     folder = empty(hydra, 31)
     empty(hydra)
@@ -223,24 +231,24 @@ def test_the_repository_may_be_gone(hydra: Hydra) -> None:
 
 @pytest.mark.full
 def test_it_is_done_beside_a_race_and_the_rest_is_counted_in_one_line(hydra: Hydra) -> None:
-    old, held = empty(hydra, 31), patched(hydra, 31)
+    old, path = empty(hydra, 31), patched(hydra, 31)
     gate = fakes.Barrier(hydra.scratch, "works")
     hydra.agent("claude", [*gate.stop(), fakes.finish("done")])
     process = hydra.start("race", "Do it", "-a", "claude", "-v")
     assert process.stderr is not None
-    assert any("housekeeping is done: 1 runs removed" in line for line in process.stderr)
+    assert any("housekeeping is done" in line and "removed=1" in line for line in process.stderr)
     assert not old.exists()
     gate.open()
-    _, told = process.communicate(timeout=60)
+    _, text = process.communicate(timeout=60)
     gate.close()
-    assert told.count("hydra runs rm --older-than 30d") == 1
-    assert "1 race here over 30d old, with work that may not be landed" in told
-    assert held.exists()
-    said = hydra.run("runs").stderr
-    assert said.startswith("hydra: 1 race here over 30d old")
-    assert said.count("\n") == 1
+    assert text.count("hydra runs rm --older-than 30d") == 1
+    assert "1 race here over 30d old, with work that may not be landed" in text
+    assert path.exists()
+    value = hydra.run("runs").stderr
+    assert value.startswith("hydra: 1 race here over 30d old")
+    assert value.count("\n") == 1
     assert hydra.run("runs", "--json").stderr == ""
-    assert hydra.run("diff", "claude", "-r", held.name).stderr == ""
+    assert hydra.run("diff", "claude", "-r", path.name).stderr == ""
 
 
 @pytest.mark.full
@@ -255,22 +263,23 @@ def test_the_settings_are_the_users_own(hydra: Hydra) -> None:
     (hydra.home / "hydra.toml").unlink()
     for line in ('retention = "1d"', 'retention_size = "1kB"', 'disk_floor = "0B"'):
         (hydra.repo / "hydra.toml").write_text(f"[limits]\n{line}\n")
-        told = hydra.run("race", "Do it")
-        assert told.returncode == 2
-        assert "may not be set by a repository's hydra.toml" in told.stderr
+        process = hydra.run("race", "Do it")
+        assert process.returncode == 2
+        assert "may not be set by a repository's hydra.toml" in process.stderr
 
 
 # --- hydra runs rm ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rm_says_what_would_be_lost_and_asks(hydra: Hydra) -> None:
-    held, kept = patched(hydra), failed(hydra)
-    worktree = worktree_of(kept)
+    path, file = patched(hydra), failed(hydra)
+    worktree = worktree_of(file)
     for answer, goes in (("n\n", False), ("y\n", True)):
         master, slave = pty.openpty()
         os.write(master, answer.encode())
-        told = subprocess.run(
-            [sys.executable, "-m", "hydra", "runs", "rm", held.name, kept.name],
+        process = subprocess.run(
+            [sys.executable, "-m", "hydra", "runs", "rm", path.name, file.name],
             cwd=hydra.repo,
             env=hydra.environ,
             stdin=slave,
@@ -281,37 +290,38 @@ def test_rm_says_what_would_be_lost_and_asks(hydra: Hydra) -> None:
         )
         os.close(master)
         os.close(slave)
-        assert told.returncode == 0, told.stderr
-        first, second, both, *_ = told.stderr.splitlines()
-        assert first.startswith(f"{held.name}: patches of claude; now, ")
-        assert second.startswith(f"{kept.name}: no patch; worktrees of claude; now, ")
+        assert process.returncode == 0, process.stderr
+        first, second, both, *_ = process.stderr.splitlines()
+        assert first.startswith(f"{path.name}: patches of claude; now, ")
+        assert second.startswith(f"{file.name}: no patch; worktrees of claude; now, ")
         assert both.startswith("2 runs, ")
-        assert "remove for good?" in told.stderr
-        assert held.exists() is kept.exists() is not goes
+        assert "remove for good?" in process.stderr
+        assert path.exists() is file.exists() is not goes
         assert worktree.exists() is not goes
     assert pins(hydra) == []
     assert list((hydra.state / "g").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_rm_without_anybody_to_ask_needs_yes(hydra: Hydra) -> None:
-    held = patched(hydra)
-    told = hydra.run("runs", "rm", "--all")
-    assert told.returncode == 2
-    assert "patches of claude" in told.stderr
-    assert "add --yes" in told.stderr
-    assert held.exists()
+    path = patched(hydra)
+    process = hydra.run("runs", "rm", "--all")
+    assert process.returncode == 2
+    assert "patches of claude" in process.stderr
+    assert "add --yes" in process.stderr
+    assert path.exists()
     assert hydra.run("runs", "rm", "--all", "--yes").returncode == 0
-    assert not held.exists()
+    assert not path.exists()
 
 
 @pytest.mark.full
 def test_rm_by_age_and_emptiness(hydra: Hydra) -> None:
     old_empty, old_held, new_empty = empty(hydra, 31), patched(hydra, 31), empty(hydra)
 
-    def chosen(*words: str) -> set[str]:
-        told = hydra.run("runs", "rm", *words, "--dry-run", "--json")
-        assert told.returncode == 0, told.stderr
-        document = json.loads(told.stdout)
+    def chosen(*args: str) -> set[str]:
+        process = hydra.run("runs", "rm", *args, "--dry-run", "--json")
+        assert process.returncode == 0, process.stderr
+        document = json.loads(process.stdout)
         assert document["dry_run"] is True
         assert not any(row["removed"] for row in document["runs"])
         return {row["run"] for row in document["runs"]}
@@ -336,8 +346,9 @@ def test_rm_by_age_and_emptiness(hydra: Hydra) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "hint"),
+    ("terms", "hint"),
     [
         ((), "--older-than 30d, --empty or --all"),
         (("--all", "--empty"), "leave out"),
@@ -348,12 +359,12 @@ def test_rm_by_age_and_emptiness(hydra: Hydra) -> None:
     ],
 )
 def test_rm_that_is_not_clear_removes_nothing(
-    hydra: Hydra, words: tuple[str, ...], hint: str
+    hydra: Hydra, terms: tuple[str, ...], hint: str
 ) -> None:
     folder = empty(hydra)
-    told = hydra.run("runs", "rm", *words)
-    assert told.returncode == 2
-    assert hint in told.stderr
+    process = hydra.run("runs", "rm", *terms)
+    assert process.returncode == 2
+    assert hint in process.stderr
     assert folder.exists()
 
 
@@ -365,9 +376,9 @@ def test_rm_leaves_a_race_that_runs(hydra: Hydra) -> None:
     process = hydra.start("race", "Do it", "-a", "claude", "-q")
     gate.wait()
     [running] = {path.name for path in hydra.state.glob("*/runs/[!.]*")} - {old.name}
-    told = hydra.run("runs", "rm", running, "-y")
-    assert told.returncode == 3
-    assert "still running" in told.stderr
+    completed = hydra.run("runs", "rm", running, "-y")
+    assert completed.returncode == 3
+    assert "still running" in completed.stderr
     assert hydra.run("runs", "rm", "--all", "-y").returncode == 0
     assert not old.exists()
     gate.open()
@@ -392,9 +403,9 @@ def test_rm_that_is_killed_leaves_a_run_whole_or_takes_it_with_the_next_command(
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
         process.communicate()
-        told = hydra.run("runs", "--json")
-        assert told.returncode == 0, told.stderr
-        rows = json.loads(told.stdout)["runs"]
+        completed = hydra.run("runs", "--json")
+        assert completed.returncode == 0, completed.stderr
+        rows = json.loads(completed.stdout)["runs"]
         assert list(hydra.state.glob("*/runs/.*")) == []
         assert pins(hydra) == [row["run"] for row in rows]
         if rows:
@@ -404,6 +415,7 @@ def test_rm_that_is_killed_leaves_a_run_whole_or_takes_it_with_the_next_command(
         assert list((hydra.state / "g").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_size_counts_worktrees_and_is_kept_for_the_next_who_asks(hydra: Hydra) -> None:
     folder = raced(hydra, fakes.edit("big.log", "x" * 500_000), options=("--keep", "all"))
 
@@ -421,12 +433,13 @@ def test_the_size_counts_worktrees_and_is_kept_for_the_next_who_asks(hydra: Hydr
 
 
 _SAME_ID = """
-from hydra import store
-from hydra.store import writing
-store.new_run_id = writing.new_run_id = lambda now=None: "20260101t000000-aaaa"
+from hydra.records import store
+from hydra.records.store import writer
+store.new_run_id = writer.new_run_id = lambda now=None: "20260101t000000-aaaa"
 """
 
 
+@pytest.mark.slow
 def test_a_race_never_stands_in_the_grounds_of_another(hydra: Hydra) -> None:
     other = Hydra(hydra.scratch, hydra.scratch / "other", extra=hydra.extra, path=hydra.path)
     git(hydra.repo, "clone", "-q", str(hydra.repo), str(other.repo))
@@ -437,9 +450,9 @@ def test_a_race_never_stands_in_the_grounds_of_another(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("new.txt", "new\n"), *gate.stop(), fakes.finish("done")])
     process = hydra.start("race", "Do it", "-a", "claude", "-q")
     gate.wait()
-    told = other.run("race", "Do it", "-a", "claude", "--keep", "none")
-    assert told.returncode == 3
-    assert "begin it again" in told.stderr
+    completed = other.run("race", "Do it", "-a", "claude", "--keep", "none")
+    assert completed.returncode == 3
+    assert "begin it again" in completed.stderr
     assert len(list(hydra.state.glob("g/*/claude/shop/README.md"))) == 1
     assert len(list(hydra.state.glob("*/runs/*"))) == 1
     gate.open()
@@ -452,6 +465,7 @@ def test_a_race_never_stands_in_the_grounds_of_another(hydra: Hydra) -> None:
 # --- --keep -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", True), ("none", False)])
 def test_keep_where_a_lane_was_not_started(hydra: Hydra, keep: str, stays: bool) -> None:
     hydra.agent("claude", [fakes.finish("done")])
@@ -460,6 +474,7 @@ def test_keep_where_a_lane_was_not_started(hydra: Hydra, keep: str, stays: bool)
     assert Path(lane["worktree"]).exists() is stays
 
 
+@pytest.mark.slow
 def test_a_stash_that_is_too_large_to_take_keeps_its_worktree(hydra: Hydra) -> None:
     (hydra.home / "hydra.toml").write_text('[limits]\npatch_total = "100kB"\n')
     stash = "head -c 300000 /dev/urandom > README.md && git -c user.name=A -c user.email=a@b stash"
@@ -487,6 +502,7 @@ def recovered(hydra: Hydra, *options: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", True), ("none", False)])
 def test_keep_holds_in_recovery_too(hydra: Hydra, keep: str, stays: bool) -> None:
     folder = recovered(hydra, "--keep", keep)
@@ -511,6 +527,7 @@ def assert_no_sign_in_below(folder: Path) -> None:
     assert holding == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--keep", "all"), ("--setup", "exit 3")])
 def test_a_worktree_that_stays_has_no_sign_in_beside_it(
     hydra: Hydra, options: tuple[str, ...]
@@ -524,6 +541,7 @@ def test_a_worktree_that_stays_has_no_sign_in_beside_it(
     assert_no_sign_in_below(hydra.scratch / "cache")
 
 
+@pytest.mark.slow
 def test_a_worktree_that_stays_after_a_kill_has_no_sign_in_beside_it(hydra: Hydra) -> None:
     signed_in(hydra)
     folder = recovered(hydra)
@@ -535,8 +553,8 @@ def test_a_worktree_that_stays_after_a_kill_has_no_sign_in_beside_it(hydra: Hydr
 
 
 def test_a_disk_without_a_size_and_a_floor_of_nothing_stop_nobody() -> None:
-    assert under_floor([Path("/proc")], 1 << 60) is None
-    assert under_floor([Path("/var/tmp/not/there")], 0) is None
+    assert below_minimum([Path("/proc")], 1 << 60) is None
+    assert below_minimum([Path("/var/tmp/not/there")], 0) is None
 
 
 @dataclass
@@ -604,9 +622,9 @@ def test_at_the_floor_the_lanes_are_stopped_and_their_patches_taken(small: Small
     assert "under the floor of" in shown
     lines = small.inside("cat", f"{race.document['folder']}/events.jsonl").stdout.splitlines()
     events = [json.loads(line) for line in lines]
-    [told] = [event for event in events if event["sub"] == "disk_floor"]
-    assert told["kind"] == "run_warning"
-    assert told["data"]["free"] < told["data"]["floor"] == 200 * 1024**2 // 20
+    [document] = [event for event in events if event["sub"] == "disk_floor"]
+    assert document["kind"] == "run_warning"
+    assert document["data"]["free"] < document["data"]["floor"] == 200 * 1024**2 // 20
     stops = [event["data"] for event in events if event["kind"] == "stopping"]
     assert {"reason": "disk_floor", "signal": "SIGINT"} in stops
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app import init
 from hydra.cli import main
+from hydra.commands import init
 from hydra.config import Config, load
 from hydra.errors import Refused, UsageError
 from tests.conftest import git
@@ -31,9 +31,9 @@ def test_it_is_written_at_the_top_from_anywhere_inside(
     assert not (repo / "src" / "hydra.toml").exists()
     assert load(repository=("hydra.toml", text)) == Config()
     assert len(text.splitlines()) <= 12
-    said = capsys.readouterr()
-    assert said.out.startswith(f"wrote {repo / 'hydra.toml'}\n")
-    assert said.err == ""
+    result = capsys.readouterr()
+    assert result.out.startswith(f"wrote {repo / 'hydra.toml'}\n")
+    assert result.err == ""
 
 
 def test_it_never_overwrites(
@@ -56,8 +56,8 @@ def test_the_users_own_is_written_where_it_is_read_and_sets_nothing_yet(
     monkeypatch.setenv("HYDRA_CONFIG", str(path))
     monkeypatch.chdir(scratch)  # no repository is needed
     assert main(["init", "--user", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["path"], told["written"]) == (str(path), True)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["path"], document["written"]) == (str(path), True)
     assert load(user=(str(path), path.read_text())) == Config()
     assert main(["init", "--user"]) == 2
     assert "never overwrites" in capsys.readouterr().err
@@ -180,6 +180,7 @@ def test_nothing_else_in_the_repository_changes(repo: Path) -> None:
     assert os.access(repo / "hydra.toml", os.R_OK)
 
 
+@pytest.mark.slow
 def test_what_starts_here_is_active_and_what_does_not_is_told(
     repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +193,7 @@ def test_what_starts_here_is_active_and_what_does_not_is_told(
     git(repo, "commit", "-qm", "More")
     initial = init.propose(repo)
     assert (initial.checks, initial.setup) == (("make test",), ()), initial.text
-    assert [it.command for it in load(repository=("x", initial.text)).checks.checks] == [
+    assert [check.command for check in load(repository=("x", initial.text)).checks.checks] == [
         "make test"
     ]
     (repo / "Makefile").unlink()
@@ -202,7 +203,9 @@ def test_what_starts_here_is_active_and_what_does_not_is_told(
     assert "\n# cd api && npm test: " in initial.text
     assert "not found" in initial.text
     assert load(repository=("x", initial.text)).checks.checks == ()
-    assert [it.command for it in _config(initial.text).checks.checks] == ["cd api && npm test"]
+    assert [check.command for check in _config(initial.text).checks.checks] == [
+        "cd api && npm test"
+    ]
 
 
 def test_a_link_is_not_read_for_guesses(repo: Path, scratch: Path) -> None:

@@ -11,8 +11,8 @@ from typing import cast
 
 import pytest
 
-from hydra.app.installs import find_installs, python_path
-from hydra.model import RacePlan
+from hydra.race.installs import find_installs, python_path
+from hydra.records import RacePlan
 from hydra.workspace.installs import installs
 from hydra.workspace.interpreters import interpreters
 from tests.conftest import git
@@ -74,13 +74,14 @@ def by_finder(project: Hydra, position: str) -> None:
     path_file(project, text, "_finder.py")
 
 
-def statuses(project: Hydra, check: str, *words: str) -> list[str]:
+def statuses(project: Hydra, check: str, *args: str) -> list[str]:
     project.agent("claude", [FIX, DONE])
     project.agent("codex", [BREAK, DONE])
-    race = project.race("-a", "claude", "-a", "codex", "--check", check, *words)
+    race = project.race("-a", "claude", "-a", "codex", "--check", check, *args)
     return [race.lane(lane)["checks"][0]["status"] for lane in ("claude", "codex")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "check"), [("path", "{python} check.py"), ("finder", "python check.py")]
 )
@@ -116,6 +117,7 @@ def test_unproved_a_race_is_refused_before_an_agent_starts(
     assert list(project.state.glob("g/*")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "active", "code"),
     [
@@ -143,6 +145,7 @@ def test_a_tool_that_has_its_environment_by_the_checkouts_path_is_refused(
     assert (sentence in done.stderr) == (code == 3)
 
 
+@pytest.mark.slow
 def test_a_finder_that_comes_first_is_refused(project: Hydra) -> None:
     by_finder(project, "0")
     project.agent("claude", [FIX, DONE])
@@ -175,9 +178,9 @@ def test_set_up_has_the_lanes_path_and_an_agent_of_pythons_own_has_not(project: 
     program.write_text(f"#!{sys.executable}\n{start}\n")
     program.chmod(0o755)
     line = f'echo "set-up $PYTHONPATH" >> {seen}'
-    words = ("--setup", line, "--unsafe-full-access", "--json")
+    terms = ("--setup", line, "--unsafe-full-access", "--json")
     for lane in ("claude", "codex"):
-        project.run("race", "x", "-a", lane, *words)
+        project.run("race", "x", "-a", lane, *terms)
     roots = [line.partition("/")[0] for line in seen.read_text().splitlines()]
     assert roots == ["set-up ", "agent ", "set-up ", "agent "]
     ends = [line.endswith("/src") for line in seen.read_text().splitlines()]
@@ -306,8 +309,8 @@ def test_a_check_that_names_a_file_of_the_checkout_is_untested(project: Hydra) -
         "environment": f"echo {top}/.venv/own.py {top} {top}/src {top}/../gone",
         "tree": "echo $PWD/src/shelf/__init__.py",
     }
-    words = [word for name, line in lines.items() for word in ("--check", f"{name}={line}")]
-    race = project.race("-a", "claude", *words)
+    terms = [term for name, line in lines.items() for term in ("--check", f"{name}={line}")]
+    race = project.race("-a", "claude", *terms)
     answer = {check["check"]: check["untested"] for check in race.lane("claude")["checks"]}
     says = "tests read your checkout (src/shelf/__init__.py), not the patch"
     assert answer == {"reads": says, "environment": "", "tree": ""}
@@ -322,9 +325,9 @@ def test_a_copied_link_into_the_checkout_is_refused(project: Hydra) -> None:
     (scope / "near").symlink_to("../../src")
     (scope / "tool").symlink_to(scope / "near")
     project.agent("claude", [FIX, DONE])
-    words = ("-a", "claude", "--check", "true", "--copy", "node_modules")
-    assert project.race(*words).code == 1  # as on the base: untested
+    terms = ("-a", "claude", "--check", "true", "--copy", "node_modules")
+    assert project.race(*terms).code == 1  # as on the base: untested
     (scope / "far").symlink_to(project.repo / "src")
-    done = project.run("race", "x", *words)
+    done = project.run("race", "x", *terms)
     assert done.returncode == 3, done
     assert "node_modules/@shop/far, copied into each lane, leads to your checkout" in done.stderr

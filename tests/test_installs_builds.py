@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hydra.app.installs import python_path
+from hydra.race.installs import python_path
 from hydra.workspace.installs import installs, package_folders
 from tests.support.builds import SHAPES
 from tests.support.command import completed
@@ -63,10 +63,10 @@ def build(tools: Tools, top: Path, installer: str, *, strict: bool, editable: bo
     python = environment / "bin" / "python"
     pip = (tools.bin / "pip", "--python", python, "install", "--disable-pip-version-check")
     uv = (tools.bin / "uv", "pip", "install", "--python", python)
-    words: list[str | Path] = ["-q", "--no-build-isolation", "--no-deps"]
-    words += ["--config-settings", "editable_mode=strict"] if strict else []
-    words += ["-e", str(top)] if editable else [str(top)]
-    done = tools.run(*(pip if installer == "pip" else uv), *words)
+    values: list[str | Path] = ["-q", "--no-build-isolation", "--no-deps"]
+    values += ["--config-settings", "editable_mode=strict"] if strict else []
+    values += ["-e", str(top)] if editable else [str(top)]
+    done = tools.run(*(pip if installer == "pip" else uv), *values)
     assert done.returncode == 0, done.stderr
     return python
 

@@ -1,5 +1,5 @@
-"""docs/json.md beside what the commands print: each document's fields are its tables', all of them
-and no others."""
+"""docs/reference/json.md beside what the commands print: each document's fields are its tables',
+all of them and no others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from tests.support import fakes
 from tests.support.command import Hydra
 
-PAGE = Path(__file__).parent.parent / "docs" / "json.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
 GOOD = "def pages(n, size):\n    return -(-n // size)\n"
 CHECK = (
     f'unit={sys.executable} -c \'import sys; sys.path[:0] = ["src"]; import pager; '
@@ -43,9 +43,9 @@ def fields(heading: str) -> set[str]:
     return columns(sections()[heading])
 
 
-def printed(hydra: Hydra, *words: str, code: int = 0) -> dict[str, Any]:
-    done = hydra.run(*words, "--json")
-    assert done.returncode == code, (words, done.stdout[-500:], done.stderr)
+def printed(hydra: Hydra, *args: str, code: int = 0) -> dict[str, Any]:
+    done = hydra.run(*args, "--json")
+    assert done.returncode == code, (args, done.stdout[-500:], done.stderr)
     document: dict[str, Any] = json.loads(done.stdout)
     return document
 
@@ -76,7 +76,7 @@ def lanes_fields() -> tuple[set[str], set[str]]:
 
 
 def event_rows() -> dict[str, tuple[set[str], set[str]]]:
-    """docs/events.md: of each kind the data that must be there, and all that may be."""
+    """docs/reference/events.md: of each kind the data that must be there, and all that may be."""
     rows: dict[str, tuple[set[str], set[str]]] = {}
     text = (PAGE.parent / "events.md").read_text()
     for kind, rest in re.findall(r"^\| `([a-z_]+)` \| (.*) \|$", text, re.MULTILINE):

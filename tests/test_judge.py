@@ -9,14 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydra.checks.record import Status
-from hydra.judge.evidence import Asked, Evidence, Note, NotTried
-from hydra.judge.gates import matches
-from hydra.judge.order import Measure, ranked, told_apart
-from hydra.judge.rank import verdict
-from hydra.judge.verdict import LaneVerdict, Verdict
-from hydra.model import Check
-from hydra.reporters.verdict import verdict_document
+from hydra.analysis.wording import quoted
+from hydra.checks.cross.trial import NotTried
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.results import ResultCounts, TestCase, Tests
+from hydra.ranking.document import verdict_document
+from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
+from hydra.ranking.gates import matches
+from hydra.ranking.model import CrossTest, LaneVerdict, Verdict
+from hydra.ranking.ranks import Measure, deciding_measure, rank_groups
+from hydra.ranking.state import leaf
+from hydra.ranking.verdict import rank as verdict
+from hydra.ranking.verdict import undecided
+from hydra.records import Check
 from tests.support.evidences import (
     cross,
     evidence,
@@ -41,12 +46,41 @@ def patched(monkeypatch):
 TESTS = "def test_one():\n    assert f(1) == 1\n    assert f(2) == 2\n"
 
 
-def one(found: Verdict, name: str) -> LaneVerdict:
-    return next(it for it in found.lanes if it.lane == name)
+def one(item: Verdict, name: str) -> LaneVerdict:
+    return next(lane_verdict for lane_verdict in item.lanes if lane_verdict.lane == name)
 
 
-def texts(found: LaneVerdict) -> str:
-    return "\n".join(reason.text for reason in (*found.gates, *found.reasons))
+def texts(lane_verdict: LaneVerdict) -> str:
+    return "\n".join(reason.text for reason in (*lane_verdict.gates, *lane_verdict.reasons))
+
+
+KEPT = "t::test_kept"
+
+
+@pytest.mark.parametrize("does", [True, False])
+def test_a_new_test_that_the_base_passes_tells_who_spoils_what_it_did(does: bool) -> None:
+    """It says nothing of the task; and only an author that does the task is heard in it."""
+    mine = GOOD if does else {"t::test_one": True, "t::test_two": False}
+    lanes = [
+        lane("smaller", result(mine), base=[BASE]),
+        lane("keeps", result({**mine, KEPT: True}), base=[BASE], files=[file(new="x = 1\n" * 9)]),
+    ]
+    trials = [
+        cross("keeps", "", {KEPT: True}, BASE),
+        cross("keeps", "smaller", {KEPT: False}, BASE),
+    ]
+    item = verdict(evidence(lanes, [BASE], trials=tuple(trials)))
+    assert item.lanes[0].lane == ("keeps" if does else "smaller")
+    fails = "fails keeps's 1 new test, which passes on the base: t::test_kept"
+    assert fails in texts(one(item, "smaller"))
+    assert "tells nothing" not in texts(one(item, "keeps"))
+    (row,) = item.cross
+    assert (row.weighs, row.says) == (False, "passes on the base")
+    if does:
+        assert (
+            "new tests that pass on the base fail with smaller, and of fewer lanes or none with it"
+            in item.says
+        )
 
 
 def test_the_lane_that_fixes_more_is_first_however_large_it_is() -> None:
@@ -55,19 +89,19 @@ def test_the_lane_that_fixes_more_is_first_however_large_it_is() -> None:
         lane("small", result({"t::test_one": True, "t::test_two": False}), base=[BASE]),
         lane("large", result(GOOD), base=[BASE], files=[large]),
     ]
-    found = verdict(evidence(lanes, [BASE]))
-    assert found.top == "large"
-    assert [it.lane for it in found.lanes] == ["large", "small"]
-    assert "fixes the one failure of the base in pytest" in texts(one(found, "large"))
-    assert all(it.mergeable for it in found.lanes)
+    item = verdict(evidence(lanes, [BASE]))
+    assert item.top == "large"
+    assert [lane_verdict.lane for lane_verdict in item.lanes] == ["large", "small"]
+    assert "fixes the one failure of the base in pytest" in texts(one(item, "large"))
+    assert all(lane_verdict.mergeable for lane_verdict in item.lanes)
 
 
 def test_a_broken_test_is_a_gate_with_its_name_and_its_file() -> None:
     lanes = [lane("a", result({"t::test_one": False, "t::test_two": True}, name="a"), base=[BASE])]
-    found = one(verdict(evidence(lanes, [BASE])), "a")
-    assert not found.mergeable
-    assert "t::test_one" in found.gates[0].text
-    assert found.gates[0].file == "checks/1/a/pytest.json"
+    lane_verdict = one(verdict(evidence(lanes, [BASE])), "a")
+    assert not lane_verdict.mergeable
+    assert "t::test_one" in lane_verdict.gates[0].text
+    assert lane_verdict.gates[0].file == "checks/1/a/pytest.json"
 
 
 @pytest.mark.parametrize(
@@ -79,34 +113,34 @@ def test_a_broken_test_is_a_gate_with_its_name_and_its_file() -> None:
 )
 def test_gates_that_need_no_tests(changed: dict[str, object], says: str) -> None:
     lanes = [lane("a", result(GOOD), base=[BASE], **changed)]  # type: ignore[arg-type]
-    found = one(verdict(evidence(lanes, [BASE], protected=("secret/",))), "a")
-    assert says in texts(found)
-    assert not found.mergeable
-    assert found.rank == 1
+    lane_verdict = one(verdict(evidence(lanes, [BASE], protected=("secret/",))), "a")
+    assert says in texts(lane_verdict)
+    assert not lane_verdict.mergeable
+    assert lane_verdict.rank == 1
 
 
 def test_nothing_changed_has_no_rank() -> None:
     empty = replace(lane("a"), files=(), patch=None)
-    found = verdict(evidence([empty], [BASE]))
-    assert found.lanes[0].rank is None
-    assert found.lanes[0].gates[0].text == "changed nothing"
-    assert found.top == ""
-    assert found.says == "no lane left a patch"
+    item = verdict(evidence([empty], [BASE]))
+    assert item.lanes[0].rank is None
+    assert item.lanes[0].gates[0].text == "changed nothing"
+    assert item.top == ""
+    assert item.says == "no lane left a patch"
 
 
 def test_an_incomplete_patch_is_never_mergeable() -> None:
-    held = lane("a", result(GOOD), base=[BASE])
-    assert held.patch is not None
-    cut = replace(held, patch=replace(held.patch, incomplete="over 1 GB"))
-    found = one(verdict(evidence([cut], [BASE])), "a")
-    assert "its patch is incomplete: over 1 GB" in texts(found)
+    lane_evidence = lane("a", result(GOOD), base=[BASE])
+    assert lane_evidence.patch is not None
+    cut = replace(lane_evidence, patch=replace(lane_evidence.patch, incomplete="over 1 GB"))
+    lane_verdict = one(verdict(evidence([cut], [BASE])), "a")
+    assert "its patch is incomplete: over 1 GB" in texts(lane_verdict)
 
 
 def test_a_patch_that_does_not_build() -> None:
     base = plain(True, BUILD)
     lanes = [lane("a", plain(False, BUILD, name="a"), base=[base])]
-    found = one(verdict(evidence(lanes, [base])), "a")
-    assert found.gates[0].text.startswith("does not build: ")
+    lane_verdict = one(verdict(evidence(lanes, [base])), "a")
+    assert lane_verdict.gates[0].text.startswith("does not build: ")
 
 
 def test_what_was_mended_in_the_test_alone_is_a_gate() -> None:
@@ -118,11 +152,11 @@ def test_what_was_mended_in_the_test_alone_is_a_gate() -> None:
     cheat = lane("cheat", result(GOOD), base=[BASE], files=[weaker])
     put_back = protected("cheat", {"t::test_one": True, "t::test_two": False}, BASE)
     honest = lane("honest", result(GOOD), base=[BASE])
-    found = verdict(evidence([cheat, honest], [BASE], trials=(put_back,)))
-    held = one(found, "cheat")
-    assert found.top == "honest"
-    assert "the base's version still fails with it" in texts(held)
-    assert not held.mergeable
+    item = verdict(evidence([cheat, honest], [BASE], trials=(put_back,)))
+    lane_verdict = one(item, "cheat")
+    assert item.top == "honest"
+    assert "the base's version still fails with it" in texts(lane_verdict)
+    assert not lane_verdict.mergeable
 
 
 def test_a_changed_expectation_that_the_other_lanes_share_is_no_gate() -> None:
@@ -134,12 +168,12 @@ def test_a_changed_expectation_that_the_other_lanes_share_is_no_gate() -> None:
         "def test_one():\n    assert f(1) == 2\n",
     )
     lanes = [
-        lane(it, result({"t::test_one": True}), base=[base], files=[changed, file(new=it)])
-        for it in ("a", "b", "c")
+        lane(name, result({"t::test_one": True}), base=[base], files=[changed, file(new=name)])
+        for name in ("a", "b", "c")
     ]
-    back = [protected(it, {"t::test_one": False}, base) for it in ("a", "b", "c")]
-    found = verdict(evidence(lanes, [base], trials=tuple(back)))
-    assert all(it.mergeable for it in found.lanes)
+    back = [protected(name, {"t::test_one": False}, base) for name in ("a", "b", "c")]
+    item = verdict(evidence(lanes, [base], trials=tuple(back)))
+    assert all(lane_verdict.mergeable for lane_verdict in item.lanes)
     alone = verdict(evidence(lanes[:1], [base], trials=tuple(back[:1])))
     assert not one(alone, "a").mergeable
 
@@ -150,9 +184,11 @@ def test_configuration_is_a_gate_only_where_the_bases_own_fails() -> None:
     clean = protected("a", GOOD, BASE, configuration=True)
     fails = protected("a", {"t::test_one": False, "t::test_two": True}, BASE, configuration=True)
     assert one(verdict(evidence(lanes, [BASE], trials=(clean,))), "a").mergeable
-    held = one(verdict(evidence(lanes, [BASE], trials=(fails,))), "a")
-    assert not held.mergeable
-    cannot = replace(clean, result=replace(clean.result, status=Status.NO_TESTS, comparison=None))
+    lane_verdict = one(verdict(evidence(lanes, [BASE], trials=(fails,))), "a")
+    assert not lane_verdict.mergeable
+    cannot = replace(
+        clean, result=replace(clean.result, status=CheckStatus.NO_TESTS, comparison=None)
+    )
     assert not one(verdict(evidence(lanes, [BASE], trials=(cannot,))), "a").mergeable
 
 
@@ -166,14 +202,14 @@ def test_cross_tests_decide_between_lanes_that_pass_all_of_the_base() -> None:
         cross("right", "third", {**GOOD, "t::edge": True}, BASE),
         cross("right", "", {"t::test_one": True, "t::test_two": False, "t::edge": False}, BASE),
     )
-    found = verdict(evidence([wrong, right, third], [BASE], trials=trials))
-    assert [row.id for row in found.cross] == ["t::edge"]
-    row = found.cross[0]
+    item = verdict(evidence([wrong, right, third], [BASE], trials=trials))
+    assert [row.id for row in item.cross] == ["t::edge"]
+    row = item.cross[0]
     assert row.weighs
     assert dict(row.cells) == {"right": "own", "wrong": "failed", "third": "passed"}
-    assert one(found, "wrong").rank == 3
-    assert "fails right's 1 new test: t::edge" in texts(one(found, "wrong"))
-    assert "passes right's 1 new test" in texts(one(found, "third"))
+    assert one(item, "wrong").rank == 3
+    assert "fails right's 1 new test: t::edge" in texts(one(item, "wrong"))
+    assert "passes right's 1 new test" in texts(one(item, "third"))
 
 
 @pytest.mark.parametrize(
@@ -191,49 +227,141 @@ def test_a_test_that_tells_nothing_weighs_nothing(on_wrong: bool, on_base: bool,
         cross("right", "wrong", {**GOOD, "t::edge": on_wrong}, BASE),
         cross("right", "", {"t::test_one": True, "t::test_two": False, "t::edge": on_base}, BASE),
     )
-    found = verdict(evidence([wrong, right], [BASE], trials=trials))
-    assert not found.cross[0].weighs
-    assert found.cross[0].says == says
-    assert one(found, "right").chance is None
+    item = verdict(evidence([wrong, right], [BASE], trials=trials))
+    assert not item.cross[0].weighs
+    assert item.cross[0].says == says
+    assert one(item, "right").chance is None
 
 
 def test_a_test_that_fails_on_every_patch_says_so() -> None:
     own = lane("a", result({**GOOD, "t::odd": False}), base=[BASE])
     other = lane("b", result(GOOD), base=[BASE])
     trials = (cross("a", "b", {**GOOD, "t::odd": False}, BASE),)
-    found = verdict(evidence([own, other], [BASE], trials=trials))
-    assert found.cross[0].says == "fails on every patch"
+    item = verdict(evidence([own, other], [BASE], trials=trials))
+    assert item.cross[0].says == "fails on every patch"
     assert "1 new test of its own fails on every patch, so tells nothing: t::odd" in texts(
-        one(found, "a")
+        one(item, "a")
+    )
+
+
+def asked(id: str, **ends: bool) -> ReviewTest:
+    return ReviewTest(id=id, agent="m", ends=ends, on_base=False, file="consult/1/x.json")
+
+
+def rivals(*names: str) -> list[LaneEvidence]:
+    """Lanes that fix nothing that a check sees."""
+    files = {name: [file(new=f"x = {name!r}\n")] for name in names}
+    return [lane(name, result(GOOD), base=[BASE], files=files[name]) for name in names]
+
+
+def test_asked_tests_go_before_what_the_lanes_tests_say() -> None:
+    """Two of the three lanes agree on a new test that the third fails; asked tests say otherwise,
+    and take no part in the chance."""
+    mine = lane("a", result({**GOOD, "t::new": True}), base=[BASE])
+    lanes = [mine, *rivals("b", "c")]
+    trials = [cross("a", on, {**GOOD, "t::new": ends}, BASE) for on, ends in BASE_AND_TWO.items()]
+    tests = (asked("t::x", a=False, b=False, c=True), asked("t::y", a=True, b=True, c=False))
+    before = verdict(evidence(lanes, [BASE], trials=trials))
+    assert before.top != "c"
+    item = verdict(evidence(lanes, [BASE], trials=trials, review_tests=tests[:1]))
+    assert item.top == "c"
+    assert item.says.endswith("of the tests that a model was asked for, it fails fewer than a")
+    assert [lane_verdict.chance for lane_verdict in item.lanes] == [
+        one(before, lane_verdict.lane).chance for lane_verdict in item.lanes
+    ]
+    # As many of them speak against it as for it: what the lanes' own say decides.
+    both = verdict(evidence(lanes, [BASE], trials=trials, review_tests=tests))
+    assert [lane_verdict.lane for lane_verdict in both.lanes] == [
+        lane_verdict.lane for lane_verdict in before.lanes
+    ]
+
+
+BASE_AND_TWO = {"": False, "b": True, "c": False}
+"""How a new test of the first lane ends elsewhere."""
+
+
+def test_a_lane_that_no_asked_test_was_tried_on_is_not_behind_for_it() -> None:
+    item = verdict(
+        evidence(rivals("a", "b", "c"), [BASE], review_tests=[asked("t::x", a=False, b=True)])
+    )
+    measured = {lane_verdict.lane: lane_verdict.rank for lane_verdict in item.lanes}
+    assert measured["a"] == measured["c"]
+
+
+def test_where_only_asked_tests_tell_lanes_apart_no_probability_is_said() -> None:
+    item = verdict(
+        evidence(rivals("a", "b"), [BASE], review_tests=[asked("t::x", a=False, b=True)])
+    )
+    assert item.top == "b"
+    assert item.confidence.share is None
+    assert item.confidence.why == "only tests asked of a model tell the patches apart"
+    assert {lane.chance for lane in item.lanes} == {None}
+
+
+def test_asked_tests_change_no_probability() -> None:
+    """Neither by who passes them, nor by telling that a witness acts as the base."""
+    mine = lane("a", result({**GOOD, "t::new": True}), base=[BASE])
+    ends = {"": False, "b": True, "c": True, "d": False}
+    trials = [cross("a", on, {**GOOD, "t::new": end}, BASE) for on, end in ends.items()]
+    lanes = [mine, *rivals("b", "c", "d")]
+    before = verdict(evidence(lanes, [BASE], trials=trials))
+    tests = (asked("t::x", a=True, b=False, c=True, d=False),)
+    after = verdict(evidence(lanes, [BASE], trials=trials, review_tests=tests))
+    assert [lane_verdict.rank for lane_verdict in before.lanes] != [
+        lane_verdict.rank for lane_verdict in after.lanes
+    ]
+    assert before.confidence.share is not None
+    assert after.confidence == before.confidence
+
+
+def test_a_patch_is_proved_by_asked_tests_where_it_has_no_others() -> None:
+    base = result({"t::test_one": True}, name="_base")
+    lanes = [
+        lane(name, result({"t::test_one": True}), base=[base], files=[file(new=f"x = {name!r}\n")])
+        for name in ("a", "b")
+    ]
+    item = verdict(evidence(lanes, [base], review_tests=[asked("t::x", a=False, b=True)]))
+    assert (one(item, "b").state, one(item, "a").state) == ("proved", "untested")
+    assert one(item, "b").reason.startswith(
+        "passes the new test that m was asked for, which fails on the base"
     )
 
 
 def test_a_test_that_an_agent_was_asked_for_weighs_as_nobodys_own() -> None:
     lanes = [
-        lane(it, result(GOOD), base=[BASE], files=[file(new=f"x = {it!r}\n")]) for it in ("a", "b")
+        lane(name, result(GOOD), base=[BASE], files=[file(new=f"x = {name!r}\n")])
+        for name in ("a", "b")
     ]
-    asked = Asked(id="t::apart", agent="a", ends={"a": False, "b": True}, file="consult/1/x.json")
-    found = verdict(evidence(lanes, [BASE], asked=(asked,)))
-    assert found.top == "b"
-    assert found.cross[0].author == "asked of a"
-    assert "fails 1 of asked of a's" not in texts(one(found, "a"))
-    assert "fails the 1 new test that a was asked for: t::apart" in texts(one(found, "a"))
+    test = ReviewTest(
+        id="t::apart", agent="a", ends={"a": False, "b": True}, file="consult/1/x.json"
+    )
+    item = verdict(evidence(lanes, [BASE], review_tests=(test,)))
+    assert item.top == "b"
+    assert item.cross[0].author == "asked of a"
+    assert "fails 1 of asked of a's" not in texts(one(item, "a"))
+    assert "fails the 1 new test that a was asked for: t::apart" in texts(one(item, "a"))
 
 
 def test_a_test_that_is_mended_in_the_test_alone_is_not_called_a_fix() -> None:
     cheat = lane("cheat", result(GOOD), base=[BASE])
     put_back = protected("cheat", {"t::test_one": True, "t::test_two": False}, BASE)
-    told = texts(one(verdict(evidence([cheat], [BASE], trials=(put_back,))), "cheat"))
-    assert "does not fix the one failure of the base in pytest" in told
-    assert "pytest: t::test_two passes with its own tests, not with the base's" in told
+    text = texts(one(verdict(evidence([cheat], [BASE], trials=(put_back,))), "cheat"))
+    assert "does not fix the one failure of the base in pytest" in text
+    assert "pytest: t::test_two passes with its own tests, not with the base's" in text
+
+
+def test_of_two_failures_on_the_base_none_is_called_the_one() -> None:
+    base = result({"t::test_one": False, "t::test_two": False}, name="_base")
+    item = verdict(evidence([lane("a", result({"t::test_two": False}), base=[base])], [base]))
+    assert "fixes none of the 2 failures of the base in pytest" in texts(one(item, "a"))
 
 
 def test_what_fails_with_either_tests_is_not_said_to_pass() -> None:
     still = lane("a", result({"t::test_one": True, "t::test_two": False}), base=[BASE])
     put_back = protected("a", {"t::test_one": True, "t::test_two": False}, BASE)
-    told = texts(one(verdict(evidence([still], [BASE], trials=(put_back,))), "a"))
-    assert "with the base's tests, t::test_two fails, as with its own" in told
-    assert "pass on its code" not in told
+    text = texts(one(verdict(evidence([still], [BASE], trials=(put_back,))), "a"))
+    assert "with the base's tests, t::test_two fails, as with its own" in text
+    assert "pass on its code" not in text
 
 
 def test_a_fix_whose_test_goes_by_another_name_counts_as_much_as_any() -> None:
@@ -244,34 +372,48 @@ def test_a_fix_whose_test_goes_by_another_name_counts_as_much_as_any() -> None:
         "idle", result({"t::test_one": True, "t::test_two": False}), base=[BASE], files=[small]
     )
     put_back = protected("renamed", GOOD, BASE)
-    found = verdict(evidence([idle, renamed], [BASE], trials=(put_back,)))
-    assert found.top == "renamed"
-    assert "; so t::test_two passes, which fails on the base" in texts(one(found, "renamed"))
+    item = verdict(evidence([idle, renamed], [BASE], trials=(put_back,)))
+    assert item.top == "renamed"
+    assert "; so t::test_two passes, which fails on the base" in texts(one(item, "renamed"))
     plainly = lane("plain", result(GOOD), base=[BASE], files=[file(new="x = 3333333\n")])
     both = verdict(evidence([plainly, renamed], [BASE], trials=(put_back,)))
-    assert [it.rank for it in both.lanes] == [1, 1]
+    assert [lane_verdict.rank for lane_verdict in both.lanes] == [1, 1]
     cut = NotTried(kind="protected", on="renamed", why="the limit of 40 runs was reached")
     unknown = verdict(evidence([idle, renamed], [BASE], not_tried=(cut,)))
-    assert [it.rank for it in unknown.lanes] == [1, 1]
+    # What is not known of one is no tie with what is known to leave the failure as it is.
+    assert [lane_verdict.lane for lane_verdict in unknown.lanes] == ["renamed", "idle"]
+    assert [lane_verdict.state for lane_verdict in unknown.lanes] == ["untested", "broken"]
 
 
 def test_of_two_that_are_held_back_the_one_without_tests_has_fixed_no_more() -> None:
-    none = result({}, status=Status.NO_TESTS)
+    none = result({}, status=CheckStatus.NO_TESTS)
     bare = lane("bare", replace(none, tests=None), base=[BASE])
     broken = lane("broken", result({"t::test_one": False, "t::test_two": True}), base=[BASE])
     put_back = protected("bare", {"t::test_one": True, "t::test_two": False}, BASE)
-    found = verdict(evidence([bare, broken], [BASE], trials=(put_back,)))
-    assert [it.lane for it in found.lanes] == ["broken", "bare"]
-    assert "with the base's tests, t::test_two fails" in texts(one(found, "bare"))
+    item = verdict(evidence([bare, broken], [BASE], trials=(put_back,)))
+    assert [lane_verdict.lane for lane_verdict in item.lanes] == ["broken", "bare"]
+    assert "with the base's tests, t::test_two fails" in texts(one(item, "bare"))
 
 
 def test_a_file_that_cannot_be_imported_is_no_new_test() -> None:
     broken = lane("a", result({"t": False}), base=[BASE])
     other = lane("b", result(GOOD), base=[BASE], files=[file(new="y\n")])
-    found = verdict(evidence([broken, other], [BASE]))
-    assert "pytest: t fails as a whole" in texts(one(found, "a"))
-    assert "new test" not in texts(one(found, "a"))
-    assert found.cross == ()
+    item = verdict(evidence([broken, other], [BASE]))
+    assert "pytest: t fails as a whole" in texts(one(item, "a"))
+    assert "new test" not in texts(one(item, "a"))
+    assert item.cross == ()
+
+
+@pytest.mark.parametrize("ends", [{"lib/slug.test.js": False}, {"other": False}])
+def test_where_no_test_of_the_bases_runs_none_is_said_to_pass(ends: dict[str, bool]) -> None:
+    """A lane that deleted what they import: no test of its own is left either."""
+    base = result({"lower": True, "dashes": True}, name="_base")
+    bare = lane("bare", replace(result({}, status=CheckStatus.FAILED), tests=None), base=[base])
+    item = verdict(evidence([bare], [base], trials=(protected("bare", ends, base),)))
+    text = texts(one(item, "bare"))
+    assert "the base's tests pass" not in text
+    whole = "with the base's tests, lower, dashes fail"
+    assert (whole if "other" not in ends else "with the base's tests: pytest") in text
 
 
 def test_what_a_lane_fails_of_others_comes_before_what_it_says_of_itself() -> None:
@@ -283,19 +425,19 @@ def test_what_a_lane_fails_of_others_comes_before_what_it_says_of_itself() -> No
     ]
     failed = dict.fromkeys(shout, False)
     trials = (
-        *(cross("shouts", it, {**GOOD, **failed}, BASE) for it in ("right", "third", "")),
+        *(cross("shouts", name, {**GOOD, **failed}, BASE) for name in ("right", "third", "")),
         *(
-            cross("right", it, {**GOOD, "t::edge": it == "third"}, BASE)
-            for it in ("shouts", "third", "")
+            cross("right", name, {**GOOD, "t::edge": name == "third"}, BASE)
+            for name in ("shouts", "third", "")
         ),
     )
-    found = verdict(evidence(lanes, [BASE], trials=trials))
-    said = [it.text for it in one(found, "shouts").reasons if it.kind == "cross"]
-    assert said[0] == "fails right's 1 new test: t::edge"
-    assert said[0] in one(found, "shouts").why
-    said = [it.text for it in one(found, "right").reasons if it.kind == "cross"]
-    assert said[0] == "1 new test of its own fails on the base and passes here"
-    assert said[-1].startswith("fails shouts's 4 new tests, which pass on no other patch: ")
+    item = verdict(evidence(lanes, [BASE], trials=trials))
+    lines = [reason.text for reason in one(item, "shouts").reasons if reason.kind == "cross"]
+    assert lines[0] == "fails right's 1 new test: t::edge"
+    assert lines[0] in one(item, "shouts").why
+    lines = [reason.text for reason in one(item, "right").reasons if reason.kind == "cross"]
+    assert lines[0] == "1 new test of its own fails on the base and passes here"
+    assert lines[-1].startswith("fails shouts's 4 new tests, which pass on no other patch: ")
 
 
 def test_a_test_that_is_skipped_as_it_runs_and_fails_once_it_is_put_back_is_a_gate() -> None:
@@ -303,12 +445,13 @@ def test_a_test_that_is_skipped_as_it_runs_and_fails_once_it_is_put_back_is_a_ga
     ran = result(GOOD)
     assert ran.tests is not None
     cases = tuple(
-        replace(it, status="skipped") if it.id == "t::test_two" else it for it in ran.tests.cases
+        replace(case, status="skipped") if case.id == "t::test_two" else case
+        for case in ran.tests.cases
     )
     skips = lane("a", replace(ran, tests=replace(ran.tests, cases=cases)), base=[BASE])
     put_back = protected("a", {"t::test_one": True, "t::test_two": False}, BASE)
-    held = one(verdict(evidence([skips], [BASE], trials=(put_back,))), "a")
-    assert [it.text for it in held.gates] == [
+    lane_verdict = one(verdict(evidence([skips], [BASE], trials=(put_back,))), "a")
+    assert [reason.text for reason in lane_verdict.gates] == [
         "skips t::test_two in pytest; run as on the base, it fails"
     ]
     clean = protected("a", GOOD, BASE)
@@ -318,9 +461,9 @@ def test_a_test_that_is_skipped_as_it_runs_and_fails_once_it_is_put_back_is_a_ga
 def test_a_check_that_passes_and_names_none_of_its_tests_is_a_gate() -> None:
     silent = lane("a", replace(result(GOOD), tests=None), base=[BASE])
     other = lane("b", result(GOOD), base=[BASE], files=[file(new="x = 1\n" * 9)])
-    found = verdict(evidence([silent, other], [BASE]))
-    assert found.top == "b"
-    (gate,) = one(found, "a").gates
+    item = verdict(evidence([silent, other], [BASE]))
+    assert item.top == "b"
+    (gate,) = one(item, "a").gates
     assert gate.text.startswith("pytest passes and names no test; on the base ")
     clean = protected("a", GOOD, BASE)
     assert one(verdict(evidence([silent, other], [BASE], trials=(clean,))), "a").mergeable
@@ -331,63 +474,63 @@ def test_a_check_that_passes_and_names_none_of_its_tests_is_a_gate() -> None:
 
 def test_a_tie_is_called_a_tie() -> None:
     lanes = [
-        lane(it, result(GOOD), base=[BASE], files=[file(new=f"x = {it!r}\n")]) for it in ("a", "b")
+        lane(name, result(GOOD), base=[BASE], files=[file(new=f"x = {name!r}\n")])
+        for name in ("a", "b")
     ]
-    found = verdict(evidence(lanes, [BASE]))
-    assert [it.rank for it in found.lanes] == [1, 1]
-    assert found.top == ""
-    assert found.says.startswith("a and b are tied")
+    item = verdict(evidence(lanes, [BASE]))
+    assert [lane_verdict.rank for lane_verdict in item.lanes] == [1, 1]
+    assert item.top == ""
+    assert item.says.startswith("a and b are tied")
 
 
 def test_the_very_same_patch_is_no_tie_to_ask_about() -> None:
-    lanes = [lane(it, result(GOOD), base=[BASE], tree="t", files=[file()]) for it in ("a", "b")]
-    found = verdict(evidence(lanes, [BASE]))
-    assert found.top == "a"
-    assert one(found, "b").tied == ("a",)
-    assert "b left the very same patch" in found.says
+    lanes = [lane(name, result(GOOD), base=[BASE], tree="t", files=[file()]) for name in ("a", "b")]
+    item = verdict(evidence(lanes, [BASE]))
+    assert item.top == "a"
+    assert one(item, "b").tied == ("a",)
+    assert "b left the very same patch" in item.says
 
 
 def test_size_only_breaks_ties_and_tests_do_not_count_as_size() -> None:
     small = lane("small", result(GOOD), base=[BASE], files=[file(new="x\ny\n")])
     tests = file("tests/test_new.py", None, TESTS * 30)
     large = lane("with-tests", result(GOOD), base=[BASE], files=[file(new="x = 7\n"), tests])
-    found = verdict(evidence([small, large], [BASE]))
-    assert found.top == "with-tests"
-    assert "equal to small in all that was tested, and smaller: 2 against 3 lines of code" in texts(
-        found.lanes[0]
-    )
+    item = verdict(evidence([small, large], [BASE]))
+    assert item.top == "with-tests"
+    smaller = "smaller: 2 against 3 lines of code, without tests"
+    assert f"no test decides between it and small, and it is {smaller}" in texts(item.lanes[0])
 
 
 def test_unknown_neither_wins_nor_loses() -> None:
     values = {"a": 1.0, "b": None, "c": 3.0}
-    assert ranked(list(values), [Measure("x", values)]) == [["a", "b", "c"]]
-    assert ranked(list(values), [Measure("x", {**values, "b": 2.0})]) == [["c"], ["b"], ["a"]]
+    assert rank_groups(list(values), [Measure("x", values)]) == [["a", "b", "c"]]
+    assert rank_groups(list(values), [Measure("x", {**values, "b": 2.0})]) == [["c"], ["b"], ["a"]]
 
 
 def test_what_told_two_apart_is_what_did() -> None:
     """Not what is known of both of them alone: unknown for a third, it has told nobody apart."""
     first = Measure("first", {"a": 2.0, "b": 1.0, "c": None})
     then = Measure("then", {"a": 1.0, "b": 0.0, "c": 0.0})
-    assert ranked(list("abc"), [first, then]) == [["a"], ["b", "c"]]
-    assert told_apart("a", "b", list("abc"), [first, then]) == "then"
-    assert told_apart("b", "c", list("abc"), [first, then]) == ""
+    assert rank_groups(list("abc"), [first, then]) == [["a"], ["b", "c"]]
+    assert deciding_measure("a", "b", list("abc"), [first, then]) == "then"
+    assert deciding_measure("b", "c", list("abc"), [first, then]) == ""
 
 
 def test_what_was_not_tried_is_said() -> None:
     cut = NotTried(kind="protected", on="a", why="the limit of 40 runs was reached")
     lanes = [lane("a", result(GOOD), base=[BASE])]
-    found = verdict(evidence(lanes, [BASE], not_tried=(cut,)))
-    assert found.not_tried == (
+    item = verdict(evidence(lanes, [BASE], not_tried=(cut,)))
+    assert item.not_tried == (
         "not tried: the base's tests on 1 patch (the limit of 40 runs was reached)",
     )
-    assert "the base's tests were not run with it" in texts(found.lanes[0])
+    assert "the base's tests were not run with it" in texts(item.lanes[0])
 
 
 def test_notes_of_a_reviewer_change_nothing() -> None:
     lanes = [lane("a", result(GOOD), base=[BASE]), lane("bb", result(GOOD), base=[BASE])]
-    known = evidence(lanes, [BASE])
-    noted = replace(known, notes=(Note("bb", "claude", "patch B must win"),))
-    assert verdict(noted).lanes == verdict(known).lanes
+    facts = evidence(lanes, [BASE])
+    noted = replace(facts, notes=(Note("bb", "claude", "patch B must win"),))
+    assert verdict(noted).lanes == verdict(facts).lanes
     assert verdict(noted).notes[0].text == "claude on bb: patch B must win"
 
 
@@ -395,15 +538,15 @@ def test_the_score_leaves_out_what_is_unknown() -> None:
     lanes = [lane("a", result(GOOD), plain(True, LINT), base=[BASE])]
     score = verdict(evidence(lanes, [BASE])).lanes[0].score
     assert score is not None
-    held = {it.name: it.value for it in score.dimensions}
-    assert held["build"] is None
-    assert held["lint"] == 100
-    assert held["tests"] == 100
+    numbers = {dimension.name: dimension.value for dimension in score.dimensions}
+    assert numbers["build"] is None
+    assert numbers["lint"] == 100
+    assert numbers["tests"] == 100
     assert score.total == 100
 
 
 @pytest.mark.parametrize(
-    ("pattern", "path", "held"),
+    ("pattern", "path", "holds"),
     [
         ("db/", "db/schema.sql", True),
         ("db", "src/db/schema.sql", True),
@@ -416,8 +559,8 @@ def test_the_score_leaves_out_what_is_unknown() -> None:
         ("a?c", "abc", True),
     ],
 )
-def test_protected_paths(pattern: str, path: str, held: bool) -> None:
-    assert matches(path, (pattern,)) is held
+def test_protected_paths(pattern: str, path: str, holds: bool) -> None:
+    assert matches(path, (pattern,)) is holds
 
 
 # ---- properties (the issue's fourth point)
@@ -427,12 +570,12 @@ def test_protected_paths(pattern: str, path: str, held: bool) -> None:
 def pools(draw: st.DrawFn) -> Evidence:
     """Some lanes with new tests of their own, tried on each other, some of them gated."""
     names = [f"lane{i}" for i in range(draw(st.integers(2, 5)))]
-    brought = {it: [f"{it}::t{n}" for n in range(draw(st.integers(0, 3)))] for it in names}
+    brought = {name: [f"{name}::t{n}" for n in range(draw(st.integers(0, 3)))] for name in names}
     own: dict[str, dict[str, bool]] = {}
     trials = []
-    for it in names:
+    for name in names:
         ends = {"t::test_one": draw(st.integers(0, 9)) > 0, "t::test_two": draw(st.booleans())}
-        own[it] = {**ends, **{id: draw(st.integers(0, 5)) > 0 for id in brought[it]}}
+        own[name] = {**ends, **{id: draw(st.integers(0, 5)) > 0 for id in brought[name]}}
     for author in names:
         for on in (*names, ""):
             if on != author and brought[author]:
@@ -442,19 +585,19 @@ def pools(draw: st.DrawFn) -> Evidence:
                 )
     lanes = [
         lane(
-            it,
-            result(own[it]),
+            name,
+            result(own[name]),
             base=[BASE],
-            files=[file(new=f"x = {it!r}\n" * draw(st.integers(1, 2)))],
+            files=[file(new=f"x = {name!r}\n" * draw(st.integers(1, 2)))],
             seconds=draw(st.sampled_from([10.0, 11.0, 20.0])),
         )
-        for it in names
+        for name in names
     ]
     return evidence(lanes, [BASE], trials=tuple(trials))
 
 
-def ranks(found: Verdict) -> dict[str, int | None]:
-    return {it.lane: it.rank for it in found.lanes}
+def ranks(item: Verdict) -> dict[str, int | None]:
+    return {lane_verdict.lane: lane_verdict.rank for lane_verdict in item.lanes}
 
 
 @settings(max_examples=60, deadline=None)
@@ -472,11 +615,18 @@ def test_the_rank_does_not_follow_the_order_of_lanes_or_trials(
 @settings(max_examples=60, deadline=None)
 @given(pools())
 def test_the_rank_does_not_follow_names(known: Evidence) -> None:
-    new = {it.lane: f"z{9 - place}" for place, it in enumerate(known.lanes)} | {"": ""}
+    new = {
+        lane_evidence.lane: f"z{9 - place}" for place, lane_evidence in enumerate(known.lanes)
+    } | {"": ""}
     renamed = replace(
         known,
-        lanes=tuple(replace(it, lane=new[it.lane], tree=new[it.lane]) for it in known.lanes),
-        trials=tuple(replace(it, on=new[it.on], author=new[it.author]) for it in known.trials),
+        lanes=tuple(
+            replace(lane_evidence, lane=new[lane_evidence.lane], tree=new[lane_evidence.lane])
+            for lane_evidence in known.lanes
+        ),
+        trials=tuple(
+            replace(item, on=new[item.on], author=new[item.author]) for item in known.trials
+        ),
     )
     was = ranks(verdict(known))
     assert ranks(verdict(renamed)) == {new[name]: rank for name, rank in was.items()}
@@ -488,8 +638,8 @@ def test_a_test_that_all_pass_or_all_fail_changes_no_rank(known: Evidence, end: 
     author = known.lanes[0]
     extra = {"all::same": end}
 
-    def with_it(held: object) -> object:
-        tests = {case.id: case.status == "passed" for case in held.tests.cases}  # type: ignore[attr-defined]
+    def with_it(value: object) -> object:
+        tests = {case.id: case.status == "passed" for case in value.tests.cases}  # type: ignore[attr-defined]
         return result({**tests, **extra})
 
     lanes = list(known.lanes)
@@ -500,18 +650,18 @@ def test_a_test_that_all_pass_or_all_fail_changes_no_rank(known: Evidence, end: 
         files=author.files,
         seconds=author.seconds or 0,
     )
-    trials = [it for it in known.trials if it.author != author.lane]
-    for on in (*(it.lane for it in lanes[1:]), ""):
-        held = next((t for t in known.trials if t.author == author.lane and t.on == on), None)
+    trials = [item for item in known.trials if item.author != author.lane]
+    for on in (*(lane_evidence.lane for lane_evidence in lanes[1:]), ""):
+        item = next((t for t in known.trials if t.author == author.lane and t.on == on), None)
         cases = (
-            {c.id: c.status == "passed" for c in held.result.tests.cases}
-            if held and held.result.tests
+            {c.id: c.status == "passed" for c in item.result.tests.cases}
+            if item and item.result.tests
             else {"t::test_one": True, "t::test_two": False}
         )
-        trials.append(cross(author.lane, on, {**cases, "all::same": end if on else False}, BASE))
+        trials.append(cross(author.lane, on, {**cases, "all::same": end}, BASE))
     other = replace(known, lanes=tuple(lanes), trials=tuple(trials))
     was, now = verdict(known), verdict(other)
-    if end:  # a test of one's own that fails may hold its check back
+    if end:  # a test of one's own that fails makes its check red
         assert ranks(now) == ranks(was)
     assert all(not row.weighs for row in now.cross if row.id == "all::same")
 
@@ -519,48 +669,240 @@ def test_a_test_that_all_pass_or_all_fail_changes_no_rank(known: Evidence, end: 
 @settings(max_examples=60, deadline=None)
 @given(pools())
 def test_a_gate_is_never_outvoted(known: Evidence) -> None:
-    found = verdict(known)
-    mergeable = [it.rank or 0 for it in found.lanes if it.mergeable]
-    held = [it.rank or 0 for it in found.lanes if not it.mergeable]
-    assert not mergeable or not held or max(mergeable) < min(held)
-    assert all(bool(it.gates) != it.mergeable for it in found.lanes)
+    item = verdict(known)
+    mergeable = [lane_verdict.rank or 0 for lane_verdict in item.lanes if lane_verdict.mergeable]
+    numbers = [lane_verdict.rank or 0 for lane_verdict in item.lanes if not lane_verdict.mergeable]
+    assert not mergeable or not numbers or max(mergeable) < min(numbers)
+    assert all(bool(lane_verdict.gates) != lane_verdict.mergeable for lane_verdict in item.lanes)
 
 
 def test_a_patch_that_bends_the_test_tool_is_not_mergeable() -> None:
     bent = file("pager.py", "x = 1\n", "import unittest\nunittest.TestCase.assertEqual = print\n")
-    held = one(verdict(evidence([lane("a", result(GOOD), base=[BASE], files=[bent])], [BASE])), "a")
-    assert "what the tests' own tool does (unittest.TestCase.assertEqual)" in texts(held)
-    assert not held.mergeable
+    lane_verdict = one(
+        verdict(evidence([lane("a", result(GOOD), base=[BASE], files=[bent])], [BASE])), "a"
+    )
+    assert "what the tests' own tool does (unittest.TestCase.assertEqual)" in texts(lane_verdict)
+    assert not lane_verdict.mergeable
 
 
 def test_speed_tells_lanes_apart_by_a_margin() -> None:
     lanes = [
-        lane(it, result(GOOD), base=[BASE], files=[file(new=f"x = {it!r}\n")], seconds=seconds)
-        for it, seconds in (("a", 60.0), ("b", 64.0), ("c", 90.0))
+        lane(name, result(GOOD), base=[BASE], files=[file(new=f"x = {name!r}\n")], seconds=seconds)
+        for name, seconds in (("a", 60.0), ("b", 64.0), ("c", 90.0))
     ]
-    found = verdict(evidence(lanes, [BASE]))
-    assert ranks(found) == {"a": 1, "b": 1, "c": 3}
+    item = verdict(evidence(lanes, [BASE]))
+    assert ranks(item) == {"a": 1, "b": 1, "c": 3}
 
 
-def test_a_lane_that_shouts_is_not_heard_and_its_rows_say_so() -> None:
-    new = {f"t::loud{number}": True for number in range(30)}
-    loud = lane("loud", result({**GOOD, **new}), base=[BASE], files=[file(new="x = 5\n")])
+def test_lanes_that_nothing_was_tried_on_are_not_said_to_agree() -> None:
+    author = lane("author", result({**GOOD, "t::edge": True}), base=[BASE], files=[file(new="x\n")])
     others = [
-        lane(it, result(GOOD), base=[BASE], files=[file(new=f"x = {it!r}\n")])
-        for it in ("a", "b", "c")
+        lane(name, result(GOOD), base=[BASE], files=[file(new=f"x = {name!r}\n")])
+        for name in ("tried", "a", "b")
     ]
-    fails = dict.fromkeys(new, False)
-    trials = tuple(cross("loud", on, {**GOOD, **fails}, BASE) for on in ("a", "b", "c"))
-    found = verdict(evidence([loud, *others], [BASE], trials=trials))
-    assert all(not row.weighs and "none counts" in row.says for row in found.cross)
-    assert all(it.chance is None for it in found.lanes)
+    trials = (cross("author", "tried", {**GOOD, "t::edge": False}, BASE),)
+    item = verdict(evidence([author, *others], [BASE], trials=trials))
+    assert [row.weighs for row in item.cross] == [True]
+    assert item.groups == ()
+    assert not [
+        reason for name in ("a", "b") for reason in one(item, name).reasons if "same" in reason.text
+    ]
+    assert ranks(item)["tried"] == 4
+
+
+def test_thirty_tests_of_a_lane_weigh_as_one_of_its_tests_and_all_are_shown() -> None:
+    def judged(many: int) -> Verdict:
+        new = {f"t::loud{number}": True for number in range(many)}
+        loud = lane("loud", result({**GOOD, **new}), base=[BASE], files=[file(new="x = 5\n")])
+        others = [
+            lane(name, result(GOOD), base=[BASE], files=[file(new=f"x = {name!r}\n")])
+            for name in ("a", "b", "c")
+        ]
+        fails = dict.fromkeys(new, False)
+        trials = tuple(cross("loud", on, {**GOOD, **fails}, BASE) for on in ("a", "b", "c"))
+        return verdict(evidence([loud, *others], [BASE], trials=trials))
+
+    loud, calm = judged(30), judged(1)
+    assert len(loud.cross) == 30
+    assert all(row.weighs for row in loud.cross)
+    chances = {lane_verdict.lane: lane_verdict.chance for lane_verdict in calm.lanes}
+    assert {lane_verdict.lane: lane_verdict.chance for lane_verdict in loud.lanes} == pytest.approx(
+        chances
+    )
+    assert ranks(loud) == ranks(calm)
 
 
 def test_a_check_that_passes_nothing_on_the_base_is_a_warning() -> None:
     broken = result({"t::test_two": False}, name="_base")
-    known = evidence([lane("a", result(GOOD), base=[broken])], [broken])
-    document = verdict_document(verdict(known), known, {}, "/run")
+    facts = evidence([lane("a", result(GOOD), base=[broken])], [broken])
+    document = verdict_document(verdict(facts), facts, {}, "/run")
     (warning,) = document["warnings"]
     assert warning.startswith("pytest passes no test on the base (0 passed, 1 failed)")
     fine = evidence([lane("a", result(GOOD), base=[BASE])], [BASE])
     assert verdict_document(verdict(fine), fine, {}, "/run")["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("fails", "says"),
+    [
+        ({"a": ["b"], "b": ["a"]}, "each fails the other's new tests"),
+        ({"a": ["b"], "b": []}, "new tests end differently on them, and nothing says which are"),
+        ({"a": ["c"], "b": ["c"]}, "no test tells them apart"),
+    ],
+)
+def test_why_none_of_two_comes_first(fails: dict[str, list[str]], says: str) -> None:
+    rows = [
+        CrossTest(
+            id=f"t::{author}",
+            author=author,
+            check="pytest",
+            base="failed",
+            cells={
+                "c": "passed",
+                **{lane: "failed" if author in fails[lane] else "passed" for lane in "ab"},
+            },
+            weighs=True,
+            files={},
+        )
+        for author in "abc"
+    ]
+    assert undecided(("a", "b"), rows).startswith(says)
+
+
+def test_a_test_whose_name_is_a_sentence_is_in_quotes() -> None:
+    names = ["allows for empty strings, zero and null", "t::test_up"]
+    assert quoted(names) == '"allows for empty strings, zero and null", t::test_up'
+
+
+RENAMED = "t::test_deux"
+
+
+def test_a_failing_test_that_is_renamed_and_still_fails_is_no_failure_less() -> None:
+    """It was said to fix "the failing test" of two."""
+    base = result({"t::test_one": False, "t::test_two": False}, name="_base")
+    renames = lane("a", result({"t::test_one": True, RENAMED: False}), base=[base])
+    put_back = protected("a", {"t::test_one": True, "t::test_two": False}, base)
+    lane_verdict = one(verdict(evidence([renames], [base], trials=(put_back,))), "a")
+    says = "fixes 1 of the 2 failing tests, breaks nothing (1 passed); 1 test still fails"
+    assert lane_verdict.reason == says
+    assert "fixes 1 of 2 failures of the base in pytest" in texts(lane_verdict)
+
+
+def test_lanes_that_a_new_test_tells_apart_do_not_pass_and_fail_the_same() -> None:
+    """One that passes on the base weighs nothing, and tells them apart all the same."""
+    text, asks = "t::test_kept", "t::test_asks"
+    lanes = [
+        lane("a", result({**GOOD, text: True, asks: True}), base=[BASE], files=[file(new="a\n")]),
+        lane("b", result(GOOD), base=[BASE], files=[file(new="b\n")]),
+        lane("c", result(GOOD), base=[BASE], files=[file(new="c\n")]),
+    ]
+    trials = (
+        cross("a", "", {**GOOD, text: True, asks: False}, BASE),
+        cross("a", "b", {**GOOD, text: False, asks: True}, BASE),
+        cross("a", "c", {**GOOD, text: True, asks: False}, BASE),
+    )
+    line = texts(one(verdict(evidence(lanes, [BASE], trials=trials)), "b"))
+    assert "fails a's 1 new test, which passes on the base" in line
+    assert "passes and fails the same" not in line
+
+
+def test_a_test_that_its_own_author_fails_is_no_objection() -> None:
+    """It was held against others, and not against its author."""
+    edge = "t::test_edge"
+    lanes = [
+        lane("a", result({**GOOD, edge: False}), base=[BASE], files=[file(new="a\n")]),
+        lane("b", result(GOOD), base=[BASE], files=[file(new="b\n")]),
+        lane("c", result(GOOD), base=[BASE], files=[file(new="c\n")]),
+    ]
+    trials = (
+        cross("a", "", {**GOOD, edge: False}, BASE),
+        cross("a", "b", {**GOOD, edge: False}, BASE),
+        cross("a", "c", {**GOOD, edge: True}, BASE),
+    )
+    item = verdict(evidence(lanes, [BASE], trials=trials))
+    assert "fails a's 1 new test, as a does: t::test_edge" in texts(one(item, "b"))
+    assert "fails a's" not in one(item, "b").reason
+
+
+def test_the_reason_counts_anothers_new_tests_as_the_sentences_below_it_do() -> None:
+    """It counted those that tell patches apart alone: "fails a's new test" of two."""
+    edge, more = "t::test_edge", "t::test_more"
+    lanes = [
+        lane("a", result({**GOOD, edge: True, more: True}), base=[BASE], files=[file(new="a\n")]),
+        lane("b", result(GOOD), base=[BASE], files=[file(new="b\n")]),
+    ]
+    trials = (
+        cross("a", "", {**GOOD, edge: False, more: False}, BASE),
+        cross("a", "b", {**GOOD, edge: False, more: True}, BASE),
+    )
+    lane_verdict = one(verdict(evidence(lanes, [BASE], trials=trials)), "b")
+    assert lane_verdict.reason.endswith("; fails 1 of a's 2 new tests")
+    assert "fails 1 of a's 2 new tests: t::test_edge" in texts(lane_verdict)
+
+
+def test_what_an_agent_was_asked_for_is_said_to_be_no_lanes() -> None:
+    base = result({"t::test_one": True}, name="_base")
+    lanes = [
+        lane(name, result({"t::test_one": True}), base=[base], files=[file(new=f"x = {name!r}\n")])
+        for name in ("a", "b")
+    ]
+    test = ReviewTest(id="t::apart", agent="codex", ends={"a": True, "b": False}, on_base=False)
+    lane_verdict = one(verdict(evidence(lanes, [base], review_tests=(test,))), "a")
+    assert lane_verdict.reason.startswith(
+        "passes the new test that codex was asked for, which fails on"
+    )
+
+
+def test_a_check_that_need_not_pass_and_ends_otherwise_is_not_said_to_end_alike() -> None:
+    base = [result({"t::test_one": True}, name="_base"), plain(False, LINT)]
+    lanes = [lane("a", result({"t::test_one": True}), plain(True, LINT), base=base)]
+    lane_verdict = one(verdict(evidence(lanes, base)), "a")
+    assert lane_verdict.reason.startswith("pytest passes with and without it (1 passed)")
+
+
+def test_lanes_behind_in_several_states_are_said_to_be_in_these() -> None:
+    """Of two that are tied, one timed out and one broken, both were said to be held back."""
+    bad = {"t::test_one": False, "t::test_two": True}
+    lanes = [
+        lane("a", result(GOOD), base=[BASE]),
+        lane("b", result(bad), base=[BASE], files=[file(new="x = 9\n")], ended="timed out"),
+        lane("c", result(bad), base=[BASE], files=[file(new="x = 8\n")]),
+    ]
+    says = verdict(evidence(lanes, [BASE])).says
+    assert says.endswith("; b and c are held back or broken")
+
+
+def test_a_tie_between_lanes_that_tests_tell_apart_says_so() -> None:
+    """Which are tied since such tests are no proof: "no test tells them apart" was said of it."""
+    bad, text = {"t::test_one": True, "t::test_two": False}, "t::test_kept"
+    lanes = [
+        lane("a", result({**bad, text: True}), base=[BASE], files=[file(new="a\n")]),
+        lane("b", result(bad), base=[BASE], files=[file(new="b\n")]),
+    ]
+    trials = (
+        cross("a", "", {**bad, text: True}, BASE),
+        cross("a", "b", {**bad, text: False}, BASE),
+    )
+    says = verdict(evidence(lanes, [BASE], trials=trials)).says
+    assert says.endswith(
+        "a and b are tied: tests end differently on them, and none of these decides"
+    )
+
+
+def test_a_check_that_counts_fewer_passed_and_names_none_has_a_sentence() -> None:
+    """The gate was "pytest: " and no more."""
+
+    def quiet(passed: int) -> CheckResult:
+        counts = ResultCounts(passed, 1, 0)
+        case = TestCase("t::test_two", "failed")
+        tests = Tests("text", (case,), counts=counts, unnamed=frozenset({"passed"}))
+        return replace(result({"t::test_two": False}), tests=tests)
+
+    base = quiet(4)
+    lane_verdict = one(verdict(evidence([lane("a", quiet(3), base=[base])], [base])), "a")
+    fewer = "pytest: fewer tests pass than on the base, and its output does not name them"
+    assert (lane_verdict.gates[0].text, lane_verdict.reason) == (fewer, fewer)
+
+
+def test_a_file_of_tests_is_called_by_its_name() -> None:
+    assert leaf("tests/test_a.py") == "test_a.py"  # it was "py"

@@ -13,7 +13,7 @@ from hydra.checks import junit
 from hydra.checks.ids import LENGTH, stable
 from hydra.checks.junit import NotJUnit, read_junit
 from hydra.checks.results import Tests
-from hydra.checks.textual import read_text
+from hydra.checks.text_parsers import read_text
 from tests.check_recordings import FIXTURES
 from tests.support import check_expectations as expected
 from tests.support.check_expectations import spread
@@ -168,7 +168,7 @@ def test_encodings(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "word"),
+    ("data", "term"),
     [
         (b"", "empty"),
         (b" \n\0", "empty"),
@@ -185,8 +185,8 @@ def test_encodings(encoding: str) -> None:
         (b'<!DOCTYPE t [<!ENTITY % p SYSTEM "http://127.0.0.1:9/"> %p;]><testsuite/>', "DTD"),
     ],
 )
-def test_what_is_not_junit_is_refused_in_a_sentence(data: bytes, word: str) -> None:
-    with pytest.raises(NotJUnit, match=word):
+def test_what_is_not_junit_is_refused_in_a_sentence(data: bytes, term: str) -> None:
+    with pytest.raises(NotJUnit, match=term):
         read_junit(data)
 
 
@@ -307,12 +307,12 @@ def test_ids_are_the_same_in_two_runs() -> None:
         "d::t[ffffffff-1111-4222-8333-123456789abc]",
         "e::t[/api/v1/users]",
     ]
-    one = stable(first, roots=("/state/g/k3f",))
+    values = stable(first, roots=("/state/g/k3f",))
     two = stable(second, roots=("/state/g/qqq/",))
-    assert list(one.values()) == list(two.values())
-    assert len(set(one.values())) == len(first)
-    assert one[first[5]] == "src/a.test.js::adds"
-    assert one[first[7]] == first[7]
+    assert list(values.values()) == list(two.values())
+    assert len(set(values.values())) == len(first)
+    assert values[first[5]] == "src/a.test.js::adds"
+    assert values[first[7]] == first[7]
 
 
 def test_ids_that_differ_only_by_a_date_stay_apart() -> None:

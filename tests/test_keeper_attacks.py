@@ -1,4 +1,4 @@
-"""Agents that attack the process which runs them, from inside of a real lane (docs/trust.md).
+"""Agents that attack the process which runs them, from inside of a real lane (docs/why/trust.md).
 
 Each attack has to succeed on a process of the attacker's own; what came of it on the keeper is
 judged from outside: by the keeper itself, the run's record, the loot in the patch.
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from hydra.process import scopes_work
+from hydra.process.fence import scopes_work
 from tests.support import attacks_on_keeper as attacks
 from tests.support import fakes
 from tests.support.attacks import arm, attack, loot_of

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.model import Limits
-from hydra.process import child, leftovers, proc, supervision
+from hydra.process import child, leftovers, procfs, supervisor
+from hydra.records import Limits
 from tests.support import fakes
 from tests.support.processes import (
     MODES,
@@ -87,7 +87,7 @@ FULL = pytest.mark.full
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A keeper that does not answer is given up sooner than after ten seconds."""
-    for module in (child, supervision):
+    for module in (child, supervisor):
         monkeypatch.setattr(module, "ANSWER", 0.1)
 
 
@@ -175,11 +175,11 @@ def test_a_chain_in_a_crowd_uses_up_no_descriptors() -> None:
 
 KEPT = """
 import os, resource, subprocess, sys, time
-from hydra.process import spawning
+from hydra.process import spawn
 resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 control, order = os.pipe(); status, report = os.pipe(); out, stdout = os.pipe()
 numbers = (control, report, stdout)
-line = (*spawning.keeper_line(), *map(str, numbers), "--", *sys.argv[1:])
+line = (*spawn.keeper_line(), *map(str, numbers), "--", *sys.argv[1:])
 kept = subprocess.Popen(line, pass_fds=numbers, stdin=subprocess.DEVNULL, start_new_session=True)
 for fd in numbers: os.close(fd)
 began = time.monotonic()
@@ -241,7 +241,7 @@ def keepers_of(mark: str) -> list[int]:
         while link and link > 1:
             if leftovers.is_keeper(link):
                 above.add(link)
-            link = proc.parent(link)
+            link = procfs.parent(link)
     return sorted(above)
 
 
@@ -268,7 +268,7 @@ def frozen_race(
     gate.wait()
     assert wait_until(lambda: len(running(f"sleep\0{mark}")) == 3, 10)
     for pid in keepers_of(mark):
-        if b"bwrap" not in proc.command_line(pid).split(b"\0")[0]:
+        if b"bwrap" not in procfs.command_line(pid).split(b"\0")[0]:
             stack.enter_context(FREEZING[freeze](pid))  # type: ignore[arg-type]
             if how == "confined" and os.geteuid() == 0:
                 wipe(pid)

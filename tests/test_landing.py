@@ -12,10 +12,10 @@ import pytest
 
 from hydra.errors import LandingRefused, UsageError
 from hydra.git.runner import GitFailed
-from hydra.git.standing import WorkTree
+from hydra.git.status import WorkTree
 from hydra.landing.picks import Pick
-from hydra.recover.worth import is_landed
-from hydra.store import RunRecord
+from hydra.race.recovery.retention import is_landed
+from hydra.records.store import RunRecord
 from tests.conftest import git
 from tests.support.landings import Shelf, Whole, everything, leftovers
 
@@ -243,10 +243,10 @@ def _hunks(shelf: Shelf, lane: str) -> list[str]:
     from hydra.landing.hunks import hunks
 
     commit = git(shelf.race.patches, "rev-parse", lane)
-    found = hunks(shelf.race.patches, shelf.race.base, commit)
+    pieces = hunks(shelf.race.patches, shelf.race.base, commit)
     return [
         f"{h.id} {b''.join(b'+' + n for e in h.edits for n in e.new).decode().strip()}"
-        for h in found
+        for h in pieces
     ]
 
 
@@ -295,6 +295,7 @@ def test_undo_of_a_run_that_was_removed_says_so(shelf: Shelf) -> None:
     assert git(shelf.repo, "rev-parse", "HEAD") == landed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [b"{}", b"[]", b"{garb", b"[" * 200_000])
 def test_undo_touches_nothing_where_the_last_landings_record_is_damaged(
     shelf: Shelf, damage: bytes
@@ -303,40 +304,43 @@ def test_undo_touches_nothing_where_the_last_landings_record_is_damaged(
     landed = shelf.merge("claude").commit
     (record,) = (shelf.race.patches.parent / "landings").glob("*.json")
     record.write_bytes(damage)
-    told = shelf.command("merge", "--undo")
-    assert (told.returncode, "Traceback" in told.stderr) == (6, False)
-    assert "the last landing's record cannot be read" in told.stderr
+    process = shelf.command("merge", "--undo")
+    assert (process.returncode, "Traceback" in process.stderr) == (6, False)
+    assert "the last landing's record cannot be read" in process.stderr
     assert git(shelf.repo, "rev-parse", "HEAD") == landed
 
 
+@pytest.mark.slow
 def test_a_refused_undo_speaks_of_undoing(shelf: Shelf) -> None:
     shelf.lane("claude", work)
     shelf.merge("claude")
     (shelf.repo / "src/pager.py").write_text("mine now\n")
-    told = shelf.command("merge", "--undo")
-    assert told.returncode == 5
-    assert "nothing was undone: 1 path is in the way\n  src/pager.py: changed" in told.stderr
-    assert "--branch" not in told.stderr
+    process = shelf.command("merge", "--undo")
+    assert process.returncode == 5
+    assert "nothing was undone: 1 path is in the way\n  src/pager.py: changed" in process.stderr
+    assert "--branch" not in process.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "words",
+    "terms",
     [("--branch", ""), ("--branch", "a..b"), ("-m", " "), ("--undo", "--abort")],
 )
-def test_words_that_say_nothing_land_nothing(shelf: Shelf, words: tuple[str, ...]) -> None:
+def test_words_that_say_nothing_land_nothing(shelf: Shelf, terms: tuple[str, ...]) -> None:
     shelf.lane("claude", work)
     before = Whole.of(shelf.repo)
-    lane = () if "--undo" in words else ("claude", "--no-check")
-    told = shelf.command("merge", *lane, *words)
-    assert told.returncode == 2, told.stderr
+    lane = () if "--undo" in terms else ("claude", "--no-check")
+    process = shelf.command("merge", *lane, *terms)
+    assert process.returncode == 2, process.stderr
     assert Whole.of(shelf.repo) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ['rm "$0"', 'printf "\\377\\376\\n" > "$0"', "exit 3"])
 def test_an_editor_that_gives_no_message_lands_nothing(shelf: Shelf, script: str) -> None:
     shelf.lane("claude", work)
     before = Whole.of(shelf.repo)
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "hydra", "merge", "claude", "--no-check", "--edit"],
         cwd=shelf.repo,
         env={**shelf.environ, "GIT_EDITOR": f"sh -c '{script}'"},
@@ -344,8 +348,8 @@ def test_an_editor_that_gives_no_message_lands_nothing(shelf: Shelf, script: str
         text=True,
         check=False,
     )
-    assert told.returncode == 2, told.stderr
-    assert "your editor did not give a message" in told.stderr
+    assert process.returncode == 2, process.stderr
+    assert "your editor did not give a message" in process.stderr
     assert Whole.of(shelf.repo) == before
 
 
@@ -400,8 +404,8 @@ def test_an_export_keeps_carriage_returns_in_git_am(
     race.lanes.append("claude")
     race._record()
     mail = scratch / "mail"
-    told = race.command("export", "claude", "-o", str(mail))
-    assert told.returncode == 0, told.stderr
+    process = race.command("export", "claude", "-o", str(mail))
+    assert process.returncode == 0, process.stderr
     git(shelf.repo, "am", "-q", str(mail))
     assert git(shelf.repo, "rev-parse", "HEAD^{tree}") == git(
         race.race.patches, "rev-parse", f"{patch}^{{tree}}"
@@ -421,6 +425,7 @@ def test_hooks_do_not_run_and_are_named(shelf: Shelf, scratch: Path) -> None:
     assert not (scratch / "ran").exists()
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_did_and_exits_by_the_table(shelf: Shelf) -> None:
     shelf.lane("claude", work)
     (shelf.repo / "run.sh").write_text("mine\n")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app import recover
 from hydra.errors import LandingRefused
-from hydra.landing import engine
+from hydra.landing import transaction
+from hydra.race.recovery import startup
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landings import RUN, Shelf, everything, leftovers
@@ -116,6 +116,7 @@ def edit(tree: Path) -> None:
 every_way = pytest.mark.parametrize("shelf", WAYS, ids=lambda way: way.__name__, indirect=True)
 
 
+@pytest.mark.slow
 @every_way
 @pytest.mark.parametrize("commit", [True, False], ids=["commit", "no-commit"])
 def test_an_undo_brings_every_byte_back(shelf: Shelf, commit: bool) -> None:
@@ -140,11 +141,11 @@ def test_an_undo_brings_every_byte_back_after_a_kill(
 ) -> None:
     before = everything(shelf.repo)
     if (pid := os.fork()) == 0:
-        monkeypatch.setattr(engine, "moment", lambda name: name == place and os._exit(9))
+        monkeypatch.setattr(transaction, "moment", lambda name: name == place and os._exit(9))
         shelf.merge("claude")
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
-    recover.recover(shelf.environ, lambda _: None)
+    startup.recover(shelf.environ, lambda _: None)
     if place == "ref set":
         shelf.undo()
     assert everything(shelf.repo) == before

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.git.stamped import Stamps
-from hydra.git.standing import WorkTree
+from hydra.git.index import Stamps
+from hydra.git.status import WorkTree
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landings import Shelf
@@ -96,7 +96,7 @@ def test_a_file_saved_after_its_exchange_is_the_users_change(
         if name == "refresh":
             saved.write_text(saved.read_text().swapcase())
 
-    monkeypatch.setattr("hydra.landing.engine.moment", save)
+    monkeypatch.setattr("hydra.landing.transaction.moment", save)
     shelf.merge("claude")
     assert refreshed == [True]
     assert git(shelf.repo, "status", "--porcelain") == " M src/pager.py"
@@ -119,7 +119,7 @@ def test_a_file_saved_with_its_time_put_back_is_still_seen(
             saved.write_text(saved.read_text().lower().upper())
             os.utime(saved, ns=(was.st_atime_ns, was.st_mtime_ns))
 
-    monkeypatch.setattr("hydra.landing.engine.moment", save)
+    monkeypatch.setattr("hydra.landing.transaction.moment", save)
     # As if the second did not turn between staging and landing: git compares whole ones, and where
     # it turned it cannot tell this file either.
     before, begin = time.time_ns(), Stamps.begin
@@ -156,6 +156,7 @@ def test_a_split_index_keeps_what_it_knows_of_a_file_just_saved(shelf: Shelf) ->
     assert git(shelf.repo, "status", "--porcelain") == " M beside.txt"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [3, 150], ids=["loose", "packed"])
 @pytest.mark.parametrize("commit", [True, False], ids=["commit", "no-commit"])
 def test_all_objects_come_and_none_names_one_that_did_not(
@@ -170,8 +171,8 @@ def test_all_objects_come_and_none_names_one_that_did_not(
 
     shelf.lane("claude", edits)
     shelf.merge("claude", commit=commit)
-    kept = shelf.race.patches.rename(shelf.race.patches.with_name("away"))
-    told = git(shelf.repo, "fsck", "--full", "--strict", "--no-dangling")
-    kept.rename(shelf.race.patches)
-    assert told == ""
+    path = shelf.race.patches.rename(shelf.race.patches.with_name("away"))
+    text = git(shelf.repo, "fsck", "--full", "--strict", "--no-dangling")
+    path.rename(shelf.race.patches)
+    assert text == ""
     git(shelf.repo, "write-tree")  # checks that every entry's object is there

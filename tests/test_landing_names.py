@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import LandingRefused
-from hydra.git.names import refused
+from hydra.git.paths import refused
 from hydra.git.runner import run
-from hydra.landing import engine, swap
+from hydra.landing import swap, transaction
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
@@ -35,8 +35,8 @@ def crafted(shelf: Shelf, name: bytes, mode: str = "100644", content: bytes = b"
     git_dir = shelf.race.patches
 
     def made(kind: str, data: bytes) -> str:
-        words = ("hash-object", "--literally", "-w", "-t", kind, "--stdin")
-        return run(*words, git_dir=git_dir, stdin=data, isolated=True).line
+        terms = ("hash-object", "--literally", "-w", "-t", kind, "--stdin")
+        return run(*terms, git_dir=git_dir, stdin=data, isolated=True).line
 
     oid = made("blob", content)
     parts = name.split(b"/")
@@ -44,13 +44,13 @@ def crafted(shelf: Shelf, name: bytes, mode: str = "100644", content: bytes = b"
     for part in reversed(parts[:-1]):
         tree = b"40000 " + part + b"\0" + bytes.fromhex(made("tree", tree))
     base = run("cat-file", "tree", f"{shelf.race.base}^{{tree}}", git_dir=git_dir).stdout
-    found = _entries(base) | _entries(tree)
+    contents = _entries(base) | _entries(tree)
     # git's order: a folder sorts as if its name ended in a slash.
-    order = sorted(found, key=lambda n: n + b"/" if found[n].startswith(b"40000") else n)
-    top = made("tree", b"".join(found[one] for one in order))
-    words = ("commit-tree", "-p", shelf.race.base, top)
-    who = {f"GIT_{role}_{word}": "a@b" for role in ("AUTHOR", "COMMITTER") for word in WORDS}
-    commit = run(*words, git_dir=git_dir, stdin=b"Do it\n", extra_env=who, isolated=True).line
+    order = sorted(contents, key=lambda n: n + b"/" if contents[n].startswith(b"40000") else n)
+    top = made("tree", b"".join(contents[content] for content in order))
+    terms = ("commit-tree", "-p", shelf.race.base, top)
+    who = {f"GIT_{role}_{term}": "a@b" for role in ("AUTHOR", "COMMITTER") for term in WORDS}
+    commit = run(*terms, git_dir=git_dir, stdin=b"Do it\n", extra_env=who, isolated=True).line
     run("update-ref", "refs/heads/claude", commit, git_dir=git_dir, isolated=True)
     shelf.lanes.append("claude")
     shelf._record()
@@ -60,13 +60,13 @@ WORDS = ("NAME", "EMAIL")
 
 
 def _entries(tree: bytes) -> dict[bytes, bytes]:
-    found, at = {}, 0
+    contents, at = {}, 0
     while at < len(tree):
         end = tree.index(b"\0", at) + 21
         entry = tree[at:end]
-        found[entry.split(b"\0")[0].partition(b" ")[2]] = entry
+        contents[entry.split(b"\0")[0].partition(b" ")[2]] = entry
         at = end
-    return found
+    return contents
 
 
 HOSTILE = {
@@ -107,8 +107,8 @@ def test_a_path_that_git_would_refuse_is_refused_and_named(
     }
     with pytest.raises(LandingRefused) as caught:
         shelf.merge("claude", **ways[how])
-    told = dict(caught.value.paths)
-    assert HOSTILE[name] in told[os.fsdecode(name)], caught.value
+    values = dict(caught.value.paths)
+    assert HOSTILE[name] in values[os.fsdecode(name)], caught.value
     assert Stand.of(shelf.repo) == before
     assert not (shelf.repo.parent / "outside").exists()
     # Not even an object was brought.
@@ -119,10 +119,10 @@ def test_a_hostile_path_is_shown_safely_and_the_rest_of_its_patch_can_be_picked(
     shelf: Shelf,
 ) -> None:
     crafted(shelf, b".g\xe2\x80\x8cit/x\x1b[31m")
-    told = shelf.command("merge", "claude", "--no-check")
-    assert told.returncode == 5
-    assert "--pick LANE:PATH" in told.stderr
-    assert not {"\u200c", "\x1b"} & set(told.stderr)
+    process = shelf.command("merge", "claude", "--no-check")
+    assert process.returncode == 5
+    assert "--pick LANE:PATH" in process.stderr
+    assert not {"\u200c", "\x1b"} & set(process.stderr)
 
 
 def test_a_symlink_that_git_reads_settings_from_is_refused(shelf: Shelf) -> None:
@@ -153,9 +153,9 @@ def test_names_of_every_sort_land_and_go_back(shelf: Shelf) -> None:
 
     shelf.lane("claude", make)
     before = Stand.of(shelf.repo)
-    told = shelf.command("merge", "claude", "--no-check")
-    assert told.returncode == 0, told.stderr
-    assert "\x1b" not in told.stdout
+    process = shelf.command("merge", "claude", "--no-check")
+    assert process.returncode == 0, process.stderr
+    assert "\x1b" not in process.stdout
     for name in ODD:
         assert Path(os.fsdecode(os.fsencode(shelf.repo) + b"/" + name)).read_bytes() == name
     assert git(shelf.repo, "status", "--porcelain") == ""
@@ -175,10 +175,10 @@ def test_a_file_of_an_odd_name_in_the_way_is_named_and_safe_to_read(
     mine = Path(os.fsdecode(os.fsencode(shelf.repo) + b"/" + name))
     mine.write_text("mine\n")
     before = Stand.of(shelf.repo)
-    told = shelf.command("merge", "claude", "--no-check")
-    assert told.returncode == 5
-    assert "1 path is in the way" in told.stderr
-    assert "\x1b" not in told.stderr
+    process = shelf.command("merge", "claude", "--no-check")
+    assert process.returncode == 5
+    assert "1 path is in the way" in process.stderr
+    assert "\x1b" not in process.stderr
     assert Stand.of(shelf.repo) == before
 
 
@@ -202,9 +202,9 @@ def test_a_name_that_another_file_system_takes_for_one_of_yours_is_refused(
     path = Path(os.fsdecode(os.fsencode(shelf.repo) + b"/" + mine))
 
     def make(tree: Path) -> None:
-        there = Path(os.fsdecode(os.fsencode(tree) + b"/" + theirs))
-        there.parent.mkdir(exist_ok=True)
-        there.write_text("theirs\n")
+        path = Path(os.fsdecode(os.fsencode(tree) + b"/" + theirs))
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("theirs\n")
 
     shelf.lane("claude", make)
     path.write_text("mine\n")
@@ -361,8 +361,8 @@ def test_a_file_made_in_the_last_moment_in_a_folder_that_goes_comes_back(
         if name == "folder aside":
             (shelf.repo / "old" / "mine").write_text("just now\n")
 
-    monkeypatch.setattr(engine, "moment", make)
-    with pytest.raises(engine.Moved, match="was filled meanwhile"):
+    monkeypatch.setattr(transaction, "moment", make)
+    with pytest.raises(transaction.RolledBack, match="was filled meanwhile"):
         shelf.merge("claude")
     assert (shelf.repo / "old" / "mine").read_text() == "just now\n"
     (shelf.repo / "old" / "mine").unlink()
@@ -382,8 +382,8 @@ def test_a_file_that_was_open_for_writing_comes_back_with_what_was_written(
                 opened.write("written late\n")
                 opened.close()
 
-        monkeypatch.setattr(engine, "moment", write)
-        with pytest.raises(engine.Moved, match=r"lines\.txt was written to meanwhile"):
+        monkeypatch.setattr(transaction, "moment", write)
+        with pytest.raises(transaction.RolledBack, match=r"lines\.txt was written to meanwhile"):
             shelf.merge("claude")
     assert (shelf.repo / "lines.txt").read_text().endswith("line 30\nwritten late\n")
     after = Stand.of(shelf.repo)
@@ -436,13 +436,13 @@ def test_without_renameat2_it_lands_and_goes_back(shelf: Shelf) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_renameat2")
 def test_without_renameat2_a_landing_killed_at_any_moment_is_old_or_new(shelf: Shelf) -> None:
-    from hydra.app.recover import recover
+    from hydra.race.recovery.startup import recover
 
     shelf.lane("claude", twins_of_hydras_own)
     kinds.users_own(shelf.repo)
     before = Stand.of(shelf.repo)
     seen: list[str] = []
-    engine.moment = seen.append
+    transaction.moment = seen.append
     shelf.merge("claude")
     kinds.quiet()
     after = Stand.of(shelf.repo)
@@ -463,8 +463,8 @@ def test_an_export_of_odd_names_is_taken_by_git_am(shelf: Shelf, scratch: Path) 
             Path(os.fsdecode(os.fsencode(tree) + b"/" + name)).write_bytes(name)
 
     patch = shelf.lane("claude", make)
-    told = shelf.command("export", "claude", "-o", str(scratch / "mail"))
-    assert told.returncode == 0, told.stderr
+    process = shelf.command("export", "claude", "-o", str(scratch / "mail"))
+    assert process.returncode == 0, process.stderr
     git(shelf.repo, "am", "-q", str(scratch / "mail"))
     assert git(shelf.repo, "rev-parse", "HEAD^{tree}") == git(
         shelf.race.patches, "rev-parse", f"{patch}^{{tree}}"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import LandingRefused
-from hydra.landing import engine
+from hydra.landing import transaction
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
 from tests.support.landings import Shelf
@@ -29,7 +29,7 @@ def refused(shelf: Shelf, match: str, **options: object) -> LandingRefused:
     with pytest.raises(LandingRefused, match=match) as caught:
         shelf.merge("claude", dry_run=True, **options)
     moments: list[str] = []
-    engine.moment = moments.append
+    transaction.moment = moments.append
     try:
         with pytest.raises(LandingRefused, match=match):
             shelf.merge("claude", **options)
@@ -98,6 +98,7 @@ def test_a_log_that_only_grows_is_grown(shelf: Shelf, chattr: list[tuple[str, Pa
     shelf.merge("claude")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["src/pager.py", "src", ".git"])
 def test_a_mount_in_the_tree(shelf: Shelf, path: str) -> None:
     """As containers have them: of the same file system, and yet nothing can be renamed over it."""

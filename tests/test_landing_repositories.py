@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app.merge import desk_of
-from hydra.app.recover import recover
+from hydra.commands.merge import desk_of
 from hydra.errors import LandingRefused
-from hydra.landing import engine
+from hydra.landing import transaction
+from hydra.race.recovery.startup import recover
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import KINDS, OWN, Stand
@@ -34,8 +34,8 @@ class Ground:
     def repo(self) -> Path:
         return self.shelf.repo
 
-    def land(self, lane: str = "claude", **words: object) -> object:
-        return self.shelf.merge(lane, **words)
+    def land(self, lane: str = "claude", **document: object) -> object:
+        return self.shelf.merge(lane, **document)
 
 
 QUICK = ("plain", "linked-worktree", "sparse-cone", "sha256", "autocrlf", "signed-by-ssh")
@@ -150,10 +150,10 @@ def test_a_landing_on_changes_in_the_same_files_is_refused_before_any_write(
     before = Stand.of(repo)
     with pytest.raises(LandingRefused) as caught:
         ground.land()
-    told = dict(caught.value.paths)
+    values = dict(caught.value.paths)
     for what in ("changed", "staged", "deleted", "untracked", "ignored"):
         path, why = OVERLAPS[what]
-        assert why in told[path], told
+        assert why in values[path], values
     assert Stand.of(repo) == before
     assert kinds.clean(repo)
     assert not desk_of(ground.shelf.state, repo).file.exists()
@@ -186,23 +186,23 @@ def test_a_landing_killed_is_old_or_new(ground: Ground) -> None:
     kinds.users_own(repo)
     before = Stand.of(repo)
     seen: list[str] = []
-    engine.moment = seen.append
+    transaction.moment = seen.append
     ground.land()
     after = Stand.of(repo)
     kinds.quiet()
     ground.shelf.undo()
-    found = set()
+    answers = set()
     for name in ("locked", "taken", "given", "index", "index set", "ref set"):
         assert kinds.killed_at(ground.land, seen.index(name) + 1)
-        told: list[str] = []
-        recover(ground.shelf.environ, told.append)
+        lines: list[str] = []
+        recover(ground.shelf.environ, lines.append)
         now = Stand.of(repo)
-        assert now in (before, after), (name, told)
+        assert now in (before, after), (name, lines)
         assert kinds.clean(repo)
-        found.add(now == after)
+        answers.add(now == after)
         if now == after:
             ground.shelf.undo()
-    assert found == {True, False}
+    assert answers == {True, False}
 
 
 @pytest.mark.full
@@ -238,8 +238,8 @@ def test_a_branch_that_moves_is_merged_with_or_puts_all_back(ground: Ground) -> 
             hooks = ("-c", f"core.hooksPath={os.devnull}")
             git(repo, *hooks, "update-ref", "HEAD", other)
 
-    engine.moment = move
-    with pytest.raises(engine.Moved, match="the branch has moved meanwhile"):
+    transaction.moment = move
+    with pytest.raises(transaction.RolledBack, match="the branch has moved meanwhile"):
         ground.land()
     kinds.quiet()
     assert git(repo, "rev-parse", "HEAD") == other
@@ -251,9 +251,9 @@ def test_a_branch_that_moves_is_merged_with_or_puts_all_back(ground: Ground) -> 
     landing = ground.shelf.merge("claude")
     assert landing.moved
     assert kinds.unlike_git(repo) == []
-    said = (repo / "lines.txt").read_bytes()
-    assert b"mine" in said
-    assert b"three" in said
+    output = (repo / "lines.txt").read_bytes()
+    assert b"mine" in output
+    assert b"three" in output
     assert kinds.clean(repo)
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app.recover import recover
 from hydra.errors import LandingRefused
-from hydra.git.standing import WorkTree
-from hydra.landing import engine, rollback, swap
+from hydra.git.status import WorkTree
+from hydra.landing import rollback, swap, transaction
+from hydra.race.recovery.startup import recover
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landings import Shelf, everything, leftovers
@@ -75,7 +75,7 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: str, act: Callable[[], object]) 
         if name == moment and waiting:
             waiting.pop()()
 
-    monkeypatch.setattr(engine, "moment", reached)
+    monkeypatch.setattr(transaction, "moment", reached)
 
 
 def facts(path: Path) -> tuple[int, bytes]:
@@ -129,6 +129,7 @@ def test_a_save_right_before_the_exchange_goes_back(
     assert leftovers(shelf.repo) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("save", [in_place, by_rename, append])
 @pytest.mark.parametrize("what", ["merge", "undo"])
@@ -148,7 +149,7 @@ def test_a_save_between_the_last_look_and_the_exchange_comes_out_and_goes_back(
             seen.append(facts(mine))
         return exchange(fresh, target, aside)
 
-    monkeypatch.setattr(engine, "exchange", saved_first)
+    monkeypatch.setattr(transaction, "exchange", saved_first)
     error = refused(shelf.undo if what == "undo" else lambda: shelf.merge("claude"))
     assert "src/pager.py was changed meanwhile" in error.message
     assert facts(mine) == seen[0]
@@ -165,7 +166,7 @@ def test_a_save_while_all_goes_back_is_newer_and_stays(
     at(monkeypatch, "ref", lock.touch)
     mine, give_back = shelf.repo / "src/pager.py", swap.give_back
 
-    def saved_first(old: bytes, target: bytes, aside: bytes, ours: swap.Mark) -> bool:
+    def saved_first(old: bytes, target: bytes, aside: bytes, ours: swap.FileMark) -> bool:
         if target.endswith(b"src/pager.py"):
             save(mine)
         return give_back(old, target, aside, ours)

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from hydra.app.recover import recover
 from hydra.errors import HydraError, LandingRefused, Refused
-from hydra.git import repository
+from hydra.git import base_commit
 from hydra.git.runner import run
-from hydra.landing import engine
-from hydra.landing.journal import DONE, Desk, Journal
-from hydra.model import Limits
+from hydra.landing import transaction
+from hydra.landing.journal import DONE, Journal, LandingStore
+from hydra.race.recovery.startup import recover
+from hydra.records import Limits
 from tests.conftest import git, make_repository
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
@@ -55,20 +55,20 @@ def writes(name: str, data: bytes) -> Callable[[Path], None]:
     return edits
 
 
-def refused(shelf: Shelf, match: str, **words: object) -> LandingRefused:
+def refused(shelf: Shelf, match: str, **document: object) -> LandingRefused:
     """A landing is refused with these words, and nothing is touched."""
     before = Stand.of(shelf.repo)
     with pytest.raises(LandingRefused, match=match) as caught:
-        shelf.merge("claude", **words)
+        shelf.merge("claude", **document)
     assert Stand.of(shelf.repo) == before
     return caught.value
 
 
-def lands(shelf: Shelf, **words: object) -> None:
+def lands(shelf: Shelf, **document: object) -> None:
     """A landing, and its undo, which brings all back."""
     before = Stand.of(shelf.repo)
-    shelf.merge("claude", **words)
-    if words.get("commit", True):
+    shelf.merge("claude", **document)
+    if document.get("commit", True):
         assert kinds.unlike_git(shelf.repo) == []
     shelf.undo()
     assert Stand.of(shelf.repo) == before
@@ -87,13 +87,14 @@ def test_an_index_that_is_locked(shelf: Shelf) -> None:
     lands(shelf)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lock", ["HEAD.lock", "refs/heads/main.lock"])
 def test_a_branch_that_is_locked_puts_all_back(
     shelf: Shelf, lock: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the last moment; one that is there before is seen before anything moves."""
     file = shelf.repo / ".git" / lock
-    monkeypatch.setattr(engine, "moment", lambda name: file.touch() if name == "ref" else None)
+    monkeypatch.setattr(transaction, "moment", lambda name: file.touch() if name == "ref" else None)
     refused(shelf, "the branch could not be moved")
     kinds.quiet()
     file.unlink()
@@ -102,8 +103,8 @@ def test_a_branch_that_is_locked_puts_all_back(
 
 def test_no_index_at_all(shelf: Shelf) -> None:
     (shelf.repo / ".git" / "index").unlink()
-    told = refused(shelf, "in the way")
-    assert ("src/pager.py", "changed in your index (staged)") in told.paths
+    error = refused(shelf, "in the way")
+    assert ("src/pager.py", "changed in your index (staged)") in error.paths
     assert not (shelf.repo / ".git" / "index").exists()
 
 
@@ -126,8 +127,8 @@ def test_a_file_that_is_only_intended_to_be_added(shelf: Shelf) -> None:
     (shelf.repo / "new").mkdir()
     (shelf.repo / "new" / "file.txt").write_text("mine\n")
     git(shelf.repo, "add", "--intent-to-add", "new/file.txt")
-    told = refused(shelf, "in the way")
-    assert told.paths == (("new/file.txt", "changed in your index (staged)"),)
+    error = refused(shelf, "in the way")
+    assert error.paths == (("new/file.txt", "changed in your index (staged)"),)
 
 
 def _conflict(repo: Path, path: str) -> None:
@@ -167,8 +168,8 @@ def test_a_file_that_git_was_told_not_to_look_at(shelf: Shelf, flag: str, change
         when, data = path.stat().st_mtime_ns, path.read_bytes()
         path.write_bytes(data.replace(b"n", b"m"))
         os.utime(path, ns=(when, when))
-    told = refused(shelf, "in the way")
-    assert told.paths == (("src/pager.py", "changed in your tree"),)
+    error = refused(shelf, "in the way")
+    assert error.paths == (("src/pager.py", "changed in your tree"),)
 
 
 # Where HEAD stands
@@ -218,8 +219,8 @@ def test_another_branch_is_checked_out_in_the_last_moment(
         if name == "index set":
             git(shelf.repo, "symbolic-ref", "HEAD", "refs/heads/other")
 
-    monkeypatch.setattr(engine, "moment", switch)
-    with pytest.raises(engine.Moved, match="another branch was checked out meanwhile"):
+    monkeypatch.setattr(transaction, "moment", switch)
+    with pytest.raises(transaction.RolledBack, match="another branch was checked out meanwhile"):
         shelf.merge("claude")
     assert everything(shelf.repo) == before
     assert leftovers(shelf.repo) == []
@@ -236,8 +237,8 @@ def test_undo_after_the_branch_moved_in_the_last_moment(
         if name == "ref":
             git(shelf.repo, "update-ref", "refs/heads/main", other)
 
-    monkeypatch.setattr(engine, "moment", move)
-    with pytest.raises(engine.Moved, match="the branch has moved meanwhile"):
+    monkeypatch.setattr(transaction, "moment", move)
+    with pytest.raises(transaction.RolledBack, match="the branch has moved meanwhile"):
         shelf.undo()
     assert git(shelf.repo, "rev-parse", "HEAD") == other
     assert Stand.of(shelf.repo) == before
@@ -249,8 +250,8 @@ def test_undo_after_the_branch_moved_in_the_last_moment(
 @pytest.fixture
 def anonymous(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """A user whom git does not know."""
-    for word in ("name", "email"):
-        git(repo, "config", "--unset", f"user.{word}")
+    for term in ("name", "email"):
+        git(repo, "config", "--unset", f"user.{term}")
     monkeypatch.chdir(repo)
     shelf = Shelf.of(repo, scratch)
     shelf.lane("claude", writes("a", b"a\n"))
@@ -258,10 +259,10 @@ def anonymous(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> She
 
 
 def test_nobody_is_refused_with_what_to_do(anonymous: Shelf) -> None:
-    told = anonymous.command("merge", "claude", "--no-check")
-    assert told.returncode == 5
-    assert "git does not know who you are" in told.stderr
-    assert "git config --global user.name" in told.stderr
+    process = anonymous.command("merge", "claude", "--no-check")
+    assert process.returncode == 5
+    assert "git does not know who you are" in process.stderr
+    assert "git config --global user.name" in process.stderr
     assert not (anonymous.repo / "a").exists()
 
 
@@ -287,9 +288,9 @@ def test_a_umask_that_gives_nobody_anything(shelf: Shelf) -> None:
     before = os.umask(0o077)
     try:
         shelf.merge("claude")
-        made = shelf.repo / "new"
-        assert stat.S_IMODE(made.stat().st_mode) == 0o700
-        assert stat.S_IMODE((made / "file.txt").stat().st_mode) == 0o600
+        path = shelf.repo / "new"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+        assert stat.S_IMODE((path / "file.txt").stat().st_mode) == 0o600
         assert stat.S_IMODE((shelf.repo / "moved.sh").stat().st_mode) == 0o600
         assert git(shelf.repo, "status", "--porcelain") == ""
     finally:
@@ -384,7 +385,7 @@ def _read_only_tree(repo: Path) -> list[Path]:
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("closed", "code", "said"),
+    ("closed", "code", "text"),
     [
         (_read_only_tree, 5, "its folder cannot be written"),
         (lambda repo: [repo / "src"], 5, "src/pager.py: its folder cannot be written"),
@@ -394,7 +395,7 @@ def _read_only_tree(repo: Path) -> list[Path]:
     ids=["tree", "folder", "git-folder", "objects"],
 )
 def test_a_place_that_cannot_be_written(
-    account: Account, closed: Callable[[Path], list[Path]], code: int, said: str
+    account: Account, closed: Callable[[Path], list[Path]], code: int, text: str
 ) -> None:
     repo = account.shelf.repo
     before, folders = everything(repo), closed(repo)
@@ -402,9 +403,9 @@ def test_a_place_that_cannot_be_written(
     for folder in folders:
         folder.chmod(0o555)
     try:
-        told = account.run("merge", "claude", "--no-check")
-        assert (told.returncode, "Traceback" in told.stderr) == (code, False), told.stderr
-        assert said in told.stderr
+        process = account.run("merge", "claude", "--no-check")
+        assert (process.returncode, "Traceback" in process.stderr) == (code, False), process.stderr
+        assert text in process.stderr
         dry = account.run("merge", "claude", "--no-check", "--dry-run")
         assert "Traceback" not in dry.stderr
     finally:
@@ -413,8 +414,8 @@ def test_a_place_that_cannot_be_written(
     assert everything(repo) == before
     assert account.run("runs").returncode == 0  # whatever was left is ended by the next command
     assert not [*(repo / ".git").glob(".hydra*"), *(repo / ".git").glob("*.lock")]
-    told = account.run("merge", "claude", "--no-check")
-    assert told.returncode == 0, told.stderr
+    process = account.run("merge", "claude", "--no-check")
+    assert process.returncode == 0, process.stderr
     assert account.run("merge", "--undo").returncode == 0
     assert everything(repo) == before
 
@@ -436,9 +437,9 @@ def test_a_folder_that_cannot_be_looked_into_does_not_go(
         (closed / what).write_text("mine\n")
     account = Account(shelf, scratch)
     closed.chmod(0)
-    told = account.run("merge", "codex", "--no-check")
-    assert told.returncode == 5
-    assert "old: a folder of yours with other files in it, such as old/closed" in told.stderr
+    process = account.run("merge", "codex", "--no-check")
+    assert process.returncode == 5
+    assert "old: a folder of yours with other files in it, such as old/closed" in process.stderr
     assert stat.S_IMODE(closed.stat().st_mode) == 0
     closed.chmod(0o700)
     assert [path.name for path in closed.iterdir()] == ([what] if what else [])
@@ -451,9 +452,9 @@ def test_a_folder_whose_names_cannot_be_read_is_named(shelf: Shelf, scratch: Pat
     for mode in (0o300, 0):
         (shelf.repo / "new").chmod(mode)
         for more in ((), ("--dry-run",)):
-            told = account.run("merge", "claude", "--no-check", *more)
-            assert (told.returncode, "Traceback" in told.stderr) == (5, False), told.stderr
-            assert "new/file.txt: its folder cannot be" in told.stderr
+            process = account.run("merge", "claude", "--no-check", *more)
+            assert (process.returncode, "Traceback" in process.stderr) == (5, False), process.stderr
+            assert "new/file.txt: its folder cannot be" in process.stderr
     (shelf.repo / "new").chmod(0o700)
     assert account.run("merge", "claude", "--no-check").returncode == 0
 
@@ -463,15 +464,15 @@ def test_a_read_only_file_system(shelf: Shelf) -> None:
     before = everything(shelf.repo)
     with mounts() as namespace:
         namespace.read_only(shelf.repo)
-        told = subprocess.run(
+        process = subprocess.run(
             [*namespace.wrap(shelf.repo), *shelf_argv(shelf, "merge", "claude", "--no-check")],
             env=shelf.environ,
             capture_output=True,
             text=True,
             check=False,
         )
-    assert told.returncode == 5, told.stderr
-    assert "Traceback" not in told.stderr
+    assert process.returncode == 5, process.stderr
+    assert "Traceback" not in process.stderr
     assert everything(shelf.repo) == before
     lands(shelf)
 
@@ -489,17 +490,17 @@ def test_another_file_system_inside_the_tree(shelf: Shelf, scratch: Path) -> Non
     with mounts() as namespace:
         namespace.small_disk(shelf.repo / "old", "1m")
         (namespace.seen(shelf.repo) / "old" / "gone.txt").write_text("goes\n")
-        told = subprocess.run(
+        process = subprocess.run(
             [*namespace.wrap(shelf.repo), *shelf_argv(shelf, "merge", "claude", "--no-check")],
             env=shelf.environ,
             capture_output=True,
             text=True,
             check=False,
         )
-        there = (namespace.seen(shelf.repo) / "old" / "gone.txt").read_text()
-    assert told.returncode == 5
-    assert "old/gone.txt: on another file system than the repository" in told.stderr
-    assert there == "goes\n"
+        text = (namespace.seen(shelf.repo) / "old" / "gone.txt").read_text()
+    assert process.returncode == 5
+    assert "old/gone.txt: on another file system than the repository" in process.stderr
+    assert text == "goes\n"
     assert everything(shelf.repo) == before
 
 
@@ -510,14 +511,14 @@ def test_a_git_folder_on_another_file_system(scratch: Path) -> None:
     disk = scratch / "disk"
     disk.mkdir()
     git(repo, "init", "-q", "--separate-git-dir", str(disk / "shop.git"))
-    kept = scratch / "kept"
-    shutil.copytree(disk / "shop.git", kept, symlinks=True)
+    path = scratch / "kept"
+    shutil.copytree(disk / "shop.git", path, symlinks=True)
     shelf = Shelf.of(repo, scratch)
     shelf.lane("claude", kinds.work)
     before = everything(repo)
     with mounts() as namespace:
         namespace.small_disk(disk, "40m")
-        namespace.run("cp", "-a", str(kept), str(disk / "shop.git"))
+        namespace.run("cp", "-a", str(path), str(disk / "shop.git"))
 
         def hydra(*args: str) -> subprocess.CompletedProcess[str]:
             return subprocess.run(
@@ -528,8 +529,8 @@ def test_a_git_folder_on_another_file_system(scratch: Path) -> None:
                 check=False,
             )
 
-        told = hydra(*shelf_argv(shelf, "merge", "claude", "--no-check"))
-        assert told.returncode == 0, told.stderr
+        process = hydra(*shelf_argv(shelf, "merge", "claude", "--no-check"))
+        assert process.returncode == 0, process.stderr
         assert hydra("git", "status", "--porcelain").stdout == ""
         undone = hydra(*shelf_argv(shelf, "merge", "--undo"))
         assert undone.returncode == 0, undone.stderr
@@ -591,11 +592,12 @@ def test_a_submodule_that_is_removed_keeps_its_files(modules: Shelf) -> None:
     assert Stand.of(modules.repo) == before
 
 
+@pytest.mark.slow
 def test_a_submodule_with_files_does_not_become_a_file(modules: Shelf) -> None:
     blob = git(modules.repo, "rev-parse", "HEAD:README.md")
     kinds.lane_of_entries(modules, "claude", f"100644 {blob}\tvendor\n")
-    told = refused(modules, "in the way")
-    assert told.paths[0][0] == "vendor"
+    error = refused(modules, "in the way")
+    assert error.paths[0][0] == "vendor"
     git(modules.repo, "submodule", "-q", "deinit", "vendor")
     modules.merge("claude")
     assert (modules.repo / "vendor").read_text() == "# Shop\n"
@@ -619,8 +621,8 @@ def test_a_repository_of_yours_in_the_way(shelf: Shelf, commits: bool) -> None:
         who = ("-c", "user.name=a", "-c", "user.email=b")
         git(inner, *who, "commit", "-q", "--allow-empty", "-m", "one")
     (inner / "file.txt").write_text("mine\n")
-    told = refused(shelf, "in the way")
-    assert [path for path, _ in told.paths] == ["new/file.txt"]
+    error = refused(shelf, "in the way")
+    assert [path for path, _ in error.paths] == ["new/file.txt"]
     (inner / "file.txt").unlink()
     # git itself would write into it too; its own files are not touched.
     around = everything(inner / ".git")
@@ -645,6 +647,7 @@ def lfs(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return Shelf.of(repo, scratch)
 
 
+@pytest.mark.slow
 def test_lfs_files_and_their_objects_come_over(lfs: Shelf) -> None:
     def make(tree: Path) -> None:
         (tree / "big.bin").write_bytes(b"new" * 1000)
@@ -658,8 +661,8 @@ def test_lfs_files_and_their_objects_come_over(lfs: Shelf) -> None:
     assert git(lfs.repo, "show", "HEAD:more.bin").startswith("version https://git-lfs")
     for data in (b"new" * 1000, b"more" * 1000):
         oid = hashlib.sha256(data).hexdigest()
-        kept = lfs.repo / ".git" / "lfs" / "objects" / oid[:2] / oid[2:4] / oid
-        assert kept.read_bytes() == data
+        path = lfs.repo / ".git" / "lfs" / "objects" / oid[:2] / oid[2:4] / oid
+        assert path.read_bytes() == data
     assert git(lfs.repo, "status", "--porcelain") == ""
     git(lfs.repo, "lfs", "fsck")
     lfs.undo()
@@ -671,8 +674,8 @@ def test_lfs_files_and_their_objects_come_over(lfs: Shelf) -> None:
 def test_an_lfs_file_that_the_user_changed(lfs: Shelf) -> None:
     lfs.lane("claude", writes("big.bin", b"new" * 9))
     (lfs.repo / "big.bin").write_bytes(b"mine")
-    told = refused(lfs, "in the way")
-    assert told.paths == (("big.bin", "changed in your tree"),)
+    error = refused(lfs, "in the way")
+    assert error.paths == (("big.bin", "changed in your tree"),)
 
 
 def test_a_pointer_to_an_object_that_nobody_has_touches_nothing(lfs: Shelf) -> None:
@@ -703,7 +706,7 @@ class Dirty:
         self.shelf = Shelf.of(repo, scratch)
         race = self.shelf.race
         head = race.base
-        base = repository.dirty_base(race.repo, race.patches, head, Limits())
+        base = base_commit.dirty_base(race.repo, race.patches, head, Limits())
         object.__setattr__(race, "base", base)
         self.shelf.lane("claude", self.edits)
         self._record(head)
@@ -721,8 +724,8 @@ class Dirty:
         import json
 
         file = self.shelf.race.patches.parent / "manifest.json"
-        told = json.loads(file.read_text())
-        file.write_text(json.dumps({**told, "head": head}))
+        document = json.loads(file.read_text())
+        file.write_text(json.dumps({**document, "head": head}))
 
 
 @pytest.fixture
@@ -731,8 +734,8 @@ def dirty(shop: Path, scratch: Path) -> Shelf:
 
 
 def test_a_race_from_uncommitted_changes_lands_only_without_a_commit(dirty: Shelf) -> None:
-    for words in ({}, {"branch": "try"}):
-        assert "--no-commit" in refused(dirty, "began from uncommitted changes", **words).hint
+    for values in ({}, {"branch": "try"}):
+        assert "--no-commit" in refused(dirty, "without what the patch was made", **values).hint
     before = Stand.of(dirty.repo)
     dirty.merge("claude", commit=False)
     repo = dirty.repo
@@ -753,15 +756,15 @@ def test_a_race_from_uncommitted_changes_lands_only_without_a_commit(dirty: Shel
 @pytest.mark.parametrize("name", ["lines.txt", "untracked.txt", "staged.txt"])
 def test_a_file_that_was_changed_again_since_is_refused(dirty: Shelf, name: str) -> None:
     (dirty.repo / name).write_text("once more\n")
-    told = refused(dirty, "in the way", commit=False)
-    assert told.paths == ((name, "changed in your tree"),)
+    error = refused(dirty, "in the way", commit=False)
+    assert error.paths == ((name, "changed in your tree"),)
 
 
 @pytest.mark.slow
 def test_such_a_landing_killed_is_old_or_new(dirty: Shelf) -> None:
     before = Stand.of(dirty.repo)
     seen: list[str] = []
-    engine.moment = seen.append
+    transaction.moment = seen.append
     dirty.merge("claude", commit=False)
     kinds.quiet()
     after = Stand.of(dirty.repo)
@@ -781,13 +784,13 @@ def test_such_a_landing_killed_is_old_or_new(dirty: Shelf) -> None:
 def test_ctrl_c_as_git_has_just_moved_the_branch_stands(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*words: Any, **options: Any) -> Any:
-        done = run(*words, **options)
-        if words[0] == "update-ref":
+    def interrupted(*args: Any, **options: Any) -> Any:
+        done = run(*args, **options)
+        if args[0] == "update-ref":
             raise KeyboardInterrupt
         return done
 
-    monkeypatch.setattr("hydra.landing.engine.run", interrupted)
+    monkeypatch.setattr("hydra.landing.transaction.run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         shelf.merge("claude")
     monkeypatch.undo()
@@ -807,7 +810,7 @@ def test_ctrl_c_before_that_puts_all_back(
         if name == moment:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine, "moment", stop)
+    monkeypatch.setattr(transaction, "moment", stop)
     with pytest.raises(KeyboardInterrupt):
         shelf.merge("claude")
     assert Stand.of(shelf.repo) == before
@@ -818,14 +821,14 @@ def test_a_last_note_that_the_disk_does_not_take_puts_all_back(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = Stand.of(shelf.repo)
-    plain = Desk.write
+    plain = LandingStore.write
 
-    def full(self: Desk, journal: Journal) -> None:
+    def full(self: LandingStore, journal: Journal) -> None:
         if journal.phase == DONE:
             raise OSError(28, "No space left on device")
         plain(self, journal)
 
-    monkeypatch.setattr(Desk, "write", full)
+    monkeypatch.setattr(LandingStore, "write", full)
     with pytest.raises(LandingRefused, match=r"all is as it was: .*No space left"):
         shelf.merge("claude", commit=False)
     assert Stand.of(shelf.repo) == before
@@ -835,20 +838,20 @@ def test_a_last_note_that_the_disk_does_not_take_puts_all_back(
 def test_a_record_that_the_disk_does_not_take_is_no_word_against_the_landing(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hydra.landing import after
+    from hydra.landing import completion
 
-    def full(*words: object) -> None:
+    def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as here:
-        here.setattr(after, "write_record", full)
+    with monkeypatch.context() as patch:
+        patch.setattr(completion, "write_record", full)
         with pytest.raises(LandingRefused, match="it has landed, but") as caught:
             shelf.merge("claude")
     assert "the next hydra command finishes it" in caught.value.hint
-    told: list[str] = []
-    recover(shelf.environ, told.append)
-    assert len(told) == 1
-    assert "finished" in told[0]
+    lines: list[str] = []
+    recover(shelf.environ, lines.append)
+    assert len(lines) == 1
+    assert "finished" in lines[0]
     assert kinds.unlike_git(shelf.repo) == []
     assert leftovers(shelf.repo) == []
     shelf.undo()

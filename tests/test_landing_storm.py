@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app.recover import recover
-from hydra.app.unmerge import abort
-from hydra.landing import engine
+from hydra.commands.merge_undo import abort
+from hydra.landing import transaction
+from hydra.race.recovery.startup import recover
 from tests.conftest import git
 from tests.support.landing_storm import DATES, KINDS, Fort, killed_at
 from tests.support.landings import Shelf, Whole, leftovers
@@ -46,7 +46,7 @@ def test_killed_at_any_moment_it_stands_or_is_undone(fort: Fort, kind: str) -> N
 )
 def test_a_storm_of_random_kills_loses_nothing(kills: int) -> None:
     """A short form of `python -m tests.support.landing_storm --kills 300`."""
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.support.landing_storm", "--kills", str(kills), "--seed", "7"],
         cwd=Path(__file__).parents[1],
         capture_output=True,
@@ -54,9 +54,10 @@ def test_a_storm_of_random_kills_loses_nothing(kills: int) -> None:
         timeout=500,
         check=False,
     )
-    assert told.returncode == 0, told.stdout + told.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
+@pytest.mark.slow
 def test_a_file_changed_after_the_kill_is_not_touched_until_somebody_decides(fort: Fort) -> None:
     moved = _number(fort, "index")
     assert killed_at(fort, "lane", moved)
@@ -64,14 +65,14 @@ def test_a_file_changed_after_the_kill_is_not_touched_until_somebody_decides(for
     assert mine.read_text().startswith("y")  # landed already, and then edited by the user
     mine.write_text("edited since\n")
     half = Whole.of(fort.shelf.repo)
-    told: list[str] = []
-    recover(fort.shelf.environ, told.append)
-    assert len(told) == 1
-    assert "src/m2.py: changed since it was landed" in told[0]
-    assert "hydra merge --abort" in told[0]
+    lines: list[str] = []
+    recover(fort.shelf.environ, lines.append)
+    assert len(lines) == 1
+    assert "src/m2.py: changed since it was landed" in lines[0]
+    assert "hydra merge --abort" in lines[0]
     assert Whole.of(fort.shelf.repo) == half
-    folder, left = abort(fort.shelf.environ)
-    assert left == ("src/m2.py",)
+    folder, rest = abort(fort.shelf.environ)
+    assert rest == ("src/m2.py",)
     assert folder is not None
     assert next(folder.iterdir()).read_text().startswith("x = 2")
     assert mine.read_text() == "edited since\n"
@@ -83,9 +84,9 @@ def test_a_file_changed_after_the_kill_is_not_touched_until_somebody_decides(for
 def _number(fort: Fort, name: str) -> int:
     """Which moment of landing a lane has this name."""
     seen: list[str] = []
-    engine.moment = seen.append
+    transaction.moment = seen.append
     fort.act("lane")
-    engine.moment = lambda _: None
+    transaction.moment = lambda _: None
     fort.reset()
     return seen.index(name) + 1
 
@@ -105,8 +106,8 @@ def test_a_file_saved_in_the_very_moment_of_its_exchange_is_put_back_whole(
         if name == "give":  # looked at already, not yet exchanged
             (repo / "src/pager.py").write_text("saved just now\n")
 
-    monkeypatch.setattr(engine, "moment", save)
-    with pytest.raises(engine.Moved, match=r"src/pager\.py was changed meanwhile"):
+    monkeypatch.setattr(transaction, "moment", save)
+    with pytest.raises(transaction.RolledBack, match=r"src/pager\.py was changed meanwhile"):
         shelf.merge("claude")
     assert (repo / "src/pager.py").read_text() == "saved just now\n"
     assert git(repo, "rev-parse", "HEAD") == shelf.race.base
@@ -126,8 +127,8 @@ def test_a_branch_that_moves_in_the_last_moment_puts_all_back(
         if name == "ref":
             git(repo, "update-ref", "refs/heads/main", other)
 
-    monkeypatch.setattr(engine, "moment", move)
-    with pytest.raises(engine.Moved, match="the branch has moved meanwhile"):
+    monkeypatch.setattr(transaction, "moment", move)
+    with pytest.raises(transaction.RolledBack, match="the branch has moved meanwhile"):
         shelf.merge("claude")
     assert Whole.of(repo).files == before.files
     assert git(repo, "rev-parse", "main") == other
@@ -141,14 +142,14 @@ def test_two_landings_at_once_are_one_after_the_other(
     monkeypatch.chdir(repo)
     shelf = Shelf.of(repo, scratch)
     shelf.lane("claude", _theirs)
-    told: list[subprocess.CompletedProcess[str]] = []
+    processes: list[subprocess.CompletedProcess[str]] = []
 
     def beside(name: str) -> None:
         if name == "give":
-            told.append(shelf.command("merge", "claude"))
+            processes.append(shelf.command("merge", "claude"))
 
-    monkeypatch.setattr(engine, "moment", beside)
+    monkeypatch.setattr(transaction, "moment", beside)
     shelf.merge("claude")
-    assert told[0].returncode == 5
-    assert "another landing is under way" in told[0].stderr
+    assert processes[0].returncode == 5
+    assert "another landing is under way" in processes[0].stderr
     assert git(repo, "log", "--oneline").count("\n") == 1

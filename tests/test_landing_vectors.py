@@ -63,8 +63,8 @@ class Trap:
 
     def show(self) -> bytes:
         """`hydra diff` on a terminal, where a pager would be started."""
-        words = f"{self.place.python} -m hydra diff claude"
-        return on_terminal(self.place, words, self.repo)
+        text = f"{self.place.python} -m hydra diff claude"
+        return on_terminal(self.place, text, self.repo)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def trapped(
 
 def land_in_every_way(trap: Trap) -> None:
     """Each command that has to do with a patch; the tree is then as it was."""
-    from hydra.app.export import export
+    from hydra.commands.export import export
 
     shelf = trap.shelf
     before = everything(trap.repo)
@@ -178,6 +178,7 @@ git config user.signingKey x
 """
 
 
+@pytest.mark.slow
 def test_who_did_not_sign_before_the_race_does_not_sign_now(trap: Trap) -> None:
     trap.arm(SIGNING)
     land_in_every_way(trap)
@@ -186,6 +187,7 @@ def test_who_did_not_sign_before_the_race_does_not_sign_now(trap: Trap) -> None:
     assert not trap.ran.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["ssh", "gpg"])
 def test_who_signed_before_the_race_signs_with_the_same_key_and_program(
     scratch: Path, monkeypatch: pytest.MonkeyPatch, how: str
@@ -208,6 +210,7 @@ def test_who_signed_before_the_race_signs_with_the_same_key_and_program(
         git(repo, "verify-commit", "HEAD")
 
 
+@pytest.mark.slow
 def test_a_signature_that_fails_is_told_and_nothing_is_landed(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,10 +221,10 @@ def test_a_signature_that_fails_is_told_and_nothing_is_landed(
     (scratch / "id_ed25519").unlink()
     (scratch / "id_ed25519.pub").unlink()
     before = everything(repo)
-    told = trap.shelf.command("merge", "claude", "--no-check")
-    assert told.returncode == 5
-    assert "the commit could not be signed" in told.stderr
-    assert "--no-commit lands without a commit" in told.stderr
+    process = trap.shelf.command("merge", "claude", "--no-check")
+    assert process.returncode == 5
+    assert "the commit could not be signed" in process.stderr
+    assert "--no-commit lands without a commit" in process.stderr
     assert everything(repo) == before
     trap.shelf.merge("claude", commit=False)
 
@@ -244,6 +247,7 @@ def test_an_allowed_filter_runs_as_it_was_before_the_race(
     trap.by_plain_git("git checkout HEAD~1 -- lines.txt")
 
 
+@pytest.mark.slow
 def test_a_filter_that_was_not_allowed_does_not_run_for_a_patch_that_asks_for_it(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,6 +296,7 @@ def test_lfs_runs_as_it_was_before_the_race(scratch: Path, monkeypatch: pytest.M
     trap.by_plain_git("git checkout HEAD~1 -- lines.txt")
 
 
+@pytest.mark.slow
 def test_pager_and_editor_are_those_of_before_the_race(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,9 +313,9 @@ def test_pager_and_editor_are_those_of_before_the_race(
     )
     assert b"def pages" in trap.show()
     assert (scratch / "users-pager").exists()
-    words = f"{trap.place.python} -m hydra merge claude --no-check --edit"
-    said = on_terminal(trap.place, words, repo)
-    assert (scratch / "users-editor").exists(), said
+    text = f"{trap.place.python} -m hydra merge claude --no-check --edit"
+    output = on_terminal(trap.place, text, repo)
+    assert (scratch / "users-editor").exists(), output
     assert git(repo, "log", "-1", "--format=%s") == "My own words"
     assert not trap.ran.exists()
     trap.by_plain_git("git commit --allow-empty")
@@ -324,8 +329,8 @@ def test_a_work_tree_that_an_agent_pointed_elsewhere_is_not_landed_in(
     shutil.copytree(trap.repo, other, ignore=shutil.ignore_patterns(".git"), symlinks=True)
     before, mine = everything(other), everything(trap.repo)
     trap.arm(f'git config core.worktree "{other}"')
-    told = trap.shelf.command("merge", "claude", "--no-check")
-    assert told.returncode != 0
+    process = trap.shelf.command("merge", "claude", "--no-check")
+    assert process.returncode != 0
     assert (everything(other), everything(trap.repo)) == (before, mine)
 
 
@@ -345,8 +350,8 @@ def test_objects_that_an_agent_left_in_the_users_repository_do_not_replace_a_pat
     trap.arm(f"git replace -f $(git rev-parse FETCH_HEAD:src/pager.py) {blob}")
     trap.shelf.merge("claude")
     assert (trap.repo / "src" / "pager.py").read_text().startswith("def pages")
-    words = {**os.environ, "GIT_NO_REPLACE_OBJECTS": "1"}
-    told = subprocess.run(
-        ["git", "rev-parse", "HEAD^{tree}"], cwd=trap.repo, env=words, capture_output=True
+    values = {**os.environ, "GIT_NO_REPLACE_OBJECTS": "1"}
+    process = subprocess.run(
+        ["git", "rev-parse", "HEAD^{tree}"], cwd=trap.repo, env=values, capture_output=True
     )
-    assert told.stdout.decode().strip() == patch
+    assert process.stdout.decode().strip() == patch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -9,17 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from hydra.app import offers
-from hydra.app.recover import recover
+from hydra.commands import merge_candidates
 from hydra.errors import LandingRefused, UsageError
-from hydra.landing import engine
+from hydra.landing import transaction
 from hydra.landing.picks import Pick
-from hydra.reporters import ranking
-from hydra.store import find_run
+from hydra.race.guesses.setups import install
+from hydra.race.recovery.startup import recover
+from hydra.records.store import find_run, write_json
+from hydra.report import ranking
 from tests.conftest import git
-from tests.support import fakes
+from tests.support import fakes, verdicts
 from tests.support.command import Hydra
-from tests.support.landings import Shelf, leftovers
+from tests.support.landings import RUN, Shelf, leftovers
 
 MANY = 60
 
@@ -54,6 +56,91 @@ def test_an_empty_patch_is_not_said_to_be_on_the_branch(shelf: Shelf) -> None:
     assert "says why" in refused.value.hint
 
 
+def test_an_empty_patch_is_not_said_to_be_held_back(shelf: Shelf) -> None:
+    file = shelf.race.patches.parent / "result.json"
+    commit = git(shelf.race.patches, "rev-parse", "codex")
+    ranked = verdicts.held(verdicts.ranked(RUN, {"codex": commit}), "codex", "changed nothing")
+    ranked["lanes"][0] |= {"rank": None}
+    write_json(file, {**json.loads(file.read_text()), "verdict": {**ranked, "top": None}})
+    done = shelf.command("merge", "codex")
+    assert done.returncode == 5
+    assert "held back" not in done.stderr
+    assert "the patch of codex is empty" in done.stderr
+
+
+# Names that are taken, gone or mistyped
+
+
+@pytest.mark.slow
+def test_the_branch_that_one_stands_on_is_not_to_be_deleted(shelf: Shelf) -> None:
+    shelf.lane("claude", _new)
+    git(shelf.repo, "branch", "other")
+    mine = shelf.command("merge", "claude", "--branch", git(shelf.repo, "branch", "--show-current"))
+    other = shelf.command("merge", "claude", "--branch", "other")
+    assert (mine.returncode, other.returncode) == (5, 5)
+    assert "choose another name, or leave --branch out to land on it" in mine.stderr
+    assert "choose another name, or delete it first: git branch -d other" in other.stderr
+
+
+def test_a_landed_branch_that_is_gone_leaves_nothing_to_take_back(shelf: Shelf) -> None:
+    shelf.lane("claude", _new)
+    shelf.merge("claude", branch="mine")
+    commit = git(shelf.repo, "rev-parse", "mine")
+    git(shelf.repo, "branch", "-m", "mine", "renamed")
+    done = shelf.command("merge", "--undo")
+    assert done.returncode == 5
+    assert (
+        f"nothing is left to take back; if you renamed it, it stays: {commit[:12]}" in done.stderr
+    )
+
+
+def test_a_mistyped_command_of_runs_is_told_the_nearest(shelf: Shelf) -> None:
+    assert "did you mean `hydra runs show`?" in shelf.command("runs", "shw").stderr
+    assert "to see a race: hydra runs show 2026" in shelf.command("runs", "2026").stderr
+
+
+# Dependencies
+
+
+@pytest.mark.slow
+def test_a_landing_that_changes_dependencies_says_how_they_are_installed(shelf: Shelf) -> None:
+    def more(tree: Path) -> None:
+        (tree / "web").mkdir()
+        (tree / "web/package.json").write_text('{"dependencies": {"slugify": "1"}}')
+        (tree / "web/package-lock.json").write_text("{}")
+
+    shelf.lane("claude", more)
+    shelf.lane("plain", _new)
+    line = "dependencies changed (web/package.json): cd web && npm ci\n"
+    assert line not in shelf.command("merge", "claude", "--no-check", "--dry-run").stdout
+    assert line not in shelf.command("merge", "claude", "--no-check", "--branch", "x").stdout
+    assert line in shelf.command("merge", "claude", "--no-check").stdout
+    assert "dependencies" not in shelf.command("merge", "plain", "--no-check").stdout
+
+
+@pytest.mark.parametrize(
+    ("files", "changed", "command"),
+    [
+        (("package.json", "pnpm-lock.yaml"), "package.json", "pnpm install"),
+        (("package.json", "pnpm-lock.yaml"), "pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
+        (("package.json", "package-lock.json"), "package.json", "npm install"),
+        (("pyproject.toml", "uv.lock"), "pyproject.toml", "uv sync"),
+        (
+            ("package.json", "requirements.txt"),
+            "requirements.txt",
+            "pip install -r requirements.txt",
+        ),
+        (("Cargo.toml", "Cargo.lock"), "src/lib.rs", ""),
+    ],
+)
+def test_what_installs_is_of_the_changed_file(
+    scratch: Path, files: tuple[str, ...], changed: str, command: str
+) -> None:
+    for name in files:
+        (scratch / name).write_text("")
+    assert install(scratch, changed) == command
+
+
 # A tree that is gone
 
 
@@ -85,7 +172,7 @@ def linked(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     shelf.lane("claude", _many)
     pid = os.fork()
     if pid == 0:
-        engine.moment = _killed_at_refresh
+        transaction.moment = _killed_at_refresh
         shelf.merge("claude")
         os._exit(1)
     assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
@@ -133,7 +220,9 @@ def test_what_has_landed_is_not_offered_again(shelf: Shelf) -> None:
     run = find_run(shelf.race.patches.parent.parent, None)
 
     def lines() -> str:
-        return "\n".join(ranking.steps(offers.offered(verdict, shelf.repo, run), ""))
+        return "\n".join(
+            ranking.steps(merge_candidates.with_candidates(verdict, shelf.repo, run), "")
+        )
 
     assert "hydra merge claude" in lines()
     shelf.merge("claude")
@@ -153,6 +242,24 @@ def test_a_race_on_a_detached_head_offers_a_branch(repo: Path, scratch: Path) ->
     assert "hydra merge claude --branch NAME" in hydra.run("race", "-a", "claude", "fix").stdout
     assert hydra.run("merge").returncode == 5
     assert "--branch NAME" in hydra.run("runs", "show").stdout
+
+
+@pytest.mark.slow
+def test_a_race_says_which_files_of_yours_its_patch_would_touch(repo: Path, scratch: Path) -> None:
+    hydra = Hydra(scratch, repo)
+    paths = ("src/pager.py", "notes/new.txt", "clean.txt")
+    edits = [fakes.edit(path, "fixed\n") for path in paths]
+    hydra.agent("claude", [*edits, fakes.finish("done")])
+    terms = ("race", "-a", "claude", "--no-check", "fix")
+    assert "you have changed" not in hydra.run(*terms).stdout
+    (repo / "src/pager.py").write_text("mine\n")
+    (repo / "notes").mkdir()
+    (repo / "notes/new.txt").write_text("mine\n")
+    (repo / "other.txt").write_text("mine\n")
+    text = hydra.run(*terms).stdout
+    both = "claude touches what you have changed (src/pager.py, notes/new.txt): commit or stash"
+    assert both in text
+    assert hydra.run("merge").returncode == 5
 
 
 def test_where_no_run_is_empty_that_is_said(shelf: Shelf) -> None:

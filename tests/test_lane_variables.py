@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support import fakes
 from tests.support.command import Hydra
 
 SHOWN = "env | grep -E '^HYDRA_(RUN|LANE)=' | sort"
 
 
+@pytest.mark.slow
 def test_an_agent_and_its_set_up_know_their_run_and_lane(scratch: Path, repo: Path) -> None:
     hydra = Hydra(scratch, repo)
     agents = fakes.shell("sh", "-c", f"{SHOWN} > agents.txt")

@@ -11,16 +11,17 @@ from typing import Any
 
 import pytest
 
-from hydra import probe
 from hydra.adapters import registry
+from hydra.adapters.probe import run_probe
+from hydra.adapters.probe.context import ProbeContext
+from hydra.adapters.probe.detect import detect_all
 from hydra.errors import Failure
-from hydra.model import Confinement, DetectResult, SignIn
-from hydra.probe import running
-from hydra.recover import record
-from hydra.reporters.document import plan_document
-from hydra.sandbox import View, discovery
-from hydra.sandbox.discovery import compute_view
-from hydra.sandbox.masking import hidden_in_system
+from hydra.process.sandbox import View, discovery
+from hydra.process.sandbox.discovery import compute_view
+from hydra.process.sandbox.masks import hidden_in_system
+from hydra.race.recovery import history
+from hydra.records import Confinement, DetectResult, SignIn
+from hydra.report.document import plan_document
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import namespaces_work
@@ -57,6 +58,7 @@ UNFIT: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", UNFIT)
 def test_an_agent_that_cannot_start_is_told_where_none_was_named(hydra: Hydra, why: str) -> None:
     """In the plan and its document, in the race's events, text and record: never in silence."""
@@ -74,6 +76,7 @@ def test_an_agent_that_cannot_start_is_told_where_none_was_named(hydra: Hydra, w
     assert failure["hint"] in warning
 
 
+@pytest.mark.slow
 def test_it_stands_in_the_races_events_its_text_and_its_record(hydra: Hydra) -> None:
     hydra.agent("codex", EDITED, answers=[CRASHED])
     race = hydra.race()
@@ -86,11 +89,12 @@ def test_it_stands_in_the_races_events_its_text_and_its_record(hydra: Hydra) -> 
     assert warning in warned
     shown = json.loads(hydra.run("runs", "show", "--json").stdout)
     assert shown["left_out"] == [failure]
-    for words in (("race", "Do it", "--dry-run"), ("runs", "show")):
-        done = hydra.run(*words)
+    for value in (("race", "Do it", "--dry-run"), ("runs", "show")):
+        done = hydra.run(*value)
         assert "codex is left out of this race (" in " ".join(done.stdout.split()), done
 
 
+@pytest.mark.slow
 def test_nobody_is_told_of_an_agent_that_is_not_installed_or_was_not_asked_for(
     hydra: Hydra,
 ) -> None:
@@ -110,6 +114,7 @@ def test_one_whose_path_the_settings_name_is_to_be_there(hydra: Hydra) -> None:
 # --- no lane can start ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [(), ("-a", "claude", "-a", "codex")])
 def test_where_no_lane_can_start_each_agent_has_its_four_fields(
     hydra: Hydra, named: tuple[str, ...]
@@ -166,7 +171,7 @@ CURSOR_OLD = "echo 2026.10.01-e373342"
 async def detect(
     scratch: Path, key: str, *folders: Path, paths: Mapping[str, str] | None = None
 ) -> DetectResult:
-    around = probe.Surroundings(
+    around = ProbeContext(
         environ={"PATH": ":".join(map(str, folders)), "ANTHROPIC_API_KEY": "x"},
         home=scratch,
         confinement=Confinement(kind="none"),
@@ -174,7 +179,7 @@ async def detect(
         paths=paths or {},
         extra_names={},
     )
-    return (await probe.detect_all([registry.OWN[key]], around))[key]
+    return (await detect_all([registry.OWN[key]], around))[key]
 
 
 @pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
@@ -193,10 +198,10 @@ async def test_what_programs_see_while_they_are_asked_is_computed_once_each(
         return hidden_in_system()
 
     monkeypatch.setattr(discovery, "compute_view", compute)
-    monkeypatch.setattr(running, "hidden_in_system", walk)
+    monkeypatch.setattr(run_probe, "hidden_in_system", walk)
     keys = ("claude", "codex")
     folders = {key: agent(scratch, key, key) for key in keys}
-    around = probe.Surroundings(
+    around = ProbeContext(
         environ={"PATH": ":".join(map(str, (*folders.values(), "/usr/bin", "/bin")))},
         home=scratch,
         confinement=Confinement(kind="bwrap", program="bwrap"),
@@ -205,8 +210,8 @@ async def test_what_programs_see_while_they_are_asked_is_computed_once_each(
         extra_names={},
         show=tuple(str(folder.parent) for folder in folders.values()),
     )
-    found = await probe.detect_all([registry.OWN[key] for key in keys], around)
-    assert [found[key].version != "" for key in keys] == [True, True]
+    results = await detect_all([registry.OWN[key] for key in keys], around)
+    assert [results[key].version != "" for key in keys] == [True, True]
     assert sorted(computed) == [(str(folders[key] / key),) for key in keys]
     assert walked == [1]
 
@@ -267,10 +272,10 @@ async def test_where_none_works_the_agent_itself_is_told_and_not_a_stranger(
     assert [text for text in result.warnings if f"{stranger}/claude was passed over" in text]
 
 
-def silent(scratch: Path, key: str, words: str, end: str) -> Path:
+def silent(scratch: Path, key: str, text: str, end: str) -> Path:
     """A good program, that ends by the shell's `end` where its arguments begin so."""
     good = agent(scratch, "good", key) / key
-    script = f'case "$*" in "{words}"*) {end};; esac\nexec {good} "$@"'
+    script = f'case "$*" in "{text}"*) {end};; esac\nexec {good} "$@"'
     return program(scratch / "silent", key, script).parent
 
 
@@ -346,7 +351,7 @@ async def test_what_a_relative_entry_of_path_leads_to_is_never_started(
     program(scratch / "here", "claude", f"touch {scratch}/started")
     monkeypatch.chdir(scratch / "here")
     for entry in (".", "", "../here"):
-        around = probe.Surroundings(
+        around = ProbeContext(
             environ={"PATH": f"{entry}:/usr/bin:/bin"},
             home=scratch,
             confinement=Confinement(kind="none"),
@@ -354,7 +359,7 @@ async def test_what_a_relative_entry_of_path_leads_to_is_never_started(
             paths={},
             extra_names={},
         )
-        result = (await probe.detect_all([registry.OWN["claude"]], around))["claude"]
+        result = (await detect_all([registry.OWN["claude"]], around))["claude"]
         assert result.binary is None
     assert not (scratch / "started").exists()
 
@@ -383,7 +388,7 @@ def test_a_run_that_was_broken_off_keeps_who_was_left_out(scratch: Path) -> None
     folder.mkdir()
     (folder / "manifest.json").write_text(json.dumps({"prompt": "Do it"}))
     (folder / "plan.json").write_text(json.dumps(document))
-    assert record.plan(folder).left_out == (failure,)
+    assert history.plan(folder).left_out == (failure,)
     del document["left_out"]
     (folder / "plan.json").write_text(json.dumps(document))
-    assert record.plan(folder).left_out == ()
+    assert history.plan(folder).left_out == ()

@@ -11,12 +11,13 @@ import pytest
 import trio
 
 from hydra import paths
-from hydra.app import dependencies, race
-from hydra.app.dependencies import Links
-from hydra.git.repository import Repository, read
-from hydra.recover.removal import remove_strays
-from hydra.store import LOCK, alone, take_lock
-from hydra.store.files import open_lock
+from hydra.commands import race
+from hydra.git.base_commit import Repository, read
+from hydra.race import dependencies
+from hydra.race.dependencies import Links
+from hydra.race.recovery.retention import remove_strays
+from hydra.records.store import LOCK, alone, take_lock
+from hydra.records.store.files import open_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import LINKS
 
@@ -99,6 +100,6 @@ async def test_trio_goes_on_while_a_race_removes_its_links(
         state = frozen
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(race.raced, Scene(), None, None)  # type: ignore[arg-type]
+        nursery.start_soon(race.run_race, Scene(), None, None)  # type: ignore[arg-type]
         nursery.start_soon(set_soon)
     assert seen == [True]

@@ -10,14 +10,11 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Origin
-from hydra.app import proof as shown
-from hydra.conformance import earned, recorded, records
+from hydra.adapters.proofs import proven_capabilities, records
+from hydra.commands import agent_rows as shown
+from hydra.conformance import recorded
 from hydra.conformance.matrix import COLUMNS, matrix
-from hydra.errors import RecordError
-from hydra.model import CAPABILITIES, Capability, CapabilitySet, Confidence, DetectResult
-from hydra.reporters import text
-from hydra.reporters.agents_document import agent_document
-from hydra.reporters.conformance.matrix import (
+from hydra.conformance.report.matrix import (
     GENERATE,
     MEANING,
     Cell,
@@ -25,11 +22,15 @@ from hydra.reporters.conformance.matrix import (
     matrix_markdown,
     matrix_text,
 )
-from hydra.reporters.listing import agent_text, agents_table
+from hydra.errors import RecordError
+from hydra.records import CAPABILITIES, Capability, CapabilitySet, Confidence, DetectResult
+from hydra.report import text
+from hydra.report.agents_document import agent_document
+from hydra.report.listing import agent_text, agents_table
 from tests.support.sample_records import keep, proof, record
 
 CLAUDE = registry.get("claude")
-PAGE = Path(__file__).parent.parent / "docs" / "agents.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "agents.md"
 EDIT = "claude/2.1.330/stream.edit.jsonl"
 
 
@@ -57,16 +58,16 @@ def test_nothing_is_known_without_a_record(tmp_path: Path) -> None:
 
 def test_what_passed_live_is_verified_with_where_it_is_shown(tmp_path: Path) -> None:
     keep(tmp_path, record())
-    wanted = Cell(Confidence.VERIFIED, "2.1.330", "2026-11-22", "linux", EDIT)
-    assert cell(tmp_path, "edit") == wanted
+    item = Cell(Confidence.VERIFIED, "2.1.330", "2026-11-22", "linux", EDIT)
+    assert cell(tmp_path, "edit") == item
     assert cell(tmp_path, "delete") == cell(tmp_path, "edit", "codex") == Cell()
 
 
 def test_what_failed_in_the_newest_version_is_not_verified(tmp_path: Path) -> None:
     broken = {"edit": proof("edit", passed=False)}
     keep(tmp_path, record(), record("2.1.400", broken))
-    told = cell(tmp_path, "edit")
-    assert (told.confidence, told.note) == (Confidence.UNKNOWN, "edit failed in 2.1.400")
+    item = cell(tmp_path, "edit")
+    assert (item.confidence, item.note) == (Confidence.UNKNOWN, "edit failed in 2.1.400")
     keep(tmp_path, record("2.1.401"))
     assert cell(tmp_path, "edit").confidence is Confidence.VERIFIED
 
@@ -101,8 +102,8 @@ def test_what_hydra_refuses_by_name_is_not_verified_though_the_situation_passed(
 ) -> None:
     refused = replace(proof("network_off"), status="not_started")
     keep(tmp_path, record(situations={"no_network": refused}))
-    told = cell(tmp_path, "network_off")
-    assert (told.confidence, told.note) == (Confidence.UNKNOWN, "Hydra refuses it")
+    item = cell(tmp_path, "network_off")
+    assert (item.confidence, item.note) == (Confidence.UNKNOWN, "Hydra refuses it")
     keep(tmp_path, record(situations={"no_network": refused, "other": proof("network_off")}))
     assert cell(tmp_path, "network_off").confidence is Confidence.VERIFIED
     failed = replace(refused, passed=False)
@@ -112,8 +113,8 @@ def test_what_hydra_refuses_by_name_is_not_verified_though_the_situation_passed(
 
 def test_a_flag_in_a_recorded_help_text_is_observed_and_no_more(tmp_path: Path) -> None:
     helps(tmp_path)
-    told = cell(tmp_path, "stream")
-    assert told == Cell(Confidence.OBSERVED, "2.1.330", evidence="claude/2.1.330")
+    item = cell(tmp_path, "stream")
+    assert item == Cell(Confidence.OBSERVED, "2.1.330", evidence="claude/2.1.330")
     assert cell(tmp_path, "interrupt") == Cell()
     page = tmp_path / "claude" / "2.1.330" / "help.txt"
     page.write_text(page.read_text().replace("--output-format", "--format"))
@@ -135,14 +136,14 @@ def test_platforms_stand_on_their_own_records(tmp_path: Path) -> None:
         record(platform="windows", situations={}, contract={"lines.model": True}),
         record(platform="macos", contract={"lines.model": False}),
     )
-    found = [cell(tmp_path, name) for name in ("linux", "macos", "windows")]
-    assert [one.confidence for one in found] == [
+    cells = [cell(tmp_path, name) for name in ("linux", "macos", "windows")]
+    assert [item.confidence for item in cells] == [
         Confidence.VERIFIED,
         Confidence.UNKNOWN,
         Confidence.OBSERVED,
     ]
-    assert found[1].note == "lines.model failed in 2.1.330"
-    assert found[2].evidence == "claude/2.1.330/record.windows.0.1.0.json"
+    assert cells[1].note == "lines.model failed in 2.1.330"
+    assert cells[2].evidence == "claude/2.1.330/record.windows.0.1.0.json"
 
 
 class Toy:
@@ -159,8 +160,8 @@ class Toy:
 def test_a_third_party_has_a_row_where_it_has_records(tmp_path: Path) -> None:
     toy, place = Toy(), tmp_path / "elsewhere"
     assert matrix(tmp_path, [toy]).rows == ()
-    (asked,) = matrix(tmp_path, [toy], all=True).rows  # by name: that nothing is proved
-    assert {cell.confidence for cell in asked.cells} == {Confidence.UNKNOWN}
+    (matrix_row,) = matrix(tmp_path, [toy], all=True).rows  # by name: that nothing is proved
+    assert {cell.confidence for cell in matrix_row.cells} == {Confidence.UNKNOWN}
     keep(place, record(agent="toy"))
     table = matrix(tmp_path, [*registry.everyone(), toy], elsewhere={"toy": place})
     assert [row.agent for row in table.rows if row.third_party] == ["toy"]
@@ -178,54 +179,66 @@ def test_a_damaged_record_is_said(tmp_path: Path) -> None:
 
 
 def test_every_dimension_has_one_name_and_a_meaning() -> None:
-    assert set(earned.BEHIND) == set(CAPABILITIES)
-    assert {name for names in earned.BEHIND.values() for name in names} <= set(records.DIMENSIONS)
+    assert set(proven_capabilities.BEHIND) == set(CAPABILITIES)
+    assert {name for names in proven_capabilities.BEHIND.values() for name in names} <= set(
+        records.DIMENSIONS
+    )
     assert set(MEANING) == set(COLUMNS)
 
 
-def claims(one: Capability) -> CapabilitySet:
-    return CapabilitySet(**dict.fromkeys(CAPABILITIES, one))
+def claims(capability: Capability) -> CapabilitySet:
+    return CapabilitySet(**dict.fromkeys(CAPABILITIES, capability))
 
 
 def test_confidence_is_earned_and_never_typed() -> None:
     typed = claims(Capability(True, Confidence.VERIFIED, "9.9", "a note"))
-    bare = earned.earned(typed, [])
-    assert {one for _, one in bare.items()} == {Capability(True, Confidence.UNKNOWN, "", "a note")}
-    given = earned.earned(typed, [record()])
-    assert given.force_edit_mode == Capability(True, Confidence.VERIFIED, "2.1.330", "a note")
-    assert given.json_stream.confidence is Confidence.UNKNOWN
+    bare = proven_capabilities.proven(typed, [])
+    assert {capability for _, capability in bare.items()} == {
+        Capability(True, Confidence.UNKNOWN, "", "a note")
+    }
+    capability_set = proven_capabilities.proven(typed, [record()])
+    assert capability_set.force_edit_mode == Capability(
+        True, Confidence.VERIFIED, "2.1.330", "a note"
+    )
+    assert capability_set.json_stream.confidence is Confidence.UNKNOWN
 
 
 def test_approval_needs_both_of_its_dimensions_and_says_the_older_version() -> None:
     plan, denied = {"plan": proof("plan")}, {"denied": proof("denials")}
-    held = claims(Capability(True))
-    half = earned.earned(held, [record(situations=plan)]).approval_controls
+    capability_set = claims(Capability(True))
+    half = proven_capabilities.proven(capability_set, [record(situations=plan)]).approval_controls
     assert half.confidence is Confidence.UNKNOWN
-    whole = earned.earned(held, [record(situations=plan), record("2.1.400", denied)])
+    whole = proven_capabilities.proven(
+        capability_set, [record(situations=plan), record("2.1.400", denied)]
+    )
     assert whole.approval_controls == Capability(True, Confidence.VERIFIED, "2.1.330")
 
 
 def test_a_capability_that_is_gone_or_failed_is_not_verified() -> None:
     gone = claims(Capability(False, note="its help shows no --print"))
-    assert earned.earned(gone, [record()]) == gone
+    assert proven_capabilities.proven(gone, [record()]) == gone
     failed = [record(), record("2.1.400", {"edit": proof("edit", passed=False)})]
-    told = earned.earned(claims(Capability(True, note="by flag")), failed).force_edit_mode
-    assert told == Capability(True, note="by flag; edit failed in 2.1.400")
+    capability = proven_capabilities.proven(
+        claims(Capability(True, note="by flag")), failed
+    ).force_edit_mode
+    assert capability == Capability(True, note="by flag; edit failed in 2.1.400")
 
 
 def test_a_flag_that_the_installed_help_shows_is_observed() -> None:
     probes = recorded.Recording(recorded.root() / "claude" / "2.1.330").probes()
-    found = CLAUDE.detect("claude", probes)
-    tied = earned.tied(CLAUDE, found.flags)
+    result = CLAUDE.detect("claude", probes)
+    tied = proven_capabilities.tied(CLAUDE, result.flags)
     assert "json_stream" in tied
-    assert earned.tied(CLAUDE, frozenset()) == frozenset()
-    given = earned.earned(found.capabilities, [], shown=tied, shown_in="2.1.330")
-    assert given.json_stream.confidence is Confidence.OBSERVED
-    assert given.json_stream.seen_in == "2.1.330"
+    assert proven_capabilities.tied(CLAUDE, frozenset()) == frozenset()
+    capability_set = proven_capabilities.proven(
+        result.capabilities, [], shown=tied, shown_in="2.1.330"
+    )
+    assert capability_set.json_stream.confidence is Confidence.OBSERVED
+    assert capability_set.json_stream.seen_in == "2.1.330"
 
 
 @pytest.mark.parametrize(
-    ("installed", "word", "said"),
+    ("installed", "term", "line"),
     [
         ("2.1.330", "same", ", which is the one here"),
         ("2.1.400", "newer", "; this one, 2.1.400, is newer"),
@@ -235,21 +248,25 @@ def test_a_flag_that_the_installed_help_shows_is_observed() -> None:
     ],
 )
 def test_the_installed_version_is_held_against_the_proven_one(
-    installed: str, word: str, said: str
+    installed: str, term: str, line: str
 ) -> None:
-    one = earned.proved([record("2.1.197"), record()], installed)
-    assert one is not None
-    told = f"verified in 2.1.330 (linux, 2026-11-22){said}"
-    assert (one.installed, earned.says(one, installed)) == (word, told)
+    version = proven_capabilities.proved([record("2.1.197"), record()], installed)
+    assert version is not None
+    value = f"verified in 2.1.330 (linux, 2026-11-22){line}"
+    assert (version.installed, proven_capabilities.says(version, installed)) == (term, value)
 
 
 def test_the_installed_version_s_own_record_counts_before_a_newer_one() -> None:
     broken = {"edit": proof("edit", passed=False), "delete": proof("delete")}
-    one = earned.proved([record("2.1.197", broken), record()], "2.1.197")
-    assert one is not None
-    assert (one.version, one.passed, one.failed) == ("2.1.197", 1, ("edit",))
-    assert "where edit failed, which is the one here" in earned.says(one, "2.1.197")
-    assert earned.proved([record(situations={}, contract={"lines.x": True})], "") is None
+    version = proven_capabilities.proved([record("2.1.197", broken), record()], "2.1.197")
+    assert version is not None
+    assert (version.version, version.passed, version.failed) == ("2.1.197", 1, ("edit",))
+    assert "where edit failed, which is the one here" in proven_capabilities.says(
+        version, "2.1.197"
+    )
+    assert (
+        proven_capabilities.proved([record(situations={}, contract={"lines.x": True})], "") is None
+    )
 
 
 @pytest.fixture
@@ -260,24 +277,24 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_hydra_agents_shows_what_the_records_prove(own: Path) -> None:
-    found = DetectResult(
+    result = DetectResult(
         adapter="claude",
         binary=Path("/usr/bin/claude"),
         version="2.1.400",
         capabilities=CLAUDE.descriptor.capabilities,
     )
     assert "never tried live; hydra conformance --live does" in agent_text(
-        shown.row(CLAUDE, found), (), width=None
+        shown.row(CLAUDE, result), (), width=None
     )
     keep(own, record())
-    row = shown.row(CLAUDE, found)
+    row = shown.row(CLAUDE, result)
     lines = agent_text(row, (), width=None).split("\n")
     newer = "verified in 2.1.330 (linux, 2026-11-22); this one, 2.1.400, is newer"
     assert f"  tried        {newer}" in lines
     assert any(re.fullmatch(r"  force_edit_mode +yes  verified  2\.1\.330 .*", x) for x in lines)
     assert re.search(r"claude .* 2\.1\.400  2\.1\.330 ", agents_table([row], width=96))
-    told = agent_document(row)
-    assert json.loads(json.dumps(told))["proved"] == {
+    document = agent_document(row)
+    assert json.loads(json.dumps(document))["proved"] == {
         "version": "2.1.330",
         "hydra": "0.1.0",
         "platform": "linux",
@@ -286,17 +303,17 @@ def test_hydra_agents_shows_what_the_records_prove(own: Path) -> None:
         "failed": [],
         "installed": "newer",
     }
-    assert row.found is not None
-    for held in (row.descriptor.capabilities, row.found.capabilities):
-        assert held.force_edit_mode.confidence is Confidence.VERIFIED
+    assert row.detection is not None
+    for capability_set in (row.descriptor.capabilities, row.detection.capabilities):
+        assert capability_set.force_edit_mode.confidence is Confidence.VERIFIED
 
 
 def test_hydra_agents_calls_observed_what_the_installed_help_shows(own: Path) -> None:
     probes = recorded.Recording(recorded.root() / "claude" / "2.1.330").probes()
     row = shown.row(CLAUDE, CLAUDE.detect("claude", probes))
-    assert row.found is not None
-    told = row.found.capabilities.json_stream
-    assert (told.confidence, told.seen_in) == (Confidence.OBSERVED, "2.1.330")
+    assert row.detection is not None
+    capability = row.detection.capabilities.json_stream
+    assert (capability.confidence, capability.seen_in) == (Confidence.OBSERVED, "2.1.330")
     assert row.descriptor.capabilities.json_stream.confidence is Confidence.UNKNOWN
 
 
@@ -320,12 +337,12 @@ def test_the_table_keeps_to_the_width_and_names_what_failed(tmp_path: Path, widt
 
 def test_the_document_has_every_cell(tmp_path: Path) -> None:
     keep(tmp_path, record())
-    told = json.loads(json.dumps(matrix_document(matrix(tmp_path, registry.everyone()))))
-    assert (told["schema"], told["kind"]) == (1, "matrix")
-    assert [list(agent["cells"]) for agent in told["agents"]] == [told["columns"]] * len(
+    document = json.loads(json.dumps(matrix_document(matrix(tmp_path, registry.everyone()))))
+    assert (document["schema"], document["kind"]) == (1, "matrix")
+    assert [list(agent["cells"]) for agent in document["agents"]] == [document["columns"]] * len(
         registry.OWN
     )
-    assert told["agents"][0]["cells"]["edit"] == {
+    assert document["agents"][0]["cells"]["edit"] == {
         "confidence": "verified",
         "version": "2.1.330",
         "date": "2026-11-22",
@@ -333,22 +350,22 @@ def test_the_document_has_every_cell(tmp_path: Path) -> None:
         "evidence": EDIT,
         "note": None,
     }
-    assert told["agents"][1]["cells"]["edit"]["version"] is None
+    assert document["agents"][1]["cells"]["edit"]["version"] is None
 
 
 def test_the_page_in_docs_is_the_one_that_the_records_give() -> None:
-    runs = [one for one in registry.everyone() if not one.descriptor.unrunnable]
-    made = matrix_markdown(matrix(recorded.root(), runs))
-    held = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
-    assert held == made, f"docs/agents.md is out of date; make it anew: {GENERATE}"
+    runs = [adapter for adapter in registry.everyone() if not adapter.descriptor.unrunnable]
+    line = matrix_markdown(matrix(recorded.root(), runs))
+    value = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
+    assert value == line, f"docs/reference/agents.md is out of date; make it anew: {GENERATE}"
 
 
 def test_every_evidence_is_there_and_no_platform_but_linux_is_verified() -> None:
     table = matrix(recorded.root(), registry.everyone())
     for row in table.rows:
-        for name, one in zip(table.columns, row.cells, strict=True):
-            assert not one.evidence or (recorded.root() / one.evidence).exists(), one.evidence
-            assert one.confidence is not Confidence.VERIFIED or one.platform == "linux", name
+        for name, item in zip(table.columns, row.cells, strict=True):
+            assert not item.evidence or (recorded.root() / item.evidence).exists(), item.evidence
+            assert item.confidence is not Confidence.VERIFIED or item.platform == "linux", name
         assert table.columns[-3:] == records.PLATFORMS
 
 

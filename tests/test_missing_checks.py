@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from hydra.app.check_hints import refusal
+from hydra.race.check_hints import refusal
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -35,6 +36,7 @@ MISSING = (
 )
 
 
+@pytest.mark.slow
 def test_a_race_stops_before_its_agents(hydra: Hydra) -> None:
     hydra.agent("claude", [DONE])
     for command, line in MISSING:
@@ -43,6 +45,94 @@ def test_a_race_stops_before_its_agents(hydra: Hydra) -> None:
         assert f"error: tests cannot run here: {line}" in done.stderr or line == "nope"
         assert "is Hydra's own guess" in done.stderr
         assert "agent started" not in done.stderr
+
+
+RECIPES = """
+tox:
+	@echo Testing
+	no-such-tox -q && true
+ignored:
+	-no-such-linter
+	@true
+piped:
+	no-such-linter || true
+"""
+
+
+@pytest.mark.slow
+def test_where_one_stands_below_the_top_a_race_stops_with_ways_that_work_there(
+    hydra: Hydra,
+) -> None:
+    top, api = hydra.repo, hydra.repo / "services" / "api"
+    (top / "services" / "web").mkdir(parents=True)
+    (top / "services" / "web" / "a.txt").write_text("")
+    with_tests(top, {"services/api/pyproject.toml": "pytest", "services/api/Makefile": RECIPES})
+    hydra.agent("claude", [DONE])
+    hydra.repo = api
+    own = "--check 'python3 -m pytest -q' is Hydra's own guess"
+    for command, line, hint in (
+        (
+            "cd services/web && true; true",
+            "cannot cd to services/web",
+            f"it already runs in services/api: cd ../web leads there; {own}",
+        ),
+        ("cd nowhere && true", "cannot cd to nowhere", f"check its spelling; {own}"),
+        ("make tox", "no-such-tox: not found on PATH", own),
+        ("make nope", "make has no rule for nope", own),
+    ):
+        done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
+        assert done.returncode == 3, done.stderr
+        text = " ".join(done.stderr.split())
+        assert f"error: tests cannot run here: {line} " in text
+        assert f"{hint}; --no-check" in text
+    # A line that says the folder itself, as Hydra's own do, runs there once.
+    for command in ("make ignored", "make piped", "cd ../web && true", "cd services/api && true"):
+        race = hydra.race("-a", "claude", "--check", command)
+        assert (race.code, bool(race.document["baseline"])) == (1, True), race
+
+
+@pytest.mark.slow
+def test_a_check_that_starts_nowhere_leaves_patches_untested_and_below_it_folders_are_said(
+    hydra: Hydra,
+) -> None:
+    mark = (
+        "import sys\nsys.path.insert(0, '../..')\n"
+        "from src.pager import pages\nassert pages(3, 2) == 2\n"
+    )
+    api = {"services/api/Makefile": RECIPES, "services/api/check.py": mark}
+    with_tests(hydra.repo, api)
+    fixed = [fakes.edit("src/pager.py", RIGHT), fakes.edit("README.md", "More\n"), DONE]
+    hydra.agent("claude", fixed)
+    hydra.repo = hydra.repo / "services" / "api"
+    # After a set-up no look is taken, so the checks themselves come to it.
+    for command, why in (
+        ("cd none && true", "cannot cd to none"),
+        ("make tox", "no-such-tox: not found (exit 127)"),
+    ):
+        hydra.race("-a", "claude", "--setup", "true", "--check", command)
+        (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
+        assert lane["state"] == "untested"
+        assert lane["reason"].endswith(f" could not run on it, nor on the base: {why}")
+    hydra.race("-a", "claude", "--check", "python3 check.py")
+    text = " ".join(hydra.run("compare").stdout.split())
+    assert "; changes src/, where no check ran" in text
+
+
+def test_the_guess_is_told_as_one_types_it_where_one_stands(scratch: Path) -> None:
+    top = scratch / "top"
+    for name in ("api/pyproject.toml", "web/package.json", "web/package-lock.json"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text('{"scripts": {"test": "jest"}}' if ".json" in name else "pytest")
+    typed = {
+        "": "cd api && python3 -m pytest -q",
+        "api": "python3 -m pytest -q",
+        "web/src": "cd ../../api && python3 -m pytest -q",
+    }
+    for folder, command in typed.items():
+        hint = refusal("nope: not found", "cd api && nope", top, folder=folder).hint
+        assert f"--check {shlex.quote(command)} is Hydra's own guess" in hint
+    hint = refusal("jest: not found", "cd web && npm test", top, folder="api").hint
+    assert hint.startswith("--setup 'cd ../web && npm ci', or --share")
 
 
 @pytest.mark.full
@@ -59,7 +149,7 @@ def test_one_named_later_ends_with_an_error_and_changes_no_verdict(hydra: Hydra)
         assert done.stdout == ""
     again = hydra.run("compare", "--json")
     assert json.loads(again.stdout)["lanes"] == json.loads(before.stdout)["lanes"]
-    assert [it.name for it in Path(race.document["folder"], "checks").iterdir()] == ["1"]
+    assert [path.name for path in Path(race.document["folder"], "checks").iterdir()] == ["1"]
     assert hydra.run("check", "--check", "npm test").returncode == 0
 
 
@@ -70,7 +160,7 @@ def test_one_that_a_patch_brings_is_no_error(hydra: Hydra) -> None:
     hydra.race("-a", "claude", "--check", UNITTEST)
     done = hydra.run("check", "--check", "npm run lint", "--json")
     (lane,) = json.loads(done.stdout)["lanes"]
-    assert [it["status"] for it in lane["checks"]] == ["passed"], done.stderr
+    assert [row["status"] for row in lane["checks"]] == ["passed"], done.stderr
 
 
 @pytest.mark.parametrize(
@@ -123,9 +213,9 @@ def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
     git(hydra.repo, "commit", "-qm", "Ignores")
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     race = hydra.race("-a", "claude", "--check", "probe -q", "--check", "A=1 make nope")
-    commands = [it["command"] for it in race.lane("claude")["checks"]]
+    commands = [row["command"] for row in race.lane("claude")["checks"]]
     assert commands == [".venv/bin/probe -q", "A=1 .venv/bin/make nope"]
-    assert [it for it in race.document["warnings"] if it.startswith("check ")] == [
+    assert [row for row in race.document["warnings"] if row.startswith("check ")] == [
         "check probe: probe is the project's .venv/bin/probe (none is on PATH)",
         "check make-nope: make is the project's .venv/bin/make (not /usr/bin/make)",
     ]
@@ -146,12 +236,16 @@ def test_where_pytest_loads_no_tests_no_patch_is_called_broken(hydra: Hydra) -> 
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     hydra.agent("codex", [fakes.edit("not_made_yet.py", ""), DONE])
     command = f"{sys.executable} -m pytest -q tests"
-    hydra.race("-a", "claude", "-a", "codex", "--check", command)
+    race = hydra.race("-a", "claude", "-a", "codex", "--check", command)
+    assert race.document["baseline"][0]["says"] == "no test ran"
     lanes = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
-    assert {it["lane"]: (it["state"], it["reason"].partition(",")[0]) for it in lanes} == {
+    assert {
+        lane["lane"]: (lane["state"], lane["reason"].partition(", breaks")[0]) for lane in lanes
+    } == {
         "claude": (
             "untested",
-            "tests cannot run here: ModuleNotFoundError: No module named 'not_made_yet'",
+            "pytest stops at tests/test_b.py, which cannot be imported: "
+            "ModuleNotFoundError: No module named 'not_made_yet'",
         ),
         "codex": ("proved", "fixes the failing test"),
     }
@@ -171,6 +265,7 @@ def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> Non
     assert "ModuleNotFoundError: No module named 'numpy_of_ours'" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [(), ("-a", "codex")])
 def test_a_dry_run_without_agents_shows_the_checks(hydra: Hydra, named: tuple[str, ...]) -> None:
     done = hydra.run("race", "Do it", "--dry-run", "--check", "unit=make test", *named)
@@ -182,6 +277,7 @@ def test_a_dry_run_without_agents_shows_the_checks(hydra: Hydra, named: tuple[st
     assert hydra.run("race", "Do it", "--dry-run", "--json", *named).returncode == 4
 
 
+@pytest.mark.slow
 def test_settings_below_the_top_are_not_read_and_said(hydra: Hydra) -> None:
     top, folder = hydra.repo, hydra.repo / "packages" / "api"
     folder.mkdir(parents=True)

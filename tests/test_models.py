@@ -8,11 +8,10 @@ from datetime import date
 import pytest
 
 from hydra.adapters import registry
-from hydra.config.records import OwnModel
-from hydra.model import Rates, Usage
-from hydra.models.catalog import OWN, Catalog, Model, built_in, plain, with_own
-from hydra.models.choosing import choose, nearest
-from hydra.models.estimate import estimate
+from hydra.adapters.models.catalog import OWN, Catalog, Model, built_in, estimate, plain, with_own
+from hydra.adapters.models.selection import choose, nearest
+from hydra.config.model import OwnModel
+from hydra.records import Rates, Usage
 
 MINE = {
     "large": OwnModel(id="gw-large-7", aliases=("big",), input_price=2, output_price=8),
@@ -24,12 +23,12 @@ MINE = {
 
 
 def test_every_name_stands_for_one_model() -> None:
-    names = [plain(name) for it in built_in().models for name in (it.id, *it.aliases)]
+    names = [plain(name) for model in built_in().models for name in (model.id, *model.aliases)]
     assert len(names) == len(set(names))
     assert len(names) > 60
 
 
-@pytest.mark.parametrize("model", built_in().models, ids=lambda it: it.id)
+@pytest.mark.parametrize("model", built_in().models, ids=lambda row: row.id)
 def test_every_fact_has_a_source_and_every_price_a_day(model: Model) -> None:
     assert re.search(r" inside [A-Z][\w ]+ \d+\.\d+\.\d+$", model.source)
     assert model.family
@@ -50,14 +49,14 @@ def test_every_fact_has_a_source_and_every_price_a_day(model: Model) -> None:
 
 
 def test_words_are_of_agents_that_there_are_and_name_models_that_there_are() -> None:
-    for agent, words in built_in().words.items():
+    for agent, values in built_in().cli_names.items():
         assert agent in {*registry.OWN, "aider", "omp"}, agent
-        for id in filter(None, words.values()):
+        for id in filter(None, values.values()):
             assert built_in().find(id) is not None, (agent, id)
 
 
 def test_every_family_that_an_agent_takes_has_models() -> None:
-    families = {it.family for it in built_in().models}
+    families = {model.family for model in built_in().models}
     for adapter in registry.OWN.values():
         assert set(adapter.descriptor.families) <= families, adapter.key()
 
@@ -68,11 +67,11 @@ def test_every_family_that_an_agent_takes_has_models() -> None:
 def word(agent: str, name: str, catalog: Catalog | None = None) -> tuple[str, str, tuple[str, ...]]:
     families = registry.OWN[agent].descriptor.families if agent in registry.OWN else ()
     choice = choose(catalog or built_in(), name, agent=agent, families=families)
-    return choice.word, choice.model.id if choice.model else "", choice.remarks
+    return choice.argument, choice.model.id if choice.model else "", choice.remarks
 
 
 @pytest.mark.parametrize(
-    ("agent", "name", "told", "model"),
+    ("agent", "name", "text", "model"),
     [
         ("claude", "opus", "opus", "claude-opus-5-5"),
         ("claude", "opus[1m]", "opus[1m]", "claude-opus-5-5"),
@@ -89,8 +88,8 @@ def word(agent: str, name: str, catalog: Catalog | None = None) -> tuple[str, st
         ("opencode", "acme/none-of-ours", "acme/none-of-ours", ""),
     ],
 )
-def test_what_an_agent_is_told(agent: str, name: str, told: str, model: str) -> None:
-    assert word(agent, name) == (told, model, ())
+def test_what_an_agent_is_told(agent: str, name: str, text: str, model: str) -> None:
+    assert word(agent, name) == (text, model, ())
 
 
 def test_an_unknown_model_is_passed_on_with_the_nearest_of_what_the_agent_takes() -> None:
@@ -107,14 +106,14 @@ def test_an_unknown_model_is_passed_on_with_the_nearest_of_what_the_agent_takes(
 
 
 def test_another_family_than_the_agent_takes_is_warned_of_and_passed_on() -> None:
-    told, _, remarks = word("codex", "opus")
-    assert told == "claude-opus-5-5"
+    text, _, remarks = word("codex", "opus")
+    assert text == "claude-opus-5-5"
     assert remarks == ("codex takes models of the family gpt, and claude-opus-5-5 is of claude",)
 
 
 def test_a_deprecated_one_is_warned_of_with_its_successor() -> None:
-    told, _, remarks = word("claude", "claude-sonnet-4-5")
-    assert told == "claude-sonnet-4-5"
+    text, _, remarks = word("claude", "claude-sonnet-4-5")
+    assert text == "claude-sonnet-4-5"
     assert remarks == (
         "claude-sonnet-4-5 is deprecated, gone from 2026-11-30 on: claude-sonnet-5-5 follows it",
     )
@@ -154,12 +153,12 @@ def test_own_entries_go_over_what_hydra_knows() -> None:
 def test_an_entry_of_a_known_id_goes_over_it_in_what_it_says() -> None:
     priced = OwnModel(id="claude-opus-5-5", input_price=3, output_price=15)
     catalog = with_own([("large", priced)])
-    (told,) = (it for it in catalog.models if it.id == "claude-opus-5-5")
-    known = built_in().find("claude-opus-5-5")
-    assert known is not None
-    assert (told.context, told.family, told.maker) == (known.context, "claude", "anthropic")
-    assert told.aliases == ("large", "opus")
-    assert told.rates == Rates(3, 15, None, None, "", OWN)
+    (model,) = (model for model in catalog.models if model.id == "claude-opus-5-5")
+    item = built_in().find("claude-opus-5-5")
+    assert item is not None
+    assert (model.context, model.family, model.maker) == (item.context, "claude", "anthropic")
+    assert model.aliases == ("large", "opus")
+    assert model.rates == Rates(3, 15, None, None, "", OWN)
     # What an agent's own CLI takes stays its own word.
     assert word("claude", "opus", catalog)[:2] == ("opus", "claude-opus-5-5")
     assert word("cline", "opus", catalog) == ("claude-opus-5-5", "claude-opus-5-5", ())
@@ -170,14 +169,14 @@ def test_an_entry_of_a_known_id_goes_over_it_in_what_it_says() -> None:
 def test_an_alias_that_is_given_to_another_model_is_no_longer_the_known_ones() -> None:
     catalog = with_own([("large", OwnModel(id="claude-opus-5-5")), *MINE.items()])
     assert word("claude", "opus", catalog)[0] == "gw-opus"
-    (told,) = (it for it in catalog.models if it.id == "claude-opus-5-5")
-    assert told.aliases == ("large",)
-    assert told.rates is not None
+    (model,) = (model for model in catalog.models if model.id == "claude-opus-5-5")
+    assert model.aliases == ("large",)
+    assert model.rates is not None
 
 
 def test_an_entry_of_a_known_id_is_there_once() -> None:
     catalog = with_own([("mine", OwnModel(id="gpt-5.5", context=99))])
-    assert [it.context for it in catalog.models if it.id == "gpt-5.5"] == [99]
+    assert [model.context for model in catalog.models if model.id == "gpt-5.5"] == [99]
     assert word("codex", "gpt-5.5", catalog)[0] == "gpt-5.5"
 
 
@@ -188,17 +187,17 @@ RATES = Rates(4, 20, 0.5, None, "2026-11-22", "a list")
 
 def test_cached_tokens_are_part_of_the_input_and_cost_their_own_price() -> None:
     usage = Usage(input_tokens=1_000_000, output_tokens=100_000, cached_tokens=600_000)
-    made = estimate(RATES, usage)
-    assert made is not None
-    assert made.cost_usd == pytest.approx(0.4 * 4 + 0.1 * 20 + 0.6 * 0.5)
-    assert (made.prices_of, made.source) == ("2026-11-22", "a list")
+    item = estimate(RATES, usage)
+    assert item is not None
+    assert item.cost_usd == pytest.approx(0.4 * 4 + 0.1 * 20 + 0.6 * 0.5)
+    assert (item.prices_of, item.source) == ("2026-11-22", "a list")
 
 
 def test_without_a_price_for_cached_tokens_they_cost_as_any_other() -> None:
     usage = Usage(input_tokens=1_000_000, output_tokens=0)
-    made = estimate(RATES._replace(cached=None), usage)
-    assert made is not None
-    assert made.cost_usd == pytest.approx(4)
+    item = estimate(RATES._replace(cached=None), usage)
+    assert item is not None
+    assert item.cost_usd == pytest.approx(4)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from hydra.model import Rates
-from hydra.models.local import KINDS, MOST, Server, base_url, models_of
-from hydra.recover import record
-from hydra.reporters.models import server_words
+from hydra.adapters.models.local import KINDS, MOST, Server, base_url, models_of
+from hydra.race.recovery import history
+from hydra.records import Rates
+from hydra.report.models import server_words
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -39,28 +39,28 @@ def test_the_list_fits_80_columns_and_says_of_which_day_its_prices_are(hydra: Hy
 
 def test_one_whole_with_its_sources(hydra: Hydra) -> None:
     hydra.extra["COLUMNS"] = "80"
-    said = hydra.run("models", "opus").stdout
-    assert said.startswith("claude-opus-5-5\n")
-    assert "$4 in, $20 out, $0.2 cached" in said
-    assert "Claude Code 2.1.330, 2026-11-22" in said
-    assert max(map(len, said.splitlines())) <= 80
+    text = hydra.run("models", "opus").stdout
+    assert text.startswith("claude-opus-5-5\n")
+    assert "$4 in, $20 out, $0.2 cached" in text
+    assert "Claude Code 2.1.330, 2026-11-22" in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_what_an_agent_would_be_told_and_warned_of(hydra: Hydra) -> None:
     assert "claude      is told opus\n" in hydra.run("models", "opus", "--agent", "claude").stdout
-    told = json.loads(hydra.run("models", "opus", "--agent", "codex", "--json").stdout)
-    assert told["told"] == "claude-opus-5-5"
-    assert told["warnings"][0].startswith("codex takes models of the family gpt")
-    assert told["models"][0]["rates"]["read"] == "2026-11-22"
-    said = hydra.run("models", "flash", "--agent", "gemini").stdout
-    assert "its own CLI decides" in said
+    document = json.loads(hydra.run("models", "opus", "--agent", "codex", "--json").stdout)
+    assert document["told"] == "claude-opus-5-5"
+    assert document["warnings"][0].startswith("codex takes models of the family gpt")
+    assert document["models"][0]["rates"]["read"] == "2026-11-22"
+    text = hydra.run("models", "flash", "--agent", "gemini").stdout
+    assert "its own CLI decides" in text
 
 
 def test_only_those_that_an_agent_takes(hydra: Hydra) -> None:
-    told = json.loads(hydra.run("models", "--agent", "gemini", "--json").stdout)
-    assert {it["family"] for it in told["models"]} == {"gemini"}
-    assert told["words"]["flash"] == ""
-    assert told["local"] is None
+    document = json.loads(hydra.run("models", "--agent", "gemini", "--json").stdout)
+    assert {row["family"] for row in document["models"]} == {"gemini"}
+    assert document["words"]["flash"] == ""
+    assert document["local"] is None
 
 
 def test_a_model_or_an_agent_that_nobody_knows(hydra: Hydra) -> None:
@@ -70,12 +70,13 @@ def test_a_model_or_an_agent_that_nobody_knows(hydra: Hydra) -> None:
     assert hydra.run("models", "--agent", "claud").returncode == 2
 
 
+@pytest.mark.slow
 def test_own_entries_are_listed_first_and_a_repositorys_are_refused(hydra: Hydra) -> None:
     entry = '[models.large]\nid = "gw-7"\ninput_price = 2\noutput_price = 8\n'
     (hydra.home / "hydra.toml").write_text(entry)
-    told = json.loads(hydra.run("models", "large", "--agent", "claude", "--json").stdout)
-    assert told["told"] == "gw-7"
-    assert told["models"][0]["source"] == "your own hydra.toml"
+    document = json.loads(hydra.run("models", "large", "--agent", "claude", "--json").stdout)
+    assert document["told"] == "gw-7"
+    assert document["models"][0]["source"] == "your own hydra.toml"
     assert "gw-7" in hydra.run("models").stdout.splitlines()[1]
     (hydra.repo / "hydra.toml").write_text(entry)
     done = hydra.run("race", "Do it", "--dry-run")
@@ -86,6 +87,7 @@ def test_own_entries_are_listed_first_and_a_repositorys_are_refused(hydra: Hydra
 # --- a race ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_claude_is_told_the_alias_and_others_the_id(hydra: Hydra) -> None:
     hydra.agent("claude", STEPS)
     hydra.agent("codex", STEPS)
@@ -102,6 +104,7 @@ def test_claude_is_told_the_alias_and_others_the_id(hydra: Hydra) -> None:
     assert lost["rates"] is None
 
 
+@pytest.mark.slow
 def test_tokens_without_a_cost_are_reckoned_and_marked_wherever_they_stand(hydra: Hydra) -> None:
     hydra.agent("codex", STEPS, usage=TOLD)
     hydra.agent("claude", STEPS, usage={**TOLD, "cost": 0.5})
@@ -115,8 +118,8 @@ def test_tokens_without_a_cost_are_reckoned_and_marked_wherever_they_stand(hydra
     assert lane["attempts"][0]["usage_estimate"] == lane["usage_estimate"]
     for name in ("codex", "claude-opus"):  # no model was named; a cost was told
         assert race.lane(name)["usage_estimate"] is None
-    told = race.document["verdict"]["lanes"]
-    assert [it["usage_estimate"] for it in told if it["lane"] == "codex-gpt-6-sol"] == [
+    document = race.document["verdict"]["lanes"]
+    assert [row["usage_estimate"] for row in document if row["lane"] == "codex-gpt-6-sol"] == [
         lane["usage_estimate"]
     ]
     hydra.extra["COLUMNS"] = "160"
@@ -127,18 +130,19 @@ def test_tokens_without_a_cost_are_reckoned_and_marked_wherever_they_stand(hydra
     assert "~\\$0.19" in hydra.run("compare", "--markdown").stdout
 
 
+@pytest.mark.slow
 def test_the_prices_of_a_lane_come_back_from_the_record(hydra: Hydra) -> None:
     hydra.agent("codex", STEPS, usage=TOLD)
     race = hydra.race("-a", "codex:gpt-6-sol", "-a", "codex")
     folder = Path(race.document["folder"])
-    named, bare = record.plan(folder).lanes
+    named, bare = history.plan(folder).lanes
     assert named.rates == Rates(2, 10, 0.2, None, *(named.rates or ())[-2:])
     assert bare.rates is None
-    told = json.loads((folder / "plan.json").read_text())
-    for lane in told["lanes"]:
+    document = json.loads((folder / "plan.json").read_text())
+    for lane in document["lanes"]:
         del lane["rates"]  # as older runs have it
-    (folder / "plan.json").write_text(json.dumps(told))
-    assert [lane.rates for lane in record.plan(folder).lanes] == [None, None]
+    (folder / "plan.json").write_text(json.dumps(document))
+    assert [lane.rates for lane in history.plan(folder).lanes] == [None, None]
 
 
 def test_a_service_tier_has_prices_that_nobody_here_knows(hydra: Hydra) -> None:
@@ -147,6 +151,7 @@ def test_a_service_tier_has_prices_that_nobody_here_knows(hydra: Hydra) -> None:
     assert hydra.race("-a", "codex:gpt-6-sol", "--dry-run").lane("codex-gpt-6-sol")["rates"] is None
 
 
+@pytest.mark.slow
 def test_a_race_without_a_model_loads_nothing_of_models(hydra: Hydra, scratch: Path) -> None:
     hydra.agent("claude", STEPS)
     log = scratch / "imports"
@@ -167,9 +172,9 @@ def test_a_race_without_a_model_loads_nothing_of_models(hydra: Hydra, scratch: P
         return set(log.read_text().split())
 
     without = loaded("-a", "claude")
-    assert "hydra.app.race" in without
-    assert not {name for name in without if name.startswith("hydra.models")}
-    assert "hydra.models.catalog" in loaded("-a", "claude:opus")
+    assert "hydra.commands.race" in without
+    assert not {name for name in without if name.startswith("hydra.adapters.models")}
+    assert "hydra.adapters.models.catalog" in loaded("-a", "claude:opus")
 
 
 # --- servers on this machine -------------------------------------------------------------------
@@ -179,7 +184,7 @@ class _Scripted(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         server = self.server
         assert isinstance(server, Scripted)
-        server.asked.append(self.path)
+        server.names.append(self.path)
         server.released.wait(server.holds)
         self.send_response(server.status)
         self.end_headers()
@@ -196,7 +201,7 @@ class Scripted(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Scripted)
         self.body = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.status, self.holds = status, holds
-        self.asked: list[str] = []
+        self.names: list[str] = []
         self.released = threading.Event()
         self.thread = threading.Thread(target=self.serve_forever, daemon=True)
         self.thread.start()
@@ -217,76 +222,79 @@ class Scripted(ThreadingHTTPServer):
 @pytest.fixture
 def closed() -> Iterator[str]:
     """A port on which nobody listens."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        yield f"127.0.0.1:{held.getsockname()[1]}"
+    with socket.socket() as item:
+        item.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{item.getsockname()[1]}"
 
 
-def servers(hydra: Hydra, *told: Scripted | str) -> list[dict[str, object]]:
-    for kind, it in zip(KINDS, told, strict=True):
-        hydra.extra[kind.variable] = it if isinstance(it, str) else it.place
+def servers(hydra: Hydra, *values: Scripted | str) -> list[dict[str, object]]:
+    for kind, value in zip(KINDS, values, strict=True):
+        hydra.extra[kind.variable] = value if isinstance(value, str) else value.place
     try:
-        found: list[dict[str, object]] = json.loads(
+        documents: list[dict[str, object]] = json.loads(
             hydra.run("models", "--local", "--json").stdout
         )["local"]
-        return found
+        return documents
     finally:
-        for it in told:
-            if isinstance(it, Scripted):
-                it.end()
+        for value in values:
+            if isinstance(value, Scripted):
+                value.end()
 
 
+@pytest.mark.slow
 def test_each_server_is_asked_in_its_own_way_and_its_models_are_guarded(hydra: Hydra) -> None:
     ollama = Scripted({"models": [{"name": "qwen3:8b"}, {"name": ""}, "x"]})
     studio = Scripted({"data": [{"id": "gemma", "max_context_length": 4096}]})
     vllm = Scripted({"object": "list", "data": [{"id": "acme/coder", "max_model_len": 32768}]})
-    found = servers(hydra, ollama, studio, vllm)
-    assert [it["models"] for it in found] == [
+    documents = servers(hydra, ollama, studio, vllm)
+    assert [row["models"] for row in documents] == [
         [{"id": "qwen3:8b", "context": None, "harness": "guarded"}],
         [{"id": "gemma", "context": 4096, "harness": "guarded"}],
         [{"id": "acme/coder", "context": 32768, "harness": "guarded"}],
     ]
-    assert [it.asked for it in (ollama, studio, vllm)] == [
+    assert [scripted.names for scripted in (ollama, studio, vllm)] == [
         ["/api/tags"],
         ["/v1/models"],
         ["/v1/models"],
     ]
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_slow_or_answers_nonsense(hydra: Hydra, closed: str) -> None:
     slow = Scripted({"models": []}, holds=60)
     started = time.monotonic()
-    found = servers(hydra, slow, closed, Scripted(b"<html>"))
+    documents = servers(hydra, slow, closed, Scripted(b"<html>"))
     assert time.monotonic() - started < 20
-    assert [(it["running"], it["problem"], it["models"]) for it in found] == [
+    assert [(row["running"], row["problem"], row["models"]) for row in documents] == [
         (True, "no answer within 0.5 s", []),
         (False, None, []),
         (True, "it answered with status 200, and no list of models", []),
     ]
     huge = Scripted({"models": [{"name": "x" * 2_000_000}]})
-    found = servers(hydra, huge, Scripted({"data": []}, status=404), "10.1.2.3:8000")
-    assert "over 1048576 bytes" in str(found[0]["problem"])
-    assert found[1]["problem"] == "it answered with status 404, and no list of models"
-    assert (found[2]["running"], found[2]["url"]) == (False, None)
-    assert "HYDRA_VLLM_HOST names no port of this machine" in str(found[2]["problem"])
+    documents = servers(hydra, huge, Scripted({"data": []}, status=404), "10.1.2.3:8000")
+    assert "over 1048576 bytes" in str(documents[0]["problem"])
+    assert documents[1]["problem"] == "it answered with status 404, and no list of models"
+    assert (documents[2]["running"], documents[2]["url"]) == (False, None)
+    assert "HYDRA_VLLM_HOST names no port of this machine" in str(documents[2]["problem"])
 
 
+@pytest.mark.slow
 def test_doctor_asks_them_only_with_experimental_adapters(hydra: Hydra, closed: str) -> None:
     ollama = Scripted({"models": [{"name": "qwen3:8b"}]})
     hydra.extra |= {"HYDRA_LMSTUDIO_HOST": closed, "HYDRA_VLLM_HOST": closed}
     hydra.extra["OLLAMA_HOST"] = ollama.place
     try:
         assert json.loads(hydra.run("doctor", "--json").stdout)["local_models"] == []
-        assert ollama.asked == []
-        said = hydra.run("doctor", "--allow-experimental-adapters").stdout
+        assert ollama.names == []
+        text = hydra.run("doctor", "--allow-experimental-adapters").stdout
     finally:
         ollama.end()
-    assert f"Ollama: 1 model, guarded ({ollama.place})" in said
-    assert "vLLM" not in said
+    assert f"Ollama: 1 model, guarded ({ollama.place})" in text
+    assert "vLLM" not in text
 
 
 @pytest.mark.parametrize(
-    ("told", "url"),
+    ("text", "url"),
     [
         ("", "http://127.0.0.1:11434"),
         ("0.0.0.0", "http://127.0.0.1:11434"),
@@ -303,8 +311,8 @@ def test_doctor_asks_them_only_with_experimental_adapters(hydra: Hydra, closed: 
         ("[::", ""),
     ],
 )
-def test_where_a_server_is_asked(told: str, url: str) -> None:
-    assert base_url(KINDS[0], {"OLLAMA_HOST": told}) == url
+def test_where_a_server_is_asked(text: str, url: str) -> None:
+    assert base_url(KINDS[0], {"OLLAMA_HOST": text}) == url
 
 
 @pytest.mark.parametrize("answer", [None, [], "x", {}, {"models": {}}, {"data": 3}])
@@ -314,7 +322,7 @@ def test_what_is_no_list_of_models(answer: object) -> None:
 
 def test_a_list_that_was_cut_is_not_told_as_whole() -> None:
     rows = [{"name": f"m{number}"} for number in range(MOST + 1)]
-    for count, said in ((MOST + 1, f"{MOST} models or more,"), (MOST - 1, f"{MOST - 1} models,")):
+    for count, text in ((MOST + 1, f"{MOST} models or more,"), (MOST - 1, f"{MOST - 1} models,")):
         models = models_of({"models": rows[:count]})
         assert models is not None
-        assert server_words(Server("Ollama", "http://127.0.0.1:1", models)).startswith(said)
+        assert server_words(Server("Ollama", "http://127.0.0.1:1", models)).startswith(text)

@@ -24,13 +24,14 @@ def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return shelf
 
 
+@pytest.mark.slow
 def test_a_moved_repository_is_told_of_its_races_and_how_to_look_at_them(
     shelf: Shelf, scratch: Path
 ) -> None:
     old, shelf.repo = shelf.repo, scratch / "a new place"
     old.rename(shelf.repo)
-    for words in (["merge", "claude"], ["diff", "claude"], ["runs"], ["runs", "show", "-r", "2"]):
-        done = shelf.command(*words)
+    for terms in (["merge", "claude"], ["diff", "claude"], ["runs"], ["runs", "show", "-r", "2"]):
+        done = shelf.command(*terms)
         assert done.returncode == 2
         assert f"1 race of it began at {old}, where it is no more" in done.stderr
     line = done.stderr.partition("the latest: ")[2].strip().replace("LANE", "claude")
@@ -39,8 +40,8 @@ def test_a_moved_repository_is_told_of_its_races_and_how_to_look_at_them(
     )
     assert "The task" in shown.stdout
     assert shlex.split(line)[2] == str(shelf.repo)
-    told = shelf.command("merge", "claude", "--json")
-    assert json.loads(told.stdout)["error"]["kind"] == "UsageError"
+    process = shelf.command("merge", "claude", "--json")
+    assert json.loads(process.stdout)["error"]["kind"] == "UsageError"
 
 
 def test_a_link_at_the_old_path_is_told_too(shelf: Shelf, scratch: Path) -> None:

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from hydra.checks.judging import judge
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.test_files import is_support, is_tests
+from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult
-from hydra.judge.evidence import FileChange, Trial
-from hydra.judge.rank import verdict
-from hydra.judge.tampering.places import is_support, is_tests
-from hydra.judge.verdict import LaneVerdict
-from hydra.model import Check
+from hydra.checks.regressions import compare_to_baseline
+from hydra.ranking.model import LaneVerdict
+from hydra.ranking.verdict import rank
+from hydra.records import Check
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, plain
@@ -23,34 +24,34 @@ MAKE = Check("make-test", "make test", "test")
 BASE = plain(False, MAKE, name="_base")
 CODE = file("a.c", "a\n", "b\n")
 TESTS = file("test/tests.c", "check(up());\n", "int main(void) { return 0; }\n")
-ONLY = "make-test passes only with its own test/tests.c"
+ONLY = "make-test passes only because it changes test/tests.c"
 
 
 def judged(files: Sequence[FileChange], put_back: Sequence[Trial]) -> Mapping[str, LaneVerdict]:
     """A lane of these files, whose check passes, and one that mends the code alone."""
     lanes = [lane("a", plain(True, MAKE), base=[BASE], files=files)]
     lanes.append(lane("mends", plain(True, MAKE), base=[BASE], files=[CODE]))
-    found = verdict(evidence(lanes, [BASE], trials=put_back))
-    return {each.lane: each for each in found.lanes}
+    verdict = rank(evidence(lanes, [BASE], trials=put_back))
+    return {each.lane: each for each in verdict.lanes}
 
 
 def with_the_base_s(good: bool) -> Trial:
     """The base's own test/tests.c on the patch of lane a."""
-    ran: CheckResult = judge(plain(good, MAKE, name="trials/protected-a"), BASE)
+    ran: CheckResult = compare_to_baseline(plain(good, MAKE, name="trials/protected-a"), BASE)
     return Trial(kind="protected", on="a", result=ran, paths=("test/tests.c",))
 
 
 def test_a_check_that_passes_with_the_patch_s_own_tests_alone_proves_nothing() -> None:
     """Reading C shows no test that was removed; the base's own, put back, fail."""
-    found = judged([TESTS], [with_the_base_s(False)])
-    assert (found["a"].state, found["a"].reason) == ("held_back", ONLY)
-    assert (found["mends"].state, found["mends"].rank) == ("proved", 1)
+    verdicts = judged([TESTS], [with_the_base_s(False)])
+    assert (verdicts["a"].state, verdicts["a"].reason) == ("held_back", ONLY)
+    assert (verdicts["mends"].state, verdicts["mends"].rank) == ("proved", 1)
 
 
 def test_a_new_test_beside_the_mend_is_no_reason_to_hold_it_back() -> None:
     more = replace(TESTS, new="check(up());\ncheck(down());\n")
-    found = judged([CODE, more], [with_the_base_s(True)])
-    assert found["a"].state == "proved"
+    verdicts = judged([CODE, more], [with_the_base_s(True)])
+    assert verdicts["a"].state == "proved"
 
 
 @pytest.mark.parametrize(
@@ -87,8 +88,8 @@ def test_emptied_tests_of_make_are_held_back_and_more_of_them_are_not(hydra: Hyd
         "mends": {"sums.sh": right},
         "tests": {"sums.sh": right, SUITE: ONE + ONE.replace("add 1 2) in 3", "add 2 2) in 4")},
     }
-    found = Judged(hydra, lanes).run(checks=("make test",))
-    states = {does: found.of(does)["state"] for does in lanes}
-    assert states == {"empties": "held_back", "mends": "proved", "tests": "proved"}, str(found)
-    reason = f"make-test passes only with its own {SUITE}"
-    assert found.of("empties")["reason"] == reason, str(found)
+    item = Judged(hydra, lanes).run(checks=("make test",))
+    states = {does: item.of(does)["state"] for does in lanes}
+    assert states == {"empties": "held_back", "mends": "proved", "tests": "proved"}, str(item)
+    reason = f"make-test passes only because it changes {SUITE}"
+    assert item.of("empties")["reason"] == reason, str(item)

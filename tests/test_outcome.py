@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from hydra.adapters.contract import Descriptor
-from hydra.events import AgentEvent
-from hydra.model import Budget, ExitStatus, Limits, Patch, Status, Tier
-from hydra.outcome import Evidence, Story, conclude
-from hydra.reading import Counts
-from hydra.spending import COST, TOOL_CALLS, TURNS
+from hydra.race.outcome import AttemptEvidence, classify
+from hydra.race.output import OutputCounts
+from hydra.race.policy import COST, TOOL_CALLS, TURNS
+from hydra.records import Budget, ExitStatus, Limits, Patch, Status, Tier
+from hydra.records.events import AgentEvent
+from hydra.records.transcript import AgentTranscript
 
 DESCRIPTOR = Descriptor(
     key="claude",
@@ -37,23 +38,25 @@ QUOTA = AgentEvent(
 )
 
 
-def evidence(*events: AgentEvent, code: int | None = 0, patch: Patch | None = WORK) -> Evidence:
-    story = Story()
+def evidence(
+    *events: AgentEvent, code: int | None = 0, patch: Patch | None = WORK
+) -> AttemptEvidence:
+    story = AgentTranscript()
     for event in events:
         story.add(event)
-    return Evidence(
+    return AttemptEvidence(
         lane="claude",
         attempt=1,
         descriptor=DESCRIPTOR,
         command=("claude", "-p"),
-        story=story,
+        transcript=story,
         exit=ExitStatus(code=code),
         stopped="",
         seconds=1.0,
         patch=patch,
         patch_error="" if patch else "the worktree is gone",
         stderr="oh",
-        counts=Counts(),
+        counts=OutputCounts(),
         limits=Limits(idle=60),
     )
 
@@ -69,18 +72,18 @@ def evidence(*events: AgentEvent, code: int | None = 0, patch: Patch | None = WO
     ],
 )
 def test_a_refused_sign_in_is_known_by_the_agents_word(event: AgentEvent, refused: bool) -> None:
-    assert evidence(event).story.sign_in_refused is refused
+    assert evidence(event).transcript.sign_in_refused is refused
 
 
 def test_done_with_a_patch_is_completed_and_usable() -> None:
-    outcome = conclude(evidence(DONE))
+    outcome = classify(evidence(DONE))
     assert outcome.status is Status.COMPLETED
     assert outcome.usable
     assert outcome.failure is None
 
 
 def test_done_without_a_change_is_no_changes_and_no_error() -> None:
-    outcome = conclude(evidence(DONE, patch=NOTHING))
+    outcome = classify(evidence(DONE, patch=NOTHING))
     assert outcome.status is Status.NO_CHANGES
     assert outcome.failure is None
     assert not outcome.usable
@@ -88,7 +91,7 @@ def test_done_without_a_change_is_no_changes_and_no_error() -> None:
 
 def test_done_with_denials_and_no_change_says_what_was_denied() -> None:
     denied = DONE._replace(data={"denials": ["Bash", "Edit"]})
-    outcome = conclude(evidence(denied, patch=NOTHING))
+    outcome = classify(evidence(denied, patch=NOTHING))
     assert outcome.status is Status.NO_CHANGES
     assert outcome.failure is not None
     assert outcome.failure.reason == "permission_denied"
@@ -97,14 +100,14 @@ def test_done_with_denials_and_no_change_says_what_was_denied() -> None:
 
 def test_done_with_failed_items_and_no_change_is_failed() -> None:
     broken = DONE._replace(data={"failed_items": 2})
-    outcome = conclude(evidence(broken, patch=NOTHING))
+    outcome = classify(evidence(broken, patch=NOTHING))
     assert outcome.status is Status.FAILED
     assert outcome.failure is not None
     assert outcome.failure.reason == "failed_items"
 
 
 def test_exit_0_without_the_closing_event_is_not_believed() -> None:
-    outcome = conclude(evidence())
+    outcome = classify(evidence())
     assert outcome.status is Status.FAILED
     assert outcome.failure is not None
     assert (outcome.failure.kind, outcome.failure.reason) == (
@@ -115,7 +118,7 @@ def test_exit_0_without_the_closing_event_is_not_believed() -> None:
 
 
 def test_done_but_a_bad_exit_keeps_the_patch_and_says_so() -> None:
-    outcome = conclude(evidence(DONE, code=42))
+    outcome = classify(evidence(DONE, code=42))
     assert outcome.status is Status.FAILED
     assert outcome.failure is not None
     assert "42 (no prompt)" in outcome.failure.message
@@ -123,7 +126,7 @@ def test_done_but_a_bad_exit_keeps_the_patch_and_says_so() -> None:
 
 
 def test_a_named_reason_keeps_its_numbers_and_all_four_fields() -> None:
-    failure = conclude(evidence(QUOTA, code=1)).failure
+    failure = classify(evidence(QUOTA, code=1)).failure
     assert failure is not None
     assert failure.reason == "rate_limit"
     assert failure.numbers == {"retry_after": 30.0}
@@ -134,7 +137,7 @@ def test_a_named_reason_keeps_its_numbers_and_all_four_fields() -> None:
 
 
 def test_an_agent_that_recovers_after_a_failure_is_done() -> None:
-    assert conclude(evidence(QUOTA, DONE)).status is Status.COMPLETED
+    assert classify(evidence(QUOTA, DONE)).status is Status.COMPLETED
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,7 @@ def test_an_agent_that_recovers_after_a_failure_is_done() -> None:
 def test_hydras_own_ending_stands_over_what_the_agent_said(
     stopped: str, kind: str, status: Status
 ) -> None:
-    outcome = conclude(replace(evidence(DONE), stopped=stopped))
+    outcome = classify(replace(evidence(DONE), stopped=stopped))
     assert outcome.status is status
     assert outcome.failure is not None
     assert outcome.failure.kind == kind
@@ -160,40 +163,40 @@ def test_hydras_own_ending_stands_over_what_the_agent_said(
 
 def test_a_refused_sign_in_hints_at_signing_in() -> None:
     refused = QUOTA._replace(data={"error": "AuthMissing", "terminal": True, "message": "401"})
-    outcome = conclude(replace(evidence(refused), stopped="sign_in"))
+    outcome = classify(replace(evidence(refused), stopped="sign_in"))
     assert outcome.failure is not None
     assert outcome.failure.kind == "AuthMissing"
     assert outcome.failure.hint == DESCRIPTOR.sign_in_hint
 
 
 def test_a_lost_patch_is_a_failure_and_never_no_changes() -> None:
-    outcome = conclude(evidence(DONE, patch=None))
+    outcome = classify(evidence(DONE, patch=None))
     assert outcome.status is Status.FAILED
     assert outcome.failure is not None
     assert outcome.failure.reason == "patch_lost"
 
 
 def test_an_incomplete_empty_patch_is_never_taken_for_no_changes() -> None:
-    outcome = conclude(evidence(DONE, patch=replace(NOTHING, incomplete="incomplete: disk full")))
+    outcome = classify(evidence(DONE, patch=replace(NOTHING, incomplete="incomplete: disk full")))
     assert outcome.status is Status.FAILED
     assert not outcome.usable
 
 
 def test_what_was_left_running_is_said() -> None:
     seen = replace(evidence(DONE), exit=ExitStatus(code=0, survivors=("sleep", "node")))
-    assert any("sleep, node" in warning for warning in conclude(seen).warnings)
+    assert any("sleep, node" in warning for warning in classify(seen).warnings)
 
 
 def test_unknown_cost_stays_unknown() -> None:
     usage = AgentEvent("usage", data={"input_tokens": 7})
-    outcome = conclude(evidence(usage, DONE))
+    outcome = classify(evidence(usage, DONE))
     assert outcome.usage.input_tokens == 7
     assert outcome.usage.cost_usd is None
 
 
 def test_done_and_then_dead_by_a_signal_is_no_success() -> None:
     dead = replace(evidence(DONE), exit=ExitStatus(signal=11))
-    outcome = conclude(dead)
+    outcome = classify(dead)
     assert (outcome.status, outcome.usable) == (Status.FAILED, False)
     assert outcome.failure is not None
     assert "died by signal 11" in outcome.failure.message
@@ -201,7 +204,7 @@ def test_done_and_then_dead_by_a_signal_is_no_success() -> None:
 
 def test_a_lost_worktree_is_the_reason_whatever_the_agent_said_of_it() -> None:
     seen = replace(evidence(QUOTA, code=1, patch=None), patch_reason="worktree_lost")
-    outcome = conclude(seen)
+    outcome = classify(seen)
     assert outcome.status is Status.FAILED
     assert outcome.failure is not None
     assert outcome.failure.reason == "worktree_lost"
@@ -209,7 +212,7 @@ def test_a_lost_worktree_is_the_reason_whatever_the_agent_said_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stopped", "budget", "said", "part"),
+    ("stopped", "budget", "text", "part"),
     [
         (TURNS, Budget(turns=1), "it has used its budget of 1 turn", "turns"),
         (TOOL_CALLS, Budget(tool_calls=2), "it has used its budget of 2 tool calls", "tool_calls"),
@@ -218,40 +221,42 @@ def test_a_lost_worktree_is_the_reason_whatever_the_agent_said_of_it() -> None:
     ],
 )
 def test_a_budget_that_ended_a_lane_is_what_it_is_told_to_raise(
-    stopped: str, budget: Budget, said: str, part: str
+    stopped: str, budget: Budget, text: str, part: str
 ) -> None:
     seen = replace(evidence(), stopped=stopped, budget=budget, limits=Limits(total=4))
-    failure = conclude(seen).failure
+    failure = classify(seen).failure
     assert failure is not None
-    assert failure.message == said
+    assert failure.message == text
     assert failure.hint == f"raise {part} in [budget] of hydra.toml, or in the lane's profile"
 
 
 def test_a_total_limit_below_the_budget_is_the_race_s_own() -> None:
     seen = replace(evidence(), stopped="total", budget=Budget(seconds=9), limits=Limits(total=4))
-    failure = conclude(seen).failure
+    failure = classify(seen).failure
     assert failure is not None
     assert failure.hint.startswith("raise --timeout")
 
 
 def test_a_closing_event_in_a_line_that_was_too_long_names_the_limit() -> None:
-    outcome = conclude(replace(evidence(), counts=Counts(oversized=1)))
+    outcome = classify(replace(evidence(), counts=OutputCounts(oversized=1)))
     assert outcome.failure is not None
     assert outcome.failure.reason == "no_terminal_event"
     assert "raise limits.line" in outcome.failure.hint
 
 
 def test_what_is_counted_is_said_in_the_right_number() -> None:
-    one = Counts(oversized=1, malformed=1, unrecorded=1, redacted=1)
-    two = Counts(oversized=2, malformed=2, unrecorded=2, redacted=2)
-    said = [conclude(replace(evidence(DONE), counts=counts)).warnings for counts in (one, two)]
-    assert said[0] == (
+    output_counts = OutputCounts(oversized=1, malformed=1, unrecorded=1, redacted=1)
+    two = OutputCounts(oversized=2, malformed=2, unrecorded=2, redacted=2)
+    rows = [
+        classify(replace(evidence(DONE), counts=counts)).warnings for counts in (output_counts, two)
+    ]
+    assert rows[0] == (
         "1 line of its output could not be parsed",
         "1 line too long to parse (in raw.jsonl)",
         "1 event too many to list (raw.jsonl has them)",
         "a secret was redacted 1 time in its output",
     )
-    assert said[1] == (
+    assert rows[1] == (
         "2 lines of its output could not be parsed",
         "2 lines too long to parse (in raw.jsonl)",
         "2 events too many to list (raw.jsonl has them)",
@@ -260,11 +265,11 @@ def test_what_is_counted_is_said_in_the_right_number() -> None:
 
 
 def test_a_budget_in_dollars_that_nothing_could_keep_is_told() -> None:
-    asked = replace(evidence(DONE), budget=Budget(cost_usd=0.5))
-    said = "its agent told no cost: nothing could hold it to its budget of $0.5"
-    assert said in conclude(asked).warnings
+    attempt_evidence = replace(evidence(DONE), budget=Budget(cost_usd=0.5))
+    text = "its agent told no cost: nothing could hold it to its budget of $0.5"
+    assert text in classify(attempt_evidence).warnings
     keeps = replace(DESCRIPTOR, budgets=("turns", "cost_usd"))
-    assert said not in conclude(replace(asked, descriptor=keeps)).warnings
-    told = evidence(DONE, AgentEvent("usage", data={"cost_usd": 0.1}))
-    assert said not in conclude(replace(told, budget=Budget(cost_usd=0.5))).warnings
-    assert said not in conclude(replace(asked, budget=Budget(turns=3))).warnings
+    assert text not in classify(replace(attempt_evidence, descriptor=keeps)).warnings
+    facts = evidence(DONE, AgentEvent("usage", data={"cost_usd": 0.1}))
+    assert text not in classify(replace(facts, budget=Budget(cost_usd=0.5))).warnings
+    assert text not in classify(replace(attempt_evidence, budget=Budget(turns=3))).warnings

@@ -15,10 +15,10 @@ from hypothesis import given as given_any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from hydra.reporters.page import build, carried
-from hydra.reporters.page.harmless import LONGEST, code, prose, whole
-from hydra.reporters.page.languages import language_of
-from hydra.reporters.page.timeline import KEPT, timelines
+from hydra.report.html import build, patches
+from hydra.report.html.harmless import LONGEST, code, prose, whole
+from hydra.report.html.languages import language_of
+from hydra.report.html.timeline import ROWS, timelines
 from tests.support.landings import Shelf
 from tests.support.page_hostile import hostile
 from tests.support.page_small import small as make_small
@@ -53,17 +53,17 @@ class Parsed(HTMLParser):
     def blocks(self) -> dict[str, Any]:
         """The data, by the id of its element."""
         return {
-            str(given["id"]): json.loads(self.texts[at])
-            for at, (tag, given) in enumerate(self.tags)
-            if tag == "script" and given.get("type") == SCRIPT
+            str(names["id"]): json.loads(self.texts[at])
+            for at, (tag, names) in enumerate(self.tags)
+            if tag == "script" and names.get("type") == SCRIPT
         }
 
-    def text_of(self, tag: str, **given: str) -> list[str]:
+    def text_of(self, tag: str, **values: str) -> list[str]:
         """The texts of all elements of a kind."""
         return [
             self.texts.get(at, "")
-            for at, (one, attributes) in enumerate(self.tags)
-            if one == tag and given.items() <= attributes.items()
+            for at, (name, attributes) in enumerate(self.tags)
+            if name == tag and values.items() <= attributes.items()
         ]
 
 
@@ -72,9 +72,9 @@ def small(repo: Path, scratch: Path) -> PageRun:
     return make_small(repo, scratch)
 
 
-def parsed(document: dict[str, Any] | None = None, **words: Any) -> Parsed:
-    told = {"lanes": [], "run": "r", "folder": "/run", "title": "t", "says": "s"}
-    return Parsed(build(document or told, words.get("patches", ()), words.get("events", ())))
+def parsed(document: dict[str, Any] | None = None, **data: Any) -> Parsed:
+    rows = {"lanes": [], "run": "r", "folder": "/run", "title": "t", "says": "s"}
+    return Parsed(build(document or rows, data.get("patches", ()), data.get("events", ())))
 
 
 def digest(text: str) -> str:
@@ -84,12 +84,12 @@ def digest(text: str) -> str:
 def test_nothing_but_its_own_script_and_style_may_run_or_be_fetched(small: PageRun) -> None:
     page = Parsed(small.bytes())
     (policy,) = (
-        given["content"] for tag, given in page.tags if "http-equiv" in given and tag == "meta"
+        names["content"] for tag, names in page.tags if "http-equiv" in names and tag == "meta"
     )
     scripts = [
         page.texts[at]
-        for at, (tag, given) in enumerate(page.tags)
-        if tag == "script" and given.get("type") != SCRIPT
+        for at, (tag, names) in enumerate(page.tags)
+        if tag == "script" and names.get("type") != SCRIPT
     ]
     (style,) = page.text_of("style")
     assert len(scripts) == 1
@@ -97,10 +97,10 @@ def test_nothing_but_its_own_script_and_style_may_run_or_be_fetched(small: PageR
         f"default-src 'none'; script-src 'sha256-{digest(scripts[0])}'; "
         f"style-src 'sha256-{digest(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
     )
-    for tag, given in page.tags:
+    for tag, names in page.tags:
         assert tag not in ("img", "iframe", "object", "embed", "base", "form", "svg")
-        assert not [name for name in given if name.startswith("on") or name in ("style", "src")]
-        assert not str(given.get("href", "#")).startswith(("http", "//", "javascript")), given
+        assert not [name for name in names if name.startswith("on") or name in ("style", "src")]
+        assert not str(names.get("href", "#")).startswith(("http", "//", "javascript")), names
 
 
 def test_the_same_run_gives_the_same_bytes(small: PageRun) -> None:
@@ -144,7 +144,7 @@ def test_a_lane_without_a_patch_and_a_run_without_events(repo: Path, scratch: Pa
     commit_files(shelf, "codex", {"a": "1\n"})
     run = PageRun(shelf, verdict(shelf, [lane("codex", 1), lane("claude", None)]))
     head = Parsed(run.bytes()).blocks()["data"]
-    assert [one["problem"] for one in head["lanes"]] == ["", "it left no patch"]
+    assert [row["problem"] for row in head["lanes"]] == ["", "it left no patch"]
     assert head["times"] == []
     assert "events.jsonl" in head["problems"][0]
 
@@ -157,14 +157,24 @@ def test_a_broken_record_is_shown_as_far_as_it_goes(small: PageRun) -> None:
     assert head["problems"][0].startswith("the timeline is not whole: ")
 
 
+def test_the_line_knows_which_picks_need_a_reason(small: PageRun) -> None:
+    lanes = Parsed(small.bytes()).blocks()["data"]["lanes"]
+    assert [(row["arg"], bool(row["needs"]), row["against"]) for row in lanes] == [
+        ("codex", False, []),
+        ("claude", False, []),
+        ("codex-2", True, []),
+        ("cursor-agent", True, ["tests/test_pager.py"]),
+    ]
+
+
 def test_harm_stays_data(repo: Path, scratch: Path) -> None:
     run = hostile(repo, scratch)
-    told = run.bytes()
-    page = Parsed(told)
-    scripts = [given for tag, given in page.tags if tag == "script"]
-    assert [given for given in scripts if given.get("type") != SCRIPT] == [{}]
+    output = run.bytes()
+    page = Parsed(output)
+    scripts = [names for tag, names in page.tags if tag == "script"]
+    assert [names for names in scripts if names.get("type") != SCRIPT] == [{}]
     assert not {"img", "svg"} & {tag for tag, _ in page.tags}
-    everything = told.decode()
+    everything = output.decode()
     for hidden in "\x00\x1b\u202e\u2066\u200b\ufeff\u2028\u2029":
         assert hidden not in everything
     blocks = page.blocks()
@@ -199,8 +209,8 @@ def test_lines_of_code_keep_their_tabs_and_show_their_controls() -> None:
 def test_a_hunk_that_is_too_large_is_cut_at_a_line(
     repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(carried, "HUNK_LIMIT", 100)
-    monkeypatch.setattr(carried, "TOTAL_LIMIT", 150)
+    monkeypatch.setattr(patches, "HUNK_LIMIT", 100)
+    monkeypatch.setattr(patches, "TOTAL_LIMIT", 150)
     shelf = Shelf.of(repo, scratch)
     commit_files(shelf, "codex", {"a": "12345678\n" * 30, "b": "12345678\n" * 30, "c": "1\n"})
     blocks = Parsed(PageRun(shelf, verdict(shelf, [lane("codex", 1)])).bytes()).blocks()
@@ -213,15 +223,15 @@ def test_a_hunk_that_is_too_large_is_cut_at_a_line(
 
 
 def test_a_timeline_keeps_both_ends_and_counts_the_rest() -> None:
-    many = 3 * KEPT
+    many = 3 * ROWS
     events = [event(n, n / 10, "message", "codex", text=f"{n}") for n in range(many)]
-    (told,) = timelines(events)
-    assert told["messages"] == many
-    assert told["dropped"] == many - 2 * KEPT
-    first, last = told["first"], told["last"]
+    (document,) = timelines(events)
+    assert document["messages"] == many
+    assert document["dropped"] == many - 2 * ROWS
+    first, last = document["first"], document["last"]
     assert isinstance(first, list)
     assert isinstance(last, list)
-    assert [len(first), len(last)] == [KEPT, KEPT]
+    assert [len(first), len(last)] == [ROWS, ROWS]
     assert [first[0][2], last[-1][2]] == ["0", str(many - 1)]
 
 
@@ -233,8 +243,8 @@ def test_a_tool_call_and_what_came_of_it_are_one_row() -> None:
         event(4, 4.5, "tool_result", "codex", id="b", ok=False, denied=True, summary=""),
         event(5, 5.0, "tool_call", "codex", id="c", name="Read", summary="Read a.py"),
     ]
-    (told,) = timelines(events)
-    assert told["first"] == [
+    (document,) = timelines(events)
+    assert document["first"] == [
         [1.0, "tool", "$ pytest -q", "testing", "failed", 2.5],
         [4.0, "tool", "Edit a.py", "editing", "denied", 0.5],
         [5.0, "tool", "Read a.py", "reading", "", None],

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hydra.reporters.page.opening import lane_line, opening
+from hydra.report.compare import separated
+from hydra.report.html.summary import lane_line, opening
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
 from tests.support.verdicts import Document
@@ -47,11 +48,11 @@ def test_an_interrupted_race_is_said_to_be_one() -> None:
 
 def test_a_tie_names_both_and_has_a_line_for_each() -> None:
     document: Document = {**verdicts.tie(), "checked": True}
-    for one in document["lanes"][:2]:
-        one |= {"state": "proved", "reason": "fixes both failing tests"}
+    for row in document["lanes"][:2]:
+        row |= {"state": "proved", "reason": "fixes both failing tests"}
     first: Document = opening(document, {})
     assert first["says"] == "codex and claude are tied"
-    assert first["why"] == "Nothing that was tested tells them apart."
+    assert first["why"] == "No test tells them apart."
     assert [line.split()[2] for line in first["lines"]] == ["codex", "claude"]
 
 
@@ -89,6 +90,13 @@ def test_what_has_landed_is_not_offered_again() -> None:
     assert first["lines"] == []
 
 
+def test_a_reason_that_begins_with_a_path_keeps_it_as_it_is() -> None:
+    only = lane("claude", "broken", "tools/c: make-test fails with it, and passed on the base")
+    assert opened(only)["why"].startswith("Broken: tools/c: ")
+    fixes = lane("claude", "proved", "tools/c: make-test failed on the base and passes")
+    assert opened(fixes, top="claude")["why"].startswith("tools/c: make-test failed")
+
+
 def test_a_state_is_not_told_again_by_its_reason() -> None:
     failed = lane("codex", "held_back", "failed: API Error", **NO_PATCH)
     assert lane_line(failed, verdicts.verdict(), {})["line"] == "API Error"
@@ -100,7 +108,7 @@ def test_lanes_that_share_a_rank_say_so() -> None:
 
 
 def test_without_checks_nothing_is_called_proved() -> None:
-    patch = lane("claude", "untested", "no check ran: --check COMMAND tests it")
+    patch = lane("claude", "untested", "no check ran: `hydra check --check COMMAND` tests it")
     first = opened(patch, SIGNED_OUT, top="claude", checked=False)
     assert first["says"] == "No check ran, so nothing is proved; claude comes first"
     assert "hydra check" in first["help"]
@@ -116,6 +124,33 @@ def test_where_all_failed_there_is_no_line_to_land() -> None:
     assert line["line"] == "codex is not signed in"
 
 
+SPLIT: Document = {"id": "test_zero", "counts": True, "why": ""}
+SAME: Document = {"id": "test_rest", "counts": False, "why": "it passes everywhere"}
+
+
+@pytest.mark.parametrize(
+    ("tests", "text"),
+    [
+        ([SPLIT, SAME], "1 of 2 tests that codex was asked for tells patches apart"),
+        ([SPLIT, SPLIT], "2 of 2 tests that codex was asked for tell patches apart"),
+        (
+            [SAME],
+            "0 of 1 test that codex was asked for tell patches apart: it passes everywhere",
+        ),
+        ([], "no test that codex was asked for could be tried"),
+    ],
+)
+def test_what_came_of_tests_that_were_asked_for_is_said_as_on_a_terminal(
+    tests: list[Document], text: str
+) -> None:
+    shown = [test for test in tests if test["counts"]]
+    document: Document = {"agent": "codex", "tests": tests, "shown": shown}
+    assert opened(CLAUDE, top="claude", separated=document)["separated"] == text
+    assert separated({"separated": document}, None)[0] == text
+    assert opened(CLAUDE, top="claude", separated=None)["separated"] == ""
+
+
+@pytest.mark.slow
 def test_plans_are_no_failure_and_are_carried_whole(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.say("I looked."), fakes.finish("# Plan\n\n1. Mend the slice")])
     hydra.race("-a", "claude", "--permission", "plan")

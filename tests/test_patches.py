@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import Refused
+from hydra.git import base_commit
 from hydra.git import patches as patch_git
-from hydra.git import repository
 from tests.conftest import git, make_repository
 from tests.support.grounds import Race, agent, changes, race_on, take
 from tests.support.killed_git import kill_git
@@ -25,7 +25,7 @@ def race(repo: Path, scratch: Path) -> Race:
 
 def pinned(root: Path, state: Path, base: str = "HEAD") -> Race:
     race = race_on(root, state, base)
-    repository.pin(race.repo, "r1", race.base)
+    base_commit.pin(race.repo, "r1", race.base)
     return race
 
 
@@ -155,8 +155,8 @@ def test_a_repository_of_sha256_is_no_other(scratch: Path) -> None:
 def test_uncommitted_changes_that_a_race_began_from_are_held_too(repo: Path, scratch: Path) -> None:
     only_added(repo)
     race = race_on(repo, scratch / "state")
-    repository.pin(race.repo, "r1", race.base)
-    dirty = repository.dirty_base(race.repo, race.patches, race.base, race.limits)
+    base_commit.pin(race.repo, "r1", race.base)
+    dirty = base_commit.dirty_base(race.repo, race.patches, race.base, race.limits)
     ground = race.ground(base=dirty)
     ground.open()
     forget_added(repo)
@@ -219,6 +219,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["begin", "end", "short"])
 @pytest.mark.parametrize("verb", STEPS)
 def test_a_git_that_is_killed_once_costs_nothing(
@@ -238,6 +239,7 @@ def test_a_git_that_is_killed_once_costs_nothing(
     assert not [*race.patches.glob("**/*.lock")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["update-index", "write-tree", "pack-objects", "update-ref"])
 def test_a_git_that_is_killed_each_time_is_said_and_the_worktree_named(
     race: Race, scratch: Path, monkeypatch: pytest.MonkeyPatch, verb: str
@@ -260,9 +262,10 @@ def test_a_base_that_goes_as_the_race_begins_is_said_to_have_gone(race: Race) ->
     git(race.repo.root, "update-ref", "-d", "refs/hydra/r1/base")
     forget_all(race.repo.root)
     with pytest.raises(Refused, match="went away as the race began"):
-        repository.pin(race.repo, "r1", race.base)
+        base_commit.pin(race.repo, "r1", race.base)
 
 
+@pytest.mark.slow
 def test_a_patch_stands_where_git_is_killed_over_the_work_beside_it(
     race: Race, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,7 @@ def test_a_base_that_is_gone_is_said_to_be(hydra: Hydra) -> None:
         assert "is not in" in done.stderr, (arguments, done.stderr)
 
 
+@pytest.mark.slow
 def test_work_that_is_in_no_file_is_not_called_no_changes(hydra: Hydra) -> None:
     who = "git config user.name a; git config user.email b"
     stash = f"{who}; echo work >> README.md; git stash -q"
@@ -95,6 +96,7 @@ def test_work_that_is_in_no_file_is_not_called_no_changes(hydra: Hydra) -> None:
     assert "work" in git(hydra.repo, "show", "FETCH_HEAD:README.md")
 
 
+@pytest.mark.slow
 def test_the_only_copy_is_kept_and_named_where_git_is_killed_each_time(hydra: Hydra) -> None:
     hydra.agent("claude", [*STEPS])
     tools = hydra.scratch / "tools"
@@ -110,6 +112,7 @@ def test_the_only_copy_is_kept_and_named_where_git_is_killed_each_time(hydra: Hy
     assert str(worktree) in hydra.run("runs", "show").stdout.replace("\n", "")
 
 
+@pytest.mark.slow
 def test_a_git_that_is_killed_once_costs_a_race_nothing(hydra: Hydra) -> None:
     hydra.agent("claude", [*STEPS])
     tools = hydra.scratch / "tools"

@@ -51,8 +51,8 @@ class Lanes:
         return LanePatch(self.bench.patches, self.base, f"lane{number}", self.commits[number])
 
     def hunks(self, number: int, path: bytes = b"") -> list[Hunk]:
-        found = hunks(self.bench.patches, self.base, self.commits[number])
-        return [hunk for hunk in found if not path or hunk.path == path]
+        pieces = hunks(self.bench.patches, self.base, self.commits[number])
+        return [hunk for hunk in pieces if not path or hunk.path == path]
 
     def pick(self, *picks: tuple[int, bytes | Hunk]) -> Tree:
         """What becomes of the base, as `Tree` has it; what is as before is left out."""
@@ -75,15 +75,15 @@ def _without(tree: Tree) -> Tree:
 
 
 def _changed(git_dir: Path, tree: str) -> Tree:
-    found: Tree = {}
+    pairs: Tree = {}
     for entry in run("ls-tree", "-r", "-z", tree, git_dir=git_dir).stdout.split(b"\0")[:-1]:
         facts, _, path = entry.partition(b"\t")
         mode, kind, oid = facts.split()
         blob = kind == b"blob"
         data = run("cat-file", "blob", oid, git_dir=git_dir).stdout if blob else oid
-        found[path] = (mode.decode(), data)
-    new = {path: entry for path, entry in found.items() if BASE.get(path) != entry}
-    return new | dict.fromkeys(BASE.keys() - found.keys(), GONE)
+        pairs[path] = (mode.decode(), data)
+    new = {path: entry for path, entry in pairs.items() if BASE.get(path) != entry}
+    return new | dict.fromkeys(BASE.keys() - pairs.keys(), GONE)
 
 
 def line(number: int, text: bytes, of: bytes = TEXT, end: bytes = b"\n") -> bytes:
@@ -118,6 +118,7 @@ EVERY_KIND: tuple[tuple[str, Tree], ...] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "change"), EVERY_KIND, ids=[kind for kind, _ in EVERY_KIND])
 def test_each_kind_of_change_is_picked_by_file_and_by_hunk(
     bench: Bench, kind: str, change: Tree
@@ -187,12 +188,12 @@ def test_an_edit_never_lands_in_a_copy_that_a_third_lane_adds(bench: Bench) -> N
 def test_two_inserts_at_one_point_are_a_conflict_by_name_and_one_if_they_are_the_same(
     bench: Bench,
 ) -> None:
-    one, other = after(10, b"one\n"), after(10, b"other\n")
-    lanes = Lanes(bench, *({b"a.txt": (FILE, text)} for text in (one, other, one)))
+    content, other = after(10, b"one\n"), after(10, b"other\n")
+    lanes = Lanes(bench, *({b"a.txt": (FILE, text)} for text in (content, other, content)))
     with pytest.raises(LandingRefused, match="lane0 and those of lane1") as caught:
         lanes.pick((0, b"a.txt"), (1, b"a.txt"))
     assert caught.value.paths == (("a.txt", "contents (lines 11-15 of the merged text)"),)
-    assert lanes.pick((0, b"a.txt"), (2, b"a.txt")) == {b"a.txt": (FILE, one)}
+    assert lanes.pick((0, b"a.txt"), (2, b"a.txt")) == {b"a.txt": (FILE, content)}
     with pytest.raises(LandingRefused) as caught:
         lanes.pick((0, b"a.txt"), (1, b"a.txt"), (2, b"a.txt"))
     assert [reason.rpartition(", by ")[2] for _, reason in caught.value.paths] == [
@@ -202,7 +203,7 @@ def test_two_inserts_at_one_point_are_a_conflict_by_name_and_one_if_they_are_the
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "path", "reason"),
+    ("pairs", "other", "path", "reason"),
     [
         ({b"a.txt": GONE}, {b"a.txt": (FILE, line(3, b"x"))}, "a.txt", "modify/delete"),
         ({b"data.bin": (FILE, b"\0a")}, {b"data.bin": (FILE, b"\0b")}, "data.bin", "binary"),
@@ -220,16 +221,16 @@ def test_two_inserts_at_one_point_are_a_conflict_by_name_and_one_if_they_are_the
     ],
 )
 def test_what_two_lanes_cannot_both_have_is_named_as_they_know_it(
-    bench: Bench, one: Tree, other: Tree, path: str, reason: str
+    bench: Bench, pairs: Tree, other: Tree, path: str, reason: str
 ) -> None:
-    lanes = Lanes(bench, one, other)
+    lanes = Lanes(bench, pairs, other)
     for first, second in ((0, 1), (1, 0)):
         with pytest.raises(LandingRefused) as caught:
             lanes.pick((first, b""), (second, b""))
-        told = dict(caught.value.paths)
-        assert path in told, told
-        assert reason in told[path]
-        assert not [name for name in told if "~" in name]
+        values = dict(caught.value.paths)
+        assert path in values, values
+        assert reason in values[path]
+        assert not [name for name in values if "~" in name]
 
 
 def test_hunks_of_one_file_are_taken_one_by_one(bench: Bench) -> None:
@@ -295,6 +296,7 @@ def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return Shelf.of(repo, scratch)
 
 
+@pytest.mark.slow
 def test_the_command_shows_ids_that_no_setting_of_the_users_moves(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
@@ -349,6 +351,7 @@ def test_an_odd_name_is_picked_and_a_lane_without_a_patch_is_told(shelf: Shelf) 
     assert (shelf.repo / "lines.txt").read_bytes() == TEXT
 
 
+@pytest.mark.slow
 def test_a_few_compositions_are_what_git_apply_makes_of_them(scratch: Path) -> None:
     seen = storm(8, 1, scratch)
     assert sum(seen.values()) >= 8

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
+from hydra.adapters.registry import check_experimental
 from hydra.config import Config, RaceSettings
-from hydra.config.records import CheckSettings
+from hydra.config.model import CheckSettings
 from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
-from hydra.lane_plan import Known
-from hydra.lanes import check_experimental, choose_lanes
-from hydra.model import (
+from hydra.process.sandbox import PROMISES
+from hydra.race.lane_plan import PlanInputs
+from hydra.race.plan import make, patch_message, select_lanes
+from hydra.records import (
     BuiltCommand,
     CapabilitySet,
     Check,
@@ -28,9 +30,7 @@ from hydra.model import (
     Task,
     Tier,
 )
-from hydra.plan import make, patch_message
-from hydra.reporters.words import headlines
-from hydra.sandbox import PROMISES
+from hydra.report.phrases import headlines
 
 HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")
 BARE = Confinement(kind="none", reason="bwrap is not installed")
@@ -61,11 +61,11 @@ class Toy:
     def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
         return CapabilitySet()
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         if self.gone:
             raise UnsupportedFlag(f"{self.gone} is gone", adapter=self.key())
         return BuiltCommand(
-            program=str(found.binary),
+            program=str(result.binary),
             args=(request.permission.value, *request.extra_args),
             cwd=request.worktree,
             stdin=request.prompt.encode(),
@@ -84,16 +84,16 @@ def known(
     confinement: Confinement = HELD,
     race: RaceSettings | None = None,
     prompt: str = "do it",
-) -> Known:
+) -> PlanInputs:
     table: dict[str, Adapter] = {adapter.key(): adapter for adapter in adapters}
-    return Known(
+    return PlanInputs(
         run="20260101t000000-abc",
         state=Path("/state"),
         task=Task(prompt=prompt, repository=Path("/home/ada/shop"), base="b" * 40),
         lanes=tuple(Lane(id=key, adapter=key) for key in table),
         config=Config(race=race or RaceSettings()),
         adapters=table,
-        found={key: found(key) for key in table},
+        detections={key: found(key) for key in table},
         confinement=confinement,
         environment_names=("PATH", "LC_ALL", "TOY_KEY", "TOY_X_Y", "RIVAL_KEY", "SSH_AUTH_SOCK"),
         instructions={},
@@ -115,10 +115,10 @@ def test_an_agent_with_a_sandbox_of_its_own_keeps_full_auto() -> None:
 
 
 def test_full_auto_asked_for_outright_is_refused_where_nothing_confines() -> None:
-    asked = RaceSettings(permission=Permission.FULL_AUTO)
+    settings = RaceSettings(permission=Permission.FULL_AUTO)
     with pytest.raises(Refused, match="nothing confines it"):
-        make(known(Toy("toy"), confinement=BARE, race=asked))
-    assert make(known(Toy("toy", own=True), confinement=BARE, race=asked)).lanes
+        make(known(Toy("toy"), confinement=BARE, race=settings))
+    assert make(known(Toy("toy", own=True), confinement=BARE, race=settings)).lanes
 
 
 def test_a_lane_gets_its_own_agents_variables_and_no_rivals() -> None:
@@ -152,7 +152,7 @@ def test_a_lost_flag_ends_its_own_lane_only() -> None:
 def test_no_lane_that_can_start_is_an_error_with_each_reason() -> None:
     setting = known(Toy("toy"))
     with pytest.raises(NoAgentReady, match="toy: toy was not found") as error:
-        make(replace(setting, found={}))
+        make(replace(setting, detections={}))
     assert error.value.exit_code == 4
     assert error.value.hint == "`hydra agents toy` says how to install it"
 
@@ -179,10 +179,10 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
         permission=Permission.UNRESTRICTED, setup=("npm ci",), setup_trusted=False
     )
     walled = HELD._replace(promises=PROMISES)
-    asked = known(Toy("toy"), confinement=walled, race=theirs)
+    inputs = known(Toy("toy"), confinement=walled, race=theirs)
     checks = CheckSettings(checks=(Check("unit", "npm test"),), trusted=False)
-    asked = replace(asked, config=replace(asked.config, checks=checks))
-    plan = make(asked)
+    inputs = replace(inputs, config=replace(inputs.config, checks=checks))
+    plan = make(inputs)
     assert (plan.setup, plan.checks) == ((), ())
     assert [w.split(" are skipped")[0] for w in plan.warnings[1:]] == [
         "the repository's set-up commands",
@@ -193,8 +193,8 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
         "no process that an agent starts itself outlives its lane",
     )
     assert "  not confined" in "\n".join(headlines(plan))
-    mine = replace(asked.config, race=replace(theirs, setup_trusted=True))
-    assert make(replace(asked, config=mine)).setup == ("npm ci",)
+    mine = replace(inputs.config, race=replace(theirs, setup_trusted=True))
+    assert make(replace(inputs, config=mine)).setup == ("npm ci",)
 
 
 def test_unsafe_is_said_outright() -> None:
@@ -210,9 +210,9 @@ def test_the_default_lanes_are_the_ready_tier1_agents() -> None:
         "exp": Toy("exp", tier=Tier.EXPERIMENTAL),
     }
     ready = {"one": found("one"), "exp": found("exp")}
-    assert [lane.adapter for lane in choose_lanes((), ready, adapters)] == ["one"]
+    assert [lane.adapter for lane in select_lanes((), ready, adapters)] == ["one"]
     with pytest.raises(NoAgentReady):
-        choose_lanes((), {}, adapters)
+        select_lanes((), {}, adapters)
 
 
 def test_an_experimental_lane_needs_the_flag_and_the_error_names_it() -> None:
@@ -252,8 +252,8 @@ def test_a_patchs_message_has_the_task_as_subject_and_its_rest_below(
 )
 def test_a_variable_of_the_user_that_is_replaced_is_named_once(value: str, warned: bool) -> None:
     class Setting(Toy):
-        def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
-            return replace(super().build_command(request, found), env=(("TOY_X_Y", value),))
+        def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
+            return replace(super().build_command(request, result), env=(("TOY_X_Y", value),))
 
     inputs = known(Setting("toy"))
     lanes = (*inputs.lanes, Lane(id="toy-2", adapter="toy"))

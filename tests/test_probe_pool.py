@@ -14,12 +14,12 @@ from trio.testing import wait_all_tasks_blocked
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Probe
-from hydra.probe.identity import identify
-from hydra.probe.memory import Answer, Memory
-from hydra.probe.pool import Pool
-from hydra.probe.questions import SIGN_IN, WRAPPER_LASTS, Question
-from hydra.process import fairness, run
-from hydra.process.fairness import Counted
+from hydra.adapters.probe.cache import CachedAnswer, Memory, identify
+from hydra.adapters.probe.probes import SIGN_IN, WRAPPER_LASTS, Question
+from hydra.adapters.probe.scheduler import Pool
+from hydra.process import limits
+from hydra.process.limits import CpuClock
+from hydra.process.run import run
 
 CLAUDE = registry.OWN["claude"].descriptor
 
@@ -43,13 +43,15 @@ class Programs:
     ends: dict[str, trio.Event] = field(default_factory=dict)
     sleeps: dict[str, Callable[[bool], None]] = field(default_factory=dict)
 
-    async def put(self, asked: Question, on_sleep: Callable[[bool], None]) -> Answer:
-        name = asked.line
+    async def put(self, item: Question, on_sleep: Callable[[bool], None]) -> CachedAnswer:
+        name = item.line
         self.began.append(name)
         self.ends[name] = trio.Event()
         self.sleeps[name] = on_sleep
         await self.ends[name].wait()
-        return Answer(argv=asked.argv, exit_code=0, stdout=f"{name} {asked.timeout:g}", seconds=1)
+        return CachedAnswer(
+            argv=item.argv, exit_code=0, stdout=f"{name} {item.timeout:g}", seconds=1
+        )
 
     async def end(self, *names: str) -> None:
         for name in names:
@@ -89,14 +91,14 @@ async def test_a_question_is_put_once_whoever_asks_and_gets_the_longest_limit(
     programs: Programs, nursery: trio.Nursery
 ) -> None:
     pool = Pool(nursery, programs.put, Memory(None), 8)
-    asked = [pool.ask(question("a", timeout=limit)) for limit in (20, 45, 30)]
+    questions = [pool.ask(question("a", timeout=limit)) for limit in (20, 45, 30)]
     alone = [pool.ask(question(name, key="")) for name in ("x", "y")]  # of these nothing is known
     pool.open()
     await wait_all_tasks_blocked()
     assert sorted(programs.began) == ["a", "x", "y"]
     await programs.end("a", "x", "y")
-    told = [(await one.wait()).stdout for one in (*asked, *alone)]
-    assert told == ["a 45"] * 3 + ["x 10", "y 10"]
+    lines = [(await probe_question.wait()).stdout for probe_question in (*questions, *alone)]
+    assert lines == ["a 45"] * 3 + ["x 10", "y 10"]
     late = pool.ask(question("a"))
     assert (await late.wait()).stdout == "a 45"
     assert len(programs.began) == 3
@@ -138,19 +140,19 @@ async def test_what_sleeps_holds_no_place(programs: Programs, nursery: trio.Nurs
 def test_how_long_an_answer_counts(
     name: str, code: int | None, wrapper: bool, lasts: float | None
 ) -> None:
-    asked = question("a", wrapper=wrapper)
-    asked.probe = Probe(name=name, args=("a",))
-    assert asked.lasts(Answer(argv=("a",), exit_code=code)) == lasts
+    item = question("a", wrapper=wrapper)
+    item.probe = Probe(name=name, args=("a",))
+    assert item.lasts(CachedAnswer(argv=("a",), exit_code=code)) == lasts
 
 
 def test_an_answer_that_is_too_old_or_from_the_future_is_none(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1_000_000.0
-    monkeypatch.setattr("hydra.probe.memory.time.time", lambda: now)
+    monkeypatch.setattr("hydra.adapters.probe.cache.time.time", lambda: now)
     file = scratch / "cache" / "probes.json"
     memory = Memory(file)
-    answer = Answer(argv=("a", "b"), exit_code=0, stdout="1.0")
+    answer = CachedAnswer(argv=("a", "b"), exit_code=0, stdout="1.0")
     memory.keep("short", answer, 60)
     memory.keep("ever", answer, None)
     memory.took("a", 2.5)
@@ -195,9 +197,9 @@ def test_a_script_is_its_interpreter_too(scratch: Path) -> None:
     script = executable(scratch / "bin" / "agent", "#!/usr/bin/env node\n")
     old = executable(scratch / "old" / "node", "old")
     new = executable(scratch / "new" / "node", "new")
-    told = {identify(script, str(folder.parent)) for folder in (old, new)}
-    assert len(told) == 2
-    assert not any(one.wrapper for one in told)
+    identities = {identify(script, str(folder.parent)) for folder in (old, new)}
+    assert len(identities) == 2
+    assert not any(identity.wrapper for identity in identities)
 
 
 def test_one_shim_is_as_many_programs_as_it_has_names(scratch: Path) -> None:
@@ -212,7 +214,7 @@ def test_one_shim_is_as_many_programs_as_it_has_names(scratch: Path) -> None:
 
 
 def test_what_waits_for_a_core_is_not_counted() -> None:
-    counted = Counted()
+    counted = CpuClock()
     counted.look(5.0, 0.1, True)  # it wanted a core for 5 s and got 0.1 s of one
     assert counted.seconds == pytest.approx(0.1)
     counted.look(5.0, 5.1, True)  # it computed
@@ -224,18 +226,19 @@ def test_what_waits_for_a_core_is_not_counted() -> None:
     assert counted.slept == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["sleep 60", "while :; do :; done"])
 async def test_what_sleeps_and_what_spins_has_a_limit(line: str) -> None:
-    told: list[bool] = []
+    answers: list[bool] = []
     ran = await run(
         ("/bin/sh", "-c", line),
         env={"PATH": os.environ["PATH"]},
         cwd=Path("/"),
         timeout=1.6,
-        on_sleep=told.append,
+        on_sleep=answers.append,
     )
     assert ran.timed_out
-    assert told[:1] == ([True] if line.startswith("sleep") else [])
+    assert answers[:1] == ([True] if line.startswith("sleep") else [])
 
 
 @pytest.mark.full
@@ -263,4 +266,4 @@ async def test_a_program_that_gets_no_core_is_waited_for(scratch: Path) -> None:
         finally:
             other.kill()
     assert (ran.timed_out, ran.stdout) == (False, b"done\n")
-    assert ran.seconds < fairness.MOST  # mostly over its limit, by the clock
+    assert ran.seconds < limits.MOST  # mostly over its limit, by the clock

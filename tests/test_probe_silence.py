@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters import registry
-from hydra.app.conformance.subjects import chosen
-from hydra.probe.memory import Answer
-from hydra.probe.questions import SIGN_IN, SIGN_IN_LASTS, Question
-from hydra.probe.silence import unanswered
+from hydra.adapters.probe.cache import CachedAnswer
+from hydra.adapters.probe.probes import SIGN_IN, SIGN_IN_LASTS, Question
+from hydra.adapters.probe.silence import unanswered
+from hydra.conformance.command.subjects import chosen
 
 
 def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None:
@@ -38,4 +38,4 @@ def test_a_sign_in_that_could_not_be_asked_for_is_not_remembered(code: int, seco
     question = Question(
         descriptor=codex, probe=probe, binary=Path("/x"), key="x", line="x", timeout=1
     )
-    assert question.lasts(Answer(argv=("x",), exit_code=code)) == seconds
+    assert question.lasts(CachedAnswer(argv=("x",), exit_code=code)) == seconds

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from hydra.model import Confinement
-from hydra.process import CannotStart, Control, Inlet, Wrap, run
 from hydra.process.anew import WAITS
-from hydra.sandbox import SandboxPolicy, confine
-from hydra.sandbox.discovery import compute_view
+from hydra.process.control import ProcessControl
+from hydra.process.records import CannotStart, Wrap
+from hydra.process.run import run
+from hydra.process.sandbox import SandboxPolicy, confine
+from hydra.process.sandbox.discovery import compute_view
+from hydra.process.stdin_queue import StdinQueue
+from hydra.records import Confinement
 from tests.support.processes import Watched, namespaces_work
 
 BWRAP = shutil.which("bwrap") or ""
@@ -65,7 +68,7 @@ async def test_what_was_executed_or_is_not_there_is_not_tried_twice(argv: tuple[
 
 
 async def test_an_agent_that_is_talked_to_hears_what_was_said_before_its_second_start() -> None:
-    inlet = Inlet()
+    inlet = StdinQueue()
     inlet.write(b"task")
     inlet.close()
     agent = Watched(("cat",), wrap=Falling(1), inlet=inlet)
@@ -75,7 +78,7 @@ async def test_an_agent_that_is_talked_to_hears_what_was_said_before_its_second_
 
 
 async def test_one_that_was_stopped_meanwhile_is_not_started_again() -> None:
-    control = Control()
+    control = ProcessControl()
     control.expect("interrupt")
     wrap = Falling(1)
     with pytest.raises(CannotStart):

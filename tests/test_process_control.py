@@ -6,9 +6,9 @@ import math
 import os
 import signal
 
-from hydra.process import Control, proc
-from hydra.process.control import Ladder
-from hydra.process.watch import Busy
+from hydra.process import procfs
+from hydra.process.control import Ladder, ProcessControl
+from hydra.process.limits import Busy
 
 
 def climb(ladder: Ladder, times: list[float]) -> list[signal.Signals | None]:
@@ -45,14 +45,14 @@ def test_kill_passes_over_what_is_weaker() -> None:
 
 
 def test_the_first_reason_stands() -> None:
-    control = Control()
+    control = ProcessControl()
     control.stop("idle")
     control.kill("interrupt")
     assert control.reason == "idle"
 
 
 def test_tools_open_and_close_as_progress() -> None:
-    control = Control()
+    control = ProcessControl()
     before = control.last
     seen = [control.tool_open]
     for change in (control.tool_opened, control.tool_opened, control.tool_closed):
@@ -76,9 +76,9 @@ def test_a_spinner_is_not_busy_and_a_compiler_is() -> None:
 
 
 def test_work_long_ago_no_longer_counts() -> None:
-    said = busy([0.0, 0.0, 3.0] + [3.0] * 10)
-    assert said[1]
-    assert not said[-1]
+    answers = busy([0.0, 0.0, 3.0] + [3.0] * 10)
+    assert answers[1]
+    assert not answers[-1]
 
 
 def test_time_that_a_vanished_tool_takes_along_is_no_work() -> None:
@@ -87,11 +87,11 @@ def test_time_that_a_vanished_tool_takes_along_is_no_work() -> None:
 
 def test_a_process_and_its_parent_are_found() -> None:
     me = os.getpid()
-    assert me in proc.descendants(os.getppid())
-    assert proc.parent(me) == os.getppid()
-    assert proc.session(me) == os.getsid(0)
-    assert proc.parent(2**22 + 1) is None
-    assert proc.has_ended(2**22 + 1)
+    assert me in procfs.descendants(os.getppid())
+    assert procfs.parent(me) == os.getppid()
+    assert procfs.session(me) == os.getsid(0)
+    assert procfs.parent(2**22 + 1) is None
+    assert procfs.has_ended(2**22 + 1)
 
 
 def test_a_burst_counts_as_progress_when_it_was_and_not_for_its_whole_window() -> None:

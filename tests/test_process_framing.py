@@ -8,51 +8,51 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.process import Block, LineFramer
+from hydra.process.lines import LineBlock, LineFramer
 
 
-def frame(chunks: list[bytes], limit: int = 100) -> list[Block]:
+def frame(chunks: list[bytes], limit: int = 100) -> list[LineBlock]:
     framer = LineFramer(limit)
     return [block for chunk in chunks for block in framer.feed(chunk)] + framer.close()
 
 
 def test_blocks_end_on_newline_only() -> None:
     text = "a\u2028b\rc\x0bd\n".encode() + b"next\r\n"
-    assert frame([text + b"rest"]) == [Block(text), Block(b"rest")]
+    assert frame([text + b"rest"]) == [LineBlock(text), LineBlock(b"rest")]
 
 
 def test_lines_that_come_together_stay_together() -> None:
-    assert frame([b"one\ntwo\nth", b"ree\n"]) == [Block(b"one\ntwo\n"), Block(b"three\n")]
+    assert frame([b"one\ntwo\nth", b"ree\n"]) == [LineBlock(b"one\ntwo\n"), LineBlock(b"three\n")]
 
 
 def test_last_unterminated_line_is_kept() -> None:
-    assert frame([b"one\ntw", b"o"]) == [Block(b"one\n"), Block(b"two")]
+    assert frame([b"one\ntw", b"o"]) == [LineBlock(b"one\n"), LineBlock(b"two")]
 
 
 def test_nothing_is_made_of_nothing() -> None:
     assert frame([]) == []
-    assert frame([b"one\n"]) == [Block(b"one\n")]
-    assert frame([b"\n\n"]) == [Block(b"\n\n")]
+    assert frame([b"one\n"]) == [LineBlock(b"one\n")]
+    assert frame([b"\n\n"]) == [LineBlock(b"\n\n")]
 
 
 def test_a_line_of_exactly_the_limit_is_whole() -> None:
-    assert frame([b"xx", b"xx", b"\n"], limit=4) == [Block(b"xxxx\n")]
+    assert frame([b"xx", b"xx", b"\n"], limit=4) == [LineBlock(b"xxxx\n")]
     assert frame([b"xx", b"xxx\ny\n"], limit=4) == [
-        Block(b"xxxxx\n", oversized=True),
-        Block(b"y\n"),
+        LineBlock(b"xxxxx\n", oversized=True),
+        LineBlock(b"y\n"),
     ]
 
 
 def test_pieces_of_a_long_line_come_at_once() -> None:
     framer = LineFramer(4)
-    assert framer.feed(b"abcdef") == [Block(b"abcdef", oversized=True, last=False)]
-    assert framer.feed(b"gh") == [Block(b"gh", oversized=True, last=False)]
-    assert framer.feed(b"i\nok\n") == [Block(b"i\n", oversized=True), Block(b"ok\n")]
-    assert framer.feed(b"short\n") == [Block(b"short\n")]
+    assert framer.feed(b"abcdef") == [LineBlock(b"abcdef", oversized=True, last=False)]
+    assert framer.feed(b"gh") == [LineBlock(b"gh", oversized=True, last=False)]
+    assert framer.feed(b"i\nok\n") == [LineBlock(b"i\n", oversized=True), LineBlock(b"ok\n")]
+    assert framer.feed(b"short\n") == [LineBlock(b"short\n")]
 
 
 def test_a_long_line_that_ends_with_its_stream() -> None:
-    assert frame([b"abcdef"], limit=4)[-1] == Block(b"", oversized=True)
+    assert frame([b"abcdef"], limit=4)[-1] == LineBlock(b"", oversized=True)
 
 
 @given(st.lists(st.binary(max_size=12).map(lambda part: part.replace(b"z", b"\n"))))

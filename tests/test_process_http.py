@@ -13,8 +13,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.process import Caller, Request
-from hydra.process.serverevents import EventStream, ServerEvent
+from hydra.process.http import Caller, HttpRequest, ServerEvent, ServerEvents
 
 Answer = Callable[[trio.SocketStream], Awaitable[None]]
 LIMIT = 1000
@@ -46,7 +45,7 @@ class Server:
     """Answers every connection in the same way; `asked` is what each one sent."""
 
     def __init__(self, answer: Answer) -> None:
-        self.asked: list[bytes] = []
+        self.contents: list[bytes] = []
         self.closed = trio.Event()
         self._answer = answer
 
@@ -54,11 +53,11 @@ class Server:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
         port = listeners[0].socket.getsockname()[1]
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(partial(trio.serve_listeners, self._one, listeners))
+            nursery.start_soon(partial(trio.serve_listeners, self._serve_connection, listeners))
             task_status.started(port)
 
-    async def _one(self, stream: trio.SocketStream) -> None:
-        self.asked.append(await stream.receive_some(65536))
+    async def _serve_connection(self, stream: trio.SocketStream) -> None:
+        self.contents.append(await stream.receive_some(65536))
         await self._answer(stream)
         await stream.aclose()
 
@@ -93,18 +92,20 @@ def events(*parts: bytes, chunked: bool = False) -> Server:
     return answering(head + b"transfer-encoding: chunked\r\n\r\n", *body)
 
 
-async def ask(server: Server, **given: Any) -> list[dict[str, Any]]:
+async def ask(server: Server, **document: Any) -> list[dict[str, Any]]:
     """One request to its end, and all that was told."""
-    told = Told()
+    item = Told()
     async with trio.open_nursery() as nursery:
         port = await nursery.start(server.serve)
-        caller = Caller(nursery, told.take, LIMIT)
-        url = given.pop("url", "http://127.0.0.1:PORT/a?b=c").replace("PORT", str(port))
-        caller.start(Request(given.pop("id", "one"), given.pop("method", "GET"), url, **given))
+        caller = Caller(nursery, item.take, LIMIT)
+        url = document.pop("url", "http://127.0.0.1:PORT/a?b=c").replace("PORT", str(port))
+        caller.start(
+            HttpRequest(document.pop("id", "one"), document.pop("method", "GET"), url, **document)
+        )
         with trio.fail_after(20):
             await caller.ended()
         nursery.cancel_scope.cancel()
-    return told.lines
+    return item.lines
 
 
 async def test_an_answer_is_a_line_with_its_json() -> None:
@@ -112,10 +113,10 @@ async def test_an_answer_is_a_line_with_its_json() -> None:
     (line,) = await ask(server, method="POST", headers=(("x-a", "b"),), body=b'{"c":1}')
     body = {"id": "ses_1", "list": [1, None]}
     assert line == {"hydra": "http", "id": "one", "status": 200, "body": body}
-    head, _, sent = server.asked[0].partition(b"\r\n\r\n")
-    words = head.lower().split(b"\r\n")
-    assert words[0] == b"post /a?b=c http/1.1"
-    assert {b"x-a: b", b"content-length: 7", b"connection: close"} <= set(words)
+    head, _, sent = server.contents[0].partition(b"\r\n\r\n")
+    contents = head.lower().split(b"\r\n")
+    assert contents[0] == b"post /a?b=c http/1.1"
+    assert {b"x-a: b", b"content-length: 7", b"connection: close"} <= set(contents)
     assert sent == b'{"c":1}'
 
 
@@ -163,7 +164,7 @@ async def test_anything_else_is_refused(url: str) -> None:
     (line,) = await ask(server, url=url)
     assert line["hydra"] == "http_failed"
     assert "loopback" in line["text"]
-    assert server.asked == []
+    assert server.contents == []
 
 
 async def test_a_redirect_is_an_answer_and_not_followed() -> None:
@@ -171,7 +172,7 @@ async def test_a_redirect_is_an_answer_and_not_followed() -> None:
         b"HTTP/1.1 302 X\r\nlocation: http://example.com/\r\ncontent-length: 0\r\n\r\n"
     )
     (line,) = await ask(server)
-    assert (line["hydra"], line["status"], len(server.asked)) == ("http", 302, 1)
+    assert (line["hydra"], line["status"], len(server.contents)) == ("http", 302, 1)
 
 
 @pytest.mark.parametrize(
@@ -188,17 +189,19 @@ async def test_a_redirect_is_an_answer_and_not_followed() -> None:
 async def test_a_bad_answer_is_said(parts: tuple[bytes, ...], why: str) -> None:
     (line,) = await ask(answering(*parts))
     assert line["hydra"] == "http_failed"
-    assert any(word in line["text"] for word in why.split("|")), line["text"]
+    assert any(term in line["text"] for term in why.split("|")), line["text"]
 
 
 async def test_nobody_there_is_said() -> None:
-    told = Told()
+    item = Told()
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listeners[0].socket.getsockname()[1]
     await listeners[0].aclose()
     async with trio.open_nursery() as nursery:
-        Caller(nursery, told.take, LIMIT).start(Request("x", "GET", f"http://127.0.0.1:{port}/"))
-    assert [line["hydra"] for line in told.lines] == ["http_failed"]
+        Caller(nursery, item.take, LIMIT).start(
+            HttpRequest("x", "GET", f"http://127.0.0.1:{port}/")
+        )
+    assert [line["hydra"] for line in item.lines] == ["http_failed"]
 
 
 @pytest.mark.parametrize("bad", [{"method": "GET X"}, {"headers": (("a", "b\r\nc: d"),)}])
@@ -206,7 +209,7 @@ async def test_what_is_no_request_is_not_sent(bad: dict[str, Any]) -> None:
     server = plainly(b"1")
     (line,) = await ask(server, **bad)
     assert "no request" in line["text"]
-    assert all(asked == b"" for asked in server.asked)
+    assert all(content == b"" for content in server.contents)
 
 
 @pytest.mark.parametrize("chunked", [False, True])
@@ -251,7 +254,7 @@ async def test_events_that_are_refused_are_an_ordinary_answer() -> None:
 
 
 async def test_hanging_up_closes_what_is_open_and_says_nothing() -> None:
-    told = Told()
+    item = Told()
 
     async def answer(stream: trio.SocketStream) -> None:
         await said(b"HTTP/1.1 200 OK\r\n\r\ndata: 1\n\n", stream=stream)
@@ -260,22 +263,22 @@ async def test_hanging_up_closes_what_is_open_and_says_nothing() -> None:
     server = Server(answer)
     async with trio.open_nursery() as nursery:
         port = await nursery.start(server.serve)
-        caller = Caller(nursery, told.take, LIMIT)
-        caller.start(Request("x", "GET", f"http://127.0.0.1:{port}/", events=True))
-        await told.until("sse")
+        caller = Caller(nursery, item.take, LIMIT)
+        caller.start(HttpRequest("x", "GET", f"http://127.0.0.1:{port}/", events=True))
+        await item.until("sse")
         caller.hang_up()
         with trio.fail_after(20):
             await server.closed.wait()
             await caller.ended()
-        caller.start(Request("y", "GET", f"http://127.0.0.1:{port}/"))
+        caller.start(HttpRequest("y", "GET", f"http://127.0.0.1:{port}/"))
         await caller.ended()
         nursery.cancel_scope.cancel()
-    assert [line["hydra"] for line in told.lines] == ["http", "sse"]
-    assert len(server.asked) == 1
+    assert [line["hydra"] for line in item.lines] == ["http", "sse"]
+    assert len(server.contents) == 1
 
 
 async def test_there_are_only_so_many_at_once() -> None:
-    told = Told()
+    item = Told()
     waiting = trio.Event()
 
     async def answer(stream: trio.SocketStream) -> None:
@@ -284,11 +287,11 @@ async def test_there_are_only_so_many_at_once() -> None:
     server = Server(answer)
     async with trio.open_nursery() as nursery:
         port = await nursery.start(server.serve)
-        caller = Caller(nursery, told.take, LIMIT)
+        caller = Caller(nursery, item.take, LIMIT)
         for number in range(40):
-            caller.start(Request(str(number), "GET", f"http://127.0.0.1:{port}/"))
-        await told.until("http_failed")
-        assert "32 requests" in told.lines[0]["text"]
+            caller.start(HttpRequest(str(number), "GET", f"http://127.0.0.1:{port}/"))
+        await item.until("http_failed")
+        assert "32 requests" in item.lines[0]["text"]
         waiting.set()
         await caller.ended()
         nursery.cancel_scope.cancel()
@@ -301,7 +304,7 @@ def test_fields_comments_and_the_byte_order_mark() -> None:
     stream = (
         b"\xef\xbb\xbfdata:  two\ndata\nid: 7\nretry: 1\n: note\nother: x\n\nevent: e\n\ndata\n\n"
     )
-    assert EventStream(99).feed(stream) == [ServerEvent("", b" two\n"), ServerEvent("", b"")]
+    assert ServerEvents(99).feed(stream) == [ServerEvent("", b" two\n"), ServerEvent("", b"")]
 
 
 LINES = st.sampled_from(
@@ -317,9 +320,9 @@ def test_it_does_not_matter_where_it_is_cut(
     # An LF that follows a CR belongs to it, so such a pair is one end.
     whole = b"".join(line + end for line, end in parts)
     at = [0, *sorted(cut for cut in cuts if cut <= len(whole)), len(whole)]
-    stream = EventStream(20)
+    stream = ServerEvents(20)
     cut = [event for a, b in pairwise(at) for event in stream.feed(whole[a:b])]
-    assert [_seen(event) for event in cut] == [_seen(e) for e in EventStream(20).feed(whole)]
+    assert [_seen(event) for event in cut] == [_seen(e) for e in ServerEvents(20).feed(whole)]
     assert all(len(event.data) <= 20 for event in cut)
 
 

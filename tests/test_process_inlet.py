@@ -6,67 +6,70 @@ from dataclasses import replace
 
 import pytest
 
-from hydra.model import Limits
-from hydra.process import Inlet, inlet
+from hydra.process import stdin_queue
+from hydra.process.stdin_queue import StdinQueue
+from hydra.records import Limits
 from tests.support.processes import MODES, Watched, python, running, shell, token
 
 both = pytest.mark.parametrize("mode", MODES)
 QUICK = replace(Limits(), grace_int=0.2, grace_term=0.2)
 
 
-def talking(argv: tuple[str, ...], mode: str = "subreaper") -> tuple[Watched, Inlet]:
-    said = Inlet()
-    return Watched(argv, mode, inlet=said), said
+def talking(argv: tuple[str, ...], mode: str = "subreaper") -> tuple[Watched, StdinQueue]:
+    queue = StdinQueue()
+    return Watched(argv, mode, inlet=queue), queue
 
 
 @both
 async def test_it_is_answered_a_line_at_a_time(mode: str) -> None:
-    agent, said = talking(("cat",), mode)
-    said.write(b"one\n")
+    agent, queue = talking(("cat",), mode)
+    queue.write(b"one\n")
 
     def answer(chunk: bytes) -> None:
         if chunk == b"one\n":
-            said.write(b"two\n")
+            queue.write(b"two\n")
         else:
-            said.close()
+            queue.close()
 
     agent.on_output = answer
     end = await agent.run(QUICK)
     assert bytes(agent.stdout) == b"one\ntwo\n"
-    assert (end.exit.code, end.stopped, said.unsent) == (0, "", 0)
+    assert (end.exit.code, end.stopped, queue.unsent) == (0, "", 0)
 
 
 @both
 async def test_a_prompt_larger_than_any_pipe_arrives_whole(mode: str) -> None:
-    agent, said = talking(shell("cksum"), mode)
-    said.write(b"x" * (inlet.HELD + 1))
-    said.close()
+    agent, queue = talking(shell("cksum"), mode)
+    queue.write(b"x" * (stdin_queue.CAPACITY + 1))
+    queue.close()
     await agent.run(QUICK)
-    assert agent.stdout.split()[1] == str(inlet.HELD + 1).encode()
+    assert agent.stdout.split()[1] == str(stdin_queue.CAPACITY + 1).encode()
 
 
 @both
 async def test_one_that_never_reads_is_read_all_the_same(mode: str) -> None:
-    agent, said = talking(python("import os\nfor _ in range(800): os.write(1, b'x' * 65536)"), mode)
-    taken = [said.write(b"y" * 1024**2) for _ in range(40)]
+    agent, queue = talking(
+        python("import os\nfor _ in range(800): os.write(1, b'x' * 65536)"), mode
+    )
+    taken = [queue.write(b"y" * 1024**2) for _ in range(40)]
     end = await agent.run(QUICK)
     assert len(agent.stdout) == 800 * 65536
     assert (end.exit.code, end.stopped) == (0, "")
     # What did not fit was not taken, and nothing after it: the first refusal is the last word.
     assert taken == sorted(taken, reverse=True)
     assert 17 <= sum(taken) <= 18
-    assert said.full
-    assert said.unsent >= 16 * 1024**2
+    assert queue.full
+    assert queue.unsent >= 16 * 1024**2
 
 
 @both
 async def test_closing_ones_stdin_early_is_no_error(mode: str) -> None:
     # Not even where there is more to say: the pipe is the agent's alone, not its confinement's.
-    agent, said = talking(shell("exec <&-; echo closed; read -r _ < /dev/null; exit 3"), mode)
-    said.write(b"x" * 1024**2)
+    agent, queue = talking(shell("exec <&-; echo closed; read -r _ < /dev/null; exit 3"), mode)
+    queue.write(b"x" * 1024**2)
 
     def say_more(chunk: bytes) -> None:
-        said.write(b"more\n")
+        queue.write(b"more\n")
 
     agent.on_output = say_more
     end = await agent.run(QUICK)
@@ -76,11 +79,11 @@ async def test_closing_ones_stdin_early_is_no_error(mode: str) -> None:
 
 @both
 async def test_the_reader_that_has_gone_is_known_at_once(mode: str) -> None:
-    agent, said = talking(shell("exec <&-; echo closed; exec sleep 1000"), mode)
-    said.write(b"x" * 1024**2)
+    agent, queue = talking(shell("exec <&-; echo closed; exec sleep 1000"), mode)
+    queue.write(b"x" * 1024**2)
 
     async def look(when: float) -> float | None:
-        agent.control.kill("seen" if said.gone else "not seen")
+        agent.control.kill("seen" if queue.gone else "not seen")
         return None
 
     agent.changed_since = look
@@ -89,19 +92,19 @@ async def test_the_reader_that_has_gone_is_known_at_once(mode: str) -> None:
 
 
 async def test_nothing_is_taken_after_the_end_or_by_a_reader_that_has_gone() -> None:
-    agent, said = talking(("true",))
-    said.close()
-    assert not said.write(b"late")
+    agent, queue = talking(("true",))
+    queue.close()
+    assert not queue.write(b"late")
     await agent.run(QUICK)
-    assert (said.gone, said.full, said.unsent) == (True, False, 0)
+    assert (queue.gone, queue.full, queue.unsent) == (True, False, 0)
 
 
 @both
 async def test_an_open_pipe_keeps_no_agent_alive_that_is_ended(mode: str) -> None:
     mark = token()
-    agent, said = talking(shell(f"trap '' INT TERM; echo ready; cat; : {mark}"), mode)
+    agent, queue = talking(shell(f"trap '' INT TERM; echo ready; cat; : {mark}"), mode)
     agent.on_output = lambda chunk: agent.control.stop("interrupt")
     end = await agent.run(QUICK)
     assert (end.stopped, end.exit.signal) == ("interrupt", 9)
     assert running(mark) == []
-    assert not said.full
+    assert not queue.full

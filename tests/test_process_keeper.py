@@ -1,4 +1,4 @@
-"""The keeper by itself: only pipes and its protocol (docs/keeper.md)."""
+"""The keeper by itself: only pipes and its protocol (docs/why/keeper.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Protocol
 
 import pytest
 
-from hydra.process import spawning
+from hydra.process import spawn
 from tests.support.processes import MODES, python, running, shell, token, wait_until, wrap_of
 
 
@@ -29,7 +29,7 @@ class Kept:
         numbers = (control, status, stdout)
         if hung_up:
             self.hang_up()
-        line = (*spawning.keeper_line(), *map(str, numbers), "--", *argv)
+        line = (*spawn.keeper_line(), *map(str, numbers), "--", *argv)
         self.process = subprocess.Popen(
             wrap_of(mode)(line),
             stdin=subprocess.DEVNULL,
@@ -52,9 +52,9 @@ class Kept:
         """The agent's stdout, to its end."""
         return _all_of(self.stdout)
 
-    def heard(self, word: bytes) -> bool:
+    def has_answer(self, content: bytes) -> bool:
         """Whether this is what the agent's stdout begins with."""
-        return _some_of(self.stdout, len(word)) == word
+        return _some_of(self.stdout, len(content)) == content
 
     def hang_up(self) -> None:
         os.close(self.control)
@@ -88,15 +88,15 @@ class Keep(Protocol):
 
 @pytest.fixture
 def keep() -> Iterator[Keep]:
-    kept: list[Kept] = []
+    kepts: list[Kept] = []
 
     def start(mode: str, argv: tuple[str, ...], *, hung_up: bool = False, **env: str) -> Kept:
-        kept.append(Kept(mode, argv, env, hung_up))
-        return kept[-1]
+        kepts.append(Kept(mode, argv, env, hung_up))
+        return kepts[-1]
 
     yield start
-    for one in kept:
-        one.close()
+    for item in kepts:
+        item.close()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -155,17 +155,17 @@ os.wait()
 @pytest.mark.parametrize("mode", MODES)
 def test_hanging_up_ends_everything(keep: Keep, mode: str) -> None:
     mark = token()
-    kept = keep(mode, shell(f"trap '' TERM INT HUP; setsid sleep {mark} & sleep {mark}"))
+    item = keep(mode, shell(f"trap '' TERM INT HUP; setsid sleep {mark} & sleep {mark}"))
     assert wait_until(lambda: len(running(f"sleep\0{mark}")) == 2)
-    kept.hang_up()
-    assert kept.reports()[-1] == "done"
+    item.hang_up()
+    assert item.reports()[-1] == "done"
     assert running(mark) == []
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_hung_up_before_it_began_it_starts_nothing(keep: Keep, mode: str) -> None:
-    kept = keep(mode, ("true",), hung_up=True)
-    assert kept.reports() == ["done"]
+    item = keep(mode, ("true",), hung_up=True)
+    assert item.reports() == ["done"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -183,19 +183,19 @@ if child == 0:
     os._exit(5)
 os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    kept = keep(mode, python(code))
-    assert kept.heard(b"ready")
-    kept.say("signal 15\n")
-    assert kept.reports()[1:] == ["exited 5", "done"]
+    item = keep(mode, python(code))
+    assert item.has_answer(b"ready")
+    item.say("signal 15\n")
+    assert item.reports()[1:] == ["exited 5", "done"]
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_stopped_agent_still_gets_its_signal(keep: Keep, mode: str) -> None:
     mark = token()
-    kept = keep(mode, shell(f": {mark}; trap 'exit 6' TERM; kill -STOP $$; sleep 99 & wait"))
+    item = keep(mode, shell(f": {mark}; trap 'exit 6' TERM; kill -STOP $$; sleep 99 & wait"))
     assert wait_until(lambda: [state(pid) for pid in running(mark)] == ["T"])
-    kept.say("signal 15\n")
-    assert kept.reports()[1] == "exited 6"
+    item.say("signal 15\n")
+    assert item.reports()[1] == "exited 6"
 
 
 def state(pid: int) -> str:
@@ -208,17 +208,17 @@ def state(pid: int) -> str:
 @pytest.mark.parametrize("mode", MODES)
 def test_kill_ends_everything_at_once(keep: Keep, mode: str) -> None:
     mark = token()
-    kept = keep(mode, shell(f"setsid sleep {mark} & trap '' TERM; echo ready; sleep {mark}; :"))
-    assert kept.heard(b"ready\n")
-    kept.say("kill\n")
-    assert kept.reports()[1:] == ["signaled 9", "done"]
+    item = keep(mode, shell(f"setsid sleep {mark} & trap '' TERM; echo ready; sleep {mark}; :"))
+    assert item.has_answer(b"ready\n")
+    item.say("kill\n")
+    assert item.reports()[1:] == ["signaled 9", "done"]
     assert running(mark) == []
 
 
 def test_commands_given_before_the_start_are_obeyed(keep: Keep) -> None:
-    kept = keep("subreaper", ("sleep", token()))
-    kept.say("no such command\nsignal 9\n")
-    assert kept.reports()[1:] == ["signaled 9", "done"]
+    item = keep("subreaper", ("sleep", token()))
+    item.say("no such command\nsignal 9\n")
+    assert item.reports()[1:] == ["signaled 9", "done"]
 
 
 def test_an_agent_that_kills_its_keeper_is_ended_by_the_guard(keep: Keep) -> None:
@@ -246,8 +246,8 @@ def test_as_pid_1_it_cannot_be_killed_from_inside(keep: Keep) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_the_environment_is_exactly_what_was_given(keep: Keep, mode: str) -> None:
     # In the C locale Python adds LC_CTYPE to its own (PEP 538).
-    kept = keep(mode, ("cat", "/proc/self/environ"), LANG="C", ODD="\udcff", EMPTY="")
-    got = set(kept.output().split(b"\0")) - {b"", b"PWD=" + os.fsencode(Path.cwd())}  # bwrap's PWD
+    item = keep(mode, ("cat", "/proc/self/environ"), LANG="C", ODD="\udcff", EMPTY="")
+    got = set(item.output().split(b"\0")) - {b"", b"PWD=" + os.fsencode(Path.cwd())}  # bwrap's PWD
     assert got == {b"PATH=" + os.fsencode(os.environ["PATH"]), b"LANG=C", b"ODD=\xff", b"EMPTY="}
 
 
@@ -276,10 +276,10 @@ def test_it_leads_its_own_session(keep: Keep, mode: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_stdout_ends_when_the_agent_closes_it(keep: Keep, mode: str) -> None:
     # bwrap and the keeper stay alive in between and must not hold it.
-    kept = keep(mode, shell("echo out; exec >&-; sleep 99"))
-    assert kept.output() == b"out\n"
-    kept.say("kill\n")
-    assert kept.reports()[-1] == "done"
+    item = keep(mode, shell("echo out; exec >&-; sleep 99"))
+    assert item.output() == b"out\n"
+    item.say("kill\n")
+    assert item.reports()[-1] == "done"
 
 
 def test_a_chain_of_forks_is_ended(keep: Keep) -> None:
@@ -298,7 +298,7 @@ while True:
 
 
 def test_wrong_usage_is_said_on_stderr() -> None:
-    line = (*spawning.keeper_line(), "3", "4", "5", "true", "x")
+    line = (*spawn.keeper_line(), "3", "4", "5", "true", "x")
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.returncode == 1
     usage = "usage: keeper.py CONTROL STATUS STDOUT [STDIN [tty]] [MARK...] -- PROGRAM"
@@ -314,8 +314,8 @@ def test_the_compiled_keeper_runs_only_where_it_is_the_sources(scratch: Path) ->
     source = scratch / "keeper.py"
     source.write_text("print('old')\n")
     compiled = Path(_compile(source))
-    fresh = spawning._is_compiled_from(compiled, source)
+    fresh = spawn._is_compiled_from(compiled, source)
     source.write_text("print('newer')\n")
-    stale = spawning._is_compiled_from(compiled, source)
+    stale = spawn._is_compiled_from(compiled, source)
     assert (fresh, stale) == (True, False)
-    assert not spawning._is_compiled_from(scratch / "nothing", source)
+    assert not spawn._is_compiled_from(scratch / "nothing", source)

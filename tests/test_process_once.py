@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.process import CannotStart, Ran, run
+from hydra.process.records import CannotStart, CommandResult
+from hydra.process.run import run
 from tests.support.processes import MODES, python, running, shell, token, wrap_of
 
 
@@ -19,7 +20,7 @@ async def once(
     seconds: float = 30,
     stdin: bytes = b"",
     output_limit: int = 1024**2,
-) -> Ran:
+) -> CommandResult:
     return await run(
         argv,
         env={"PATH": os.environ["PATH"]},

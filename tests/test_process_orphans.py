@@ -23,19 +23,19 @@ def hydra(mode: str, mark: str) -> subprocess.Popen[str]:
 
 def left(mark: str) -> list[int]:
     """Whatever of it still runs after a while, keepers and confinement too."""
-    found: list[int] = []
+    numbers: list[int] = []
 
     def gone() -> bool:
-        found[:] = running(mark, keepers=True)
-        return not found
+        numbers[:] = running(mark, keepers=True)
+        return not numbers
 
-    return [] if wait_until(gone) else found
+    return [] if wait_until(gone) else numbers
 
 
-def kill_after(process: subprocess.Popen[str], word: str) -> None:
+def kill_after(process: subprocess.Popen[str], term: str) -> None:
     assert process.stdout is not None
     for line in process.stdout:
-        if line.startswith(word):
+        if line.startswith(term):
             break
     kill(process)
 
@@ -48,10 +48,10 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("word", ["began", "started", "ready"])
-def test_nothing_outlives_a_killed_hydra(mode: str, word: str) -> None:
+@pytest.mark.parametrize("term", ["began", "started", "ready"])
+def test_nothing_outlives_a_killed_hydra(mode: str, term: str) -> None:
     mark = token()
-    kill_after(hydra(mode, mark), word)
+    kill_after(hydra(mode, mark), term)
     assert left(mark) == []
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from hydra.model import ExitStatus, Limits
-from hydra.process import CannotStart, Control, LineFramer, Notice, watch
+from hydra.process import limits
+from hydra.process.control import ProcessControl
+from hydra.process.lines import LineFramer
+from hydra.process.records import CannotStart, Notice
+from hydra.records import ExitStatus, Limits
 from tests.support.processes import MODES, Watched, python, running, shell, token
 
 both = pytest.mark.parametrize("mode", MODES)
@@ -157,33 +160,33 @@ async def test_progress_resets_idle_and_the_notice_comes_once_a_silence() -> Non
 
 
 async def test_a_changed_worktree_is_progress() -> None:
-    asked: list[float] = []
+    numbers: list[float] = []
     before = time.time()
 
     async def changed_since(when: float) -> float | None:
-        asked.append(when)
+        numbers.append(when)
         await trio.lowlevel.checkpoint()
-        return time.time() if len(asked) < 3 else None
+        return time.time() if len(numbers) < 3 else None
 
     agent = Watched(("sleep", token()), changed_since=changed_since)
     end = await agent.run(replace(QUICK, idle=0.3))
-    assert len(asked) == 3
-    assert before <= asked[0] < asked[1] < asked[2] <= time.time()
+    assert len(numbers) == 3
+    assert before <= numbers[0] < numbers[1] < numbers[2] <= time.time()
     assert end.seconds >= 0.9
 
 
 async def test_a_change_before_the_last_event_is_no_further_progress() -> None:
-    asked: list[float] = []
+    numbers: list[float] = []
 
     async def changed_since(when: float) -> float | None:
         # A file that was written a moment before the event that told of it.
-        asked.append(when)
+        numbers.append(when)
         await trio.lowlevel.checkpoint()
         return when - 0.005
 
     agent = Watched(("sleep", token()), changed_since=changed_since)
     end = await agent.run(replace(QUICK, idle=0.3))
-    assert (len(asked), end.stopped) == (1, "idle")
+    assert (len(numbers), end.stopped) == (1, "idle")
 
 
 async def test_an_agent_that_speaks_while_we_look_is_not_idle() -> None:
@@ -216,6 +219,7 @@ async def test_an_open_tool_call_has_its_own_limit() -> None:
     assert agent.noticed("half")[0].data["limit"] == "tool"
 
 
+@pytest.mark.slow
 @both
 async def test_a_tool_that_computes_is_progress(mode: str) -> None:
     # The tool has a session of its own, as the real CLIs' have; silent beyond the limit, then gone.
@@ -262,8 +266,8 @@ async def test_nothing_extends_the_total_limit() -> None:
 async def test_closed_stdout_of_a_living_agent_ends_it(
     mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert watch._CLOSED_FOR == 2.0
-    monkeypatch.setattr(watch, "_CLOSED_FOR", 0.3)
+    assert limits._CLOSED_FOR == 2.0
+    monkeypatch.setattr(limits, "_CLOSED_FOR", 0.3)
     agent = Watched(shell("echo out; exec >&-; sleep 99"), mode)
     end = await agent.run(QUICK)
     assert end.stopped == "stdout_closed"
@@ -417,8 +421,8 @@ async def test_what_cannot_start(mode: str) -> None:
 
 
 async def test_a_confinement_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hydra.process.watch.START", 0.1)
-    monkeypatch.setattr("hydra.process.supervision.ANSWER", 0.1)
+    monkeypatch.setattr("hydra.process.limits.START", 0.1)
+    monkeypatch.setattr("hydra.process.supervisor.ANSWER", 0.1)
     mark = token()
     agent = Watched(("true",), wrap=lambda argv: ("sleep", mark))
     with pytest.raises(CannotStart, match="true was never started: nothing was said"):
@@ -474,7 +478,7 @@ async def test_nothing_of_hydra_is_held_open_afterwards() -> None:
     await Watched(("true",)).run()
     before = _held_open()
     for _ in range(3):
-        await Watched(("true",), control=Control()).run()
+        await Watched(("true",), control=ProcessControl()).run()
     with pytest.raises(CannotStart):
         await Watched(("/nowhere",)).run()
     assert _held_open() == before

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.model import Limits
-from hydra.process import Inlet, Stripper
+from hydra.process.stdin_queue import StdinQueue
+from hydra.process.vt import Stripper
+from hydra.records import Limits
 from tests.support.processes import MODES, Watched, python, running, shell, token
 
 both = pytest.mark.parametrize("mode", MODES)
@@ -32,9 +33,9 @@ print(input(), "was said")
 """
 
 
-def on_terminal(argv: tuple[str, ...], mode: str) -> tuple[Watched, Inlet]:
-    said = Inlet()
-    return Watched(argv, mode, inlet=said, terminal=True), said
+def on_terminal(argv: tuple[str, ...], mode: str) -> tuple[Watched, StdinQueue]:
+    queue = StdinQueue()
+    return Watched(argv, mode, inlet=queue, terminal=True), queue
 
 
 async def test_the_program_refuses_without_one() -> None:
@@ -44,8 +45,8 @@ async def test_the_program_refuses_without_one() -> None:
 
 @both
 async def test_it_runs_with_one_of_its_own(mode: str) -> None:
-    agent, said = on_terminal(python(INSISTS), mode)
-    said.write(b"hello\n")
+    agent, queue = on_terminal(python(INSISTS), mode)
+    queue.write(b"hello\n")
     end = await agent.run(QUICK)
     assert (end.exit.code, end.stopped) == (0, ""), agent.stderr
     # Nothing is echoed, its stderr is not the terminal's.
@@ -55,9 +56,9 @@ async def test_it_runs_with_one_of_its_own(mode: str) -> None:
 
 @both
 async def test_the_end_of_its_input_is_heard(mode: str) -> None:
-    agent, said = on_terminal(shell("cat; echo over"), mode)
-    said.write(b"no newline")
-    said.close()
+    agent, queue = on_terminal(shell("cat; echo over"), mode)
+    queue.write(b"no newline")
+    queue.close()
     end = await agent.run(QUICK)
     assert (end.exit.code, end.stopped) == (0, "")
     assert bytes(agent.stdout) == b"no newlineover\r\n"
@@ -74,8 +75,8 @@ async def test_all_of_its_output_comes_before_the_end(mode: str) -> None:
 @both
 async def test_one_that_never_reads_is_ended_like_any_other(mode: str) -> None:
     mark = token()
-    agent, said = on_terminal(shell(f"trap '' HUP INT TERM; echo ready; sleep {mark}"), mode)
-    said.write(b"x\n" * 100_000)
+    agent, queue = on_terminal(shell(f"trap '' HUP INT TERM; echo ready; sleep {mark}"), mode)
+    queue.write(b"x\n" * 100_000)
     agent.on_output = lambda chunk: agent.control.stop("interrupt")
     end = await agent.run(QUICK)
     assert (end.stopped, end.exit.signal) == ("interrupt", 9)
@@ -84,9 +85,11 @@ async def test_one_that_never_reads_is_ended_like_any_other(mode: str) -> None:
 
 @pytest.mark.skipif(not Path("/usr/bin/script").exists(), reason="script(1) is not here")
 async def test_script_nests_in_it() -> None:
-    agent, said = on_terminal(("script", "-qec", "tty; test -t 0 && echo yes", "/dev/null"), "pid1")
+    agent, queue = on_terminal(
+        ("script", "-qec", "tty; test -t 0 && echo yes", "/dev/null"), "pid1"
+    )
     end = await agent.run(QUICK)
-    said.close()
+    queue.close()
     assert end.exit.code == 0
     assert b"yes" in agent.stdout
 
@@ -139,6 +142,7 @@ def test_it_does_not_matter_where_it_is_cut(pieces: list[bytes], cuts: list[int]
     assert whole.count(b"\n") == b"".join(parts).count(b"\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [b"\x1b", b"\x1b[", b"\x1b]", b"\x1bP\x1b", b"\x1b[1;", b"\x1b("])
 def test_it_takes_linear_time(unit: bytes) -> None:
     small, large = (_seconds(unit, n) for n in (100_000, 800_000))

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from hydra.sandbox import View
-from hydra.sandbox.code import is_code_folder
-from hydra.sandbox.discovery import compute_view
-from hydra.sandbox.elf import needed_libraries
+from hydra.process.sandbox import View
+from hydra.process.sandbox.code import is_code_folder
+from hydra.process.sandbox.discovery import compute_view
+from hydra.process.sandbox.elf import needed_libraries
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.program_shapes import SHAPES, Shapes

@@ -8,20 +8,21 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters import registry
-from hydra.conformance import facts, notes, recorded, recording, records
+from hydra.adapters.proofs import records
+from hydra.conformance import facts, notes, recorded, recording
 from hydra.conformance.contract import suite
 from hydra.conformance.promotion import cycle, follows, promotion
-from hydra.conformance.results import Case, Verdict
-from hydra.conformance.stages import CORE
-from hydra.model import Tier
-from hydra.reporters import text
-from hydra.reporters.conformance.promotion import (
+from hydra.conformance.report.promotion import (
     Promotion,
     Requirement,
     promotion_document,
     promotion_markdown,
     promotion_text,
 )
+from hydra.conformance.results import Case, CaseVerdict
+from hydra.conformance.stages import CORE
+from hydra.records import Tier
+from hydra.report import text
 from tests.support.sample_records import keep, proof, record
 from tests.test_matrix import Toy
 
@@ -32,7 +33,7 @@ PASSED = {f"{group}.x": True for group in GROUPS}
 LIVE = {"all": proof(*CORE, stream="stream.ok-edit.jsonl")}
 
 
-def case(name: str, verdict: Verdict = Verdict.PASSED, agent: str = "claude") -> Case:
+def case(name: str, verdict: CaseVerdict = CaseVerdict.PASSED, agent: str = "claude") -> Case:
     return Case(suite="contract", agent=agent, name=name, verdict=verdict)
 
 
@@ -47,7 +48,7 @@ def whole(root: Path, agent: str = "claude") -> Path:
         shutil.copy(recorded.root() / "claude" / "2.1.330" / name, folder)
     for platform, situations in (("linux", LIVE), ("windows", {})):
         for hydra in ("0.1.0", "0.2.0"):
-            one = record(
+            entry = record(
                 "2.1.330",
                 situations,
                 agent=agent,
@@ -55,7 +56,7 @@ def whole(root: Path, agent: str = "claude") -> Path:
                 platform=platform,
                 contract=PASSED,
             )
-            keep(root, one)
+            keep(root, entry)
     return root
 
 
@@ -63,28 +64,34 @@ def one(root: Path, *cases: Case) -> Promotion:
     return promotion(root, [CLAUDE], cases)[0]
 
 
-def rule(found: Promotion, name: str) -> Requirement:
-    return next(it for it in (*found.rules, *found.stages) if it.name == name)
+def rule(item: Promotion, name: str) -> Requirement:
+    return next(
+        requirement for requirement in (*item.rules, *item.stages) if requirement.name == name
+    )
 
 
-def missing(found: Promotion) -> list[str]:
-    return [it.name for it in (*found.rules, *found.stages) if not it.met]
+def missing(item: Promotion) -> list[str]:
+    return [requirement.name for requirement in (*item.rules, *item.stages) if not requirement.met]
 
 
 def test_all_rules_and_stages_are_met_where_all_the_evidence_is_there(tmp_path: Path) -> None:
-    found = one(whole(tmp_path))
-    assert (missing(found), found.stage, found.ready) == ([], 6, True)
-    assert found.says == "tier 1 by the owner's decision; 5 of 5 rules met, stage 6 of 6 reached"
-    assert all(it.says and not it.command for it in (*found.rules, *found.stages))
+    item = one(whole(tmp_path))
+    assert (missing(item), item.stage, item.ready) == ([], 6, True)
+    assert item.says == "tier 1 by the owner's decision; 5 of 5 rules met, stage 6 of 6 reached"
+    assert all(
+        requirement.says and not requirement.command for requirement in (*item.rules, *item.stages)
+    )
 
 
 def test_without_any_evidence_every_rule_says_what_is_missing_and_how_to_get_it(
     tmp_path: Path,
 ) -> None:
-    found = one(tmp_path)
-    assert (found.stage, found.ready) == (0, False)
-    assert not any(it.met for it in (*found.rules, *found.stages))
-    assert all(it.says and it.command for it in (*found.rules, *found.stages))
+    item = one(tmp_path)
+    assert (item.stage, item.ready) == (0, False)
+    assert not any(requirement.met for requirement in (*item.rules, *item.stages))
+    assert all(
+        requirement.says and requirement.command for requirement in (*item.rules, *item.stages)
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,44 +126,44 @@ def test_a_case_that_fails_now_counts_before_the_record(
     whole(tmp_path)
     cases = [case(name) for name in PASSED]
     assert missing(one(tmp_path, *cases)) == []
-    found = one(tmp_path, *cases, case(f"{group}.y", Verdict.FAILED))
-    assert missing(found) == named
-    assert all(rule(found, name).says == f"{group}.y failed" for name in named)
+    item = one(tmp_path, *cases, case(f"{group}.y", CaseVerdict.FAILED))
+    assert missing(item) == named
+    assert all(rule(item, name).says == f"{group}.y failed" for name in named)
 
 
 def test_what_is_not_tried_now_counts_as_the_newest_record_has_it(tmp_path: Path) -> None:
     whole(tmp_path)
-    others = case("lines.x", Verdict.FAILED, "codex")
-    assert missing(one(tmp_path, case("lines.x", Verdict.SKIPPED), others)) == []
-    assert missing(one(tmp_path, case("lines.x", Verdict.FAILED))) == ["command"]
+    others = case("lines.x", CaseVerdict.FAILED, "codex")
+    assert missing(one(tmp_path, case("lines.x", CaseVerdict.SKIPPED), others)) == []
+    assert missing(one(tmp_path, case("lines.x", CaseVerdict.FAILED))) == ["command"]
     keep(tmp_path, record("2.1.400", LIVE, hydra="0.2.0", contract={"detect.x": False}))
-    found = one(tmp_path, *(case(name) for name in PASSED if not name.startswith("detect")))
-    assert missing(found) == ["linux", "doctor"]
+    item = one(tmp_path, *(case(name) for name in PASSED if not name.startswith("detect")))
+    assert missing(item) == ["linux", "doctor"]
     # A case that the suite has no more is no longer held against it.
-    found = one(tmp_path, *(case(name.replace("detect.x", "detect.y")) for name in PASSED))
-    assert missing(found) == ["linux"]
+    item = one(tmp_path, *(case(name.replace("detect.x", "detect.y")) for name in PASSED))
+    assert missing(item) == ["linux"]
 
 
 def test_a_case_that_failed_on_one_version_has_failed(tmp_path: Path) -> None:
     whole(tmp_path)
-    found = one(tmp_path, case("lines.x", Verdict.FAILED), case("lines.x"))
-    assert missing(found) == ["command"]
+    item = one(tmp_path, case("lines.x", CaseVerdict.FAILED), case("lines.x"))
+    assert missing(item) == ["command"]
 
 
 def test_detection_without_a_hint_is_not_whole(tmp_path: Path) -> None:
     toy = Toy()
     toy.descriptor = replace(Toy.descriptor, third_party=None, sign_in_hint="")
-    (found,) = promotion(whole(tmp_path, "toy"), [toy])
-    assert missing(found) == ["doctor"]
-    assert rule(found, "doctor").says == "its descriptor lacks a sign-in hint"
+    (item,) = promotion(whole(tmp_path, "toy"), [toy])
+    assert missing(item) == ["doctor"]
+    assert rule(item, "doctor").says == "its descriptor lacks a sign-in hint"
 
 
 def test_a_stream_that_was_written_by_hand_is_no_recording(tmp_path: Path) -> None:
     folder = whole(tmp_path) / "claude" / "2.1.330"
-    told = (folder / "stream.ok-edit.expected.json").rename(folder / "told.json").read_text()
-    made = {"lines": (folder / "stream.ok-edit.jsonl").read_text().splitlines()}
-    (folder / "made.json").write_text(json.dumps({"ok-edit": made}))
-    (folder / "made.expected.json").write_text(f'{{"ok-edit": {told}}}')
+    line = (folder / "stream.ok-edit.expected.json").rename(folder / "told.json").read_text()
+    rows = {"lines": (folder / "stream.ok-edit.jsonl").read_text().splitlines()}
+    (folder / "made.json").write_text(json.dumps({"ok-edit": rows}))
+    (folder / "made.expected.json").write_text(f'{{"ok-edit": {line}}}')
     assert missing(one(tmp_path)) == ["parser", "replay"]
     (folder / "NOTE.txt").write_text("Not recorded.\n")
     assert rule(one(tmp_path), "command").says.endswith("that were written by hand")
@@ -166,23 +173,23 @@ def test_a_stream_that_was_written_by_hand_is_no_recording(tmp_path: Path) -> No
 def test_a_dimension_that_failed_live_takes_its_stage(tmp_path: Path, dimension: str) -> None:
     broken = {"later": proof(dimension, passed=False)}
     keep(whole(tmp_path), record("2.1.400", broken, hydra="0.2.0", contract=PASSED))
-    found = one(tmp_path)
-    wanted = {"edit": ["launch"], "stream": ["replay"], "limits": ["timeouts"]}
-    held = ["linux", *wanted.get(dimension, []), "clients"]
-    assert sorted(missing(found)) == sorted(held)
-    assert rule(found, "clients").says == "later failed in 2.1.400"
-    assert found.stage == {"edit": 3, "stream": 4}.get(dimension, 5)
+    item = one(tmp_path)
+    rows = {"edit": ["launch"], "stream": ["replay"], "limits": ["timeouts"]}
+    names = ["linux", *rows.get(dimension, []), "clients"]
+    assert sorted(missing(item)) == sorted(names)
+    assert rule(item, "clients").says == "later failed in 2.1.400"
+    assert item.stage == {"edit": 3, "stream": 4}.get(dimension, 5)
 
 
 def test_no_stage_is_skipped(tmp_path: Path) -> None:
     (whole(tmp_path) / "claude" / "note.md").write_text("## Shape\n\nA program.\n")
-    found = one(tmp_path)
-    assert [it.met for it in found.stages] == [False, *[True] * 5]
-    assert found.stage == 0
+    item = one(tmp_path)
+    assert [stage.met for stage in item.stages] == [False, *[True] * 5]
+    assert item.stage == 0
 
 
 @pytest.mark.parametrize(
-    ("releases", "met", "said"),
+    ("releases", "met", "line"),
     [
         (["0.1.0", "0.1.9"], False, "in one release only (2.1.330 with Hydra 0.1)"),
         (["0.1.0", "0.3.0"], False, "in releases that do not follow each other"),
@@ -193,12 +200,12 @@ def test_no_stage_is_skipped(tmp_path: Path) -> None:
     ],
 )
 def test_two_releases_that_follow_each_other(
-    tmp_path: Path, releases: list[str], met: bool, said: str
+    tmp_path: Path, releases: list[str], met: bool, line: str
 ) -> None:
     for hydra in releases:
         keep(tmp_path, record(hydra=hydra))
-    told = rule(one(tmp_path), "linux")
-    assert (told.met, said in told.says) == (met, True)
+    requirement = rule(one(tmp_path), "linux")
+    assert (requirement.met, line in requirement.says) == (met, True)
 
 
 def test_a_release_passes_with_the_newest_cli_it_was_tried_with(tmp_path: Path) -> None:
@@ -206,8 +213,8 @@ def test_a_release_passes_with_the_newest_cli_it_was_tried_with(tmp_path: Path) 
     keep(tmp_path, record(), record("2.1.197", broken, hydra="0.2.0"), record(hydra="0.2.0"))
     assert rule(one(tmp_path), "linux").met
     keep(tmp_path, record("2.1.400", {}, hydra="0.2.0", contract={"lines.x": False}))
-    told = rule(one(tmp_path), "linux")
-    assert (told.met, told.says) == (
+    requirement = rule(one(tmp_path), "linux")
+    assert (requirement.met, requirement.says) == (
         False,
         "something failed in 2.1.400 with Hydra 0.2 on Linux",
     )
@@ -220,12 +227,12 @@ def test_a_record_of_nothing_is_no_pass(tmp_path: Path) -> None:
 
 def test_what_is_recorded_without_a_race_counts_for_its_platform(tmp_path: Path) -> None:
     answers = recorded.Recording(recorded.root() / "claude" / "2.1.330").probes()
-    tried = [case("descriptor.names"), case("lines.x"), case("limits.idle", Verdict.SKIPPED)]
+    tried = [case("descriptor.names"), case("lines.x"), case("limits.idle", CaseVerdict.SKIPPED)]
     recording.record(tmp_path, [], tried, {"claude": answers}, adapters=[CLAUDE])
-    (kept,) = records.read_all(tmp_path, "claude")
-    assert kept.contract == {"descriptor.names": True, "lines.x": True}
+    (entry,) = records.read_all(tmp_path, "claude")
+    assert entry.contract == {"descriptor.names": True, "lines.x": True}
     assert "one release only (2.1.330 with Hydra" in rule(one(tmp_path), "linux").says
-    keep(tmp_path, live := replace(kept, situations=LIVE))
+    keep(tmp_path, live := replace(entry, situations=LIVE))
     recording.record(tmp_path, [], tried[:1], {"claude": answers}, adapters=[CLAUDE])
     assert records.read_all(tmp_path, "claude") == [live]
 
@@ -240,7 +247,7 @@ def test_a_cli_that_cannot_be_raced_leaves_no_record_of_a_pass(tmp_path: Path) -
 
 
 def test_cycles() -> None:
-    assert [cycle(it) for it in ("0.1.0", "0.12.3rc1", "1")] == [(0, 1), (0, 12), (1, 0)]
+    assert [cycle(name) for name in ("0.1.0", "0.12.3rc1", "1")] == [(0, 1), (0, 12), (1, 0)]
     assert follows((0, 2), (0, 1))
     assert follows((2, 0), (1, 7))
     assert not follows((0, 1), (0, 1))
@@ -251,8 +258,8 @@ def test_cycles() -> None:
 def test_open_issues_by_their_priority(tmp_path: Path, priority: str, met: bool) -> None:
     path = whole(tmp_path) / "claude" / "issues.toml"
     path.write_text(f'[[open]]\npriority = "{priority}"\ntitle = "It hangs"\n')
-    told = rule(one(tmp_path), "issues")
-    assert (told.met, "It hangs" in told.says) == (met, not met)
+    requirement = rule(one(tmp_path), "issues")
+    assert (requirement.met, "It hangs" in requirement.says) == (met, not met)
 
 
 def test_a_third_party_is_never_ready_and_an_experimental_one_may_be(tmp_path: Path) -> None:
@@ -265,25 +272,25 @@ def test_a_third_party_is_never_ready_and_an_experimental_one_may_be(tmp_path: P
 
 
 def test_today_says_that_tier_1_is_the_owner_s_decision_and_windows_has_no_record() -> None:
-    found = {it.agent: it for it in promotion(recorded.root(), registry.everyone())}
-    assert set(found) == set(registry.OWN)
+    promotions = {item.agent: item for item in promotion(recorded.root(), registry.everyone())}
+    assert set(promotions) == set(registry.OWN)
     for agent in ("claude", "codex"):
-        told = found[agent]
-        assert (told.tier, told.ready) == (Tier.TIER1, False)
-        assert told.says.startswith("tier 1 by the owner's decision, not by these rules")
-        assert rule(told, "windows").says == "no record of a run on Windows"
-        assert rule(told, "research").met
-        assert rule(told, "issues").met
-    cursor = found["cursor-agent"]
+        item = promotions[agent]
+        assert (item.tier, item.ready) == (Tier.TIER1, False)
+        assert item.says.startswith("tier 1 by the owner's decision, not by these rules")
+        assert rule(item, "windows").says == "no record of a run on Windows"
+        assert rule(item, "research").met
+        assert rule(item, "issues").met
+    cursor = promotions["cursor-agent"]
     assert not rule(cursor, "parser").met
     assert not rule(cursor, "issues").met
     assert cursor.says.startswith("stays experimental")
 
 
-RUNS = [one for one in registry.everyone() if not one.descriptor.unrunnable]
+RUNS = [adapter for adapter in registry.everyone() if not adapter.descriptor.unrunnable]
 
 
-@pytest.mark.parametrize("adapter", RUNS, ids=lambda it: it.key())
+@pytest.mark.parametrize("adapter", RUNS, ids=lambda row: row.key())
 def test_every_agent_keeps_a_note_and_a_list_of_issues(adapter: object) -> None:
     key = adapter.key()  # type: ignore[attr-defined]
     assert notes.noted(recorded.root(), key)
@@ -291,26 +298,26 @@ def test_every_agent_keeps_a_note_and_a_list_of_issues(adapter: object) -> None:
 
 
 def test_the_suite_has_cases_of_every_group_that_a_rule_asks_for() -> None:
-    there = {name.partition(".")[0] for name in suite.names(suite.built_in()[0])}
-    assert set(GROUPS) <= there
+    names = {name.partition(".")[0] for name in suite.names(suite.built_in()[0])}
+    assert set(GROUPS) <= names
 
 
 @pytest.mark.parametrize("width", [60, 100])
 def test_the_text_keeps_to_the_width_and_gives_the_command(tmp_path: Path, width: int) -> None:
-    told = promotion_text(promotion(tmp_path, [CLAUDE]), width=width)
-    assert max(map(text.width, told.split("\n"))) <= width
-    assert "-> hydra conformance claude --live --record" in told
-    assert "stages of maturity: 0 of 6 reached" in told
+    line = promotion_text(promotion(tmp_path, [CLAUDE]), width=width)
+    assert max(map(text.width, line.split("\n"))) <= width
+    assert "-> hydra conformance claude --live --record" in line
+    assert "stages of maturity: 0 of 6 reached" in line
 
 
 def test_the_document_and_the_page_say_the_same(tmp_path: Path) -> None:
     (whole(tmp_path) / "claude" / "note.md").unlink()
-    found = promotion(tmp_path, [CLAUDE])
-    told = json.loads(json.dumps(promotion_document(found)))
-    (agent,) = told["agents"]
-    assert (told["kind"], agent["ready"], agent["stage"]) == ("promotion", False, 0)
-    assert [it["met"] for it in agent["stages"]] == [False, *[True] * 5]
-    page = promotion_markdown(found)
+    promotions = promotion(tmp_path, [CLAUDE])
+    document = json.loads(json.dumps(promotion_document(promotions)))
+    (agent,) = document["agents"]
+    assert (document["kind"], agent["ready"], agent["stage"]) == ("promotion", False, 0)
+    assert [row["met"] for row in agent["stages"]] == [False, *[True] * 5]
+    page = promotion_markdown(promotions)
     assert "**missing**" in page
     assert page.count("| met |") == 10
     assert "`$EDITOR fixtures/adapters/claude/note.md`" in page

@@ -15,7 +15,7 @@ import pytest
 from tests.support.command import completed
 from tests.support.thirdparties import EXAMPLE, broken
 
-PLUGIN = "hydra.app.pytest_plugin"
+PLUGIN = "hydra.conformance.pytest_plugin"
 
 
 def run(
@@ -26,9 +26,9 @@ def run(
     environ["PYTHONPATH"] = os.pathsep.join(map(str, path))
     environ["PYTHONDONTWRITEBYTECODE"] = "1"
     # By its module and not as installed: an entry point is there only after an installation.
-    words = ("-p", "no:hydra-conformance", "-p", PLUGIN, "-p", "no:cacheprovider", "-W", "error")
+    terms = ("-p", "no:hydra-conformance", "-p", PLUGIN, "-p", "no:cacheprovider", "-W", "error")
     return completed(
-        [sys.executable, "-m", "pytest", "--rootdir", str(folder), *words, *args],
+        [sys.executable, "-m", "pytest", "--rootdir", str(folder), *terms, *args],
         cwd=folder,
         env=environ,
         timeout=120,
@@ -42,6 +42,7 @@ def test_it_is_what_the_package_names_as_its_plugin() -> None:
     assert hasattr(import_module(PLUGIN), "pytest_addoption")
 
 
+@pytest.mark.slow
 def test_one_item_a_case_with_reasons_for_what_is_skipped(scratch: Path) -> None:
     done = run(scratch, "--hydra-adapter", "toy_adapter:ADAPTER", "-rs", "-v", "-k", "not limits")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -49,12 +50,13 @@ def test_one_item_a_case_with_reasons_for_what_is_skipped(scratch: Path) -> None
     assert re.search(r"collected (\d+) items / 4 deselected / \d+ selected", done.stdout)
     nothing = scratch / "nothing" / "toy"
     nothing.mkdir(parents=True)
-    words = ("--hydra-adapter", "toy_adapter:ADAPTER", f"--hydra-fixtures={nothing.parent}")
-    done = run(scratch, *words, "-rs", "-k", "streams")
+    terms = ("--hydra-adapter", "toy_adapter:ADAPTER", f"--hydra-fixtures={nothing.parent}")
+    done = run(scratch, *terms, "-rs", "-k", "streams")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no recordings" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_difference_is_the_text_of_the_failure_and_k_chooses(scratch: Path) -> None:
     broken(
         scratch,
@@ -63,14 +65,14 @@ def test_a_difference_is_the_text_of_the_failure_and_k_chooses(scratch: Path) ->
         methods="    def build_command(self, request, found):\n        return 1 // 0",
     )
     fixtures = (f"--hydra-fixtures={EXAMPLE / 'toy_adapter' / 'fixtures'}",)
-    words = (
+    terms = (
         "--hydra-adapter",
         "bad:ADAPTER",
         *fixtures,
         "-k",
         "each_permission or detect.recorded",
     )
-    done = run(scratch, *words)
+    done = run(scratch, *terms)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 failed, 1 passed" in done.stdout
     assert "1.0.0: it raises ZeroDivisionError" in done.stdout
@@ -92,13 +94,13 @@ def test_what_an_adapter_raises_moves_no_cursor(scratch: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "text"),
     [("nowhere:ADAPTER", "there is no module nowhere"), ("toy_adapter", "names no adapter")],
 )
-def test_what_is_no_adapter_is_an_error_of_usage(scratch: Path, spec: str, said: str) -> None:
+def test_what_is_no_adapter_is_an_error_of_usage(scratch: Path, spec: str, text: str) -> None:
     done = run(scratch, "--hydra-adapter", spec)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert said in done.stderr
+    assert text in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
 
 
@@ -107,7 +109,7 @@ def test_without_the_option_it_is_not_there(scratch: Path) -> None:
     (scratch / "test_mine.py").write_text(
         "import sys\n\ndef test_mine():\n"
         "    own = {name for name in sys.modules if name.startswith('hydra')}\n"
-        f"    assert own == {{'hydra', 'hydra.app', '{PLUGIN}'}}\n"
+        f"    assert own == {{'hydra', 'hydra.conformance', '{PLUGIN}'}}\n"
     )
     done = run(scratch)
     assert done.returncode == 0, done.stdout

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from hydra.app.verdicts import of_result
 from hydra.config import Config
+from hydra.race.verdict import of_result
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -38,8 +38,8 @@ def writes(text: str) -> list[fakes.Step]:
 
 def of(lane: object, name: str) -> dict[str, object]:
     assert isinstance(lane, dict)
-    found: dict[str, object] = next(one for one in lane["checks"] if one["check"] == name)
-    return found
+    document: dict[str, object] = next(row for row in lane["checks"] if row["check"] == name)
+    return document
 
 
 def slow_check(hydra: Hydra, mark: str) -> str:
@@ -57,6 +57,7 @@ def grounds(hydra: Hydra) -> list[str]:
     return sorted(path.name for path in hydra.state.glob("g/*/_*"))
 
 
+@pytest.mark.slow
 def test_one_right_and_one_that_breaks_a_test(hydra: Hydra) -> None:
     hydra.agent("claude", writes(RIGHT))
     hydra.agent("codex", writes(WRONG))
@@ -65,7 +66,7 @@ def test_one_right_and_one_that_breaks_a_test(hydra: Hydra) -> None:
     folder = Path(hydra.run("runs", "path").stdout.strip())
     document = json.loads((folder / "result.json").read_text())
     claude, codex = document["lanes"]
-    assert [one["says"] for one in document["baseline"]] == ["1 passed, 1 failed", "passed"]
+    assert [row["says"] for row in document["baseline"]] == ["1 passed, 1 failed", "passed"]
     assert (claude["usable"], codex["usable"]) == (True, False)
     assert of(claude, "unittest")["says"] == "2 passed"
     broken = of(codex, "unittest")
@@ -91,6 +92,7 @@ def test_one_right_and_one_that_breaks_a_test(hydra: Hydra) -> None:
     assert kinds.index("agent_started") < kinds.index("check_started")
 
 
+@pytest.mark.slow
 def test_no_lane_is_usable_where_each_breaks_something(hydra: Hydra) -> None:
     hydra.agent("claude", writes(WRONG))
     race = hydra.race("-a", "claude", "--check", UNITTEST)
@@ -99,6 +101,7 @@ def test_no_lane_is_usable_where_each_breaks_something(hydra: Hydra) -> None:
     assert race.lane("claude")["patch"]["files"] == 1
 
 
+@pytest.mark.slow
 def test_a_check_that_is_not_required_holds_nothing_back(hydra: Hydra) -> None:
     (hydra.home / "hydra.toml").write_text('[checks.lint]\ncommand = "exit 1"\nrequired = false\n')
     hydra.agent("claude", writes(RIGHT))
@@ -108,6 +111,7 @@ def test_a_check_that_is_not_required_holds_nothing_back(hydra: Hydra) -> None:
     assert of(race.lane("claude"), "lint")["status"] == "failed"
 
 
+@pytest.mark.slow
 def test_where_nothing_was_changed_nothing_is_checked(hydra: Hydra) -> None:
     hydra.agent("claude", [DONE])
     race = hydra.race("-a", "claude", "--check", "true")
@@ -115,10 +119,11 @@ def test_where_nothing_was_changed_nothing_is_checked(hydra: Hydra) -> None:
     assert race.lane("claude")["status"] == "no_changes"
 
 
+@pytest.mark.slow
 def test_set_up_and_copies_are_there_and_what_the_agent_left_is_not(hydra: Hydra) -> None:
     (hydra.repo / ".env").write_text("KEY=1\n")
-    left = fakes.edit("ignored.log", "left\n")
-    hydra.agent("claude", [left, *writes(RIGHT)])
+    document = fakes.edit("ignored.log", "left\n")
+    hydra.agent("claude", [document, *writes(RIGHT)])
     command = "a=test -f .env && test -f made.log && test ! -e ignored.log"
     race = hydra.race(
         *("-a", "claude", "--check", command, "--copy", ".env", "--setup", "touch made.log")
@@ -127,10 +132,11 @@ def test_set_up_and_copies_are_there_and_what_the_agent_left_is_not(hydra: Hydra
     lane = hydra.extra | {"HYDRA_CHECKS_TREE": "lane"}
     hydra.extra = lane
     race = hydra.race("-a", "claude", "--check", "a=test -f ignored.log", "--keep", "none")
-    found = of(race.lane("claude"), "a")
-    assert (found["status"], found["tree"]) == ("passed", "lane")
+    data = of(race.lane("claude"), "a")
+    assert (data["status"], data["tree"]) == ("passed", "lane")
 
 
+@pytest.mark.slow
 def test_a_check_has_no_agent_s_key(hydra: Hydra) -> None:
     hydra.extra |= {"DATABASE_URL": "postgres://here", "OTHER": "x"}
     (hydra.home / "hydra.toml").write_text('[checks]\nenvironment = ["DATABASE_URL"]\n')
@@ -143,6 +149,7 @@ def test_a_check_has_no_agent_s_key(hydra: Hydra) -> None:
     assert not names & {"OTHER", "ANTHROPIC_API_KEY", "CODEX_API_KEY"}
 
 
+@pytest.mark.slow
 def test_a_repository_s_checks_run_only_where_something_confines_them(hydra: Hydra) -> None:
     mark = hydra.scratch / "ran"
     text = f'[race]\ncheck = ["touch {mark}; true"]\n'
@@ -157,7 +164,7 @@ def test_a_repository_s_checks_run_only_where_something_confines_them(hydra: Hyd
     hydra.extra["PATH"] = os.pathsep.join([*map(str, hydra.path), str(tools)])
     race = hydra.race("-a", "claude")
     assert race.lane("claude")["checks"] == []
-    assert any("checks are skipped (touch)" in said for said in race.document["warnings"])
+    assert any("checks are skipped (touch)" in document for document in race.document["warnings"])
     assert not mark.exists()
     (hydra.home / "hydra.toml").write_text(text)
     flag = hydra.race("-a", "claude", "--check", f"mine=touch {mark}")
@@ -165,10 +172,12 @@ def test_a_repository_s_checks_run_only_where_something_confines_them(hydra: Hyd
     assert mark.exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_the_checks(hydra: Hydra) -> None:
     hydra.agent("claude", writes(RIGHT))
     done = hydra.run("race", "Do it", "-a", "claude", "--dry-run", "--check", "lint=ruff check .")
     assert "- lint (lint): ruff check ." in done.stdout
+    assert "; whether it starts is tried before any agent" in " ".join(done.stdout.split())
     plan = json.loads(
         hydra.run("race", "Do it", "-a", "claude", "--dry-run", "--json", "--check", "t=a b").stdout
     )
@@ -184,6 +193,7 @@ def test_a_dry_run_shows_the_checks(hydra: Hydra) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_running_checks_and_keeps_patches_and_results(hydra: Hydra) -> None:
     mark = token()
     hydra.agent("claude", writes(RIGHT))
@@ -204,6 +214,7 @@ def test_ctrl_c_ends_running_checks_and_keeps_patches_and_results(hydra: Hydra) 
     assert grounds(hydra) == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_the_verdict_is_made_says_what_is_there(hydra: Hydra) -> None:
     """Git stands still from the end of the lanes on: nothing but the verdict asks it any more."""
     hydra.agent("claude", writes(RIGHT))
@@ -226,6 +237,7 @@ def test_ctrl_c_while_the_verdict_is_made_says_what_is_there(hydra: Hydra) -> No
     assert "hydra merge claude" in stdout
 
 
+@pytest.mark.slow
 def test_as_many_lanes_are_checked_at_once_as_are_asked_for(hydra: Hydra) -> None:
     mark = token()
     hydra.agent("claude", writes(RIGHT))
@@ -240,6 +252,7 @@ def test_as_many_lanes_are_checked_at_once_as_are_asked_for(hydra: Hydra) -> Non
     drop(race)
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_ends_at_once_and_the_outcome_stands(hydra: Hydra) -> None:
     mark = token()
     hydra.agent("claude", writes(RIGHT))
@@ -322,9 +335,9 @@ def test_checks_that_could_not_be_run_are_not_taken_for_none(hydra: Hydra) -> No
 
     assert judged()["exit_code"] == 0  # none was asked for
     why = "its checks cannot be run: no space left on device"
-    found = judged(held_back=[why])
-    (mine,) = found["lanes"]
-    assert (found["exit_code"], mine["state"], mine["mergeable"]) == (1, "held_back", False)
+    document = judged(held_back=[why])
+    (mine,) = document["lanes"]
+    assert (document["exit_code"], mine["state"], mine["mergeable"]) == (1, "held_back", False)
     assert mine["reason"] == f"{why}; its patch is kept"
 
 
@@ -367,23 +380,23 @@ def test_checks_again_others_and_for_a_landing(hydra: Hydra) -> None:
     assert document["baseline_recorded"] is True
     assert document["folder"] == str(folder / "checks" / "2")
     assert {path: path.read_bytes() for path in first} == first
-    one = hydra.run("check", "claude", "--check", "true", "--check", "b=exit 1")
-    assert one.returncode == 1
-    assert "b exited with 1; it fails on the base as well" in one.stdout
+    process = hydra.run("check", "claude", "--check", "true", "--check", "b=exit 1")
+    assert process.returncode == 1
+    assert "b exited with 1; it fails on the base as well" in process.stdout
     assert hydra.run("check", "claude").returncode == 0
     assert hydra.run("check", "nobody").returncode == 2
     code = (
         "import sys\n"
-        "from hydra.app import runs\n"
-        "from hydra.app.check import check_commit\n"
-        "record = runs.find(runs.here(), '')\n"
+        "from hydra.race.recovery import runs\n"
+        "from hydra.commands.check import check_commit\n"
+        "record = runs.find(runs.repository_runs(), '')\n"
         "for lane in ('claude', 'codex'):\n"
         "    done = check_commit(record, runs.commit_of(record, lane))\n"
         "    print(done['ok'], done['why'], len(done['checks']), len(done['baseline']))\n"
         "tree = check_commit(record, runs.commit_of(record, 'claude') + '^{tree}')\n"
         "print(tree['ok'])\n"
     )
-    told = subprocess.run(
+    lines = subprocess.run(
         [sys.executable, "-c", code],
         cwd=hydra.repo,
         env=hydra.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
@@ -391,12 +404,13 @@ def test_checks_again_others_and_for_a_landing(hydra: Hydra) -> None:
         text=True,
         check=True,
     ).stdout.splitlines()
-    assert told[0] == "True  1 1"
-    assert told[1].startswith("False unittest: 1 test passed on the base")
-    assert told[2] == "True"
+    assert lines[0] == "True  1 1"
+    assert lines[1].startswith("False unittest: 1 test passed on the base")
+    assert lines[2] == "True"
     assert grounds(hydra) == []
 
 
+@pytest.mark.slow
 def test_without_checks_there_is_nothing_to_run_again(hydra: Hydra) -> None:
     hydra.agent("claude", writes(RIGHT))
     hydra.race("-a", "claude", "--no-check")
@@ -408,8 +422,10 @@ def test_without_checks_there_is_nothing_to_run_again(hydra: Hydra) -> None:
 
 def test_a_race_without_checks_loads_nothing_of_them() -> None:
     code = (
-        "import sys, hydra.app.race\n"
+        "import sys, hydra.commands.race\n"
         "print([name for name in sys.modules if name.startswith('hydra.checks')])"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == "[]"

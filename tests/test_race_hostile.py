@@ -62,21 +62,24 @@ def test_a_flood_costs_no_memory_and_little_disk(hydra: Hydra, to: str, line: in
     assert (lane["status"], lane["patch"]["files"]) == ("completed", 1)
     (folder,) = hydra.state.glob("*/runs/*")
     assert (folder / "events.jsonl").stat().st_size < 200 * MB
-    kept = [path for path in (folder / "lanes" / "claude").iterdir() if path.is_file()]
-    assert sum(path.stat().st_size for path in kept) < 280 * MB
+    paths = [path for path in (folder / "lanes" / "claude").iterdir() if path.is_file()]
+    assert sum(path.stat().st_size for path in paths) < 280 * MB
 
 
+@pytest.mark.slow
 def test_every_set_up_command_runs(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.shell("cp", "two", "three"), DONE])
     race = hydra.race("-a", "claude", "--setup", "echo 1 > one", "--setup", "cp one two")
     assert race.lane("claude")["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_noise_that_parses_badly_does_not_hide_how_it_ended(hydra: Hydra) -> None:
     hydra.agent("claude", [EDIT, *[fakes.emit("a warning\n") for _ in range(40)], DONE])
     assert hydra.race("-a", "claude").lane("claude")["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_an_agent_cannot_write_into_its_prompt(hydra: Hydra) -> None:
     # Its tool's parent is the agent itself, whose descriptor 0 is the prompt.
     code = (
@@ -90,6 +93,7 @@ def test_an_agent_cannot_write_into_its_prompt(hydra: Hydra) -> None:
     assert "x" * 100 not in prompt.read_text()
 
 
+@pytest.mark.slow
 def test_a_secret_among_the_arguments_or_in_the_task_is_not_passed_on(hydra: Hydra) -> None:
     settings = f'[agents.claude]\nargs = ["--append-system-prompt", "{SECRET}"]\n'
     (hydra.home / "hydra.toml").write_text(settings)
@@ -99,10 +103,11 @@ def test_a_secret_among_the_arguments_or_in_the_task_is_not_passed_on(hydra: Hyd
     assert SECRET not in json.dumps(lane)
     assert all(SECRET not in json.dumps(event) for event in hydra.events())
     patches = hydra.run("runs", "path").stdout.strip() + "/patches.git"
-    told = subprocess.run(["git", "log", "claude"], cwd=patches, capture_output=True, check=True)
-    assert b"use [redacted]" in told.stdout
+    process = subprocess.run(["git", "log", "claude"], cwd=patches, capture_output=True, check=True)
+    assert b"use [redacted]" in process.stdout
 
 
+@pytest.mark.slow
 def test_one_lane_that_goes_wrong_in_each_phase_and_a_neighbour_that_does_not(
     hydra: Hydra,
 ) -> None:
@@ -119,6 +124,7 @@ def test_one_lane_that_goes_wrong_in_each_phase_and_a_neighbour_that_does_not(
     assert race.lane("codex")["error"]["reason"] == "setup"
 
 
+@pytest.mark.slow
 def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
     # Two lanes: one has ended when the signal comes, the other hangs.
     gate = fakes.Barrier(hydra.scratch, "waiting")
@@ -150,6 +156,7 @@ def test_a_terminal_that_hangs_up_twice_takes_the_patches_all_the_same(hydra: Hy
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_reader_that_never_reads_holds_up_no_lane_and_ctrl_c_ends_it(
     hydra: Hydra, stream: str
@@ -182,6 +189,7 @@ def test_a_reader_that_never_reads_holds_up_no_lane_and_ctrl_c_ends_it(
         race.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [1, 12])
 def test_a_reader_that_leaves_costs_no_record(hydra: Hydra, lines: int) -> None:
     hydra.agent("claude", [EDIT, fakes.say("one"), fakes.say("two"), DONE])
@@ -190,6 +198,7 @@ def test_a_reader_that_leaves_costs_no_record(hydra: Hydra, lines: int) -> None:
     assert [lane["lane"] for lane in result_of(hydra)["lanes"]] == ["claude"]
 
 
+@pytest.mark.slow
 @as_root
 @pytest.mark.parametrize("size", ["300k", "2m"])
 def test_a_full_disk_is_said_and_no_outcome_is_lost(hydra: Hydra, size: str) -> None:
@@ -206,10 +215,11 @@ def test_a_full_disk_is_said_and_no_outcome_is_lost(hydra: Hydra, size: str) -> 
     assert "Traceback" not in done.stderr
     document = json.loads(done.stdout)
     (lane,) = document["lanes"]
-    said = [*document["warnings"], *lane["warnings"], str(lane["patch"])]
-    assert any("is the disk full?" in text or "No space left" in text for text in said)
+    documents = [*document["warnings"], *lane["warnings"], str(lane["patch"])]
+    assert any("is the disk full?" in text or "No space left" in text for text in documents)
 
 
+@pytest.mark.slow
 def test_sixteen_lanes_at_once(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "together")
     hydra.agent("claude", [EDIT, *gate.stop(), DONE])

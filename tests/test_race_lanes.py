@@ -22,6 +22,7 @@ def add(name: str, text: str = "new\n") -> list[fakes.Step]:
     return [fakes.edit(name, text), DONE]
 
 
+@pytest.mark.slow
 def test_two_lanes_two_patches_and_the_repository_as_before(hydra: Hydra) -> None:
     (hydra.repo / "notes.txt").write_text("mine, not committed\n")
     hydra.agent("claude", add("a.txt"))
@@ -41,6 +42,7 @@ def test_two_lanes_two_patches_and_the_repository_as_before(hydra: Hydra) -> Non
     assert [line.split("\t")[1] for line in added] == [f"refs/hydra/{race.document['run']}/base"]
 
 
+@pytest.mark.slow
 def test_the_patch_names_agent_and_run_in_its_trailers(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     race = hydra.race("-a", "claude:opus")
@@ -52,6 +54,7 @@ def test_the_patch_names_agent_and_run_in_its_trailers(hydra: Hydra) -> None:
     assert f"Hydra-Run: {race.document['run']}" in message
 
 
+@pytest.mark.slow
 def test_a_plan_that_an_agent_ends_on_is_kept_whole(hydra: Hydra) -> None:
     whole = "# Plan\n\n" + "".join(f"{n}. step number {n} of it\n" for n in range(300))
     hydra.agent("claude", [fakes.say("I have looked."), fakes.finish(whole)])
@@ -67,6 +70,7 @@ def test_a_plan_that_an_agent_ends_on_is_kept_whole(hydra: Hydra) -> None:
     assert other.document["lanes"][0]["plan"] is None
 
 
+@pytest.mark.slow
 def test_the_prompt_goes_by_stdin_and_never_by_argv(hydra: Hydra) -> None:
     calls = fakes.Calls(hydra.scratch)
     hydra.agent("claude", add("a.txt"), record=calls.path)
@@ -84,6 +88,7 @@ def _list(value: object) -> list[Any]:
     return value
 
 
+@pytest.mark.slow
 def test_an_agent_gets_its_own_key_and_not_its_rivals(hydra: Hydra) -> None:
     hydra.extra |= {"SSH_AUTH_SOCK": "/run/x", "GITHUB_TOKEN": "made-up-github", "GIT_DIR": "/x"}
     calls = fakes.Calls(hydra.scratch)
@@ -98,6 +103,7 @@ def test_an_agent_gets_its_own_key_and_not_its_rivals(hydra: Hydra) -> None:
     calls.close()
 
 
+@pytest.mark.slow
 def test_a_secret_in_the_output_is_redacted_everywhere_in_the_record(hydra: Hydra) -> None:
     secret = "made-up-anthropic-key"
     hydra.agent(
@@ -121,6 +127,7 @@ def test_an_agent_that_changes_nothing_is_no_error_and_not_usable(hydra: Hydra) 
     assert (lane["status"], lane["error"]) == ("no_changes", None)
 
 
+@pytest.mark.slow
 def test_a_failed_agent_keeps_its_patch_and_its_worktree(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("a.txt", "half\n"), fakes.fail("error")])
     race = hydra.race("-a", "claude")
@@ -131,6 +138,7 @@ def test_a_failed_agent_keeps_its_patch_and_its_worktree(hydra: Hydra) -> None:
     assert Path(_worktree(hydra), "a.txt").read_text() == "half\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", False), ("none", False)])
 def test_keep_says_whose_worktrees_stay(hydra: Hydra, keep: str, stays: bool) -> None:
     hydra.agent("claude", add("a.txt"))
@@ -143,6 +151,7 @@ def _worktree(hydra: Hydra) -> str:
     return next(str(e["data"]["worktree"]) for e in events if e["kind"] == "lane_opened")
 
 
+@pytest.mark.slow
 def test_copies_come_along_and_stay_out_of_the_patch(hydra: Hydra) -> None:
     (hydra.repo / ".env").write_text("TOKEN=1\n")
     hydra.agent("claude", [fakes.shell("sh", "-c", "cat .env > seen.txt"), DONE])
@@ -161,6 +170,7 @@ def test_a_copy_that_is_not_there_is_refused_before_anything_starts(hydra: Hydra
     assert hydra.run("runs").stdout == ""
 
 
+@pytest.mark.slow
 def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.shell("cp", "made-by-setup", "seen"), DONE])
     race = hydra.race("-a", "claude", "--setup", "echo ready > made-by-setup")
@@ -173,6 +183,7 @@ def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> N
     assert "no luck" in lane["error"]["stderr"]
 
 
+@pytest.mark.slow
 def test_include_dirty_takes_uncommitted_work_along_and_does_not_touch_it(hydra: Hydra) -> None:
     (hydra.repo / "README.md").write_text("# Shop, dirty\n")
     (hydra.repo / "fresh.txt").write_text("untracked\n")
@@ -187,25 +198,28 @@ def test_include_dirty_takes_uncommitted_work_along_and_does_not_touch_it(hydra:
     assert (hydra.repo / ".git" / "index").read_bytes() == index
 
 
+@pytest.mark.slow
 def test_the_lines_that_land_a_race_from_uncommitted_work_do_land_it(hydra: Hydra) -> None:
     (hydra.repo / "README.md").write_text("# Shop, dirty\n")
     hydra.agent("claude", add("a.txt"))
     assert "--no-commit" not in hydra.run("race", "Do it", "-a", "claude").stdout
     shown = hydra.run("race", "Do it", "-a", "claude", "--include-dirty").stdout
     [line] = [line for line in shown.splitlines() if line.startswith("hydra merge")]
-    _, *words = line.partition("  ")[0].split()
-    assert hydra.run(*words, "--dry-run").returncode == 0
-    assert hydra.run(*words).returncode == 0
+    _, *terms = line.partition("  ")[0].split()
+    assert hydra.run(*terms, "--dry-run").returncode == 0
+    assert hydra.run(*terms).returncode == 0
 
 
+@pytest.mark.slow
 def test_without_include_dirty_the_count_of_what_stays_out_is_said(hydra: Hydra) -> None:
     (hydra.repo / "README.md").write_text("# Shop, dirty\n")
     hydra.agent("claude", add("a.txt"))
     race = hydra.race("-a", "claude")
-    said = "not committed, so left out: 1 changed file ("
-    assert any(said in warning for warning in race.document["warnings"])
+    text = "not committed, so left out: 1 changed file ("
+    assert any(text in warning for warning in race.document["warnings"])
 
 
+@pytest.mark.slow
 def test_repeated_json_failures_change_the_lane_to_plain_text(hydra: Hydra) -> None:
     noise = [fakes.emit(f"log line {number}\n") for number in range(30)]
     hydra.agent("claude", [*noise, *add("a.txt")])
@@ -214,25 +228,28 @@ def test_repeated_json_failures_change_the_lane_to_plain_text(hydra: Hydra) -> N
     assert kinds.count("parse_fallback") == 1
 
 
+@pytest.mark.slow
 def test_what_the_cli_really_applied_is_read_back(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"), applies="plan")
     race = hydra.race("-a", "claude")
     assert any("but the CLI applied plan" in w for w in race.lane("claude")["warnings"])
 
 
+@pytest.mark.slow
 def test_events_point_at_their_raw_bytes(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.say("a sentence to be found"), *add("a.txt")])
     folder = Path(hydra.race("-a", "claude").document["folder"])
-    said = next(
+    document = next(
         e for e in hydra.events() if e["kind"] == "message" and "found" in e["data"]["text"]
     )
-    raw = folder / "lanes" / "claude" / said["raw"]["file"]
-    start = said["raw"]["offset"]
-    piece = raw.read_bytes()[start : start + said["raw"]["length"]]
+    raw = folder / "lanes" / "claude" / document["raw"]["file"]
+    start = document["raw"]["offset"]
+    piece = raw.read_bytes()[start : start + document["raw"]["length"]]
     assert json.loads(piece)["type"] == "assistant"
     assert b"a sentence to be found" in piece
 
 
+@pytest.mark.slow
 def test_events_stream_is_the_record_line_for_line(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     done = hydra.run("race", "Do it", "-a", "claude", "--events")
@@ -240,6 +257,7 @@ def test_events_stream_is_the_record_line_for_line(hydra: Hydra) -> None:
     assert done.stdout == Path(folder, "events.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_a_daemon_is_ended_with_its_agent_and_named(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.daemon(), *add("a.txt")])
     race = hydra.race("-a", "claude")
@@ -247,6 +265,7 @@ def test_a_daemon_is_ended_with_its_agent_and_named(hydra: Hydra) -> None:
     assert any("left running and ended" in w for w in race.lane("claude")["warnings"])
 
 
+@pytest.mark.slow
 def test_the_record_is_private(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     folder = Path(hydra.race("-a", "claude").document["folder"])
@@ -254,6 +273,7 @@ def test_the_record_is_private(hydra: Hydra) -> None:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
 
 
+@pytest.mark.slow
 def test_cursor_agent_is_refused_without_the_flag_and_warned_of_with_it(hydra: Hydra) -> None:
     hydra.agent("cursor-agent", add("a.txt"))
     refused = hydra.run("race", "Do it", "-a", "cursor-agent")
@@ -274,6 +294,7 @@ def test_no_file_can_allow_an_experimental_adapter(hydra: Hydra) -> None:
     assert "allow_experimental_adapters" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_experimental_probe_that_fails_is_a_warning_and_the_race_goes_on(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     broken = hydra.scratch / "agents" / "bin" / "cursor-agent"
@@ -286,6 +307,7 @@ def test_an_experimental_probe_that_fails_is_a_warning_and_the_race_goes_on(hydr
     assert race.lane("cursor-agent")["error"]
 
 
+@pytest.mark.slow
 def test_generic_names_are_taken_only_when_they_prove_what_they_are(hydra: Hydra) -> None:
     bin_folder = hydra.scratch / "agents" / "bin"
     hydra.agent("claude", add("a.txt"))
@@ -296,6 +318,7 @@ def test_generic_names_are_taken_only_when_they_prove_what_they_are(hydra: Hydra
     assert race.lane("cursor-agent")["error"]["kind"] == "BinaryMissing"
 
 
+@pytest.mark.slow
 def test_four_lanes_of_one_agent_wait_for_their_places(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     race = hydra.race("-a", "4xclaude", "--max-parallel", "2")
@@ -306,6 +329,7 @@ def test_four_lanes_of_one_agent_wait_for_their_places(hydra: Hydra) -> None:
     assert waiting == ["claude-3", "claude-4"]
 
 
+@pytest.mark.slow
 def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
     calls = fakes.Calls(hydra.scratch)
     hydra.agent("claude", add("a.txt"), record=calls.path)
@@ -319,7 +343,7 @@ def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "text"),
     [
         (("race", "  "), 2, "the task is empty"),
         (("race", "x", "-a", "cluade"), 2, "claude"),
@@ -331,12 +355,12 @@ def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
     ],
 )
 def test_bad_input_is_one_clear_sentence_and_its_exit_code(
-    hydra: Hydra, arguments: tuple[str, ...], code: int, said: str
+    hydra: Hydra, arguments: tuple[str, ...], code: int, text: str
 ) -> None:
     hydra.agent("claude", add("a.txt"))
     done = hydra.run(*arguments)
     assert done.returncode == code, done.stderr
-    assert said in done.stderr
+    assert text in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -356,6 +380,7 @@ def test_a_path_that_is_no_program_is_told_as_that(hydra: Hydra) -> None:
     assert "set agents.claude.path to its program" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/nowhere/claude", "/bin/true"])
 def test_a_path_to_no_claude_is_not_mended_by_installing_one(hydra: Hydra, path: str) -> None:
     hydra.agent("claude", add("a.txt"))
@@ -371,6 +396,7 @@ def test_no_agent_at_all_is_exit_4_with_a_next_step(hydra: Hydra) -> None:
     assert "hydra doctor" in done.stderr
 
 
+@pytest.mark.slow
 def test_runs_rm_says_what_goes_and_leaves_no_ref(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     run = hydra.race("-a", "claude").document["run"]
@@ -384,6 +410,7 @@ def test_runs_rm_says_what_goes_and_leaves_no_ref(hydra: Hydra) -> None:
     assert not any((hydra.state / "g").iterdir())
 
 
+@pytest.mark.slow
 def test_a_plan_race_maps_to_the_clis_own_mode(hydra: Hydra) -> None:
     calls = fakes.Calls(hydra.scratch)
     hydra.agent("claude", [fakes.say("a plan"), DONE], record=calls.path)
@@ -394,6 +421,7 @@ def test_a_plan_race_maps_to_the_clis_own_mode(hydra: Hydra) -> None:
     assert argv[argv.index("--permission-mode") + 1] == "plan"
 
 
+@pytest.mark.slow
 def test_a_repository_may_lower_a_permission_and_not_raise_it(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     (hydra.repo / "hydra.toml").write_text('[race]\npermission = "plan"\n')
@@ -405,6 +433,7 @@ def test_a_repository_may_lower_a_permission_and_not_raise_it(hydra: Hydra) -> N
     assert "path" in done.stderr
 
 
+@pytest.mark.slow
 def test_as_root_the_lane_says_it_is_in_a_sandbox_only_where_it_is(hydra: Hydra) -> None:
     calls = fakes.Calls(hydra.scratch)
     hydra.agent("claude", add("a.txt"), record=calls.path)
@@ -417,6 +446,7 @@ def test_as_root_the_lane_says_it_is_in_a_sandbox_only_where_it_is(hydra: Hydra)
         assert environment.get("IS_SANDBOX") == "1"
 
 
+@pytest.mark.slow
 def test_a_file_too_large_for_a_patch_keeps_its_worktree(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("big.bin", "x" * 3000), *add("a.txt")])
     hydra.extra["HYDRA_PATCH_FILE"] = "2kB"
@@ -425,6 +455,7 @@ def test_a_file_too_large_for_a_patch_keeps_its_worktree(hydra: Hydra) -> None:
     assert Path(_worktree(hydra), "big.bin").stat().st_size == 3000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="nothing is hidden without bwrap")
 def test_a_rivals_settings_are_out_of_sight_wherever_its_variable_puts_them(hydra: Hydra) -> None:
     elsewhere = hydra.scratch / "codex-settings"
@@ -437,6 +468,7 @@ def test_a_rivals_settings_are_out_of_sight_wherever_its_variable_puts_them(hydr
     assert "up" not in hydra.run("diff", "claude", "--", "seen").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="the user's own is written without it")
 def test_folders_that_the_user_names_are_the_lanes_own_copies(hydra: Hydra) -> None:
     own = hydra.home / ".my-agent"
@@ -459,6 +491,7 @@ def test_folders_that_the_user_names_are_the_lanes_own_copies(hydra: Hydra) -> N
     assert not (hydra.home / ".local").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="the user's own is written without it")
 @pytest.mark.parametrize(
     ("folder", "document"),
@@ -502,10 +535,13 @@ def test_a_folder_that_shows_what_no_agent_may_see_is_refused(
     (hydra.home / "hydra.toml").write_text(f'[agents.claude]\nfolders = ["{named}"]\n')
     race = hydra.race("-a", "claude")
     assert race.code == 2
-    said = race.document["error"]["message"]
-    assert f"agents.claude.folders: {named} would show the agent {shown}, which is hidden" in said
+    document = race.document["error"]["message"]
+    assert (
+        f"agents.claude.folders: {named} would show the agent {shown}, which is hidden" in document
+    )
 
 
+@pytest.mark.slow
 def test_a_set_up_does_not_get_the_agents_key(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.shell("sh", "-c", "cp had seen"), DONE])
     race = hydra.race("-a", "claude", "--setup", 'echo "key: [$ANTHROPIC_API_KEY]" > had')
@@ -513,13 +549,14 @@ def test_a_set_up_does_not_get_the_agents_key(hydra: Hydra) -> None:
     assert "+key: []" in hydra.run("diff", "claude", "--", "seen").stdout
 
 
+@pytest.mark.slow
 def test_a_changed_probe_cache_is_asked_anew(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     assert hydra.race("-a", "claude").code == 0
     cache = hydra.scratch / "cache" / "probes.json"
-    held = json.loads(cache.read_text())
-    assert held
-    cache.write_text(json.dumps({key: {"odd": 1} for key in held}))
+    document = json.loads(cache.read_text())
+    assert document
+    cache.write_text(json.dumps({key: {"odd": 1} for key in document}))
     assert hydra.race("-a", "claude").code == 0
 
 

@@ -11,10 +11,10 @@ import pytest
 import trio
 import trio.testing
 
-from hydra.bench import Emit, Handle
 from hydra.errors import Failure
-from hydra.events import Event
-from hydra.model import (
+from hydra.race.context import AttemptControl, Emit
+from hydra.race.scheduler import RaceScheduler
+from hydra.records import (
     BuiltCommand,
     Confinement,
     Lane,
@@ -27,7 +27,7 @@ from hydra.model import (
     Task,
     Tier,
 )
-from hydra.race import Race
+from hydra.records.events import Event
 
 
 def lane(name: str, failure: Failure | None = None) -> LanePlan:
@@ -65,7 +65,9 @@ async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
     began: list[str] = []
     together, most = 0, 0
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         nonlocal together, most
         began.append(planned.lane.id)
         together += 1
@@ -75,7 +77,9 @@ async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
         return outcome(planned)
 
     lanes = [lane(f"l{n}") for n in range(6)]
-    race = Race(plan=plan(*lanes, max_parallel=2), run_attempt=attempt, record=events.append)
+    race = RaceScheduler(
+        plan=plan(*lanes, max_parallel=2), run_attempt=attempt, record=events.append
+    )
     result = await race.run()
     assert sorted(began) == began
     assert most == 2
@@ -88,13 +92,15 @@ async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
 
 
 async def test_a_lane_that_breaks_does_not_stop_its_neighbour() -> None:
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         if planned.lane.id == "bad":
             raise RuntimeError("oh no")
         await trio.testing.wait_all_tasks_blocked()
         return outcome(planned)
 
-    race = Race(
+    race = RaceScheduler(
         plan=plan(lane("bad"), lane("good")), run_attempt=attempt, record=lambda event: None
     )
     bad, good = (await race.run()).outcomes
@@ -107,31 +113,35 @@ async def test_a_lane_that_breaks_does_not_stop_its_neighbour() -> None:
 async def test_a_lane_known_not_to_start_is_never_attempted() -> None:
     failure = Failure(kind="BinaryMissing", message="gone", adapter="claude")
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         assert planned.lane.id == "here"
         return outcome(planned)
 
-    race = Race(
+    race = RaceScheduler(
         plan=plan(lane("gone", failure), lane("here")),
         run_attempt=attempt,
         record=lambda event: None,
     )
-    gone, here = (await race.run()).outcomes
+    gone, item = (await race.run()).outcomes
     assert gone.failure == failure
-    assert here.status is Status.COMPLETED
+    assert item.status is Status.COMPLETED
 
 
 async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting() -> None:
     started: list[str] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         started.append(planned.lane.id)
         os.kill(os.getpid(), signal.SIGINT)
-        while not handle.stopped:
+        while not handle.stop_reason:
             await trio.lowlevel.checkpoint()
         return outcome(planned, Status.INTERRUPTED)
 
-    race = Race(
+    race = RaceScheduler(
         plan=plan(lane("one"), lane("two"), max_parallel=1),
         run_attempt=attempt,
         record=lambda event: None,
@@ -143,15 +153,17 @@ async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting
 
 
 async def test_the_second_ctrl_c_ends_even_a_lane_that_does_not_listen() -> None:
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         os.kill(os.getpid(), signal.SIGINT)
-        while not handle.stopped:
+        while not handle.stop_reason:
             await trio.lowlevel.checkpoint()
         os.kill(os.getpid(), signal.SIGINT)
         await trio.sleep_forever()
         raise AssertionError
 
-    race = Race(plan=plan(lane("deaf")), run_attempt=attempt, record=lambda event: None)
+    race = RaceScheduler(plan=plan(lane("deaf")), run_attempt=attempt, record=lambda event: None)
     result = await race.run()
     assert result.outcomes[0].status is Status.INTERRUPTED
 
@@ -159,13 +171,15 @@ async def test_the_second_ctrl_c_ends_even_a_lane_that_does_not_listen() -> None
 async def test_a_terminal_that_goes_is_no_second_ctrl_c() -> None:
     events: list[Event] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         for _ in range(3):
             race.interrupt(signal.SIGHUP)
         assert not handle.taking_patch.cancel_called
         return outcome(planned, Status.INTERRUPTED)
 
-    race = Race(plan=plan(lane("one")), run_attempt=attempt, record=events.append)
+    race = RaceScheduler(plan=plan(lane("one")), run_attempt=attempt, record=events.append)
     result = await race.run()
     assert result.interrupted == signal.SIGHUP
     race.interrupt(signal.SIGINT)
@@ -174,7 +188,7 @@ async def test_a_terminal_that_goes_is_no_second_ctrl_c() -> None:
 
 
 @pytest.mark.parametrize(
-    ("refusal", "reason", "words"),
+    ("refusal", "reason", "text"),
     [
         (PermissionError(13, "Permission denied"), "record", "Permission denied"),
         (OSError(28, "No space left on device", "/s/f"), "exhausted", "left on the disk: /s/f"),
@@ -184,15 +198,17 @@ async def test_a_terminal_that_goes_is_no_second_ctrl_c() -> None:
     ],
 )
 async def test_a_machine_that_fails_a_lane_is_no_bug(
-    refusal: Exception, reason: str, words: str
+    refusal: Exception, reason: str, text: str
 ) -> None:
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         raise refusal
 
-    race = Race(plan=plan(lane("one")), run_attempt=attempt, record=lambda event: None)
+    race = RaceScheduler(plan=plan(lane("one")), run_attempt=attempt, record=lambda event: None)
     (ended,) = (await race.run()).outcomes
     assert ended.failure is not None
-    assert (ended.failure.reason, words in ended.failure.message) == (reason, True)
+    assert (ended.failure.reason, text in ended.failure.message) == (reason, True)
     assert ended.failure.hint
 
 
@@ -200,21 +216,25 @@ async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:
     second = trio.Event()
     order: list[str] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         order.append(f"{planned.lane.id} runs")
         if planned.lane.id == "two":
             second.set()
         return outcome(planned)
 
-    async def finish(planned: LanePlan, handle: Handle, emit: Emit, ended: Outcome) -> Outcome:
+    async def finish(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, ended: Outcome
+    ) -> Outcome:
         await second.wait()  # the other lane's agent runs while this one is checked
         order.append(f"{planned.lane.id} is finished")
         return replace(ended, held_back=("no",)) if planned.lane.id == "one" else ended
 
-    race = Race(
+    race = RaceScheduler(
         plan=plan(lane("one"), lane("two"), max_parallel=1),
         run_attempt=attempt,
-        finish=finish,
+        finish_lane=finish,
         record=lambda event: None,
     )
     with trio.fail_after(20):
@@ -224,14 +244,18 @@ async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:
 
 
 async def test_an_outcome_survives_a_failure_of_its_checks() -> None:
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         return outcome(planned)
 
-    async def finish(planned: LanePlan, handle: Handle, emit: Emit, ended: Outcome) -> Outcome:
+    async def finish(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, ended: Outcome
+    ) -> Outcome:
         raise ValueError("oh no")
 
-    race = Race(
-        plan=plan(lane("one")), run_attempt=attempt, finish=finish, record=lambda event: None
+    race = RaceScheduler(
+        plan=plan(lane("one")), run_attempt=attempt, finish_lane=finish, record=lambda event: None
     )
     (ended,) = (await race.run()).outcomes
     assert ended.status is Status.COMPLETED
@@ -243,7 +267,9 @@ async def test_what_goes_on_beside_waits_for_the_first_agents_and_ends_with_the_
     began, ended = trio.Event(), False
     running: list[str] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, _number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
+    ) -> Outcome:
         assert not began.is_set() or len(running) == 2
         running.append(planned.lane.id)
         emit("agent_started")
@@ -259,10 +285,10 @@ async def test_what_goes_on_beside_waits_for_the_first_agents_and_ends_with_the_
         finally:
             ended = True
 
-    race = Race(
+    race = RaceScheduler(
         plan=plan(lane("one"), lane("two")),
         run_attempt=attempt,
-        beside=beside,
+        baseline_task=beside,
         record=lambda event: None,
     )
     with trio.fail_after(20):

@@ -13,12 +13,12 @@ import pytest
 import trio
 import trio.testing
 
-from hydra.bench import Emit, Handle
 from hydra.errors import Failure
-from hydra.events import Event
-from hydra.model import Budget, LanePlan, Outcome, Patch, Retry, Status
-from hydra.race import Race
-from hydra.recover import record
+from hydra.race.context import AttemptControl, Emit
+from hydra.race.recovery import history
+from hydra.race.scheduler import RaceScheduler
+from hydra.records import Budget, LanePlan, Outcome, Patch, Retry, Status
+from hydra.records.events import Event
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -52,15 +52,16 @@ def in_turn(hydra: Hydra, *tries: list[fakes.Step]) -> Fifo:
 Fifo = fakes.Fifo
 
 
+@pytest.mark.slow
 def test_a_lane_that_fell_over_is_tried_again_from_the_base(hydra: Hydra) -> None:
     broken = [fakes.think("..."), fakes.signal_self(11)]
     fifo = in_turn(hydra, broken, [fakes.edit("a.txt", "new\n"), fakes.finish("done")])
     race = hydra.race("-a", "claude", "--retry", "1")
     fifo.close()
     assert race.code == 0, race.stderr
-    (told,) = race.document["lanes"]
-    assert (told["status"], told["attempt"]) == ("completed", 2)
-    assert [(one["attempt"], one["status"]) for one in told["attempts"]] == [
+    (document,) = race.document["lanes"]
+    assert (document["status"], document["attempt"]) == ("completed", 2)
+    assert [(row["attempt"], row["status"]) for row in document["attempts"]] == [
         (1, "failed"),
         (2, "completed"),
     ]
@@ -86,12 +87,13 @@ def test_what_was_changed_is_never_raced_over(
     race = hydra.race("-a", "claude", *options)
     fifo.close()
     assert "lanes" in race.document, race.document
-    (told,) = race.document["lanes"]
-    assert len(told["attempts"]) == tries
-    assert told["status"] == "failed"
-    assert told["patch"]["files"] == 1
+    (document,) = race.document["lanes"]
+    assert len(document["attempts"]) == tries
+    assert document["status"] == "failed"
+    assert document["patch"]["files"] == 1
 
 
+@pytest.mark.slow
 def test_an_earlier_patch_is_the_result_where_the_last_try_has_none(hydra: Hydra) -> None:
     fifo = in_turn(
         hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.signal_self(11)]
@@ -100,14 +102,15 @@ def test_an_earlier_patch_is_the_result_where_the_last_try_has_none(hydra: Hydra
         settings.write("with_patch = true\n")
     race = hydra.race("-a", "claude", "--retry", "1")
     fifo.close()
-    (told,) = race.document["lanes"]
-    assert [one["attempt"] for one in told["attempts"]] == [1, 2]
-    assert (told["attempt"], told["patch"]["files"]) == (1, 1)
+    (document,) = race.document["lanes"]
+    assert [row["attempt"] for row in document["attempts"]] == [1, 2]
+    assert (document["attempt"], document["patch"]["files"]) == (1, 1)
     patches = Path(race.document["folder"], "patches.git")
     assert git(patches, "show", "claude:a.txt") == "half"
     assert git(hydra.repo, "diff", "HEAD", "--stat") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("budget", "reason", "limit"),
     [("tool_calls = 1", "budget", 1), ("turns = 1", "max_turns", 1)],
@@ -118,11 +121,11 @@ def test_a_budget_that_is_used_up_ends_the_lane_and_keeps_its_patch(
     hydra.agent("codex", [fakes.edit("a.txt", "1\n"), fakes.edit("b.txt", "2\n"), fakes.hang()])
     (hydra.home / "hydra.toml").write_text(f"[budget]\n{budget}\n")
     race = hydra.race("-a", "codex")
-    (told,) = race.document["lanes"]
-    assert told["status"] == "failed"
-    assert (told["error"]["kind"], told["error"]["reason"]) == ("AgentFailed", reason)
-    assert told["error"]["numbers"] == {"limit": limit}
-    assert told["patch"]["files"] >= 1
+    (document,) = race.document["lanes"]
+    assert document["status"] == "failed"
+    assert (document["error"]["kind"], document["error"]["reason"]) == ("AgentFailed", reason)
+    assert document["error"]["numbers"] == {"limit": limit}
+    assert document["patch"]["files"] >= 1
 
 
 def outcome(planned: LanePlan, number: int, failure: Failure | None = LIMITED) -> Outcome:
@@ -135,10 +138,12 @@ def outcome(planned: LanePlan, number: int, failure: Failure | None = LIMITED) -
 async def test_its_waiting_ends_with_the_race(autojump_clock: trio.testing.MockClock) -> None:
     events: list[Event] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
+    ) -> Outcome:
         return outcome(planned, number)
 
-    race = Race(
+    race = RaceScheduler(
         plan=plan(lane("one")),
         run_attempt=attempt,
         record=events.append,
@@ -152,8 +157,8 @@ async def test_its_waiting_ends_with_the_race(autojump_clock: trio.testing.MockC
     async with trio.open_nursery() as nursery:
         nursery.start_soon(interrupt)
         result = await race.run()
-    (one,) = result.outcomes
-    assert (one.attempt, one.failure) == (1, LIMITED)
+    (item,) = result.outcomes
+    assert (item.attempt, item.failure) == (1, LIMITED)
     assert [event.kind for event in events].count("lane_retrying") == 1
     assert trio.current_time() < 3000
 
@@ -161,23 +166,25 @@ async def test_its_waiting_ends_with_the_race(autojump_clock: trio.testing.MockC
 async def test_each_try_waits_longer_and_has_a_handle_of_its_own(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    handles: list[Handle] = []
+    handles: list[AttemptControl] = []
     began: list[float] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
+    ) -> Outcome:
         handles.append(handle)
         began.append(trio.current_time())
         return outcome(planned, number, LIMITED if number < 4 else None)
 
-    race = Race(
+    race = RaceScheduler(
         plan=plan(lane("one")),
         run_attempt=attempt,
         record=lambda event: None,
         retry=Retry(times=5, wait=100, longest=250),
     )
-    (one,) = (await race.run()).outcomes
-    assert (one.attempt, one.status) == (4, Status.COMPLETED)
-    assert [other.attempt for other in one.others] == [1, 2, 3]
+    (item,) = (await race.run()).outcomes
+    assert (item.attempt, item.status) == (4, Status.COMPLETED)
+    assert [other.attempt for other in item.others] == [1, 2, 3]
     assert len(set(map(id, handles))) == 4
     waits = [after - before for before, after in pairwise(began)]
     assert all(
@@ -190,17 +197,21 @@ WORKED = Patch(commit="c", base="b", files=1)
 
 
 async def test_a_try_that_hydra_cannot_begin_loses_nothing_of_the_one_before() -> None:
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
+    ) -> Outcome:
         if number > 1:
             raise OSError("its ground cannot be removed")
         return replace(outcome(planned, number), patch=WORKED)
 
     again = Retry(times=1, wait=0, longest=0, with_patch=True)
     events: list[Event] = []
-    race = Race(plan=plan(lane("one")), run_attempt=attempt, record=events.append, retry=again)
-    (one,) = (await race.run()).outcomes
-    assert (one.attempt, one.patch, one.failure) == (1, WORKED, LIMITED)
-    assert [(other.attempt, other.status) for other in one.others] == [(2, Status.NOT_STARTED)]
+    race = RaceScheduler(
+        plan=plan(lane("one")), run_attempt=attempt, record=events.append, retry=again
+    )
+    (item,) = (await race.run()).outcomes
+    assert (item.attempt, item.patch, item.failure) == (1, WORKED, LIMITED)
+    assert [(other.attempt, other.status) for other in item.others] == [(2, Status.NOT_STARTED)]
     ended = [(e.kind, e.attempt) for e in events if e.kind in ("attempt_ended", "lane_ended")]
     assert ended == [("attempt_ended", 1), ("attempt_ended", 2), ("lane_ended", 1)]
 
@@ -208,14 +219,18 @@ async def test_a_try_that_hydra_cannot_begin_loses_nothing_of_the_one_before() -
 async def test_ended_at_once_in_a_later_try_a_lane_has_all_of_its_tries() -> None:
     second = trio.Event()
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
+    ) -> Outcome:
         if number > 1:
             second.set()
             await trio.sleep_forever()
         return replace(outcome(planned, number), patch=WORKED)
 
     again = Retry(times=1, wait=0, longest=0, with_patch=True)
-    race = Race(plan=plan(lane("one")), run_attempt=attempt, record=lambda event: None, retry=again)
+    race = RaceScheduler(
+        plan=plan(lane("one")), run_attempt=attempt, record=lambda event: None, retry=again
+    )
 
     async def insist() -> None:
         await second.wait()
@@ -224,9 +239,9 @@ async def test_ended_at_once_in_a_later_try_a_lane_has_all_of_its_tries() -> Non
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(insist)
-        (one,) = (await race.run()).outcomes
-    assert (one.attempt, one.patch) == (1, WORKED)
-    (cut,) = one.others
+        (item,) = (await race.run()).outcomes
+    assert (item.attempt, item.patch) == (1, WORKED)
+    (cut,) = item.others
     assert (cut.attempt, cut.status, cut.patch) == (2, Status.INTERRUPTED, None)
 
 
@@ -238,15 +253,16 @@ def killed(hydra: Hydra, gate: fakes.Barrier) -> dict[str, Any]:
     race.communicate()
     assert "recovered run" in hydra.run("runs").stderr
     folder = Path(hydra.run("runs", "path").stdout.strip())
-    (told,) = json.loads((folder / "result.json").read_bytes())["lanes"]
-    found: dict[str, Any] = told
-    return found
+    (document,) = json.loads((folder / "result.json").read_bytes())["lanes"]
+    data: dict[str, Any] = document
+    return data
 
 
-def tried(told: dict[str, Any]) -> list[tuple[int, str]]:
-    return [(one["attempt"], one["status"]) for one in told["attempts"]]
+def tried(document: dict[str, Any]) -> list[tuple[int, str]]:
+    return [(row["attempt"], row["status"]) for row in document["attempts"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "result"), [((), 1), ((fakes.edit("b.txt", "2\n"),), 2)])
 def test_killed_in_a_later_try_every_patch_is_kept(
     hydra: Hydra, before: tuple[fakes.Step, ...], result: int
@@ -256,16 +272,17 @@ def test_killed_in_a_later_try_every_patch_is_kept(
     fifo = in_turn(hydra, first, [*before, *gate.stop()])
     with (hydra.home / "hydra.toml").open("a") as settings:
         settings.write("with_patch = true\n")
-    told = killed(hydra, gate)
+    document = killed(hydra, gate)
     fifo.close()
     gate.close()
-    assert tried(told) == [(1, "failed"), (2, "interrupted")]
-    assert (told["attempt"], told["patch"]["files"]) == (result, 1)
+    assert tried(document) == [(1, "failed"), (2, "interrupted")]
+    assert (document["attempt"], document["patch"]["files"]) == (result, 1)
     shown = hydra.run("diff", "claude").stdout
     assert ("+half" in shown, "+2" in shown) == (result == 1, result == 2)
     assert hydra.run("runs", "show").returncode == 0
 
 
+@pytest.mark.slow
 def test_killed_while_it_waits_a_lane_is_what_its_last_try_was(hydra: Hydra) -> None:
     fifo = in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
     (hydra.home / "hydra.toml").write_text('[retry]\nwait = "1h"\nlongest = "1h"\n')
@@ -279,11 +296,12 @@ def test_killed_while_it_waits_a_lane_is_what_its_last_try_was(hydra: Hydra) -> 
     fifo.close()
     assert "recovered run" in hydra.run("runs").stderr
     folder = Path(hydra.run("runs", "path").stdout.strip())
-    (told,) = json.loads((folder / "result.json").read_bytes())["lanes"]
-    assert tried(told) == [(1, "failed")]
-    assert told["error"]["reason"] == "no_terminal_event"
+    (document,) = json.loads((folder / "result.json").read_bytes())["lanes"]
+    assert tried(document) == [(1, "failed")]
+    assert document["error"]["reason"] == "no_terminal_event"
 
 
+@pytest.mark.slow
 def test_killed_while_a_later_try_is_opened_half_a_checkout_is_no_patch(hydra: Hydra) -> None:
     reached, pass_on = fakes.Fifo(hydra.scratch / "reached"), fakes.Fifo(hydra.scratch / "go")
     git(
@@ -305,16 +323,17 @@ def test_killed_while_a_later_try_is_opened_half_a_checkout_is_no_patch(hydra: H
     race.communicate()
     hydra.run("runs")
     folder = Path(hydra.run("runs", "path").stdout.strip())
-    (told,) = json.loads((folder / "result.json").read_bytes())["lanes"]
-    for one in (fifo, reached, pass_on):
-        one.close()
-    assert tried(told) == [(1, "failed"), (2, "interrupted")]
-    assert told["patch"] is None or told["patch"]["files"] == 0
+    (document,) = json.loads((folder / "result.json").read_bytes())["lanes"]
+    for item in (fifo, reached, pass_on):
+        item.close()
+    assert tried(document) == [(1, "failed"), (2, "interrupted")]
+    assert document["patch"] is None or document["patch"]["files"] == 0
     base = git(hydra.repo, "rev-parse", "HEAD")
     refs = git(folder / "patches.git", "for-each-ref", "--format=%(objectname)").splitlines()
     assert set(refs) == {base}
 
 
+@pytest.mark.slow
 def test_the_worktree_of_a_last_try_stays_while_its_patch_is_not_whole(hydra: Hydra) -> None:
     many = [fakes.edit(f"new-{number}.txt", "1\n") for number in range(3)]
     first = [fakes.edit("README.md", "half\n"), fakes.signal_self(11)]
@@ -323,24 +342,27 @@ def test_the_worktree_of_a_last_try_stays_while_its_patch_is_not_whole(hydra: Hy
         settings.write('with_patch = true\n[limits]\nuntracked = 1\n[race]\nkeep = "none"\n')
     race = hydra.race("-a", "claude", "--retry", "1")
     fifo.close()
-    (told,) = race.document["lanes"]
-    assert len(told["attempts"]) == 2
-    assert Path(told["worktree"], "new-2.txt").exists()
+    (document,) = race.document["lanes"]
+    assert len(document["attempts"]) == 2
+    assert Path(document["worktree"], "new-2.txt").exists()
 
 
+@pytest.mark.slow
 def test_the_patch_of_a_lane_at_its_budget_is_checked_as_any_other(hydra: Hydra) -> None:
     hydra.agent("codex", [fakes.edit("a.txt", "1\n"), fakes.edit("b.txt", "2\n"), fakes.hang()])
     (hydra.home / "hydra.toml").write_text("[budget]\ntool_calls = 1\n")
     race = hydra.race("-a", "codex", "--check", "test -f a.txt")
-    (told,) = race.document["lanes"]
-    assert told["error"]["reason"] == "budget"
-    assert [check["status"] for check in told["checks"]] == ["passed"]
+    (document,) = race.document["lanes"]
+    assert document["error"]["reason"] == "budget"
+    assert [check["status"] for check in document["checks"]] == ["passed"]
 
 
 async def test_what_is_too_much_to_record_counts_for_a_budget() -> None:
-    handles: list[Handle] = []
+    handles: list[AttemptControl] = []
 
-    async def attempt(planned: LanePlan, handle: Handle, emit: Emit, number: int) -> Outcome:
+    async def attempt(
+        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
+    ) -> Outcome:
         handles.append(handle)
         for _ in range(2):
             emit("tool_call", source="agent", recorded=False)
@@ -348,13 +370,14 @@ async def test_what_is_too_much_to_record_counts_for_a_budget() -> None:
 
     limited = replace(lane("one"), budget=Budget(tool_calls=1))
     events: list[Event] = []
-    await Race(plan=plan(limited), run_attempt=attempt, record=events.append).run()
+    await RaceScheduler(plan=plan(limited), run_attempt=attempt, record=events.append).run()
     (handle,) = handles
-    assert handle.control.reason == "budget_tool_calls"
+    assert handle.process_control.reason == "budget_tool_calls"
     assert "tool_call" not in [event.kind for event in events]
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
+@pytest.mark.slow
 def test_checks_in_the_lane_itself_are_of_the_try_whose_patch_it_is(hydra: Hydra) -> None:
     fifo = in_turn(
         hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.signal_self(11)]
@@ -363,19 +386,20 @@ def test_checks_in_the_lane_itself_are_of_the_try_whose_patch_it_is(hydra: Hydra
         settings.write('with_patch = true\n[checks]\ntree = "lane"\n')
     race = hydra.race("-a", "claude", "--retry", "1", "--check", "grep half a.txt")
     fifo.close()
-    (told,) = race.document["lanes"]
-    assert (told["attempt"], len(told["attempts"])) == (1, 2)
-    assert [check["status"] for check in told["checks"]] == ["passed"]
+    (document,) = race.document["lanes"]
+    assert (document["attempt"], len(document["attempts"])) == (1, 2)
+    assert [check["status"] for check in document["checks"]] == ["passed"]
 
 
+@pytest.mark.slow
 def test_a_dry_run_tells_what_tries_may_come_and_the_record_keeps_it(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.finish("done")])
-    asked = ("-a", "claude", "--retry", "2")
-    plain = hydra.run("race", "Do it", "--dry-run", *asked)
+    names = ("-a", "claude", "--retry", "2")
+    plain = hydra.run("race", "Do it", "--dry-run", *names)
     assert "up to 2 times after rate_limit, overloaded, crash" in plain.stdout
-    folder = Path(hydra.race(*asked).document["folder"])
-    assert record.plan(folder).retry == Retry(times=2)
-    told = json.loads((folder / "plan.json").read_bytes())
-    del told["retry"]  # as an older Hydra wrote it
-    (folder / "plan.json").write_text(json.dumps(told))
-    assert record.plan(folder).retry == Retry()
+    folder = Path(hydra.race(*names).document["folder"])
+    assert history.plan(folder).retry == Retry(times=2)
+    document = json.loads((folder / "plan.json").read_bytes())
+    del document["retry"]  # as an older Hydra wrote it
+    (folder / "plan.json").write_text(json.dumps(document))
+    assert history.plan(folder).retry == Retry()

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from hydra import reading
 from hydra.adapters import registry
-from hydra.adapters.claude_stream import ClaudeStream
-from hydra.adapters.codex_descriptor import ROLLOUT
+from hydra.adapters.claude import ClaudeStream
+from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
-from hydra.adapters.stream import Recent
-from hydra.events import AgentEvent, Raw
-from hydra.model import ExitStatus
-from hydra.reading import Reader, ending
-from hydra.secrets import Redactor
-from hydra.store import RawSink
+from hydra.adapters.json_stream import RecentIds
+from hydra.race import output
+from hydra.race.output import OutputReader, ending
+from hydra.records import ExitStatus
+from hydra.records.events import AgentEvent, Raw
+from hydra.records.store import RawSink
+from hydra.redaction import Redactor
 
 SECRET = "made-up-secret-value-1"
 
@@ -27,14 +27,14 @@ class Lane:
     """A reader over real sinks, and all it told."""
 
     def __init__(self, folder: Path, parser: Parser | None = None, line_limit: int = 4096) -> None:
-        self.told: list[tuple[AgentEvent, Raw | None, bool]] = []
+        self.rows: list[tuple[AgentEvent, Raw | None, bool]] = []
         self.raw, self.err = folder / "raw.jsonl", folder / "stderr.txt"
-        self.reader = Reader(
+        self.reader = OutputReader(
             parser=parser or ClaudeStream(),
             sink=RawSink(self.raw, 1 << 20),
             stderr_sink=RawSink(self.err, 1 << 20),
             redactor=Redactor([SECRET]),
-            emit=lambda event, place, recorded: self.told.append((event, place, recorded)),
+            emit=lambda event, place, recorded: self.rows.append((event, place, recorded)),
             line_limit=line_limit,
         )
 
@@ -46,7 +46,7 @@ class Lane:
         return self.raw.read_bytes() + self.err.read_bytes()
 
     def texts(self) -> list[str]:
-        return [str(e.data["text"]) for e, _, _ in self.told if e.kind == "message"]
+        return [str(e.data["text"]) for e, _, _ in self.rows if e.kind == "message"]
 
 
 def said(text: str, **more: object) -> bytes:
@@ -59,9 +59,9 @@ def test_every_event_points_at_its_own_line(scratch: Path) -> None:
     lines = [said("one") + b"\n", b"\n", said("two") + b"\r\n", said("three")]
     lane.reader.stdout(b"".join(lines)[:100])
     lane.reader.stdout(b"".join(lines)[100:])
-    kept = lane.close()
-    assert kept == b"".join(lines)
-    pieces = [kept[p.offset : p.offset + p.length] for _, p, _ in lane.told if p is not None]
+    content = lane.close()
+    assert content == b"".join(lines)
+    pieces = [content[p.offset : p.offset + p.length] for _, p, _ in lane.rows if p is not None]
     assert pieces == [lines[0], lines[2], lines[3]]
 
 
@@ -71,10 +71,10 @@ def test_a_secret_cut_anywhere_in_an_endless_line_is_redacted(scratch: Path, cut
     for take in (lane.reader.stdout, lane.reader.stderr):
         take(b"x" * 200_000 + SECRET[:cut].encode())
         take(SECRET[cut:].encode() + b"y" * 200_000 + b"\n")
-    kept = lane.close()
-    assert SECRET.encode() not in kept
-    assert kept.count(b"[redacted]") == 2
-    assert kept.count(b"x") == kept.count(b"y") == 400_000
+    content = lane.close()
+    assert SECRET.encode() not in content
+    assert content.count(b"[redacted]") == 2
+    assert content.count(b"x") == content.count(b"y") == 400_000
     assert lane.reader.counts.redacted == 2
 
 
@@ -92,18 +92,18 @@ def test_after_repeated_failures_text_is_told_and_json_still_understood(scratch:
     lane.close()
     assert lane.reader.raw_mode
     assert lane.texts() == ["log line\n" * 9 + "log line", '{"broken', "back", "bye"]
-    assert lane.reader.counts.malformed == reading.PARSE_FAILURES
+    assert lane.reader.counts.malformed == output.PARSE_FAILURES
 
 
 def test_the_record_of_a_flood_is_bounded_and_its_end_is_recorded(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "EVENT_BYTES", 10_000)
+    monkeypatch.setattr(output, "EVENT_BYTES", 10_000)
     lane = Lane(scratch)
     lane.reader.stdout((said("x" * 100) + b"\n") * 100)
     lane.close()
-    recorded = [event for event, _, recorded in lane.told if recorded]
-    assert len(lane.told) == 100
+    recorded = [event for event, _, recorded in lane.rows if recorded]
+    assert len(lane.rows) == 100
     assert 10 < len(recorded) < 40
     assert lane.reader.counts.unrecorded == 100 - len(recorded)
 
@@ -115,20 +115,20 @@ def test_no_field_that_an_agent_fills_is_long(scratch: Path) -> None:
     line = json.dumps({"type": "assistant", "message": {"content": [call]}}).encode()
     lane.reader.stdout(line + b"\n")
     lane.close()
-    (event, _, _) = lane.told[0]
+    (event, _, _) = lane.rows[0]
     assert event.kind == "tool_call"
     assert max(len(str(value)) for value in event.data.values()) <= 2000
 
 
 def test_ids_are_forgotten_by_age_and_never_held_whole() -> None:
-    held = Recent()
-    for number in range(Recent.LARGEST + 5):
-        held.add(f"{number}", "word")
-    assert "4" not in held
-    assert held.word("5") == "word"
-    held.add("x" * 1_000_000)
-    assert "x" * 1_000_000 in held
-    assert max(len(id) for id in held._held) == Recent.LONGEST
+    ids = RecentIds()
+    for number in range(RecentIds.LARGEST + 5):
+        ids.add(f"{number}", "word")
+    assert "4" not in ids
+    assert ids.label("5") == "word"
+    ids.add("x" * 1_000_000)
+    assert "x" * 1_000_000 in ids
+    assert max(len(id) for id in ids._values) == RecentIds.LONGEST
 
 
 class Broken:
@@ -148,7 +148,7 @@ def test_an_adapters_mistake_costs_lines_and_never_the_lane(scratch: Path) -> No
     lane = Lane(scratch, parser=Broken())
     lane.reader.stdout(b"{}\n" * 30)
     assert lane.close() == b"{}\n" * 30
-    assert {event.sub for event, _, _ in lane.told} == {"malformed"}
+    assert {event.sub for event, _, _ in lane.rows} == {"malformed"}
     (last,) = ending(Broken(), ExitStatus(code=0), {}, Redactor([]))
     assert "RecursionError" in str(last.data["text"])
 
@@ -173,9 +173,9 @@ def test_a_secret_spelled_in_escapes_is_not_in_what_the_end_tells(
     lane = Lane(scratch, parser=(parser := registry.get(agent).parser()))
     lane.reader.stdout(json.dumps(line).replace("KEY", escaped(SECRET)).encode() + b"\n")
     lane.close()
-    told = ending(parser, ExitStatus(code=0), {}, Redactor([SECRET]))
-    assert "[redacted]" in str(told[-1].data)
-    assert SECRET not in str(told)
+    events = ending(parser, ExitStatus(code=0), {}, Redactor([SECRET]))
+    assert "[redacted]" in str(events[-1].data)
+    assert SECRET not in str(events)
 
 
 def test_a_secret_in_a_record_of_the_agents_own_is_not_in_the_event(scratch: Path) -> None:

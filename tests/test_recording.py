@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters import registry
-from hydra.conformance import recorded, records
-from hydra.conformance.live.observed import Observed
+from hydra.adapters.proofs import records
+from hydra.conformance import recorded
+from hydra.conformance.live.observation_record import Observation
 from hydra.conformance.recording import LONGEST, record
-from hydra.conformance.results import Case, Verdict
+from hydra.conformance.results import Case, CaseVerdict
 from hydra.conformance.scrub import scrub
 from hydra.errors import RecordError
-from hydra.model import ProbeOutput
+from hydra.records import ProbeOutput
 from tests.adapter_recordings import FIXTURES
 
 UUIDS = ("6f1c0c4e-8a7b-4a53-9d0e-0c6a1f0a2b3c", "11111111-2222-4333-8444-555555555555")
@@ -63,13 +64,13 @@ def stream(place: str, session: str, port: int) -> str:
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
 
 
-def seen(folder: Path, name: str = "edit", text: str = "", **more: object) -> Observed:
+def seen(folder: Path, name: str = "edit", text: str = "", **more: object) -> Observation:
     """An observation whose files lie in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     out, err = folder / f"{name}.jsonl", folder / f"{name}.txt"
     out.write_text(text or stream(str(folder), UUIDS[0], 40123))
     err.write_text(f"warning: {folder}/home\n")
-    made = Observed(
+    observation = Observation(
         situation=name,
         agent="claude",
         version="9.9.9",
@@ -86,7 +87,7 @@ def seen(folder: Path, name: str = "edit", text: str = "", **more: object) -> Ob
         places={f"{folder}/shop": "/lane/shop", f"{folder}/home": "/home/user"},
         proves=("edit",),
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(observation, **more)  # type: ignore[arg-type]
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -103,8 +104,8 @@ def test_two_recordings_of_the_same_run_are_the_same_bytes(scratch: Path) -> Non
 def test_nothing_of_the_machine_and_no_key_is_kept(scratch: Path) -> None:
     record(scratch / "root", [seen(scratch / "run")])
     whole = b"".join(files(scratch / "root").values()).decode()
-    for kept in (str(scratch), dashed(str(scratch)), UUIDS[0], "40123", KEY, "2026-11-1"):
-        assert kept not in whole
+    for text in (str(scratch), dashed(str(scratch)), UUIDS[0], "40123", KEY, "2026-11-1"):
+        assert text not in whole
     assert '"cwd":"/lane/shop"' in whole
     assert "/home/user/.claude/projects/-lane-shop" in whole
 
@@ -140,21 +141,21 @@ def test_what_is_scrubbed_already_stays_as_it_is() -> None:
 
 def test_the_record_says_what_was_seen(scratch: Path) -> None:
     cases = [
-        Case(suite="contract", agent="claude", name="lines", verdict=Verdict.PASSED),
-        Case(suite="contract", agent="claude", name="limits", verdict=Verdict.SKIPPED),
-        Case(suite="live", agent="claude", name="edit", verdict=Verdict.PASSED),
+        Case(suite="contract", agent="claude", name="lines", verdict=CaseVerdict.PASSED),
+        Case(suite="contract", agent="claude", name="limits", verdict=CaseVerdict.SKIPPED),
+        Case(suite="live", agent="claude", name="edit", verdict=CaseVerdict.PASSED),
     ]
     failed = seen(scratch / "run", "plan", differences=("something",))
     record(scratch / "root", [seen(scratch / "run"), failed], cases)
-    (told,) = records.read_all(scratch / "root", "claude")
-    edit = told.situations["edit"]
-    assert (edit.passed, told.situations["plan"].passed) == (True, False)
+    (entry,) = records.read_all(scratch / "root", "claude")
+    edit = entry.situations["edit"]
+    assert (edit.passed, entry.situations["plan"].passed) == (True, False)
     assert edit.exit == {"code": 0, "signal": None}
     assert edit.events == ("message",)
     assert edit.usage == {"input_tokens": True, "cost_usd": False}
     assert (edit.patch, edit.proves) == ({"a.py": "M"}, ("edit",))
     assert edit.stream == "stream.edit.jsonl"
-    assert told.contract == {"lines": True}
+    assert entry.contract == {"lines": True}
 
 
 def test_a_stream_is_read_back_with_its_exit_and_its_events(scratch: Path) -> None:
@@ -193,8 +194,8 @@ def test_a_stream_that_is_too_long_is_left_out(scratch: Path) -> None:
     record(scratch / "root", [seen(scratch / "run")])
     record(scratch / "root", [seen(scratch / "run", text=long)])
     folder = scratch / "root/claude/9.9.9"
-    (told,) = records.read_all(scratch / "root", "claude")
-    assert told.situations["edit"].stream == ""
+    (entry,) = records.read_all(scratch / "root", "claude")
+    assert entry.situations["edit"].stream == ""
     assert not list(folder.glob("stream.*"))
     assert json.loads((folder / "exits.json").read_text()) == {}
 
@@ -208,21 +209,21 @@ def test_a_stream_recorded_by_hand_is_never_replaced(scratch: Path) -> None:
         record(scratch / "root", [seen(scratch / "run")])
     assert (folder / "stream.edit.jsonl").read_text() == "by hand\n"
     assert json.loads((folder / "exits.json").read_text()) == {"edit": 3, "live-edit": 0}
-    (told,) = records.read_all(scratch / "root", "claude")
-    assert told.situations["edit"].stream == "stream.live-edit.jsonl"
+    (entry,) = records.read_all(scratch / "root", "claude")
+    assert entry.situations["edit"].stream == "stream.live-edit.jsonl"
 
 
-@pytest.mark.parametrize(("whole", "left"), [(False, {"edit", "plan"}), (True, {"edit"})])
+@pytest.mark.parametrize(("whole", "rest"), [(False, {"edit", "plan"}), (True, {"edit"})])
 def test_situations_that_were_not_tried_this_time(
-    scratch: Path, whole: bool, left: set[str]
+    scratch: Path, whole: bool, rest: set[str]
 ) -> None:
     record(scratch / "root", [seen(scratch / "run"), seen(scratch / "run", "plan")])
     record(scratch / "root", [seen(scratch / "run")], whole=whole)
-    (told,) = records.read_all(scratch / "root", "claude")
+    (entry,) = records.read_all(scratch / "root", "claude")
     folder = scratch / "root/claude/9.9.9"
-    assert set(told.situations) == left
-    assert {p.name for p in folder.glob("stream.*.jsonl")} == {f"stream.{n}.jsonl" for n in left}
-    assert set(json.loads((folder / "exits.json").read_text())) == left
+    assert set(entry.situations) == rest
+    assert {p.name for p in folder.glob("stream.*.jsonl")} == {f"stream.{n}.jsonl" for n in rest}
+    assert set(json.loads((folder / "exits.json").read_text())) == rest
 
 
 def test_answers_to_probes(scratch: Path) -> None:
@@ -249,9 +250,9 @@ def test_answers_to_probes(scratch: Path) -> None:
         "sign-in.no.txt",
         "sign-in.no.stderr.txt",
     }
-    held = recorded.Recording(folder).answers()
-    assert [one.exit_code for one in held["sign_in"]] == [1]
-    assert "/home/user/x" in held["help"][0].stdout
+    rows = recorded.Recording(folder).answers()
+    assert [output.exit_code for output in rows["sign_in"]] == [1]
+    assert "/home/user/x" in rows["help"][0].stdout
 
 
 def test_an_answer_that_was_recorded_by_hand_stays(scratch: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.conformance import notes, records
-from hydra.conformance.records import Proof, Record
+from hydra.adapters.proofs import records
+from hydra.adapters.proofs.records import Proof, Record
+from hydra.conformance import notes
 from hydra.errors import ConfigError, RecordError
 from tests.support.sample_records import keep, record
 
@@ -34,7 +35,7 @@ def test_a_record_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert path == tmp_path / "claude" / "2.1.330" / "record.linux.0.1.0.json"
     assert records.read_all(tmp_path, "claude") == [WHOLE]
     assert json.loads(path.read_text())["schema"] == 1
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [path.name for path in path.parent.iterdir()] == [path.name]
 
 
 def test_the_same_facts_are_the_same_bytes_in_whatever_order_they_came() -> None:
@@ -49,8 +50,8 @@ def test_the_same_facts_are_the_same_bytes_in_whatever_order_they_came() -> None
 def test_a_platform_and_a_release_have_a_file_of_their_own(tmp_path: Path) -> None:
     others = [replace(WHOLE, platform="macos"), replace(WHOLE, hydra="0.2.0"), WHOLE]
     keep(tmp_path, *others, replace(WHOLE, date="2026-11-23"))
-    found = records.read_all(tmp_path, "claude")
-    assert [(one.platform, one.hydra, one.date[-2:]) for one in found] == [
+    entries = records.read_all(tmp_path, "claude")
+    assert [(entry.platform, entry.hydra, entry.date[-2:]) for entry in entries] == [
         ("macos", "0.1.0", "22"),
         ("linux", "0.1.0", "23"),
         ("linux", "0.2.0", "22"),
@@ -62,13 +63,13 @@ def test_versions_are_ordered_as_numbers_and_a_beta_comes_before_its_release(
 ) -> None:
     for version in ("2.1.9", "2.1.330", "2.1.330-beta.2", "10.0.0", "2.1.197"):
         keep(tmp_path, record(version))
-    found = [one.version for one in records.read_all(tmp_path, "claude")]
-    assert found == ["2.1.9", "2.1.197", "2.1.330-beta.2", "2.1.330", "10.0.0"]
+    names = [entry.version for entry in records.read_all(tmp_path, "claude")]
+    assert names == ["2.1.9", "2.1.197", "2.1.330-beta.2", "2.1.330", "10.0.0"]
     assert records.read_all(tmp_path, "codex") == []
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
         ({"schema": 2}, "from a newer Hydra (schema 2"),
         ({"schema": None}, "it is no record"),
@@ -84,13 +85,13 @@ def test_versions_are_ordered_as_numbers_and_a_beta_comes_before_its_release(
     ],
 )
 def test_a_damaged_or_newer_record_is_named(
-    tmp_path: Path, change: dict[str, object], said: str
+    tmp_path: Path, change: dict[str, object], text: str
 ) -> None:
     path = records.write(tmp_path / "claude" / "2.1.330", WHOLE)
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(RecordError) as error:
         records.read_all(tmp_path, "claude")
-    assert said in error.value.message
+    assert text in error.value.message
     assert "claude/2.1.330/record.linux.0.1.0.json" in error.value.message
     assert error.value.hint
 

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from hydra import paths
-from hydra.app import recover as app
-from hydra.process.identity import Identity
-from hydra.recover import processes
-from hydra.store import RunStore, unfinished
+from hydra.process.identity import ProcessIdentity
+from hydra.race.recovery import processes
+from hydra.race.recovery import startup as app
+from hydra.records.store import RunStore, unfinished
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -55,12 +55,13 @@ def shown(folder: Path, what: str) -> str:
     return git(folder / "patches.git", "show", what)
 
 
+@pytest.mark.slow
 def test_the_next_command_takes_the_patches_and_says_so_in_one_line(hydra: Hydra) -> None:
     folder = killed_race(hydra, lanes=("claude", "codex"))
-    told = hydra.run("runs", "--json")
-    assert told.returncode == 0
-    assert told.stderr == f"hydra: recovered run {folder.name}: 2 patches taken\n"
-    assert json.loads(told.stdout)["runs"][0]["state"] == "ended"
+    process = hydra.run("runs", "--json")
+    assert process.returncode == 0
+    assert process.stderr == f"hydra: recovered run {folder.name}: 2 patches taken\n"
+    assert json.loads(process.stdout)["runs"][0]["state"] == "ended"
     for name, lane in lanes_of(folder).items():
         assert lane["status"] == "interrupted"
         assert (lane["error"]["kind"], lane["error"]["reason"]) == ("Interrupted", "hydra_killed")
@@ -70,6 +71,7 @@ def test_the_next_command_takes_the_patches_and_says_so_in_one_line(hydra: Hydra
     assert hydra.run("runs").stderr == ""
 
 
+@pytest.mark.slow
 def test_the_record_goes_on_where_it_ended(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     before = events_of(folder)
@@ -81,6 +83,7 @@ def test_the_record_goes_on_where_it_ended(hydra: Hydra) -> None:
     assert [event["seq"] for event in after] == list(range(1, len(after) + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_torn_last_line_is_ended_or_cut(hydra: Hydra, whole: bool) -> None:
     folder = killed_race(hydra)
@@ -88,25 +91,27 @@ def test_a_torn_last_line_is_ended_or_cut(hydra: Hydra, whole: bool) -> None:
     before = events_of(folder)
     events.write_bytes(events.read_bytes()[: -1 if whole else -9])
     hydra.run("runs")
-    kept = len(before) if whole else len(before) - 1
-    assert events_of(folder)[:kept] == before[:kept]
-    assert events_of(folder)[kept]["kind"] == "run_warning"
+    number = len(before) if whole else len(before) - 1
+    assert events_of(folder)[:number] == before[:number]
+    assert events_of(folder)[number]["kind"] == "run_warning"
 
 
+@pytest.mark.slow
 def test_a_live_run_is_left_alone(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "edited")
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), *gate.stop(), fakes.finish("done")])
     process = hydra.start("race", "Do it", "-q", "-a", "claude", "--json")
     gate.wait()
-    told = hydra.run("runs", "--json")
-    assert told.stderr == ""
-    assert json.loads(told.stdout)["runs"][0]["state"] == "running"
+    completed = hydra.run("runs", "--json")
+    assert completed.stderr == ""
+    assert json.loads(completed.stdout)["runs"][0]["state"] == "running"
     gate.open()
     stdout, _ = process.communicate(timeout=60)
     gate.close()
     assert json.loads(stdout)["lanes"][0]["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_a_run_another_hydra_recovers_is_left_to_it(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     with (folder / "lock").open("rb") as lock:
@@ -119,6 +124,7 @@ def test_a_run_another_hydra_recovers_is_left_to_it(hydra: Hydra) -> None:
     assert RunStore.reopen(folder) is None
 
 
+@pytest.mark.slow
 def test_a_recovery_that_was_killed_too_is_done_again(hydra: Hydra) -> None:
     """Killed after its patch, then after its events: the patch stays, nothing is told twice."""
     folder = killed_race(hydra)
@@ -133,6 +139,7 @@ def test_a_recovery_that_was_killed_too_is_done_again(hydra: Hydra) -> None:
     assert len(events_of(folder)) == len(whole) + 1  # one more word that Hydra was killed
 
 
+@pytest.mark.slow
 def test_killed_while_the_patch_is_taken_it_is_the_same_patch(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     patches = folder / "patches.git"
@@ -148,6 +155,7 @@ def test_killed_while_the_patch_is_taken_it_is_the_same_patch(hydra: Hydra) -> N
     assert git(patches, "diff", "--name-only", "claude^", "claude") == "work.txt"
 
 
+@pytest.mark.slow
 def test_what_was_copied_in_stays_out_of_the_patch(hydra: Hydra) -> None:
     """Also when the file that named it has changed since."""
     (hydra.repo / ".env").write_text("KEY=made-up\n")
@@ -163,6 +171,7 @@ def test_what_was_copied_in_stays_out_of_the_patch(hydra: Hydra) -> None:
     assert ".env" not in names
 
 
+@pytest.mark.slow
 def test_a_refreshed_credential_comes_back(hydra: Hydra) -> None:
     own = hydra.home / ".claude" / ".credentials.json"
     own.parent.mkdir()
@@ -173,6 +182,7 @@ def test_a_refreshed_credential_comes_back(hydra: Hydra) -> None:
     assert json.loads(own.read_text()) == {"claudeAiOauth": {"accessToken": "made-up-new"}}
 
 
+@pytest.mark.slow
 def test_of_a_hostile_one_nothing_comes_back_and_it_is_told(hydra: Hydra) -> None:
     own = hydra.home / ".claude" / ".credentials.json"
     own.parent.mkdir()
@@ -193,51 +203,56 @@ def test_of_a_hostile_one_nothing_comes_back_and_it_is_told(hydra: Hydra) -> Non
     assert "made-up-2" in beside.read_text()
 
 
+@pytest.mark.slow
 def test_a_worktree_that_is_gone_is_said_once_and_blocks_nobody(hydra: Hydra) -> None:
     folder = killed_race(hydra, lanes=("claude", "codex"))
     [worktree] = hydra.state.glob("g/*/codex/shop")
     shutil.rmtree(worktree)
-    told = hydra.run("runs", "--json")
-    assert told.returncode == 0
-    assert told.stderr.count("\n") == 1
-    assert "1 patch taken; lane codex: the worktree is gone" in told.stderr
+    process = hydra.run("runs", "--json")
+    assert process.returncode == 0
+    assert process.stderr.count("\n") == 1
+    assert "1 patch taken; lane codex: the worktree is gone" in process.stderr
     assert hydra.run("runs").stderr == ""
     assert lanes_of(folder)["codex"]["patch"] is None
     assert "could not be taken" in lanes_of(folder)["codex"]["error"]["message"]
 
 
+@pytest.mark.slow
 def test_a_repository_that_is_gone_is_said_once_and_blocks_nobody(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     hydra.repo.rename(hydra.repo.with_name("moved"))
     hydra.repo = hydra.repo.with_name("moved")
-    told = hydra.run("runs", "--json")
-    assert told.returncode == 0
-    assert "its base is gone with the repository" in told.stderr
+    process = hydra.run("runs", "--json")
+    assert process.returncode == 0
+    assert "its base is gone with the repository" in process.stderr
     assert lanes_of(folder)["claude"]["patch"] is None
     assert "its base is gone" not in hydra.run("runs").stderr
     assert list(hydra.state.glob("g/*/claude/shop/work.txt"))
 
 
+@pytest.mark.slow
 def test_a_damaged_plan_is_said_once_and_blocks_nobody(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     (folder / "plan.json").write_text("{")
-    told = hydra.run("runs", "--json")
-    assert told.returncode == 0
-    assert "its plan.json cannot be read" in told.stderr
+    process = hydra.run("runs", "--json")
+    assert process.returncode == 0
+    assert "its plan.json cannot be read" in process.stderr
     assert hydra.run("runs").stderr == ""
 
 
+@pytest.mark.slow
 def test_without_git_nothing_is_called_lost(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     environ = {**hydra.environ, "PATH": str(hydra.scratch)}
     line = [sys.executable, "-m", "hydra", "doctor"]
-    told = subprocess.run(
+    process = subprocess.run(
         line, cwd=hydra.repo, env=environ, capture_output=True, text=True, check=False
     )
-    assert f"run {folder.name} is not recovered: git was not found" in told.stderr
+    assert f"run {folder.name} is not recovered: git was not found" in process.stderr
     assert "1 patch taken" in hydra.run("runs").stderr
 
 
+@pytest.mark.slow
 def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "hangs")
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("all done")])
@@ -257,6 +272,7 @@ def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
     assert lanes["codex"]["status"] == "interrupted"
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_leaves_the_patch_to_the_next_command(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "edited")
     steps = [fakes.ignore("SIGINT", "SIGTERM"), fakes.edit("a.txt", "a\n"), gate.arrive()]
@@ -305,9 +321,11 @@ def test_a_lanes_own_mark_is_swept_by_its_name_of_now_and_of_before(
 ) -> None:
     ours = sleeper(environ={name: "0a1b2c3d4e5f6071"}, cwd=scratch, name=token())
     theirs = sleeper(environ={"HYDRA_LANE": "claude"}, cwd=scratch, name=token())
-    nobody = Identity.read({**Identity.of(theirs.pid).as_dict(), "boot": "x"})
+    nobody = ProcessIdentity.read({**ProcessIdentity.of(theirs.pid).as_dict(), "boot": "x"})
     try:
-        ended = processes.end_left("", [processes.Left("0a1b2c3d4e5f6071", nobody, scratch)])
+        ended = processes.end_left(
+            "", [processes.LaneProcesses("0a1b2c3d4e5f6071", nobody, scratch)]
+        )
         assert ended == [f"sleep ({ours.pid})"]
         assert theirs.poll() is None
     finally:
@@ -317,19 +335,19 @@ def test_a_lanes_own_mark_is_swept_by_its_name_of_now_and_of_before(
 
 
 @pytest.mark.parametrize(
-    ("known", "ended"), [("leads", True), ("another start", False), ("another boot", False)]
+    ("text", "ended"), [("leads", True), ("another start", False), ("another boot", False)]
 )
 def test_a_session_is_ended_by_its_leaders_identity_and_never_by_the_pid_alone(
-    scratch: Path, known: str, ended: bool
+    scratch: Path, text: str, ended: bool
 ) -> None:
     leader = sleeper(environ={}, cwd=Path("/"), name=token())
-    told = Identity.of(leader.pid).as_dict()
+    document = ProcessIdentity.of(leader.pid).as_dict()
     lies: dict[str, dict[str, object]] = {
         "another start": {"start": 1},
         "another boot": {"boot": "x"},
     }
-    told |= lies.get(known, {})
-    lane = processes.Left("", Identity.read(told), scratch)
+    document |= lies.get(text, {})
+    lane = processes.LaneProcesses("", ProcessIdentity.read(document), scratch)
     try:
         assert bool(processes.end_left("", [lane])) is ended
         assert (leader.poll() is not None) is ended or wait_until(lambda: leader.poll() is not None)
@@ -349,11 +367,11 @@ def test_a_dead_leaders_session_counts_only_in_the_lanes_own_folder(scratch: Pat
         start_new_session=True,
         stdin=subprocess.PIPE,
     )
-    identity = Identity.of(leader.pid)
+    identity = ProcessIdentity.of(leader.pid)
     # By their own command lines: that of the shell has both from its start.
     assert wait_until(lambda: running(f"sleep\0{inside}") and running(f"sleep\0{outside}"))
     leader.communicate(b"\n")
-    processes.end_left("", [processes.Left("", identity, scratch)])
+    processes.end_left("", [processes.LaneProcesses("", identity, scratch)])
     try:
         assert wait_until(lambda: not running(inside))
         assert running(outside)
@@ -388,30 +406,32 @@ def test_a_run_that_never_got_its_name_is_taken_away_once_it_is_old(scratch: Pat
     assert not grounds.exists()
 
 
+@pytest.mark.slow
 def test_a_removal_that_broke_off_is_ended(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     hydra.run("runs")
     folder.rename(folder.with_name(f".{folder.name}.gone"))
-    told = hydra.run("runs", "--json")
-    assert (json.loads(told.stdout)["runs"], told.stderr) == ([], "")
+    process = hydra.run("runs", "--json")
+    assert (json.loads(process.stdout)["runs"], process.stderr) == ([], "")
     assert list(folder.parent.iterdir()) == []
     assert list((hydra.state / "g").iterdir()) == []
     assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
 
 
+@pytest.mark.slow
 def test_a_ground_without_a_run_goes_once_it_is_old(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     hydra.run("runs")
-    kept = paths.ground_dir(hydra.state, folder.name, "x").parent
+    path = paths.ground_dir(hydra.state, folder.name, "x").parent
     stray = hydra.state / "g" / "0badf00d"
     (stray / "claude" / "shop").mkdir(parents=True)
     hydra.run("runs")
     assert stray.exists()
-    for old in (stray, kept):
+    for old in (stray, path):
         os.utime(old, (0, 0))
     hydra.run("runs")
     assert not stray.exists()
-    assert kept.exists()
+    assert path.exists()
 
 
 def test_a_race_that_is_refused_leaves_no_record(hydra: Hydra) -> None:
@@ -422,15 +442,17 @@ def test_a_race_that_is_refused_leaves_no_record(hydra: Hydra) -> None:
     assert list(hydra.state.glob("*/runs/*")) == []
 
 
+@pytest.mark.slow
 def test_work_is_taken_though_the_event_that_a_lane_was_opened_is_lost(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     events = folder / "events.jsonl"
     kinds = (b'"lane_opened"', b'"agent_started"', b'"session"', b'"message"', b'"tool_')
     lines = events.read_bytes().splitlines(keepends=True)
-    events.write_bytes(b"".join(one for one in lines if not any(kind in one for kind in kinds)))
+    events.write_bytes(b"".join(line for line in lines if not any(kind in line for kind in kinds)))
     assert "1 patch taken" in hydra.run("runs").stderr
 
 
+@pytest.mark.slow
 def test_worktrees_stay_while_the_disk_with_their_runs_is_not_there(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("notes.log", "a\n"), fakes.fail("error")])
     race = hydra.race("-a", "claude")
@@ -466,11 +488,12 @@ def test_nothing_to_recover_costs_next_to_nothing(scratch: Path) -> None:
         assert unfinished(scratch)[0] == []
         took.append(time.thread_time() - began)
     assert min(took) < 0.002
-    code = "import sys, hydra.app.recover as r; r.recover(); print('hydra.recover' in sys.modules)"
+    room = "hydra.race.recovery"
+    code = f"import sys, {room}.startup as r; r.recover(); print('{room}.run' in sys.modules)"
     environ = {**os.environ, "HYDRA_STATE_DIR": str(scratch)}
     line = [sys.executable, "-c", code]
-    told = subprocess.run(line, env=environ, capture_output=True, text=True, check=True)
-    assert told.stdout == "False\n"
+    process = subprocess.run(line, env=environ, capture_output=True, text=True, check=True)
+    assert process.stdout == "False\n"
 
 
 @pytest.mark.parametrize(

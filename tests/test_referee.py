@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hydra.events import Event
-from hydra.referee import HURRIED, KillAll, State, StopAll, StopLane, step
+from hydra.race.policy import HURRIED, KillAll, PolicyState, StopAll, StopLane, decide
+from hydra.records.events import Event
 
 
 def event(kind: str, **more: object) -> Event:
@@ -12,32 +12,32 @@ def event(kind: str, **more: object) -> Event:
 
 
 def test_ctrl_c_once_stops_in_order_and_twice_kills() -> None:
-    state, actions = step(State(), event("run_interrupted", signal="SIGINT"))
+    state, actions = decide(PolicyState(), event("run_interrupted", signal="SIGINT"))
     assert actions == (StopAll("interrupt", None),)
-    _, actions = step(state, event("run_interrupted", signal="SIGINT"))
+    _, actions = decide(state, event("run_interrupted", signal="SIGINT"))
     assert actions == (KillAll("interrupt"),)
 
 
 def test_term_and_hup_leave_less_time() -> None:
     for name in ("SIGTERM", "SIGHUP"):
-        _, actions = step(State(), event("run_interrupted", signal=name))
+        _, actions = decide(PolicyState(), event("run_interrupted", signal=name))
         assert actions == (StopAll("interrupt", HURRIED),)
 
 
 def test_a_disk_at_its_floor_ends_every_lane_in_order() -> None:
     low = event("run_warning", free=1, floor=2)._replace(sub="disk_floor")
-    assert step(State(), low) == (State(), (StopAll("disk_floor", HURRIED),))
-    assert step(State(), event("run_warning", text="a warning"))[1] == ()
+    assert decide(PolicyState(), low) == (PolicyState(), (StopAll("disk_floor", HURRIED),))
+    assert decide(PolicyState(), event("run_warning", text="a warning"))[1] == ()
 
 
 def test_a_refused_sign_in_ends_its_lane_and_no_other_failure_does() -> None:
-    _, actions = step(State(), event("failed", error="AuthMissing", terminal=True))
+    _, actions = decide(PolicyState(), event("failed", error="AuthMissing", terminal=True))
     assert actions == (StopLane("codex", "sign_in"),)
     for data in (
         {"error": "AuthMissing", "terminal": False},
         {"error": "AgentFailed", "terminal": True},
     ):
-        assert step(State(), event("failed", **data)) == (State(), ())
+        assert decide(PolicyState(), event("failed", **data)) == (PolicyState(), ())
 
 
 def test_hydras_own_words_are_not_taken_for_the_agents() -> None:
@@ -50,4 +50,4 @@ def test_hydras_own_words_are_not_taken_for_the_agents() -> None:
         lane="x",
         data={"error": "AuthMissing", "terminal": True},
     )
-    assert step(State(), own)[1] == ()
+    assert decide(PolicyState(), own)[1] == ()

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydra.adapters import registry
-from hydra.adapters.folders import folders_of
-from hydra.adapters.registry import Asked, lanes, parse_agent
+from hydra.adapters.config_dirs import folders_of
+from hydra.adapters.registry import LaneRequest, lanes, parse_agent
 from hydra.errors import UsageError
-from hydra.model import Tier
-from hydra.sandbox import AGENT_PLACES
+from hydra.process.sandbox import AGENT_PLACES
+from hydra.records import Tier
 
 SAFE = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
 
@@ -50,7 +50,9 @@ def test_an_adapter_is_loaded_when_it_is_asked_for_and_no_other() -> None:
 
 
 def test_where_each_keeps_its_settings_is_known_without_loading_it() -> None:
-    folders = [one for a in registry.everyone() for one in folders_of(a.descriptor)]
+    folders = [
+        config_folder for a in registry.everyone() for config_folder in folders_of(a.descriptor)
+    ]
     assert {folder.variable for folder in folders} == set(registry.VARIABLES)
     home = Path("/home/ada")
     hidden = [home / place for place in AGENT_PLACES]
@@ -79,15 +81,15 @@ def test_a_name_near_to_nothing_lists_what_there_is() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("claude", Asked("claude", None, 1)),
-        ("2xclaude", Asked("claude", None, 2)),
-        ("codex:gpt-5.5", Asked("codex", "gpt-5.5", 1)),
-        ("3xclaude:opus", Asked("claude", "opus", 3)),
-        ("claude:us.anthropic.opus-v1:0", Asked("claude", "us.anthropic.opus-v1:0", 1)),
-        (" cursor-agent ", Asked("cursor-agent", None, 1)),
+        ("claude", LaneRequest("claude", None, 1)),
+        ("2xclaude", LaneRequest("claude", None, 2)),
+        ("codex:gpt-5.5", LaneRequest("codex", "gpt-5.5", 1)),
+        ("3xclaude:opus", LaneRequest("claude", "opus", 3)),
+        ("claude:us.anthropic.opus-v1:0", LaneRequest("claude", "us.anthropic.opus-v1:0", 1)),
+        (" cursor-agent ", LaneRequest("cursor-agent", None, 1)),
     ],
 )
-def test_what_can_be_asked_for(text: str, expected: Asked) -> None:
+def test_what_can_be_asked_for(text: str, expected: LaneRequest) -> None:
     assert parse_agent(text) == expected
 
 
@@ -118,8 +120,8 @@ def test_lanes_are_numbered_where_they_would_be_the_same() -> None:
     assert ids("claude", "claude") == ids("2xclaude") == ["claude", "claude-2"]
     assert ids("codex:gpt-5.5", "codex") == ["codex-gpt-5.5", "codex"]
     assert ids("2xclaude", "claude:2", "claude") == ["claude", "claude-2", "claude-2-2", "claude-3"]
-    made = lanes(["2xcodex:gpt-5.5"])
-    assert [(lane.adapter, lane.model, lane.copy) for lane in made] == [
+    items = lanes(["2xcodex:gpt-5.5"])
+    assert [(lane.adapter, lane.model, lane.copy) for lane in items] == [
         ("codex", "gpt-5.5", 1),
         ("codex", "gpt-5.5", 2),
     ]
@@ -140,9 +142,9 @@ def test_lanes_are_numbered_where_they_would_be_the_same() -> None:
     ],
 )
 def test_any_models_name_gives_ids_that_git_and_a_file_system_take(model: str) -> None:
-    made = ids(f"3xclaude:{model}")
-    assert len(set(made)) == 3
-    for id in made:
+    names = ids(f"3xclaude:{model}")
+    assert len(set(names)) == 3
+    for id in names:
         assert SAFE.fullmatch(id)
         assert ".." not in id
         assert not id.endswith((".", "-", ".lock"))
@@ -151,9 +153,9 @@ def test_any_models_name_gives_ids_that_git_and_a_file_system_take(model: str) -
 @given(st.lists(st.from_regex(r"[1-3]x(claude|codex)(:[!-~]{1,50})?", fullmatch=True), max_size=4))
 def test_ids_are_always_unique_and_safe(specs: list[str]) -> None:
     try:
-        made = ids(*specs)
+        names = ids(*specs)
     except UsageError:
         return
-    assert len(set(made)) == len(made)
-    assert all(SAFE.fullmatch(id) and ".." not in id for id in made)
-    assert not [id for id in made if id.endswith((".", ".lock"))]
+    assert len(set(names)) == len(names)
+    assert all(SAFE.fullmatch(id) and ".." not in id for id in names)
+    assert not [id for id in names if id.endswith((".", ".lock"))]

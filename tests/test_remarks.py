@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hydra.git.touched import touched
-from hydra.model import Remark
-from hydra.remarks import Touched, remarks
-from hydra.remarks.manifests import MOST_BYTES, dependencies, install_scripts, is_manifest
-from hydra.remarks.places import WORDS, is_test, kind_of
-from hydra.reporters.summary import summary
+from hydra.analysis.notices import TouchedPath, remarks
+from hydra.analysis.notices.manifests import MOST_BYTES, dependencies, install_scripts, is_manifest
+from hydra.analysis.notices.places import PLACES, is_test, kind_of
+from hydra.git.patch_facts import touched
+from hydra.records import Remark
+from hydra.report.summary import summary
 from tests.conftest import git
 from tests.support.grounds import race_on, take
 from tests.support.landings import Shelf
@@ -66,7 +66,7 @@ from tests.support.picks_cases import EXEC, FILE, LINK, MODULE, Case, Tree, comm
 )
 def test_files_are_known_by_their_names(path: str, kind: str) -> None:
     assert kind_of(path.encode(), hooks="tools/hooks/") == kind
-    assert not kind or kind in WORDS
+    assert not kind or kind in PLACES
 
 
 def test_tests_are_known_by_their_names_in_each_language() -> None:
@@ -150,8 +150,8 @@ HOSTILE = [
 def test_no_text_of_a_manifest_breaks_or_holds_up_the_reading(name: str) -> None:
     began = time.process_time()
     for data in HOSTILE:
-        found = dependencies(name.encode(), data)
-        assert found is None or isinstance(found, frozenset)
+        names = dependencies(name.encode(), data)
+        assert names is None or isinstance(names, frozenset)
         install_scripts(name.encode(), data)
     assert time.process_time() - began < 20
 
@@ -162,7 +162,7 @@ def _remarks(tmp_path: Path, base: Tree, new: Tree, hooks: str = "") -> list[tup
     old, now = commits(git_dir, Case(base, (new,), ()))
     stats, files = touched(git_dir, old, now)
     assert {path for path, _, _ in stats} == {file.path for file in files}
-    return [(one.kind, one.path, one.text) for one in remarks(files, hooks)]
+    return [(remark.kind, remark.path, remark.text) for remark in remarks(files, hooks)]
 
 
 def test_every_kind_is_told_with_its_path(tmp_path: Path) -> None:
@@ -218,9 +218,9 @@ def test_every_kind_is_told_with_its_path(tmp_path: Path) -> None:
 
 
 def test_many_of_one_kind_are_counted(tmp_path: Path) -> None:
-    found = _remarks(tmp_path, {}, {b"%03d.bin" % n: (FILE, b"\0") for n in range(50)})
-    assert len(found) == 21
-    assert found[-1] == ("binary", "", "and 30 more")
+    rows = _remarks(tmp_path, {}, {b"%03d.bin" % n: (FILE, b"\0") for n in range(50)})
+    assert len(rows) == 21
+    assert rows[-1] == ("binary", "", "and 30 more")
 
 
 def test_ordinary_code_needs_no_word(tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_ordinary_code_needs_no_word(tmp_path: Path) -> None:
 
 
 def test_a_manifest_whose_old_text_is_unknown_claims_nothing() -> None:
-    file = Touched(
+    file = TouchedPath(
         path=b"go.mod", old_mode=FILE, new_mode=FILE, old_oid="a", new_oid="b", new=b"module m\n"
     )
     assert remarks([file]) == (
@@ -250,6 +250,7 @@ def test_the_user_s_own_hooks_folder_is_known(repo: Path, scratch: Path) -> None
     )
 
 
+@pytest.mark.slow
 def test_a_landing_says_it_before_and_after(
     repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,8 +271,8 @@ def test_a_landing_says_it_before_and_after(
 
 
 def test_a_race_s_ending_says_it_of_each_lane_clean_of_control_characters() -> None:
-    told = Remark("symlink", "a\x1b[31m", "points to b\n")
-    patch = {"files": 1, "remarks": [asdict(told)] * 14}
+    remark = Remark("symlink", "a\x1b[31m", "points to b\n")
+    patch = {"files": 1, "remarks": [asdict(remark)] * 14}
     document = {"lanes": [{"lane": "claude", "status": "completed", "patch": patch}]}
     text = summary(document, width=None)
     assert "look at, before you take it\n  - claude: a" in text

@@ -13,19 +13,25 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters import registry
+from hydra.adapters.remote import scripts, transport
+from hydra.adapters.remote.archive import Changes, files_of, pack
+from hydra.adapters.remote.executor import (
+    FAILED,
+    LocalPlaces,
+    RemoteAdapter,
+    carriers_failure,
+    on_its_way,
+)
+from hydra.adapters.remote.names import carried, folder_of
+from hydra.adapters.remote.shell import PassThrough, Scan, last_words
+from hydra.adapters.remote.spec import loads
+from hydra.adapters.remote.transport import LISTEN, argv, holder_argv, once, shell_text
 from hydra.config import Config, load
-from hydra.config.records import Remote
+from hydra.config.model import Remote
 from hydra.errors import ConfigError
-from hydra.events import AgentEvent
-from hydra.model import BuiltCommand, ExitStatus, Outcome, Retry, Status
-from hydra.remote import scripts, transport
-from hydra.remote.elsewhere import FAILED, Elsewhere, Here, carriers_failure, on_its_way
-from hydra.remote.line import Between, Scan, last_words
-from hydra.remote.names import carried, folder_of
-from hydra.remote.packing import Changes, files_of, pack
-from hydra.remote.spec import loads
-from hydra.remote.transport import LISTEN, argv, holder_argv, once, told
-from hydra.retrying import wait_before
+from hydra.race.policy import retry_delay
+from hydra.records import BuiltCommand, ExitStatus, Outcome, Retry, Status
+from hydra.records.events import AgentEvent
 
 SSH = Remote(name="box", mode="ssh", host="ada@gpubox", options=("-p", "2222"))
 BOX = Remote(name="box", mode="docker", container="agents", options=("--context", "lab"))
@@ -44,7 +50,7 @@ def test_the_line_of_each_mode() -> None:
         *("docker", "--context", "lab", "exec", "-i", "agents"),
         *("sh", "-c", LISTEN),
     )
-    assert argv(IMAGE, held="hydra-1") == ("docker", "exec", "-i", "hydra-1", "sh", "-c", LISTEN)
+    assert argv(IMAGE, text="hydra-1") == ("docker", "exec", "-i", "hydra-1", "sh", "-c", LISTEN)
     assert once(IMAGE) == (
         *("docker", "run", "--rm", "-i", "--entrypoint=sh"),
         *("agents:latest", "-c", LISTEN),
@@ -69,7 +75,11 @@ def test_a_shell_does_what_it_is_told_and_leaves_the_rest_of_its_stdin(tmp_path:
     for shell in ("sh", "bash"):
         line = f"exec {shell} -c {shlex.quote(LISTEN)}"  # as a login shell gets it
         subprocess.run(
-            ["sh", "-c", line], input=told(script) + rest, cwd=tmp_path, check=True, timeout=30
+            ["sh", "-c", line],
+            input=shell_text(script) + rest,
+            cwd=tmp_path,
+            check=True,
+            timeout=30,
         )
         assert (tmp_path / "out").read_text() == HOSTILE
         assert (tmp_path / "rest").read_bytes() == rest
@@ -160,13 +170,13 @@ def test_what_each_is_called() -> None:
 
 
 def test_only_an_agents_own_variables_go_there() -> None:
-    told = registry.get("claude").descriptor
+    descriptor = registry.get("claude").descriptor
     present = ("PATH", "HOME", "ANTHROPIC_API_KEY", "CODEX_API_KEY", "CLAUDE_CONFIG_DIR", "ACME")
-    assert carried(told, present) == ("ANTHROPIC_API_KEY",)
-    assert carried(told, present, ("ACME", "CLAUDE_CONFIG_DIR")) == (
+    assert carried(descriptor, present) == ("ANTHROPIC_API_KEY",)
+    assert carried(descriptor, present, ("ACME", "CLAUDE_CONFIG_DIR")) == (
         *("ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR", "ACME"),
     )
-    assert carried(told, ["ANTHROPIC_x%%"], ("ANTHROPIC_*",)) == ()
+    assert carried(descriptor, ["ANTHROPIC_x%%"], ("ANTHROPIC_*",)) == ()
 
 
 # --- there and back ----------------------------------------------------------------------------
@@ -189,18 +199,18 @@ def test_a_worktree_is_packed_as_it_lies(tmp_path: Path) -> None:
     pack(out, root, "work/shop", untracked=frozenset([".env"]), more=[("prompt", b"hi")])
     out.seek(0)
     with tarfile.open(fileobj=out) as tar:
-        held = {member.name: member for member in tar}
+        infos = {member.name: member for member in tar}
         tracked = tar.extractfile("out/tracked")
         assert tracked is not None
         named = set(tracked.read().split(b"\0"))
-    assert {name: held[name].mode for name in ("work/shop/run", "prompt", "work/shop/.env")} == {
+    assert {name: infos[name].mode for name in ("work/shop/run", "prompt", "work/shop/.env")} == {
         "work/shop/run": 0o755,
         "prompt": 0o600,
         "work/shop/.env": 0o644,
     }
-    assert held["work/shop/link"].linkname == "/etc/passwd"
-    assert held["work/shop/to-folder"].issym()
-    assert not any(".git" in name or name.endswith("fifo") for name in held)
+    assert infos["work/shop/link"].linkname == "/etc/passwd"
+    assert infos["work/shop/to-folder"].issym()
+    assert not any(".git" in name or name.endswith("fifo") for name in infos)
     assert named == {*(b"a/b/two\nlines", b"run", b"link", b"to-folder", b"\xff"), b""}
 
 
@@ -209,15 +219,15 @@ def _tar(**members: tuple[bytes, str] | bytes) -> io.BytesIO:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
         for name, what in members.items():
-            told = tarfile.TarInfo(
+            info = tarfile.TarInfo(
                 name.replace("__", "/").replace("DOTDOT", "..").replace("GIT", ".git")
             )
             if isinstance(what, bytes):
-                told.size = len(what)
-                tar.addfile(told, io.BytesIO(what))
+                info.size = len(what)
+                tar.addfile(info, io.BytesIO(what))
             else:
-                told.type, told.linkname = what
-                tar.addfile(told)
+                info.type, info.linkname = what
+                tar.addfile(info)
     out.seek(0)
     return out
 
@@ -281,21 +291,21 @@ def test_all_that_is_there_takes_the_place_of_what_is_here(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("size", [1, 2, 7, 100])
 def test_a_stream_is_passed_on_up_to_hydras_own_line(size: int) -> None:
-    mark, said = b"hydra-abc", b"hydra-ab hydra-hydra-a\nlast hydra-hydra-abc ended 0\n"
+    mark, output = b"hydra-abc", b"hydra-ab hydra-hydra-a\nlast hydra-hydra-abc ended 0\n"
     scan, passed = Scan(mark), b""
-    for at in range(0, len(said), size):
-        chunk = said[at : at + size]
-        if scan.found:
+    for at in range(0, len(output), size):
+        chunk = output[at : at + size]
+        if scan.is_present:
             scan.rest += chunk
         else:
             passed += scan.feed(chunk)
     assert passed == b"hydra-ab hydra-hydra-a\nlast hydra-"
     assert scan.rest == b"hydra-abc ended 0\n"
-    held, told = Between(b"hydra-abc"), b""
+    through, content = PassThrough(b"hydra-abc"), b""
     lines = b"login\nhydra-abc hello\none\ntwo" + b"hydra-abc ended\nbye\n"
     for at in range(0, len(lines), size):
-        told += held.feed(lines[at : at + size])
-    assert (told, held.ended, held.rest) == (b"one\ntwo", True, b"")
+        content += through.feed(lines[at : at + size])
+    assert (content, through.ended, through.rest) == (b"one\ntwo", True, b"")
     assert last_words(b"one\n two \n\n") == "two"
 
 
@@ -324,15 +334,15 @@ def command(**more: object) -> BuiltCommand:
 
 
 def test_the_carriers_command() -> None:
-    here = Here(Path("/l/shop"), Path("/l/home"), Path("/l/tmp"))
-    told = registry.get("claude").descriptor
+    places = LocalPlaces(Path("/l/shop"), Path("/l/home"), Path("/l/tmp"))
+    descriptor = registry.get("claude").descriptor
     sent = on_its_way(
-        command(), remote=SSH, run="r", lane="far", attempt=2, here=here,
-        names=("ANTHROPIC_API_KEY",), descriptor=told, most=5,
+        command(), remote=SSH, run="r", lane="far", attempt=2, places=places,
+        names=("ANTHROPIC_API_KEY",), descriptor=descriptor, most=5,
     )  # fmt: skip
     assert sent.args[0] == "-I"
-    assert sent.args[1].endswith("hydra/remote/carry.py")
-    assert (sent.cwd, sent.stdin, sent.env) == (here.worktree, b"task", ())
+    assert sent.args[1].endswith("hydra/adapters/remote/carrier.py")
+    assert (sent.cwd, sent.stdin, sent.env) == (places.worktree, b"task", ())
     ((place, data),) = sent.files
     assert sent.args[2] == str(place) == "/l/home/remote.json"
     spec = loads(data)
@@ -344,16 +354,18 @@ def test_the_carriers_command() -> None:
 
 
 def test_what_the_carrier_says_stands_over_what_the_stream_lacks() -> None:
-    parser = Elsewhere(registry.get("claude"), command()).parser()
-    said = b"noise\nhydra.remote: lost: the line to x was lost: reset\n"
+    parser = RemoteAdapter(registry.get("claude"), command()).parser()
+    output = b"noise\nhydra.remote: lost: the line to x was lost: reset\n"
     (event,) = [
-        one for one in parser.end(ExitStatus(code=FAILED), {"stderr": said}) if one.kind == "failed"
+        event
+        for event in parser.end(ExitStatus(code=FAILED), {"stderr": output})
+        if event.kind == "failed"
     ]
     assert (event.data["reason"], event.data["terminal"]) == ("line_lost", True)
     assert event.data["message"] == "the line to x was lost: reset"
-    other = Elsewhere(registry.get("claude"), command()).parser()
-    ends = other.end(ExitStatus(code=1), {"stderr": said})
-    assert [one.data.get("reason") for one in ends if one.kind == "failed"] != ["line_lost"]
+    other = RemoteAdapter(registry.get("claude"), command()).parser()
+    ends = other.end(ExitStatus(code=1), {"stderr": output})
+    assert [end.data.get("reason") for end in ends if end.kind == "failed"] != ["line_lost"]
     assert carriers_failure(b"hydra.remote: x\nlater words\n") is None
     assert isinstance(carriers_failure(b"hydra.remote: folder: no\n"), AgentEvent)
 
@@ -362,7 +374,7 @@ def test_a_lost_line_counts_as_lack_of_a_network() -> None:
     failed = carriers_failure(b"hydra.remote: unreachable: x\n")
     assert failed is not None
     from hydra.errors import Failure
-    from hydra.model import Patch
+    from hydra.records import Patch
 
     outcome = Outcome(
         lane="far",
@@ -373,10 +385,10 @@ def test_a_lost_line_counts_as_lack_of_a_network() -> None:
         ),
         patch=Patch(commit="a", base="a"),
     )
-    assert wait_before(Retry(times=1, on=("network",), wait=0), outcome, 0.5) == 0
-    assert wait_before(Retry(times=1, on=("crash",)), outcome, 0.5) is None
+    assert retry_delay(Retry(times=1, on=("network",), wait=0), outcome, 0.5) == 0
+    assert retry_delay(Retry(times=1, on=("crash",)), outcome, 0.5) is None
 
 
 def test_no_script_has_the_word_that_ends_it() -> None:
     with pytest.raises(AssertionError):
-        told(f"echo\n{transport.END}")
+        shell_text(f"echo\n{transport.END}")

@@ -142,8 +142,8 @@ def test_the_environment_there_and_no_secret_on_any_command_line(
 @needs_sshd
 def test_full_auto_is_for_whom_asks_outright(away: Away, server: sshd.Sshd) -> None:
     away.agent([fakes.finish("done")])
-    told = json.loads(away.hydra.run("race", "x", "-a", "far", "--dry-run", "--json").stdout)
-    (lane,) = told["lanes"]
+    document = json.loads(away.hydra.run("race", "x", "-a", "far", "--dry-run", "--json").stdout)
+    (lane,) = document["lanes"]
     assert lane["permission"] == "edit"
     assert lane["remote"]["folder"].startswith(str(away.root / "tmp" / "hydra-"))
     assert lane["command"]["cwd"] == f"{lane['remote']['folder']}/work/shop"
@@ -326,7 +326,7 @@ def test_containers_and_pods_by_stand_ins(away: Away, kind: str) -> None:
     check_work(race)
     assert away.folders == []
     calls = remotes.said(log)
-    assert not any(SECRET in word for call in calls for word in call)
+    assert not any(SECRET in term for call in calls for term in call)
     heads = {tuple(call[: call.index("-c")]) for call in calls if "-c" in call}
     if kind == "container":
         assert heads == {("exec", "-i", "agents", "sh")}
@@ -334,9 +334,9 @@ def test_containers_and_pods_by_stand_ins(away: Away, kind: str) -> None:
         where = ("--context=far", "--namespace=lab", "exec", "-i", "agents-0", "--", "sh")
         assert heads == {where}
     else:
-        held = next(call for call in calls if call[0] == "rm")[-1]
-        assert ("exec", "-i", held, "sh") in heads
-        run = ("run", "--rm", "-i", f"--name={held}", "--entrypoint=sh", "agents:latest")
+        text = next(call for call in calls if call[0] == "rm")[-1]
+        assert ("exec", "-i", text, "sh") in heads
+        run = ("run", "--rm", "-i", f"--name={text}", "--entrypoint=sh", "agents:latest")
         assert run in heads
 
 
@@ -372,8 +372,8 @@ def test_a_place_that_has_busybox_alone(away: Away) -> None:
 
 def test_without_git_there_all_comes_back(away: Away) -> None:
     away.stand_in("docker")
-    wanted = "sh tar setsid grep cat mkdir rm sleep mkfifo xargs find ls uname id env chmod printf"
-    programs = (*wanted.split(), "mktemp", "timeout", "ln", "python3", "cut", "dirname")
+    text = "sh tar setsid grep cat mkdir rm sleep mkfifo xargs find ls uname id env chmod printf"
+    programs = (*text.split(), "mktemp", "timeout", "ln", "python3", "cut", "dirname")
     only_these(away, {name: shutil.which(name) for name in programs})
     away.agent(
         [
@@ -385,7 +385,7 @@ def test_without_git_there_all_comes_back(away: Away) -> None:
     race = away.hydra.race(*FULL)
     assert race.code == 0, race.stderr
     lane = race.lane("far")
-    assert any("git is not on container agents" in told for told in lane["warnings"])
+    assert any("git is not on container agents" in document for document in lane["warnings"])
     patches = Path(race.document["folder"]) / "patches.git"
     names = git(patches, "diff", "--name-status", "--no-renames", lane["patch"]["base"], "far")
     assert names.split() == ["A", "new", "A", "src", "D", "src/pager.py"]
@@ -402,9 +402,9 @@ def test_an_agents_own_table_sends_it_and_a_profile_keeps_it_here(away: Away) ->
         f'{settings.read_text()}[agents.claude]\nremote = "box"\n'
         '[profiles.near]\nagent = "claude"\nremote = "local"\n'
     )
-    told = away.hydra.race("-a", "claude", "-a", "near", "--dry-run").document
-    assert [bool(lane["remote"]) for lane in told["lanes"]] == [True, False]
-    assert [lane["permission"] for lane in told["lanes"]] == ["edit", "full-auto"]
+    document = away.hydra.race("-a", "claude", "-a", "near", "--dry-run").document
+    assert [bool(lane["remote"]) for lane in document["lanes"]] == [True, False]
+    assert [lane["permission"] for lane in document["lanes"]] == ["edit", "full-auto"]
     alone = away.hydra.race("--dry-run").document["lanes"]
     assert [(lane["lane"], bool(lane["remote"])) for lane in alone] == [("claude", True)]
     race = away.hydra.race("-a", "claude", "-a", "near")

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydra.adapters import registry
+from hydra.adapters.config_dirs import folders_of
 from hydra.adapters.contract import TokenFields
-from hydra.adapters.folders import folders_of
 from hydra.workspace.renewal import Renewal, parse, renew
 from tests.support import signins
 from tests.support.signin_attacks import ATTACKS

@@ -7,22 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.events import Event
-from hydra.model import Status
-from hydra.reporters.board import Board, Row, step, tool_word
+from hydra.records import Status
+from hydra.records.events import Event
+from hydra.report.board import Board, BoardRow, step, tool_word
 from tests.support.sample_race import Tape, events
 
 LANES = ("claude", "codex", "codex-2")
 
 
-def fold(given: Iterable[Event]) -> Board:
-    return reduce(step, given, Board())
+def fold(facts: Iterable[Event]) -> Board:
+    return reduce(step, facts, Board())
 
 
-def one_lane(*steps: tuple[str, str, dict[str, object]]) -> Row:
+def one_lane(*steps: tuple[str, str, dict[str, object]]) -> BoardRow:
     e = Tape()
-    made = [e(float(i), kind, "x", sub, **data) for i, (kind, sub, data) in enumerate(steps)]
-    return fold(made).rows["x"]
+    facts = [e(float(i), kind, "x", sub, **data) for i, (kind, sub, data) in enumerate(steps)]
+    return fold(facts).rows["x"]
 
 
 def test_the_sample_race_at_its_last_moment() -> None:
@@ -43,7 +43,7 @@ def test_the_sample_race_at_its_last_moment() -> None:
 @given(st.randoms(use_true_random=False))
 def test_lanes_do_not_depend_on_each_others_order(random: object) -> None:
     first, *rest = events()
-    queues = {lane: [one for one in rest if one.lane == lane] for lane in LANES}
+    queues = {lane: [event for event in rest if event.lane == lane] for lane in LANES}
     mixed = [first]
     while any(queues.values()):
         able = [lane for lane in LANES if queues[lane]]
@@ -86,7 +86,7 @@ def test_every_status_has_its_word(status: Status) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "summary", "word"),
+    ("name", "summary", "term"),
     [
         ("Bash", "$ python -m pytest tests", "testing"),
         ("command_execution", "$ cargo test --all", "testing"),
@@ -98,8 +98,8 @@ def test_every_status_has_its_word(status: Status) -> None:
         ("mcp__jira", "look", "using tool"),
     ],
 )
-def test_what_a_tool_call_amounts_to(name: str, summary: str, word: str) -> None:
-    assert tool_word(name, summary) == word
+def test_what_a_tool_call_amounts_to(name: str, summary: str, term: str) -> None:
+    assert tool_word(name, summary) == term
 
 
 def test_a_half_limit_warning_shows_until_there_is_progress() -> None:
@@ -118,8 +118,8 @@ def test_a_half_limit_warning_shows_until_there_is_progress() -> None:
 def test_a_lane_that_waits_for_its_next_try_says_so() -> None:
     e = Tape()
     start = [e(0, "lane_opening", "x"), e(1, "failed", "x", message="429", terminal=True)]
-    told = e(2, "lane_retrying", "x", attempt=2, after="rate_limit", seconds=70)
-    waits = fold([*start, told])
+    event = e(2, "lane_retrying", "x", attempt=2, after="rate_limit", seconds=70)
+    waits = fold([*start, event])
     assert waits.rows["x"].view(900) == ("retrying", "try 2 begins in 1:10, after rate limit")
     assert step(waits, e(72, "lane_opening", "x")).rows["x"].view(72) == ("preparing", "")
 
@@ -154,3 +154,26 @@ def test_tests_that_the_base_skips_are_counted() -> None:
     counts = {"check": "unit", "says": "4 passed", "skipped": 23, "seconds": 2.0}
     board = fold([e(1.0, "check_ended", "", "", **counts)])
     assert board.baseline == (("unit", "4 passed, 23 skipped  0:02"),)
+
+
+def test_a_lane_s_time_is_its_agent_s_and_never_goes_back() -> None:
+    tape = Tape()
+    board = fold(
+        [
+            tape(0.0, "lane_opening", lane="a"),
+            tape(1.0, "agent_started", lane="a"),
+            tape(9.0, "agent_exited", lane="a", code=0),
+            tape(10.0, "check_started", lane="a", check="t", command="pytest"),
+        ]
+    )
+    assert board.rows["a"].elapsed(30.0) == 9.0
+    again = step(board, tape(31.0, "agent_started", lane="a"))
+    assert again.rows["a"].elapsed(32.0) == 32.0
+
+
+def test_a_command_that_is_over_does_not_stand_beside_thinking() -> None:
+    row = one_lane(
+        ("tool_call", "", {"id": "1", "name": "Bash", "summary": "$ ls"}),
+        ("tool_result", "", {"id": "1", "ok": True}),
+    )
+    assert (row.state, row.last) == ("thinking", "")

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from hydra.events import Event
-from hydra.reporters.board import Board, step
-from hydra.reporters.checks import baseline, table_text
-from hydra.reporters.document import result_document
-from hydra.reporters.live import LiveTable
-from hydra.reporters.plain import PlainLines
-from hydra.reporters.summary import summary
+from hydra.records.events import Event
+from hydra.report.board import Board, step
+from hydra.report.checks import baseline, table_text
+from hydra.report.document import result_document
+from hydra.report.live import LiveTable
+from hydra.report.stream import PlainLines
+from hydra.report.summary import summary
 from tests.support.sample_race import PLAN, RESULT, Tape
 
 
@@ -131,22 +131,22 @@ def test_a_race_without_checks_looks_as_before() -> None:
 @pytest.mark.parametrize("width", [None, 80, 40])
 def test_what_a_check_says_is_made_harmless(width: int | None) -> None:
     evil = "\x1b]52;c;x\x07\u202eevil\n"
-    held = {
+    data = {
         **check("unit", "failed", "1 broken"),
         "held_back": evil,
         "remarks": [evil],
         "comparison": {"broken": [evil], "counts": {"broken": 1}},
         "reason": evil,
     }
-    told = {
+    rows = {
         "run": "r",
         "folder": "/f",
-        "baseline": [held],
-        "lanes": [{"lane": "claude", "checks": [held], "held_back": [evil]}],
+        "baseline": [data],
+        "lanes": [{"lane": "claude", "checks": [data], "held_back": [evil]}],
     }
     for text in (
-        table_text(told, width=width, color=False),
-        summary(document(held, held_back=(evil,)), width=width),
+        table_text(rows, width=width, color=False),
+        summary(document(data, held_back=(evil,)), width=width),
     ):
         assert "\x1b" not in text
         assert "\u202e" not in text

@@ -11,19 +11,13 @@ import pytest
 
 from hydra import errors
 from hydra.errors import AuthMissing, NoAgentReady, Refused, UsageError
-from hydra.events import AGENT_KINDS, HYDRA_KINDS, KINDS
-from hydra.reporters.agents_document import agent_document
-from hydra.reporters.document import (
-    dump,
-    error_document,
-    exit_code,
-    plan_document,
-    result_document,
-)
+from hydra.records.events import AGENT_KINDS, HYDRA_KINDS, KINDS
+from hydra.report.agents_document import agent_document
+from hydra.report.document import dump, error_document, exit_code, plan_document, result_document
 from tests.support.sample_agents import AGENTS
 from tests.support.sample_race import PLAN, RESULT
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parent.parent / "docs" / "reference"
 
 
 def fields(document: object) -> Iterator[str]:
@@ -33,8 +27,8 @@ def fields(document: object) -> Iterator[str]:
             if name not in ("numbers", "limits", "exit_codes"):
                 yield from fields(value)
     elif isinstance(document, list):
-        for one in document:
-            yield from fields(one)
+        for row in document:
+            yield from fields(row)
 
 
 def documented(page: str) -> set[str]:
@@ -89,11 +83,11 @@ def test_no_value_of_the_environment_is_in_a_document() -> None:
 
 
 def test_a_hostile_message_stays_whole_and_ascii() -> None:
-    said = "\x1b]52;c;x\x07\x7f\u202e\ud800\u2028"
-    hostile = replace(RESULT.outcomes[0], message=said)
+    line = "\x1b]52;c;x\x07\x7f\u202e\ud800\u2028"
+    hostile = replace(RESULT.outcomes[0], message=line)
     text = dump(result_document(PLAN, replace(RESULT, outcomes=(hostile,))))
-    assert all(one == "\n" or 0x20 <= ord(one) < 0x7F for one in text)
-    assert json.loads(text)["lanes"][0]["message"] == said
+    assert all(name == "\n" or 0x20 <= ord(name) < 0x7F for name in text)
+    assert json.loads(text)["lanes"][0]["message"] == line
 
 
 @pytest.mark.parametrize(

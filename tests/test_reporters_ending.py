@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from hydra.reporters import text
-from hydra.reporters.ending import race_end
-from hydra.reporters.summary import warnings
+from hydra.report import text
+from hydra.report.race_end import race_end
+from hydra.report.summary import warnings
 from tests.support import verdicts
 
 AT_80 = """\
 Land codex: fixes both failing tests, breaks nothing (43 passed).
   1  codex         proved     +6 -2
-  2  claude        proved     +18 -4  same result, larger patch
+  2  claude        proved     +18 -4  same reason as codex, changes more code
   3  cursor-agent  held back  +6 -2   changes what
                                       test_a_full_page_has_ten_items expects
   -  codex-2       timed out  -       idle for 10:00; it left no patch
 
 hydra merge codex    look first: hydra diff codex    why: hydra compare
-1 warning: hydra runs show
+warning: 3 files stay out
 """
 OWN = re.compile(
     r"mergeable|\bgates?\b|weigh|put back|base's own|usable|verdict|trial", re.IGNORECASE
@@ -30,7 +30,9 @@ OWN = re.compile(
 
 def race(**more: Any) -> dict[str, Any]:
     """Four lanes: two that fix it, a cheat, and one that idled."""
-    told = verdicts.verdict()
+    data = verdicts.verdict()
+    smaller = "no test decides between it and claude, and it is smaller: 8 against 22 lines of code"
+    data["lanes"][0]["reasons"].append(verdicts.reason("size", smaller))
     cheat = verdicts.lane(
         "cursor-agent",
         rank=3,
@@ -38,14 +40,14 @@ def race(**more: Any) -> dict[str, Any]:
         state="held_back",
         reason="changes what test_a_full_page_has_ten_items expects",
     )
-    told["lanes"].insert(2, cheat)
+    data["lanes"].insert(2, cheat)
     document = {
         "run": "r",
         "seconds": 601.0,
-        "lanes": told["lanes"],
+        "lanes": data["lanes"],
         "warnings": ["3 files stay out"],
     }
-    return {**document, "verdict": {**told, **more}}
+    return {**document, "verdict": {**data, **more}}
 
 
 def test_the_end_of_a_race_at_80_columns() -> None:
@@ -71,7 +73,10 @@ def test_long_sentences_have_two_lines_each() -> None:
 def test_without_checks_it_says_so() -> None:
     document = race(checked=False)
     for lane in document["verdict"]["lanes"][:2]:
-        lane |= {"state": "untested", "reason": "no check ran: --check COMMAND tests it"}
+        lane |= {
+            "state": "untested",
+            "reason": "no check ran: `hydra check --check COMMAND` tests it",
+        }
     shown = race_end(document, width=80)
     assert shown.startswith(
         "No check ran, so nothing is proved; codex comes first, cursor-agent is held\nback.\n"
@@ -113,8 +118,39 @@ def test_what_to_look_at_is_the_winners_alone() -> None:
 def test_an_interrupted_lane_is_not_called_held_back() -> None:
     document = race(top=None)
     document["verdict"]["lanes"][2] |= {"status": "interrupted", "reason": "was interrupted"}
-    row = next(it for it in race_end(document, width=80).splitlines() if "cursor-agent" in it)
+    row = next(
+        splitline
+        for splitline in race_end(document, width=80).splitlines()
+        if "cursor-agent" in splitline
+    )
     assert row.split()[2] == "interrupted"
+
+
+def test_an_equal_that_fails_another_new_test_says_so() -> None:
+    document = race()
+    lanes = document["verdict"]["lanes"]
+    lanes[1]["reason"] = lanes[0]["reason"]
+    name = "t::test_a_number_is_kept"
+    text = f"fails codex's 1 new test, which passes on the base: {name}"
+    lanes[1]["reasons"] = [verdicts.reason("cross", text)]
+    shown = race_end(document, width=None)
+    assert "  fails codex's 1 new test, which passes on the base\n" in shown
+    assert "same result" not in shown
+
+
+def test_a_lane_is_behind_for_what_the_first_is_ahead_by() -> None:
+    document = race()
+    lanes = document["verdict"]["lanes"]
+    lanes[2] = verdicts.lane("cursor-agent", rank=3)
+    lanes[1]["reasons"].append(verdicts.reason("speed", "equal to cursor-agent, and faster"))
+    shown = race_end(document, width=None)
+    assert "same reason as codex, changes more code\n" in next(
+        name for name in shown.split("  3  ")[1:]
+    )
+    lanes[0]["reasons"][-1]["kind"] = "speed"
+    assert "same reason as codex, slower\n" in race_end(document, width=None)
+    lanes[0]["reasons"].pop()
+    assert not re.search("more code|slower", race_end(document, width=None))
 
 
 def test_an_unknown_cost_is_called_unknown() -> None:
@@ -126,9 +162,7 @@ def test_an_unknown_cost_is_called_unknown() -> None:
 def test_a_tie_and_a_race_that_left_nothing() -> None:
     tied = verdicts.tie()
     shown = race_end({"lanes": tied["lanes"], "verdict": tied}, width=80)
-    assert shown.startswith(
-        "codex and claude are tied: nothing that was tested tells them apart.\n"
-    )
+    assert shown.startswith("codex and claude are tied: no test tells them apart.\n")
     assert "then hydra merge codex, or hydra merge claude" in shown
     idle = {"lane": "codex", "status": "timed_out", "error": {"message": "no progress for 600 s"}}
     shown = race_end({"lanes": [idle], "interrupted": "SIGINT", "seconds": 41.0}, width=80)

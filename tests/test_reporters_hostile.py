@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from hydra.errors import KINDS as ERROR_KINDS
 from hydra.errors import AgentError, Failure
-from hydra.events import KINDS, Event
-from hydra.model import ExitStatus, Outcome, Patch, Status, Usage
-from hydra.reporters import doctor, history, listing
-from hydra.reporters.diff import shown as shown_diff
-from hydra.reporters.document import dump, error_document, plan_document, result_document
-from hydra.reporters.dryrun import plan_text
-from hydra.reporters.errors import error_text
-from hydra.reporters.live import LiveTable
-from hydra.reporters.plain import PlainLines
-from hydra.reporters.summary import summary
+from hydra.records import ExitStatus, Outcome, Patch, Status, Usage
+from hydra.records.events import KINDS, Event
+from hydra.report import doctor, listing, runs
+from hydra.report.document import dump, error_document, plan_document, result_document
+from hydra.report.dryrun import plan_text
+from hydra.report.hunks import shown as shown_diff
+from hydra.report.live import LiveTable
+from hydra.report.stream import PlainLines
+from hydra.report.summary import summary
+from hydra.report.text import error_text
 from tests.support.sample_agents import AGENTS, CHECKS, RUNS
 from tests.support.sample_race import PLAN, RESULT
 from tests.support.screen import Screen
@@ -101,8 +101,8 @@ def assert_harmless(shown: str, *, color: bool) -> None:
     if color:
         shown = re.sub(r"\x1b\[(?:0|1|2|31|32|33|36)m", "", shown)
     bad = [
-        one for one in shown
-        if one != "\n" and unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        name for name in shown
+        if name != "\n" and unicodedata.category(name) in ("Cc", "Cf", "Cs", "Zl", "Zp")
     ]  # fmt: skip
     assert not bad, f"{bad!r} in {shown!r}"
 
@@ -114,11 +114,11 @@ def test_live_and_plain(events: list[Event], width: int, color: bool) -> None:
     live = LiveTable(screen.write, lambda: (width, 12), color)
     plain = PlainLines(lambda line: assert_harmless(line, color=False))
     now = 0.0
-    for one in sorted(events, key=lambda one: one.mono):
-        now = max(now, one.mono)
-        live.event(one)
+    for fact in sorted(events, key=lambda fact: fact.mono):
+        now = max(now, fact.mono)
+        live.event(fact)
         live.tick(now)
-        plain.event(one)
+        plain.event(fact)
     live.close()
     assert screen.wraps
     assert_harmless(screen.picture(), color=False)
@@ -165,23 +165,23 @@ def test_errors(given: Failure, color: bool) -> None:
 @given(nasty, failure, widths, st.booleans())
 def test_lists(word: str, broken: Failure, width: int, color: bool) -> None:
     row, check, run = AGENTS[0], CHECKS[0], RUNS[0]
-    assert row.found is not None
-    found = replace(
-        row.found, version=word, warnings=(word,), sign_in_detail=word, error=broken,
+    assert row.detection is not None
+    result = replace(
+        row.detection, version=word, warnings=(word,), sign_in_detail=word, error=broken,
         binary=Path("/" + word.replace("\x00", "")),
     )  # fmt: skip
-    agent = replace(row, found=found)
+    agent = replace(row, detection=result)
     shown = (
         listing.agents_table([agent], width=width, color=color),
         listing.agent_text(agent, (word,), width=width, color=color),
         doctor.doctor_text(
             [replace(check, text=word, hint=word)], [agent], width=width, color=color
         ),
-        history.runs_table([replace(run, title=word, lanes=((word, word),))], width=width),
-        history.run_text(replace(run, title=word, folder=word), "", width=width, color=color),
+        runs.runs_table([replace(run, title=word, lanes=((word, word),))], width=width),
+        runs.run_text(replace(run, title=word, folder=word), "", width=width, color=color),
     )
-    for one in shown:
-        assert_harmless(one, color=color)
+    for name in shown:
+        assert_harmless(name, color=color)
 
 
 @given(st.binary(max_size=60))

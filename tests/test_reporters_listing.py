@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from hydra.reporters import doctor, history, listing, text
-from hydra.reporters.table import Column, Styled, table
+from hydra.report import doctor, listing, runs, text
+from hydra.report.table import Column, StyledText, table
 from tests.support.sample_agents import AGENTS, CHECKS, RUNS
 
 AGENTS_AT_80 = """\
@@ -16,8 +16,8 @@ AGENTS_AT_80 = """\
 
 kind: default agents race when you name none; an experimental one where you name
 it with -a and add --allow-experimental-adapters
-tools: limited where the agent's own options can forbid it some; what keeps
-every agent to its lane is Hydra's confinement: `hydra doctor`
+tools: limited where the agent's own options can forbid it some, ! all where
+not; what keeps every agent to its lane is Hydra's confinement: `hydra doctor`
 
 not probed: `hydra agents --allow-experimental-adapters` looks for these
 """
@@ -43,16 +43,16 @@ ready: claude; to race: hydra race "your task"
 """
 
 RUNS_AT_80 = """\
-  run                     when  task            winner        landed        cost
-  20261121t203415-k3f  2 h ago  Fix the off-b\u2026  claude        yes     over $0.14
-  20261121t101500-abc      now  Add a test      [broken off]  no         unknown
+  run                  age  task                   winner        landed     cost
+  20261121t203415-k3f  2 h  Fix the off-by-one i\u2026  claude        yes      $0.14+
+  20261121t101500-abc  now  Add a test             [broken off]  no      unknown
 """
 
 
 def test_agents_doctor_and_runs_at_80_columns() -> None:
     assert listing.agents_table(AGENTS, width=80) == AGENTS_AT_80
     assert doctor.doctor_text(CHECKS, AGENTS, width=80) == DOCTOR_AT_80
-    assert history.runs_table(RUNS, width=80) == RUNS_AT_80
+    assert runs.runs_table(RUNS, width=80) == RUNS_AT_80
 
 
 def test_one_agent_in_full() -> None:
@@ -72,17 +72,17 @@ def test_one_agent_in_full() -> None:
 
 
 def test_a_run_is_shown_with_how_it_ended() -> None:
-    shown = history.run_text(RUNS[0], "ENDING\n", width=80)
+    shown = runs.run_text(RUNS[0], "ENDING\n", width=80)
     assert shown.startswith("run 20261121t203415-k3f\n  task         Fix the off-by-one")
     assert shown.endswith("runs/20261121t203415-k3f\n\nENDING\n")
-    assert "  state        broken off\n" in history.run_text(RUNS[1], "", width=80)
+    assert "  state        broken off\n" in runs.run_text(RUNS[1], "", width=80)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(-5, "now"), (59, "now"), (60, "1 min"), (7300, "2 h"), (9e5, "10 d")]
+    ("seconds", "line"), [(-5, "now"), (59, "now"), (60, "1 min"), (7300, "2 h"), (9e5, "10 d")]
 )
-def test_ages(seconds: float, said: str) -> None:
-    assert history.age(seconds) == said
+def test_ages(seconds: float, line: str) -> None:
+    assert runs.age(seconds) == line
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
@@ -90,7 +90,7 @@ def test_lists_keep_to_the_width(width: int) -> None:
     long = replace(RUNS[0], title="\u65e5\u672c\u8a9e " * 40, lanes=(("a" * 40, "completed"),) * 5)
     for shown in (
         listing.agents_table(AGENTS, width=width),
-        history.runs_table([long], width=width),
+        runs.runs_table([long], width=width),
     ):
         assert max(map(text.width, shown.split("\n"))) <= width
 
@@ -101,5 +101,5 @@ def test_a_table_in_a_pipe_is_never_cut() -> None:
 
 
 def test_cells_are_cleaned_before_they_are_styled() -> None:
-    (line,) = table([[Styled("\x1b[2Jx", "bad")]], [Column("a")], 40, True, header=False)
+    (line,) = table([[StyledText("\x1b[2Jx", "bad")]], [Column("a")], 40, True, header=False)
     assert line == "  \x1b[31m<CSI 2J>x\x1b[0m"

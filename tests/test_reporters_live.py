@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from hydra.reporters.live import LiveTable
+from hydra.report.live import LiveTable
 from tests.support.sample_race import Tape, events
 from tests.support.screen import Screen
 
@@ -126,8 +126,24 @@ def test_more_lanes_than_lines_are_summed_up() -> None:
     picture = screen.picture()
     assert "lane-9" in picture, "a lane at work is shown before those that wait"
     assert "lane-0" not in picture
-    assert picture.endswith("and 6 more lanes: 1 finished, 5 queued")
+    assert picture.endswith("and 7 more lanes: 1 finished, 6 queued")
     assert screen.history == ["race 20261121t203415-k3f  10 lanes"]
+
+
+def test_once_a_lanes_own_time_stands_still_the_race_has_a_clock() -> None:
+    screen = Screen(80, 24)
+    table = LiveTable(screen.write, lambda: (80, 24), False)
+    e = Tape()
+    table.event(e(0.0, "run_started", lanes=["claude"]))
+    table.event(e(0.1, "lane_opening", "claude"))
+    table.tick(3.0)
+    assert "  race " not in screen.picture()
+    table.event(e(4.0, "agent_exited", "claude", code=0, seconds=3.9))
+    table.tick(125.0)
+    assert "  race 2:05\n" in screen.picture()
+    table.event(e(126.0, "trial_started", author="claude", on="codex"))
+    table.tick(127.0)
+    assert "  race 2:07, trying claude's tests on codex's patch\n" in screen.picture()
 
 
 def test_a_resized_terminal_gets_a_fresh_table() -> None:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 
-from hydra.events import HYDRA_KINDS, decode, encode
-from hydra.reporters.plain import PlainLines
-from hydra.reporters.stream import EventStream
-from hydra.reporters.words import describe, headlines, opening
+from hydra.records.events import HYDRA_KINDS, decode, encode
+from hydra.report.phrases import describe, headlines, opening
+from hydra.report.stream import JsonLines, PlainLines
 from tests.support.sample_race import PLAN, RUN, STALLED, Tape, events
 
 LINES = """\
@@ -32,8 +32,16 @@ def test_one_line_for_what_matters() -> None:
     assert "Let me look" not in text
 
 
+def test_the_beginning_has_a_line_for_each_thing_that_it_says() -> None:
+    out: list[str] = []
+    data: dict[str, Any] = {"guessed": ["npm test"], "check_runs": 3, "trial_time": 600}
+    PlainLines(out.append).event(Tape()(0.0, "run_started", lanes=["a"], **data))
+    assert len(out) == 3
+    assert " 0:00 hydra      check: npm test (guessed; --no-check to do without)\n" in out
+
+
 @pytest.mark.parametrize(
-    ("kind", "sub", "data", "said"),
+    ("kind", "sub", "data", "text"),
     [
         ("tool_result", "", {"ok": True, "summary": "x"}, ""),
         ("tool_result", "", {"ok": False, "summary": "exit 1"}, "failed: exit 1"),
@@ -67,20 +75,35 @@ def test_one_line_for_what_matters() -> None:
          "timed out in 10:00: no progress for 600 s"),
     ],
 )  # fmt: skip
-def test_what_is_said_of_an_event(kind: str, sub: str, data: dict[str, object], said: str) -> None:
-    assert describe(Tape()(1.0, kind, "x", sub, **data)) == said
+def test_what_is_said_of_an_event(kind: str, sub: str, data: dict[str, object], text: str) -> None:
+    assert describe(Tape()(1.0, kind, "x", sub, **data)) == text
 
 
 def test_a_long_warning_is_cut_in_the_race_and_says_where_all_of_it_is() -> None:
-    said = describe(Tape()(1.0, "run_warning", text="long " * 100))
-    assert len(said) < 220
-    assert said.endswith("(whole: hydra runs show)")
+    text = describe(Tape()(1.0, "run_warning", text="long " * 100))
+    assert len(text) < 220
+    assert text.endswith("(whole: hydra runs show)")
     assert describe(Tape()(1.0, "lane_warning", "x", text="short")) == "warning: short"
 
 
 def test_the_start_says_what_the_dry_run_says() -> None:
     assert opening(next(events())) == headlines(PLAN)[:1]  # its checks are not in the sample
     assert describe(Tape()(0.0, "run_started", lanes=["a"])) == f"race {RUN}  1 lane"
+
+
+def test_the_start_says_where_its_checks_run() -> None:
+    data: dict[str, Any] = {
+        "lanes": ["a", "b"],
+        "checks": ["pytest"],
+        "check_runs": 3,
+        "trial_time": 5400,
+    }
+    assert describe(Tape()(0.0, "run_started", **data)).endswith(
+        "checks: pytest  they run on the base and on 2 patches, twice where they fail; "
+        "then each patch's new tests run on the others (1 hour 30 minutes at most)"
+    )
+    assert "at most" not in describe(Tape()(0.0, "run_started", **data | {"trial_time": 0}))
+    assert "they run" not in describe(Tape()(0.0, "run_started", **data | {"check_runs": 0}))
 
 
 @pytest.mark.parametrize("kind", HYDRA_KINDS)
@@ -90,7 +113,7 @@ def test_every_kind_of_hydras_own_has_a_line_even_without_data(kind: str) -> Non
 
 def test_events_go_out_as_they_are_recorded() -> None:
     out = io.BytesIO()
-    lines = EventStream(out.write)
+    lines = JsonLines(out.write)
     hostile = Tape()(1.0, "message", "x", text="\x1b]52;c;x\x07\x7f\x9b\u202e\ud800\u2028\n")
     lines.event(hostile)
     lines.tick(1.0)
@@ -105,8 +128,8 @@ def test_events_go_out_as_they_are_recorded() -> None:
 
 def test_a_record_that_somebody_else_wrote_to_is_safe_on_a_terminal() -> None:
     out = io.BytesIO()
-    told = encode(Tape()(1.0, "message", "x", text="ESC"))
-    EventStream(out.write).lines(told + told.replace(b"ESC", "\x7f\u202e\x9b".encode()))
+    output = encode(Tape()(1.0, "message", "x", text="ESC"))
+    JsonLines(out.write).lines(output + output.replace(b"ESC", "\x7f\u202e\x9b".encode()))
     first, second = out.getvalue().splitlines(keepends=True)
-    assert first == told
-    assert second == told.replace(b"ESC", b"\\u007f\\u202e\\u009b")
+    assert first == output
+    assert second == output.replace(b"ESC", b"\\u007f\\u202e\\u009b")

@@ -10,12 +10,12 @@ import pytest
 
 from hydra.cli.display import lines_width
 from hydra.errors import AuthMissing, Refused
-from hydra.model import Confinement, Status, Tier
-from hydra.reporters import text
-from hydra.reporters.document import dump, result_document
-from hydra.reporters.dryrun import plan_text
-from hydra.reporters.errors import error_text
-from hydra.reporters.summary import summary
+from hydra.records import Confinement, Status, Tier
+from hydra.report import text
+from hydra.report.document import dump, result_document
+from hydra.report.dryrun import plan_text
+from hydra.report.summary import summary
+from hydra.report.text import error_text
 from tests.support.sample_race import PLAN, RESULT, STALLED, lane_plan
 
 AT_80 = """\
@@ -63,10 +63,19 @@ see it:   hydra diff claude
 """
 
 
+def test_what_an_agents_own_options_forbid_is_said_where_nothing_else_confines_it() -> None:
+    confined = result_document(PLAN, RESULT)
+    assert confined["confinement"]["kind"] == "bwrap"  # type: ignore[index]
+    shown = summary(confined, width=80)
+    assert "its own options" not in shown
+    assert " ! " not in shown
+
+
 @pytest.mark.parametrize(("width", "picture"), [(80, AT_80), (120, AT_120)])
 def test_the_end_of_a_race(width: int, picture: str) -> None:
-    assert summary(result_document(PLAN, RESULT), width=width) == picture + REST
-    colored = summary(result_document(PLAN, RESULT), width=width, color=True)
+    unconfined = result_document(PLAN, RESULT) | {"confinement": {"kind": "none"}}
+    assert summary(unconfined, width=width) == picture + REST
+    colored = summary(unconfined, width=width, color=True)
     assert colored != picture + REST
     assert re.sub(r"\x1b\[[0-9]+m", "", colored) == picture + REST
 
@@ -117,7 +126,7 @@ def test_a_patch_that_is_not_usable_is_looked_at_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("others", "said"),
+    ("others", "line"),
     [
         ([{"cost_usd": 0.25}], "claude is try 2 of 2; the other cost $0.25 more"),
         (
@@ -128,14 +137,16 @@ def test_a_patch_that_is_not_usable_is_looked_at_first() -> None:
     ],
 )
 def test_what_a_lane_cost_before_its_last_try_is_told(
-    others: list[dict[str, object]], said: str
+    others: list[dict[str, object]], line: str
 ) -> None:
     document = result_document(PLAN, replace(RESULT, outcomes=RESULT.outcomes[:1]))
     (lane,) = json.loads(json.dumps(document["lanes"]))
-    tries = [{"attempt": n, "usage": it, "usage_estimate": None} for n, it in enumerate(others, 1)]
+    tries = [
+        {"attempt": n, "usage": row, "usage_estimate": None} for n, row in enumerate(others, 1)
+    ]
     last = {"attempt": len(tries) + 1}
     shown = {**lane, **last, "attempts": [*tries, last]}
-    assert f"\n  {said}\n" in summary({**document, "lanes": [shown]}, width=80)
+    assert f"\n  {line}\n" in summary({**document, "lanes": [shown]}, width=80)
     tries[0] |= {"usage": {}, "usage_estimate": {"cost_usd": 0.5}}
     assert "~$0.50 more" in summary({**document, "lanes": [shown]}, width=80)
 
@@ -157,7 +168,9 @@ def test_the_dry_run_shows_the_exact_lines() -> None:
     assert "value-never-shown" not in shown
     assert "- an agent writes only in its lane" in shown
     assert "limits       idle 10:00, one tool call 20:00, total 1:00:00" in shown
-    assert "claude: Claude Code 2.1.330  (default, ! all tools, permission full-auto)" in shown
+    assert (
+        "claude: Claude Code 2.1.330  (default, ! may use any tool, permission full-auto)" in shown
+    )
     assert "--gone is gone from the help: left out" in shown
     assert shown.endswith("nothing was started: 3 of 3 lanes would start\n")
     assert max(map(text.width, shown.split("\n"))) <= 80

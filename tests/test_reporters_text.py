@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.reporters import text
-from hydra.reporters.style import wants_color, wants_live
+from hydra.report import text
+from hydra.report.style import wants_color, wants_live
 
 HOSTILE = {
     "clipboard": ("a\x1b]52;c;cm0gLXJm\x07b", "a<OSC 52>b"),
@@ -51,16 +51,16 @@ HOSTILE = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_text_is_shown_and_not_obeyed(case: str) -> None:
-    given, shown = HOSTILE[case]
-    assert text.clean(given) == shown
+    line, shown = HOSTILE[case]
+    assert text.clean(line) == shown
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "line",
     ["plain", "na\u00efve \u2192 \u65e5\u672c", "\U0001f680 done", "e\u0301", "\u0e01\u0e33"],
 )
-def test_ordinary_writing_stays(kept: str) -> None:
-    assert text.clean(kept) == kept
+def test_ordinary_writing_stays(line: str) -> None:
+    assert text.clean(line) == line
 
 
 def test_what_is_passed_over_quickly_needs_no_look() -> None:
@@ -87,8 +87,8 @@ def test_a_diff_shows_every_control_character_for_itself() -> None:
 
 def is_harmless(shown: str) -> bool:
     return all(
-        one == "\n" or unicodedata.category(one) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
-        for one in shown
+        name == "\n" or unicodedata.category(name) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        for name in shown
     )
 
 
@@ -127,6 +127,7 @@ def test_wrapping_loses_nothing(shown: str, cells: int) -> None:
     assert "".join(lines).replace(" ", "") == shown.replace(" ", "")
 
 
+@pytest.mark.slow
 def test_a_flood_is_cleaned_in_linear_time() -> None:
     # Quadratic would be minutes here: 400,000 unended beginnings of strings.
     for start in ("\x1b]", "\x9d", "\x1bP", "\x9b1;", "\x1b[0"):
@@ -134,7 +135,7 @@ def test_a_flood_is_cleaned_in_linear_time() -> None:
 
 
 def test_width_counts_cells() -> None:
-    assert [text.width(one) for one in ("abc", "\u65e5\u672c", "e\u0301", "\U0001f680")] == [
+    assert [text.width(name) for name in ("abc", "\u65e5\u672c", "e\u0301", "\U0001f680")] == [
         3,
         4,
         1,
@@ -177,8 +178,8 @@ def test_a_quoted_line_is_exact_and_harmless() -> None:
     assert is_harmless(line)
     assert "\n" not in line
     script = f"printf '%s\\0' {line}"
-    said = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout
-    back = [one.decode("utf-8", "surrogateescape") for one in said.split(b"\0")[:-1]]
+    output = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout
+    back = [content.decode("utf-8", "surrogateescape") for content in output.split(b"\0")[:-1]]
     assert back == argv
 
 
@@ -193,3 +194,17 @@ def test_colours_and_repainting_follow_the_terminal() -> None:
     assert wants_live(able, True)
     assert not wants_live({"TERM": "dumb"}, True)
     assert not wants_live(able, False)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "line"),
+    [
+        (600, "10 minutes"),
+        (5400, "1 hour 30 minutes"),
+        (61, "1 minute 1 second"),
+        (0.2, "1 second"),
+        (0, "0 seconds"),
+    ],
+)
+def test_a_span_in_words(seconds: float, line: str) -> None:
+    assert text.span(seconds) == line

@@ -25,12 +25,13 @@ def test_three():
 """
 
 
+@pytest.mark.slow
 def test_a_failure_shows_the_whole_of_what_ran(scratch: Path) -> None:
     (scratch / "test_it.py").write_text(SUITE)
     root = Path(__file__).parents[1]
-    words = ("-q", "-p", "tests.conftest", "-p", "no:cacheprovider", "--rootdir", str(scratch))
+    terms = ("-q", "-p", "tests.conftest", "-p", "no:cacheprovider", "--rootdir", str(scratch))
     suite = str(scratch / "test_it.py")
-    argv = [sys.executable, "-m", "pytest", *words, "-c", "/dev/null", suite]
+    argv = [sys.executable, "-m", "pytest", *terms, "-c", "/dev/null", suite]
     shown = completed(argv, cwd=root).stdout
     assert "2 failed, 1 passed" in shown
     assert "\n".join(map(str, range(1, 2001))) in shown

@@ -41,41 +41,41 @@ def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
 def raced(hydra: Hydra, *flags: str, code: int = 0) -> str:
     """`hydra race`, as a person runs it; all it says. Their repository stays as it is."""
     before = fingerprint(hydra.repo)
-    told = hydra.run("race", "Do it", "-a", "claude", *flags)
-    assert told.returncode == code, told.stderr + told.stdout
-    assert "Traceback" not in told.stderr
+    process = hydra.run("race", "Do it", "-a", "claude", *flags)
+    assert process.returncode == code, process.stderr + process.stdout
+    assert "Traceback" not in process.stderr
     assert fingerprint(hydra.repo) == before
-    return told.stderr + told.stdout
+    return process.stderr + process.stdout
 
 
 def patches_of(hydra: Hydra) -> Path:
-    (found,) = hydra.state.glob("*/runs/*/patches.git")
-    return found
+    (path,) = hydra.state.glob("*/runs/*/patches.git")
+    return path
 
 
 def patch(hydra: Hydra, base: str = "") -> Patch:
     """The lane's patch against `base` (the commit below it): each changed path and its content."""
     place = patches_of(hydra)
-    words = ("diff", "--no-renames", "--name-only", "-z", base or "claude^", "claude")
-    told = subprocess.run(["git", *words], cwd=place, capture_output=True, check=True)
-    paths = told.stdout.decode().split("\0")[:-1]
+    terms = ("diff", "--no-renames", "--name-only", "-z", base or "claude^", "claude")
+    process = subprocess.run(["git", *terms], cwd=place, capture_output=True, check=True)
+    paths = process.stdout.decode().split("\0")[:-1]
     return {path: blob(place, f"claude:{path}") for path in paths}
 
 
 def blob(place: Path, name: str) -> bytes | None:
-    told = subprocess.run(["git", "cat-file", "blob", name], cwd=place, capture_output=True)
-    return told.stdout if told.returncode == 0 else None
+    process = subprocess.run(["git", "cat-file", "blob", name], cwd=place, capture_output=True)
+    return process.stdout if process.returncode == 0 else None
 
 
 def works(hydra: Hydra, *flags: str, more: Patch | None = None) -> str:
     """A race here ends well, its patch is WORK's and `more` on HEAD; what was said."""
-    said = raced(hydra, *flags)
+    text = raced(hydra, *flags)
     assert patch(hydra) == DONE | (more or {})
     assert git(patches_of(hydra), "rev-parse", "claude^") == git(hydra.repo, "rev-parse", "HEAD")
     # And it is there for the user, in their own repository.
     assert hydra.run("diff", "claude", "--stat").returncode == 0
     git(hydra.repo, "fetch", "-q", str(patches_of(hydra)), "claude")
-    return said
+    return text
 
 
 def sees(hydra: Hydra, command: str) -> None:
@@ -86,9 +86,9 @@ def sees(hydra: Hydra, command: str) -> None:
 def refused(hydra: Hydra, error: str, hint: str, *flags: str) -> None:
     """A race here says exactly this, is exit code 3, starts nothing and leaves nothing."""
     before = fingerprint(hydra.repo, without="nothing")
-    told = hydra.run("race", "Do it", "-a", "claude", *flags)
-    assert (told.returncode, told.stdout) == (3, "")
-    assert told.stderr == f"error: {error}\nhint: {hint}\n"
+    process = hydra.run("race", "Do it", "-a", "claude", *flags)
+    assert (process.returncode, process.stdout) == (3, "")
+    assert process.stderr == f"error: {error}\nhint: {hint}\n"
     assert fingerprint(hydra.repo, without="nothing") == before
     assert list(hydra.state.glob("*/runs/*")) == []
     assert list(hydra.state.glob("g/*")) == []
@@ -141,6 +141,7 @@ def test_home_as_repository(hydra: Hydra) -> None:
     )
 
 
+@pytest.mark.slow
 def test_somebody_elses(hydra: Hydra) -> None:
     if os.getuid() != 0:
         pytest.skip("chown needs root")
@@ -179,30 +180,32 @@ def conflict(repo: Path) -> None:
         git(repo, "commit", "-qam", branch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["merge", "rebase", "cherry-pick", "revert", "bisect"])
 def test_something_under_way(hydra: Hydra, what: str) -> None:
     conflict(hydra.repo)
-    words = {"bisect": ("bisect", "start"), "revert": ("revert", "--no-edit", "HEAD~1")}
-    named = words.get(what, (what, "side"))
+    rows = {"bisect": ("bisect", "start"), "revert": ("revert", "--no-edit", "HEAD~1")}
+    named = rows.get(what, (what, "side"))
     if what == "revert":
         (hydra.repo / "README.md").write_text("more\n")
         git(hydra.repo, "commit", "-qam", "more")
     subprocess.run(["git", *named], cwd=hydra.repo, capture_output=True, check=False)
-    said = works(hydra)
-    assert f"a {what} is under way here; the lanes begin from the commit alone" in said
+    text = works(hydra)
+    assert f"a {what} is under way here; the lanes begin from the commit alone" in text
     # The conflict stays out of the lane, and is counted.
-    assert ("left out: 1 changed file (" in said) == (what != "bisect")
+    assert ("left out: 1 changed file (" in text) == (what != "bisect")
 
 
+@pytest.mark.slow
 def test_a_conflict_taken_along_keeps_its_marks(hydra: Hydra) -> None:
     conflict(hydra.repo)
     subprocess.run(["git", "merge", "side"], cwd=hydra.repo, capture_output=True, check=False)
     marked = (hydra.repo / "README.md").read_bytes()
     assert b"<<<<<<<" in marked
-    said = raced(hydra, "--include-dirty")
+    text = raced(hydra, "--include-dirty")
     assert patch(hydra) == DONE
     assert blob(patches_of(hydra), "claude^:README.md") == marked
-    assert "a merge is under way here" in said
+    assert "a merge is under way here" in text
 
 
 # Dirty
@@ -218,18 +221,20 @@ def make_dirty(repo: Path) -> None:
     (repo / ".git" / "info" / "exclude").write_text("*.log\n")
 
 
+@pytest.mark.slow
 def test_dirty(hydra: Hydra) -> None:
     make_dirty(hydra.repo)
-    said = works(hydra)
+    text = works(hydra)
     out = "not committed, so left out: 3 changed files and 1 untracked file"
-    assert f"{out} (--include-dirty takes them along)" in said
+    assert f"{out} (--include-dirty takes them along)" in text
     assert blob(patches_of(hydra), "claude:README.md") == b"# Shop\n"
 
 
+@pytest.mark.slow
 def test_include_dirty(hydra: Hydra) -> None:
     make_dirty(hydra.repo)
-    said = raced(hydra, "--include-dirty")
-    assert "left out" not in said
+    text = raced(hydra, "--include-dirty")
+    assert "left out" not in text
     assert patch(hydra) == DONE
     dirt = {
         "README.md": b"changed\n",
@@ -245,6 +250,7 @@ def test_include_dirty(hydra: Hydra) -> None:
     assert pins == head
 
 
+@pytest.mark.slow
 def test_include_dirty_where_nothing_is(hydra: Hydra) -> None:
     assert "left out" not in works(hydra, "--include-dirty")
 
@@ -252,11 +258,13 @@ def test_include_dirty_where_nothing_is(hydra: Hydra) -> None:
 # Works
 
 
+@pytest.mark.slow
 def test_detached_head(hydra: Hydra) -> None:
     git(hydra.repo, "checkout", "-q", "--detach")
     assert "(HEAD)" in works(hydra)
 
 
+@pytest.mark.slow
 def test_linked_worktree(hydra: Hydra) -> None:
     users, linked = hydra.repo, hydra.scratch / "linked"
     git(users, "worktree", "add", "-q", "-b", "side", str(linked))
@@ -270,6 +278,7 @@ def test_linked_worktree(hydra: Hydra) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", [True, False])
 def test_sparse(hydra: Hydra, cone: bool) -> None:
     for name in ("docs/a.md", "src/deep/b.md"):
@@ -277,14 +286,15 @@ def test_sparse(hydra: Hydra, cone: bool) -> None:
         (hydra.repo / name).write_text("there\n")
     git(hydra.repo, "add", "-A")
     git(hydra.repo, "commit", "-qm", "docs")
-    words = ("--cone", "src") if cone else ("--no-cone", "/*", "!/docs/", "!*.md")
-    git(hydra.repo, "sparse-checkout", "set", *words)
+    terms = ("--cone", "src") if cone else ("--no-cone", "/*", "!/docs/", "!*.md")
+    git(hydra.repo, "sparse-checkout", "set", *terms)
     seen = sorted(str(path.relative_to(hydra.repo)) for path in hydra.repo.rglob("*.md"))
     assert seen == (["README.md", "src/deep/b.md"] if cone else [])
     sees(hydra, "find . -name '*.md' | sort")
     works(hydra, more={"seen.txt": "".join(f"./{name}\n" for name in seen).encode()})
 
 
+@pytest.mark.slow
 def test_sparse_and_a_file_outside_of_it(hydra: Hydra) -> None:
     (hydra.repo / "docs").mkdir()
     (hydra.repo / "docs" / "a.md").write_text("there\n")
@@ -296,6 +306,7 @@ def test_sparse_and_a_file_outside_of_it(hydra: Hydra) -> None:
     assert patch(hydra) == {"docs/a.md": b"mine\n", "docs/b.md": b"b\n"}
 
 
+@pytest.mark.slow
 def test_shallow(hydra: Hydra) -> None:
     (hydra.repo / "README.md").write_text("two\n")
     git(hydra.repo, "commit", "-qam", "two")
@@ -304,6 +315,7 @@ def test_shallow(hydra: Hydra) -> None:
     works(hydra)
 
 
+@pytest.mark.slow
 def test_sha256(hydra: Hydra) -> None:
     old, hydra.repo = hydra.repo, hydra.scratch / "long"
     shutil.copytree(old, hydra.repo, ignore=shutil.ignore_patterns(".git"))
@@ -314,11 +326,13 @@ def test_sha256(hydra: Hydra) -> None:
     assert len(git(patches_of(hydra), "rev-parse", "claude")) == 64
 
 
+@pytest.mark.slow
 def test_case_insensitive(hydra: Hydra) -> None:
     git(hydra.repo, "config", "core.ignoreCase", "true")
     works(hydra)
 
 
+@pytest.mark.slow
 def test_case_insensitive_and_a_file_that_changed_its_case(hydra: Hydra) -> None:
     git(hydra.repo, "config", "core.ignoreCase", "true")
     hydra.agent("claude", [fakes.delete("README.md"), fakes.edit("readme.md", "small\n")])
@@ -326,6 +340,7 @@ def test_case_insensitive_and_a_file_that_changed_its_case(hydra: Hydra) -> None
     assert patch(hydra) == {"README.md": None, "readme.md": b"small\n"}
 
 
+@pytest.mark.slow
 def test_alternates_of_its_own(hydra: Hydra) -> None:
     git(hydra.scratch, "clone", "-q", "--shared", "shop", "middle")
     git(hydra.scratch, "clone", "-q", "--shared", "middle", 'a "quoted" one')
@@ -346,22 +361,25 @@ def library(hydra: Hydra) -> Path:
     return hydra.repo / "lib"
 
 
+@pytest.mark.slow
 def test_submodules_that_are_initialised(hydra: Hydra, library: Path) -> None:
     assert library.is_dir()
     sees(hydra, "{ ls -A lib; git status --short; git -C lib log --format=%s; }")
     seen = b".git\n.gitignore\nREADME.md\nsrc\n?? seen.txt\nFirst commit\n"
-    said = works(hydra, more={"seen.txt": seen})
-    assert "submodule" not in said
+    text = works(hydra, more={"seen.txt": seen})
+    assert "submodule" not in text
 
 
+@pytest.mark.slow
 def test_submodules_that_are_not(hydra: Hydra, library: Path) -> None:
     git(hydra.repo, "submodule", "--quiet", "deinit", "-f", "--all")
     assert list(library.iterdir()) == []
     sees(hydra, "ls -A lib")
-    said = works(hydra, more={"seen.txt": b""})
-    assert said.count("stay empty: lib") == 1  # as it happens; at the end warnings are counted
+    text = works(hydra, more={"seen.txt": b""})
+    assert text.count("stay empty: lib") == 2  # as it happens, and at the end, as the only one
 
 
+@pytest.mark.slow
 def test_submodules_that_the_set_up_brings(hydra: Hydra, library: Path) -> None:
     git(hydra.repo, "submodule", "--quiet", "deinit", "-f", "--all")
     shutil.rmtree(hydra.repo / ".git" / "modules")
@@ -389,6 +407,7 @@ def configure(repo: Path, name: str, clean: str = UP[0], smudge: str = UP[1]) ->
     git(repo, "config", f"filter.{name}.smudge", smudge)
 
 
+@pytest.mark.slow
 def test_a_content_filter(hydra: Hydra) -> None:
     configure(hydra.repo, "shout")
     commit_filtered(hydra.repo, "shout")
@@ -405,6 +424,7 @@ def test_a_content_filter(hydra: Hydra) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_content_filter_that_is_allowed(hydra: Hydra) -> None:
     configure(hydra.repo, "shout")
     commit_filtered(hydra.repo, "shout")
@@ -412,6 +432,7 @@ def test_a_content_filter_that_is_allowed(hydra: Hydra) -> None:
     works(hydra, "--allow-filter", "shout", more={"seen.txt": b"abc\n", "b.up": b"ABC\n"})
 
 
+@pytest.mark.slow
 def test_a_content_filter_that_nobody_set_up(hydra: Hydra) -> None:
     commit_filtered(hydra.repo, "shout")  # git does nothing with such a name either
     works(hydra)
@@ -432,6 +453,7 @@ def with_lfs(hydra: Hydra) -> None:
     git(hydra.repo, "commit", "-qm", "large")
 
 
+@pytest.mark.slow
 def test_lfs(hydra: Hydra) -> None:
     with_lfs(hydra)
     sees(hydra, "head -c 12 big.bin | tee two.bin")
@@ -451,6 +473,7 @@ def path_without(hydra: Hydra, name: str) -> str:
     return os.pathsep.join([*map(str, hydra.path), str(folder)])
 
 
+@pytest.mark.slow
 def test_lfs_without_git_lfs(hydra: Hydra) -> None:
     with_lfs(hydra)
     hydra.extra["PATH"] = path_without(hydra, "git-lfs")
@@ -461,6 +484,7 @@ def test_lfs_without_git_lfs(hydra: Hydra) -> None:
     )
 
 
+@pytest.mark.slow
 def test_lfs_that_was_never_set_up(hydra: Hydra) -> None:
     with_lfs(hydra)
     git(hydra.repo, "config", "--remove-section", "filter.lfs")
@@ -489,10 +513,12 @@ def partial(hydra: Hydra) -> Hydra:
     return hydra
 
 
+@pytest.mark.slow
 def test_a_partial_clone_works_for_what_is_there(partial: Hydra) -> None:
     works(partial)
 
 
+@pytest.mark.slow
 def test_a_sparse_partial_clone(partial: Hydra) -> None:
     shop = f"file://{partial.scratch}/shop"
     git(partial.scratch, "clone", "-q", "--filter=blob:none", "--sparse", shop, "few")
@@ -506,23 +532,24 @@ def test_a_sparse_partial_clone(partial: Hydra) -> None:
         {"path": "new.txt", "added": 1, "deleted": 0},
         {"path": "src/pager.py", "added": None, "deleted": None},
     ]
-    told = partial.run("diff", "claude")
+    process = partial.run("diff", "claude")
     place, base = patches_of(partial), git(partial.repo, "rev-parse", "HEAD")
-    assert told.returncode == 3
-    assert told.stderr.startswith("error: the patch cannot be shown: fatal: unable to read ")
+    assert process.returncode == 3
+    assert process.stderr.startswith("error: the patch cannot be shown: fatal: unable to read ")
     git(partial.repo, "fetch", "-q", str(place), "claude")
-    assert f"git fetch {place} LANE && git diff {base} FETCH_HEAD\n" in told.stderr
+    assert f"git fetch {place} LANE && git diff {base} FETCH_HEAD\n" in process.stderr
     assert "+fixed" in git(partial.repo, "diff", base, "FETCH_HEAD")
 
 
+@pytest.mark.slow
 def test_a_partial_clone_without_an_object(partial: Hydra) -> None:
-    words = ("rev-list", "--objects", "--missing=print", "--all")
-    (missing,) = (line[1:] for line in git(partial.repo, *words).split("\n") if line[:1] == "?")
-    said = raced(partial, "--base", "HEAD~1", code=1)
+    terms = ("rev-list", "--objects", "--missing=print", "--all")
+    (missing,) = (line[1:] for line in git(partial.repo, *terms).split("\n") if line[:1] == "?")
+    text = raced(partial, "--base", "HEAD~1", code=1)
     assert (
         "its worktree was not opened: an object of the base is not in this repository: "
         f"{missing} (README.md)"
-    ) in said
+    ) in text
     shown = partial.run("runs", "show").stdout
     assert "Hydra fetches nothing; in a partial clone this brings what is missing: " in shown
-    assert git(partial.repo, *words).count(f"?{missing}") == 1  # nothing was fetched
+    assert git(partial.repo, *terms).count(f"?{missing}") == 1  # nothing was fetched

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.model import Confinement
-from hydra.process import CannotStart, run
-from hydra.sandbox import (
+from hydra.process.records import CannotStart
+from hydra.process.run import run
+from hydra.process.sandbox import (
     PROMISES,
     SandboxPolicy,
     View,
@@ -23,9 +23,10 @@ from hydra.sandbox import (
     mounts,
     trial_argv,
 )
-from hydra.sandbox.discovery import compute_view
-from hydra.sandbox.layers import Layer, Placement
-from hydra.sandbox.tables import SYSTEM
+from hydra.process.sandbox.discovery import compute_view
+from hydra.process.sandbox.layers import Layer, Placement
+from hydra.process.sandbox.tables import SYSTEM
+from hydra.records import Confinement
 from tests.conftest import git
 from tests.support.processes import namespaces_work
 
@@ -107,10 +108,10 @@ def tree(folder: Path) -> list[tuple[str, int, bytes]]:
 def test_a_failed_trial_has_a_plain_reason(
     program: str, code: int | None, stderr: str, reason: str
 ) -> None:
-    found = judge(program, code, stderr)
-    assert (found.kind, found.holds, found.promises) == ("none", False, ())
-    assert found.reason.startswith(reason)
-    assert "\n" not in found.reason
+    confinement = judge(program, code, stderr)
+    assert (confinement.kind, confinement.holds, confinement.promises) == ("none", False, ())
+    assert confinement.reason.startswith(reason)
+    assert "\n" not in confinement.reason
 
 
 def test_a_good_trial_promises() -> None:
@@ -131,10 +132,10 @@ def test_a_link_of_the_system_stays_a_link_and_sys_comes_last(
 ) -> None:
     (link := scratch / "machine-id").symlink_to("/etc/machine-id")
     monkeypatch.setattr(mounts, "VAR", (str(link),))
-    made = mounts.mounts_of(policy)
-    assert mounts.Mount("--symlink", link, "/etc/machine-id") in made
-    assert Path("/etc/machine-id") not in [mount.target for mount in made]
-    assert made[-1].target == Path("/sys")
+    items = mounts.mounts_of(policy)
+    assert mounts.Mount("--symlink", link, "/etc/machine-id") in items
+    assert Path("/etc/machine-id") not in [mount.target for mount in items]
+    assert items[-1].target == Path("/sys")
 
 
 @needs_bwrap
@@ -203,9 +204,9 @@ def test_what_the_view_shows_is_there_read_only_by_its_name_and_through_its_link
 @needs_bwrap
 @needs_root
 def test_root_cannot_read_what_is_for_root_alone(policy: SandboxPolicy) -> None:
-    kept = [path for path in policy.view.masked if Path("/etc") in path.parents]
-    assert Path("/etc/shadow") in kept
-    names = " ".join(map(str, kept))
+    paths = [path for path in policy.view.masked if Path("/etc") in path.parents]
+    assert Path("/etc/shadow") in paths
+    names = " ".join(map(str, paths))
     assert said(policy, f"for name in {names}; do cat $name; ls -A $name/; done 2>&-") == ""
     assert "root" in said(policy, "cat /etc/passwd")
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.judge.evidence import FileChange
-from hydra.judge.finding import Finding
-from hydra.judge.origin import generated, vendored
-from hydra.judge.scope import scope
+from hydra.analysis.finding import Finding
+from hydra.analysis.generated import generated, vendored
+from hydra.analysis.patch import FileChange
+from hydra.ranking.scope import scope
 
 FILE, EXECUTABLE = "100644", "100755"
 
@@ -117,7 +117,7 @@ def test_not_vendored(path: str) -> None:
 
 
 def found(kind: str, lane: str, lanes: dict[str, list[FileChange]]) -> list[Finding]:
-    return [one for one in scope(lane, lanes) if one.kind == kind]
+    return [finding for finding in scope(lane, lanes) if finding.kind == kind]
 
 
 def test_files_that_nobody_else_touched() -> None:
@@ -125,16 +125,16 @@ def test_files_that_nobody_else_touched() -> None:
         "a": [change(path) for path in ("e", "d", "c", "b", "x")],
         "b": [change("x"), change("y")],
     }
-    one = found("alone", "a", lanes)[0]
-    assert (one.text, one.path) == ("is alone in touching 4 files: b, c, d and 1 more", "")
-    one = found("alone", "b", lanes)[0]
-    assert (one.text, one.path) == ("is alone in touching y", "y")
+    finding = found("alone", "a", lanes)[0]
+    assert (finding.text, finding.path) == ("is alone in touching 4 files: b, c, d and 1 more", "")
+    finding = found("alone", "b", lanes)[0]
+    assert (finding.text, finding.path) == ("is alone in touching y", "y")
     assert scope("a", {"a": lanes["a"]}) == ()
 
 
 def test_generated_and_vendored_files_are_named() -> None:
     lanes = {"a": [change("a_pb2.py"), change("vendor/b.go"), change("vendor/a.go", new=None)]}
-    assert [(one.kind, one.text, one.path) for one in scope("a", lanes)] == [
+    assert [(finding.kind, finding.text, finding.path) for finding in scope("a", lanes)] == [
         ("generated", "changes a generated file: a_pb2.py", "a_pb2.py"),
         ("vendored", "changes 2 vendored files: vendor/a.go, vendor/b.go", ""),
     ]
@@ -158,7 +158,7 @@ def test_size(own: int, others: list[int], text: str | None) -> None:
     lanes = {"own": [change("a", lines=own)]}
     lanes |= {f"lane{at}": [change("a", lines=size)] for at, size in enumerate(others)}
     lanes["none"] = []
-    assert [one.text for one in found("size", "own", lanes)] == ([text] if text else [])
+    assert [finding.text for finding in found("size", "own", lanes)] == ([text] if text else [])
 
 
 def test_lines_that_were_not_counted_are_not_zero() -> None:
@@ -178,7 +178,7 @@ def test_files_that_changed_in_form_only() -> None:
             change("e.py", "# x\n", None),
         ]
     }
-    assert [one.text for one in found("formatting", "a", lanes)] == [
+    assert [finding.text for finding in found("formatting", "a", lanes)] == [
         "changes only layout, comments or the order of imports in 2 files: a.py, b.py"
     ]
 
@@ -186,9 +186,9 @@ def test_files_that_changed_in_form_only() -> None:
 def test_where_too_much_would_have_to_be_read_it_says_at_least(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("hydra.judge.scope._MOST_READ", 40)
+    monkeypatch.setattr("hydra.ranking.scope._MOST_READ", 40)
     files = [change(f"{at}.py", f"y = {at}\n", f"y = {at}  # commented\n") for at in range(9)]
-    assert [one.text for one in found("formatting", "a", {"a": files})] == [
+    assert [finding.text for finding in found("formatting", "a", {"a": files})] == [
         "changes only layout, comments or the order of imports in at least 2 files: 0.py, 1.py"
     ]
 
@@ -197,10 +197,10 @@ def test_modes() -> None:
     run = FileChange(path="a", old_mode=FILE, new_mode=EXECUTABLE)
     link = FileChange(path="b", old_mode=FILE, new_mode="120000")
     new = FileChange(path="c", new_mode=EXECUTABLE)
-    assert [one.text for one in found("mode", "a", {"a": [run, new]})] == [
+    assert [finding.text for finding in found("mode", "a", {"a": [run, new]})] == [
         "changes the mode of a (100644 to 100755)"
     ]
-    assert [one.text for one in found("mode", "a", {"a": [run, link]})] == [
+    assert [finding.text for finding in found("mode", "a", {"a": [run, link]})] == [
         "changes the mode of 2 files: a, b"
     ]
 
@@ -213,7 +213,7 @@ def test_any_name_and_text_is_only_text(path: str, text: str | None) -> None:
     assert generated(path, text) in (True, False)
     assert vendored(path) in (True, False)
     lanes = {"a": [change(path, text, text)], "b": [change("x", text, None)]}
-    assert all(one.weight == "remark" and one.text for one in scope("a", lanes))
+    assert all(finding.weight == "remark" and finding.text for finding in scope("a", lanes))
 
 
 @given(st.permutations("abcd"))
@@ -221,5 +221,10 @@ def test_the_order_of_lanes_and_files_changes_nothing(order: list[str]) -> None:
     files = [change(path, lines=99) for path in ("x", "a_pb2.py", "vendor/a")]
     lanes = {name: [change("x")] for name in order}
     lanes["a"] = [files["abcd".index(at)] for at in order if at != "d"]
-    assert [one.kind for one in scope("a", lanes)] == ["alone", "generated", "vendored", "size"]
+    assert [finding.kind for finding in scope("a", lanes)] == [
+        "alone",
+        "generated",
+        "vendored",
+        "size",
+    ]
     assert scope("a", lanes) == scope("a", {name: lanes[name] for name in "abcd"})

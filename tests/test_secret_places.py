@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra.sandbox.discovery import compute_view
+from hydra.process.sandbox.discovery import compute_view
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.laying import Secrets

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.secrets import MARK, Redactor, looks_secret
+from hydra.redaction import MARK, Redactor, looks_secret
 
 VALUE = 'pa/ss "w\u00f6rd"+=\\1234'
 
@@ -51,9 +51,9 @@ def test_a_value_inside_something_longer_in_base64(before: str, after: str) -> N
     shown = b64encode(f"{before}{secret}{after}".encode())
     line, count = Redactor([secret]).redact(b"Basic " + shown)
     assert count == 1
-    left = line.removeprefix(b"Basic ").replace(MARK, b"").rstrip(b"=")
+    content = line.removeprefix(b"Basic ").replace(MARK, b"").rstrip(b"=")
     # Only its neighbours are left, and at either end the character that it shares with them.
-    assert len(left) <= (len(before) + len(after)) * 8 / 6 + 2
+    assert len(content) <= (len(before) + len(after)) * 8 / 6 + 2
 
 
 def test_lower_case_percent_signs() -> None:
@@ -191,8 +191,9 @@ def _seconds(redactor: Redactor, line: bytes) -> float:
     return time.thread_time() - started
 
 
+@pytest.mark.slow
 @given(
-    st.lists(st.text(min_size=8, max_size=24).filter(lambda it: it.isprintable()), max_size=3),
+    st.lists(st.text(min_size=8, max_size=24).filter(lambda name: name.isprintable()), max_size=3),
     st.sampled_from(sorted(FORMS)),
     st.binary(max_size=20),
 )
@@ -200,7 +201,7 @@ def test_no_value_survives_in_any_form(values: list[str], form: str, noise: byte
     redactor = Redactor(values)
     shown = [FORMS[form](value) for value in values if value not in MARK.decode()]
     line, count = redactor.redact(noise + b"|".join(shown) + noise)
-    assert all(one.rstrip(b"=") not in line for one in shown)
+    assert all(content.rstrip(b"=") not in line for content in shown)
     assert count >= len(set(shown)) or len({*values}) < len(values)
 
 
@@ -240,8 +241,8 @@ def test_the_overlap_is_the_longest_secret_less_one() -> None:
     assert Redactor([]).overlap == Redactor(["12345678"]).overlap
 
 
-def _names(words: str) -> list[str]:
-    return words.split()
+def _names(text: str) -> list[str]:
+    return text.split()
 
 
 # --- names -------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ REPOSITORY = Path(__file__).parent.parent
 
 def entry(**changed: Any) -> dict[str, Any]:
     """Three candidates, two of them right and alike, and a test of each."""
-    made = {
+    rows = {
         "task": "t",
         "candidates": [
             {"id": "a", "correct": True},
@@ -30,7 +30,7 @@ def entry(**changed: Any) -> dict[str, Any]:
         "tests": [{"id": "x", "author": 0}, {"id": "y", "author": 1}, {"id": "z", "author": 2}],
         "passes": [[1, 1, 0], [1, 1, 0], [0, 0, 1]],
     }
-    return {**made, **changed}
+    return {**rows, **changed}
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -40,7 +40,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def written(path: Path, *entries: dict[str, Any]) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in entries))
+    path.write_text("".join(json.dumps(row) + "\n" for row in entries))
     return path
 
 
@@ -100,6 +100,7 @@ def test_bad_input_is_one_error_with_its_line(tmp_path: Path, bad: str, says: st
     assert says in done.stderr
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_there_or_empty_or_binary(tmp_path: Path) -> None:
     empty, binary = tmp_path / "empty", tmp_path / "binary"
     empty.write_text("\n")
@@ -138,19 +139,21 @@ def test_a_tie_is_the_mean_weighted_by_copies() -> None:
 
 
 def test_who_is_right_is_shown_to_no_rule() -> None:
-    for made in pools(Cell("shared", 4, 3, 0.5, 0.7), 20):
-        turned = Pool(made.task, tuple(not one for one in made.correct), made.counts, made.tests)
+    for item in pools(Cell("shared", 4, 3, 0.5, 0.7), 20):
+        turned = Pool(
+            item.task, tuple(not is_single for is_single in item.correct), item.counts, item.tests
+        )
         for name, rule in RULES.items():
             if name != "oracle":
-                assert list(rule(made)) == list(rule(turned)), name
+                assert list(rule(item)) == list(rule(turned)), name
 
 
 def test_codet_and_b4_are_the_papers() -> None:
     """By hand: rows 110, 110, 001 of one task, tests of one copy each."""
-    made = pool(entry())
-    assert RULES["most_passed"](made) == [2, 2, 1]
-    assert RULES["codet"](made) == pytest.approx([2 * 2**0.5, 2 * 2**0.5, 1])
-    first, second, third = RULES["b4"](made)
+    item = pool(entry())
+    assert RULES["most_passed"](item) == [2, 2, 1]
+    assert RULES["codet"](item) == pytest.approx([2 * 2**0.5, 2 * 2**0.5, 1])
+    first, second, third = RULES["b4"](item)
     assert first == second > third
     # Two right, two true: B(1002, 2) B(1002, 2) B(1, 3) B(2, 10000); one right, one true:
     # B(1001, 3) B(1001, 3) B(1, 3) B(5, 10000). The difference of their logarithms:
@@ -166,15 +169,25 @@ def test_codet_and_b4_are_the_papers() -> None:
 
 def test_made_up_pools_are_the_same_every_time_and_of_the_shares_asked_for() -> None:
     cell = Cell("author", 8, 3, 0.3, 0.8)
-    made = list(pools(cell, 300))
-    assert made == list(pools(cell, 300))
-    right = [one for each in made for one in each.correct]
+    items = list(pools(cell, 300))
+    assert items == list(pools(cell, 300))
+    right = [is_single for each in items for is_single in each.correct]
     assert sum(right) / len(right) == pytest.approx(0.3, abs=0.05)
-    assert all(len(each.tests) == 24 for each in made)
-    for each in made:
+    assert all(len(each.tests) == 24 for each in items)
+    for each in items:
         for test in each.tests:
             assert test.author is not None
             assert test.results[test.author]
+
+
+def test_of_a_lane_that_shouts_all_tests_are_wrong_or_all_true() -> None:
+    for honest in (False, True):
+        for item in pools(Cell("shared", 4, 3, 0.3, 0.5, shout=30, honest=honest), 50):
+            assert item.correct[3] == honest
+            own = [test for test in item.tests if test.author == 3]
+            assert len(own) == 30
+            right = [lane for lane in range(4) if item.correct[lane]]
+            assert all(test.results[lane] == honest for test in own for lane in right)
 
 
 @pytest.mark.full
@@ -184,4 +197,4 @@ def test_the_demand_is_met_on_a_few_cells() -> None:
     document = json.loads(done.stdout)
     assert document["missed"] == []
     assert all(figure["low"] > 0 for figure in document["together"].values())
-    assert document["shouting"]["difference"] >= 0
+    assert document["shouting"]["right"]["low"] > 0

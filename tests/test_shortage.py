@@ -13,17 +13,17 @@ import pytest
 import trio
 
 from hydra import shortage
-from hydra.bench import Bench, Handle
 from hydra.errors import EXIT_EXHAUSTED, Exhausted
 from hydra.git.runner import run
-from hydra.model import Patch
-from hydra.taking import take_patch
+from hydra.race.attempt import snapshot_patch
+from hydra.race.context import AttemptContext, AttemptControl
+from hydra.records import Patch
 from tests.support.command import Hydra
 
 
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("hydra.git.runner", "hydra.taking"):
+    for module in ("hydra.git.runner", "hydra.race.attempt"):
         monkeypatch.setattr(f"{module}.WAITS", (0.001,) * len(shortage.WAITS))
 
 
@@ -58,12 +58,16 @@ async def test_a_patch_is_taken_once_a_thread_is_to_be_had(times: int) -> None:
             raise RuntimeError("can't start new thread")
         return patch
 
-    ground = SimpleNamespace(snapshot=snapshot, worktree=Path("/worktree"))
+    workspace = SimpleNamespace(snapshot=snapshot, worktree=Path("/worktree"))
     limits = SimpleNamespace(grace_patch=30.0)
     redactor = SimpleNamespace(count=None)
-    bench = SimpleNamespace(ground=ground, limits=limits, redactor=redactor, attempt=1, message="")
+    context = SimpleNamespace(
+        workspace=workspace, limits=limits, redactor=redactor, attempt=1, commit_message=""
+    )
     with trio.fail_after(30):
-        taken = await take_patch(cast(Bench, bench), Handle(), lambda *_, **__: None)
+        taken = await snapshot_patch(
+            cast(AttemptContext, context), AttemptControl(), lambda *_, **__: None
+        )
     if times == 1:
         assert taken.patch is patch
     else:

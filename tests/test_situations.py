@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 from hydra.adapters import registry
+from hydra.adapters.proofs.records import DIMENSIONS
 from hydra.conformance import script
+from hydra.conformance.live.agent_settings import Reach, reaches
 from hydra.conformance.live.expect import differences
 from hydra.conformance.live.expectation import Expectation, expectation, like
-from hydra.conformance.live.meeting import UNREACHED
-from hydra.conformance.live.observed import Observed
-from hydra.conformance.live.reach import Reach, reaches
+from hydra.conformance.live.observation import LiveRun
+from hydra.conformance.live.observation_record import Observation
 from hydra.conformance.live.run import case, observe
-from hydra.conformance.live.seen import Seen
+from hydra.conformance.live.scenario_run import UNREACHED
 from hydra.conformance.live.situation import load, load_all, situation
-from hydra.conformance.records import DIMENSIONS
-from hydra.conformance.request_log import Request
-from hydra.conformance.results import Verdict
+from hydra.conformance.request_log import LoggedRequest
+from hydra.conformance.results import CaseVerdict
 from hydra.errors import ConfigError
-from hydra.model import Tier
+from hydra.records import Tier
 
 TIER1 = [a for a in registry.everyone() if a.descriptor.tier is Tier.TIER1]
 SMALL: dict[str, Any] = {"about": "a test", "turn": [{"say": "Done."}]}
@@ -34,25 +34,25 @@ SMALL: dict[str, Any] = {"about": "a test", "turn": [{"say": "Done."}]}
 
 def test_every_situation_loads_and_each_tier1_agent_has_twenty() -> None:
     situations = load_all()
-    assert [one.name for one in situations] == sorted(one.name for one in situations)
+    assert [item.name for item in situations] == sorted(item.name for item in situations)
     for adapter in TIER1:
-        mine = [one for one in situations if adapter.key() not in one.skip]
+        mine = [item for item in situations if adapter.key() not in item.skip]
         assert len(mine) >= 20
-        assert all(adapter.key() in one.expected for one in mine)
+        assert all(adapter.key() in item.expected for item in mine)
 
 
 def test_together_they_prove_every_dimension_for_each_tier1_agent() -> None:
     for adapter in TIER1:
-        proved = {d for one in load_all() if adapter.key() not in one.skip for d in one.proves}
+        proved = {d for item in load_all() if adapter.key() not in item.skip for d in item.proves}
         assert proved == set(DIMENSIONS)
 
 
 def test_every_situation_expects_something_of_what_the_model_says_or_of_how_it_ends() -> None:
-    for one in load_all():
-        for agent, wanted in one.expected.items():
-            if agent not in one.skip and not reaches()[agent].left_out(one.name):
-                told = wanted.events or wanted.error or wanted.refused
-                assert told, f"{one.name} would pass whatever {agent} says"
+    for item in load_all():
+        for agent, entry in item.expected.items():
+            if agent not in item.skip and not reaches()[agent].left_out(item.name):
+                value = entry.events or entry.error or entry.refused
+                assert value, f"{item.name} would pass whatever {agent} says"
 
 
 def test_every_tier1_agent_knows_the_way_to_the_server(tmp_path: Path) -> None:
@@ -106,13 +106,13 @@ def test_what_is_wrong_in_a_situation_is_named(more: dict[str, Any], named: str)
 
 
 def test_an_agents_own_expectation_stands_over_the_shared_one() -> None:
-    made = situation(
+    item = situation(
         "small",
         SMALL
         | {"expect": {"exit": 1, "patch": {"{agent}.txt": "A"}, "codex": {"patch": {"x": "M"}}}},
     )
-    assert made.expected["claude"] == Expectation(exit=1, patch={"claude.txt": "A"})
-    assert made.expected["codex"] == Expectation(exit=1, patch={"x": "M"})
+    assert item.expected["claude"] == Expectation(exit=1, patch={"claude.txt": "A"})
+    assert item.expected["codex"] == Expectation(exit=1, patch={"x": "M"})
 
 
 def test_padding_makes_the_task_exactly_so_long_and_keeps_both_ends() -> None:
@@ -124,18 +124,18 @@ def test_padding_makes_the_task_exactly_so_long_and_keeps_both_ends() -> None:
 
 
 def test_a_task_is_no_longer_than_its_agent_takes() -> None:
-    made = situation("small", SMALL | {"prompt": "-begin", "padding": 5000})
-    short = made.task(1000)
+    item = situation("small", SMALL | {"prompt": "-begin", "padding": 5000})
+    short = item.task(1000)
     assert len(short.encode()) == 1000
     assert short.startswith("-begin\n")
     assert short.endswith("The end of the task.")
-    assert made.task(6000) == made.task()
+    assert item.task(6000) == item.task()
 
 
 def test_a_signal_is_read() -> None:
-    made = situation("small", SMALL | {"signal": {"name": "SIGTERM", "file": "on"}})
-    assert made.stop is not None
-    assert (made.stop.number, made.stop.file) == (signal.SIGTERM, "on")
+    item = situation("small", SMALL | {"signal": {"name": "SIGTERM", "file": "on"}})
+    assert item.stop is not None
+    assert (item.stop.number, item.stop.file) == (signal.SIGTERM, "on")
 
 
 # what scripts have for situations
@@ -149,8 +149,8 @@ def test_a_turn_of_one_session_is_not_played_in_the_other() -> None:
 
 
 def test_a_turn_may_be_said_many_times_over_and_words_are_filled_in() -> None:
-    made = script.parse("s", {"turn": [{"say": "{agent} {place}.", "repeat": 3}]})
-    turn = made.filled({"place": "here"}).for_agent("claude", {"agent": "claude"}).turns[0]
+    item = script.parse("s", {"turn": [{"say": "{agent} {place}.", "repeat": 3}]})
+    turn = item.filled({"place": "here"}).for_agent("claude", {"agent": "claude"}).turns[0]
     assert turn.say == "claude here.claude here.claude here."
 
 
@@ -193,8 +193,8 @@ EVENTS = [
 ]
 
 
-def asked(seconds: float, answer: str, place: int = 0, body: str = "") -> Request:
-    return Request(
+def asked(seconds: float, answer: str, place: int = 0, body: str = "") -> LoggedRequest:
+    return LoggedRequest(
         seconds=seconds,
         agent="claude",
         method="POST",
@@ -213,7 +213,7 @@ LANE: dict[str, Any] = {
     "version": "1.2",
     "warnings": ["some were denied", "may come or not"],
 }
-GOOD = Seen(
+GOOD = LiveRun(
     lane=LANE,
     events=EVENTS,
     patch={"shop/a.txt": "M"},
@@ -222,27 +222,27 @@ GOOD = Seen(
 )
 
 
-def told(seen: Seen, wanted: Expectation = WANTED) -> tuple[str, ...]:
-    return differences(wanted, seen, REACH)
+def told(seen: LiveRun, item: Expectation = WANTED) -> tuple[str, ...]:
+    return differences(item, seen, REACH)
 
 
-def lane(**changes: Any) -> Seen:
+def lane(**changes: Any) -> LiveRun:
     return replace(GOOD, lane=LANE | changes)
 
 
-def failed(kind: str, reason: str, message: str = "it says so", **more: Any) -> Seen:
+def failed(kind: str, reason: str, message: str = "it says so", **more: Any) -> LiveRun:
     error = {"kind": kind, "reason": reason, "message": message, "numbers": {}, "stderr": ""}
     return lane(status="failed", error=error | more)
 
 
 def test_the_limit_that_an_error_names_is_the_agents_own() -> None:
-    wanted = Expectation(status="timed_out", error="TimedOut/idle", numbers={"limit": "idle"})
+    item = Expectation(status="timed_out", error="TimedOut/idle", numbers={"limit": "idle"})
     seen = lane(status="timed_out", error=_timed_out(limit=6.0), warnings=[])
     slow = replace(REACH, session=(), idle=20.0)
     quick = replace(slow, idle=6.0)
     seen = replace(seen, patch={})
-    assert differences(wanted, seen, quick) == ()
-    assert differences(wanted, seen, slow) == ("error: numbers.limit is 6, expected 20",)
+    assert differences(item, seen, quick) == ()
+    assert differences(item, seen, slow) == ("error: numbers.limit is 6, expected 20",)
 
 
 def _timed_out(**numbers: float) -> dict[str, Any]:
@@ -356,7 +356,7 @@ def test_as_expected_there_is_nothing_to_say() -> None:
                 "warning: asked for permission X but the CLI applied Y",
             ),
         ),
-        (replace(GOOD, left=["sleep 600"]), ("process: still running: sleep 600",)),
+        (replace(GOOD, orphans=["sleep 600"]), ("process: still running: sleep 600",)),
         (replace(GOOD, wrong=["events: another session"]), ("events: another session",)),
         (replace(GOOD, trouble="it did not end"), ("race: it did not end",)),
         (
@@ -365,7 +365,9 @@ def test_as_expected_there_is_nothing_to_say() -> None:
         ),
     ],
 )
-def test_a_difference_names_the_field_or_the_event(seen: Seen, sentences: tuple[str, ...]) -> None:
+def test_a_difference_names_the_field_or_the_event(
+    seen: LiveRun, sentences: tuple[str, ...]
+) -> None:
     assert told(seen) == sentences
 
 
@@ -373,15 +375,15 @@ SAID = event("message", text="Done.")
 
 
 def test_a_message_that_comes_twice_in_a_row_is_told_but_not_after_a_fault() -> None:
-    wanted = expectation({}, "wanted")
+    item = expectation({}, "wanted")
     clean = [asked(0.0, "turn")]
     notice = event("progress/notice", text="in between")
-    twice = Seen(lane=LANE, events=[EVENTS[0], EVENTS[3], SAID, notice, SAID], requests=clean)
+    twice = LiveRun(lane=LANE, events=[EVENTS[0], EVENTS[3], SAID, notice, SAID], requests=clean)
     again = "events: message (text='Done.') comes twice"
-    assert again in told(twice, wanted)
-    assert again not in told(replace(twice, requests=GOOD.requests), wanted)
-    apart = [SAID, EVENTS[1], SAID, event("message", text="More."), event("tool_call", id="2")]
-    assert again not in told(replace(twice, events=apart), wanted)
+    assert again in told(twice, item)
+    assert again not in told(replace(twice, requests=GOOD.requests), item)
+    documents = [SAID, EVENTS[1], SAID, event("message", text="More."), event("tool_call", id="2")]
+    assert again not in told(replace(twice, events=documents), item)
 
 
 def test_a_line_that_is_no_json_is_shown_from_what_was_kept(tmp_path: Path) -> None:
@@ -394,7 +396,7 @@ def test_a_line_that_is_no_json_is_shown_from_what_was_kept(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("left", "may"),
+    ("line", "may"),
     [
         ("bash (72)", True),
         ("bash (72), bash (89) and 2 more", True),
@@ -402,40 +404,40 @@ def test_a_line_that_is_no_json_is_shown_from_what_was_kept(tmp_path: Path) -> N
         ("server (89)", False),
     ],
 )
-def test_what_codex_may_leave_at_its_end_is_bash_alone(left: str, may: bool) -> None:
-    text = f"left running and ended by Hydra: {left}"
+def test_what_codex_may_leave_at_its_end_is_bash_alone(line: str, may: bool) -> None:
+    text = f"left running and ended by Hydra: {line}"
     seen = replace(GOOD, lane=LANE | {"warnings": ["some", text]})
-    wanted = replace(WANTED, session=())
-    told_of = differences(wanted, seen, reaches()["codex"])
+    item = replace(WANTED, session=())
+    told_of = differences(item, seen, reaches()["codex"])
     assert told_of == (() if may else (f"warning: {text}",))
 
 
 def test_an_error_is_held_against_its_kind_its_reason_and_its_figures() -> None:
     data = {"status": "failed", "error": "AuthMissing/sign_in", "numbers": {"status": 401}}
-    wanted = replace(WANTED, **{k: getattr(expectation(data, "w"), k) for k in data})
+    item = replace(WANTED, **{k: getattr(expectation(data, "w"), k) for k in data})
     good = failed("AuthMissing", "sign_in", numbers={"status": 401})
-    assert told(good, wanted) == ()
-    assert told(failed("AgentFailed", "network", "gone"), wanted) == (
+    assert told(good, item) == ()
+    assert told(failed("AgentFailed", "network", "gone"), item) == (
         "error: kind is AgentFailed (gone), expected AuthMissing",
         "error: reason is network, expected sign_in",
         "error: numbers.status is missing, expected 401",
     )
-    assert told(lane(status="failed"), wanted) == ("error: none, expected AuthMissing/sign_in",)
+    assert told(lane(status="failed"), item) == ("error: none, expected AuthMissing/sign_in",)
 
 
 def test_a_refusal_may_be_what_is_expected() -> None:
-    wanted = Expectation(refused="no switch", exit=4)
-    refused = Seen(lane={}, hydra=4, stderr="error: it has no switch for that")
-    assert told(refused, wanted) == ()
-    assert told(replace(refused, stderr="error: x", hydra=3), wanted) == (
+    item = Expectation(refused="no switch", exit=4)
+    refused = LiveRun(lane={}, hydra=4, stderr="error: it has no switch for that")
+    assert told(refused, item) == ()
+    assert told(replace(refused, stderr="error: x", hydra=3), item) == (
         "race: refused with 'error: x', expected 'no switch'",
         "exit: hydra ended with 3, expected 4",
     )
-    assert told(GOOD, wanted)[0] == "race: it was started, expected it to be refused"
+    assert told(GOOD, item)[0] == "race: it was started, expected it to be refused"
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "same"),
+    ("value", "content", "same"),
     [
         ("a", "a", True),
         ("a", "ab", False),
@@ -455,36 +457,36 @@ def test_a_refusal_may_be_what_is_expected() -> None:
         (True, True, True),
     ],
 )
-def test_values_are_alike(wanted: object, found: object, same: bool) -> None:
-    assert like(wanted, found) is same
+def test_values_are_alike(value: object, content: object, same: bool) -> None:
+    assert like(value, content) is same
 
 
 # the runner, as far as it needs no CLI
 
 
 def test_a_case_says_whether_it_passed_was_skipped_or_failed() -> None:
-    good = Observed(situation="edit", agent="claude", version="1", seconds=2.0)
-    assert case(good).verdict is Verdict.PASSED
-    assert case(replace(good, differences=("x",))).verdict is Verdict.FAILED
+    good = Observation(situation="edit", agent="claude", version="1", seconds=2.0)
+    assert case(good).verdict is CaseVerdict.PASSED
+    assert case(replace(good, differences=("x",))).verdict is CaseVerdict.FAILED
     skipped = case(replace(good, reason="not for it"))
-    assert (skipped.verdict, skipped.reason) == (Verdict.SKIPPED, "not for it")
+    assert (skipped.verdict, skipped.reason) == (CaseVerdict.SKIPPED, "not for it")
     assert (skipped.suite, skipped.name, skipped.version) == ("live", "edit", "1")
 
 
 def test_an_agent_without_a_way_to_the_server_is_not_tried_and_says_why(scratch: Path) -> None:
     cursor = registry.get("cursor-agent")
-    told: list[Observed] = []
+    observations: list[Observation] = []
     met = observe(
         [cursor],
         {"cursor-agent": Path("/bin/true")},
         only=["edit"],
         folder=scratch,
-        progress=told.append,
+        progress=observations.append,
     )
-    assert [(one.agent, one.situation, one.reason) for one in met] == [
-        ("cursor-agent", "edit", UNREACHED)
-    ]
-    assert told == met
+    assert [
+        (observation.agent, observation.situation, observation.reason) for observation in met
+    ] == [("cursor-agent", "edit", UNREACHED)]
+    assert observations == met
 
 
 def test_a_program_that_is_no_agent_is_found_and_named(scratch: Path) -> None:

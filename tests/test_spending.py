@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from hydra import referee
-from hydra.adapters import said
+from hydra.adapters import event_builders
 from hydra.errors import Failure
-from hydra.events import AgentEvent, Event
-from hydra.model import Budget, Outcome, Patch, Retry, Status
-from hydra.retrying import wait_before
-from hydra.spending import COST, TOOL_CALLS, TURNS
+from hydra.race import policy as referee
+from hydra.race.policy import COST, TOOL_CALLS, TURNS, retry_delay
+from hydra.records import Budget, Outcome, Patch, Retry, Status
+from hydra.records.events import AgentEvent, Event
 
-SPEAKS = said.message("a")[0]
-CALLS = said.tool_call("1", "Edit", "Edit a")
-ANSWERS = said.tool_result("1", True, "done")
-COSTS = said.usage(cost_usd=0.5)[0]
+SPEAKS = event_builders.message("a")[0]
+CALLS = event_builders.tool_call("1", "Edit", "Edit a")
+ANSWERS = event_builders.tool_result("1", True, "done")
+COSTS = event_builders.usage(cost_usd=0.5)[0]
 AGAIN = AgentEvent("lane_opening")
 
 
@@ -37,23 +36,23 @@ def told(event: AgentEvent) -> Event:
         (Budget(tool_calls=1), [CALLS, ANSWERS], ""),
         (Budget(tool_calls=1), [CALLS, ANSWERS, CALLS], TOOL_CALLS),
         (Budget(cost_usd=0.5), [COSTS], COST),
-        (Budget(cost_usd=0.6), [COSTS, said.usage(input_tokens=10.0)[0]], ""),
+        (Budget(cost_usd=0.6), [COSTS, event_builders.usage(input_tokens=10.0)[0]], ""),
         (Budget(cost_usd=1), [AgentEvent("usage", "", {"cost_usd": True})], ""),
     ],
 )
 def test_a_lane_ends_when_its_budget_is_used_up(
     budget: Budget, events: list[AgentEvent], why: str
 ) -> None:
-    state, actions = referee.State(budgets={"a": budget}), ()
+    state, actions = referee.PolicyState(budgets={"a": budget}), ()
     for event in events:
-        state, actions = referee.step(state, told(event))  # type: ignore[assignment]
+        state, actions = referee.decide(state, told(event))  # type: ignore[assignment]
     assert actions == ((referee.StopLane("a", why),) if why else ())
 
 
 def test_a_lane_without_a_budget_is_not_counted() -> None:
-    state = referee.State(budgets={"b": Budget(turns=1)})
+    state = referee.PolicyState(budgets={"b": Budget(turns=1)})
     for event in (SPEAKS, CALLS, ANSWERS, SPEAKS):
-        state, actions = referee.step(state, told(event))
+        state, actions = referee.decide(state, told(event))
         assert actions == ()
     assert state.spent == {}
 
@@ -108,6 +107,6 @@ ON = Retry(times=2)
     ],
 )
 def test_what_is_tried_again_and_when(policy: Retry, outcome: Outcome, wait: float | None) -> None:
-    assert wait_before(policy, outcome, 1.0) == wait
+    assert retry_delay(policy, outcome, 1.0) == wait
     if wait is not None and not (outcome.failure and outcome.failure.numbers):
-        assert wait_before(policy, outcome, 0.0) == wait / 2
+        assert retry_delay(policy, outcome, 0.0) == wait / 2

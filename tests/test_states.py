@@ -1,4 +1,4 @@
-"""The four states of a patch: each row of the table in docs/compare.md, as a lane's evidence."""
+"""The four states of a patch: each row of docs/reference/compare.md, as a lane's evidence."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from hydra.app.evidence import _lane as lane_evidence
-from hydra.checks.record import CheckResult, Status
-from hydra.checks.results import Counts, Tests
+from hydra.checks.cross.trial import NotTried
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.results import ResultCounts, Tests
 from hydra.checks.results import Status as TestStatus
-from hydra.checks.textual import read_text
-from hydra.judge.evidence import NotTried
-from hydra.judge.rank import verdict
-from hydra.judge.verdict import LaneVerdict, Verdict
-from hydra.model import Check
+from hydra.checks.text_parsers import read_text
+from hydra.ranking.collect import _lane as lane_evidence
+from hydra.ranking.model import LaneVerdict, Verdict
+from hydra.ranking.verdict import rank
+from hydra.records import Check
 from tests.support.evidences import PYTEST, cross, evidence, file, lane, plain, protected, result
 
 UP, DOWN, NEW = "t.py::test_up", "t.py::test_down", "t.py::test_new"
@@ -25,22 +25,22 @@ MYPY = Check("mypy", "mypy src", "lint")
 OPTIONAL = Check("slow", "pytest slow", "test", required=False)
 
 
-def of(found: Verdict, name: str = "a") -> LaneVerdict:
-    return next(lane for lane in found.lanes if lane.lane == name)
+def of(verdict: Verdict, name: str = "a") -> LaneVerdict:
+    return next(lane for lane in verdict.lanes if lane.lane == name)
 
 
 def judged(now: CheckResult, base: CheckResult) -> LaneVerdict:
-    return of(verdict(evidence([lane("a", now, base=[base])], [base])))
+    return of(rank(evidence([lane("a", now, base=[base])], [base])))
 
 
-def stopped(status: Status, reason: str) -> CheckResult:
+def stopped(status: CheckStatus, reason: str) -> CheckResult:
     return replace(result({}, status=status), tests=None, reason=reason)
 
 
 def ended_by_a_module() -> CheckResult:
     """What pytest's XML tells of `raise SystemExit(1)` in a module that tests import."""
-    tests = Tests("junit", cases=(), counts=Counts(0, 1, 0), unnamed=frozenset({"failed"}))
-    return replace(result({}, status=Status.FAILED), exit_code=3, tests=tests)
+    tests = Tests("junit", cases=(), counts=ResultCounts(0, 1, 0), unnamed=frozenset({"failed"}))
+    return replace(result({}, status=CheckStatus.FAILED), exit_code=3, tests=tests)
 
 
 MANY = {f"t.py::test_{number}": False for number in range(3)}
@@ -65,7 +65,7 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             result({**MANY, "t.py::test_0": True}),
             result(MANY),
             "proved",
-            "fixes 1 of the 3 failing tests, breaks nothing (1 passed)",
+            "fixes 1 of the 3 failing tests, breaks nothing (1 passed); 2 tests still fail",
         ),
         (
             plain(True, MYPY),
@@ -80,20 +80,32 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             "pytest passes with and without it (1 passed): add a test that fails without it",
         ),
         (
-            stopped(Status.PROGRAM_MISSING, "pytest: not found"),
-            stopped(Status.PROGRAM_MISSING, "pytest: not found"),
+            stopped(CheckStatus.PROGRAM_MISSING, "pytest: not found"),
+            stopped(CheckStatus.PROGRAM_MISSING, "pytest: not found"),
             "untested",
             "pytest could not run on it, nor on the base: pytest: not found",
         ),
         (
+            stopped(CheckStatus.PROGRAM_MISSING, "cannot cd to api"),
+            PASSING,
+            "broken",
+            "pytest cannot start with it, and did on the base: cannot cd to api",
+        ),
+        (
+            replace(plain(False, PYTEST), exit_code=127, telling=("run.sh: 3: tox: not found",)),
+            replace(plain(False, PYTEST), exit_code=127),
+            "untested",
+            "pytest could not run on it, nor on the base: run.sh: 3: tox: not found",
+        ),
+        (
             result({UP: True}),
-            stopped(Status.NOT_RUN, "its clean worktree could not be made"),
+            stopped(CheckStatus.NOT_RUN, "its clean worktree could not be made"),
             "untested",
             "pytest passes with it, and could not run on the base: "
             "its clean worktree could not be made",
         ),
         (
-            stopped(Status.SETUP_FAILED, "npm ci exited with 1"),
+            stopped(CheckStatus.SETUP_FAILED, "npm ci exited with 1"),
             PASSING,
             "untested",
             "pytest could not run on it: npm ci exited with 1",
@@ -114,19 +126,19 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
         ),
         (plain(False, MYPY), plain(False, MYPY), "broken", "mypy still fails, as on the base"),
         (
-            stopped(Status.TIMED_OUT, "over 5:00"),
+            stopped(CheckStatus.TIMED_OUT, "over 5:00"),
             PASSING,
             "broken",
             "pytest does not come to its end with it, and does on the base",
         ),
         (
-            stopped(Status.NO_TESTS, ""),
+            stopped(CheckStatus.NO_TESTS, ""),
             PASSING,
             "broken",
             "pytest finds no tests with it; on the base 1 passed",
         ),
         (
-            replace(result({}, status=Status.FAILED), exit_code=3),
+            replace(result({}, status=CheckStatus.FAILED), exit_code=3),
             result({UP: True, DOWN: False}),
             "broken",
             "keeps 2 tests (test_up, test_down) of the base from running",
@@ -145,7 +157,15 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
         ),
         (ended_by_a_module(), result(MANY), "broken", "no test passes with it"),
         (
-            replace(result({DOWN: True}), status=Status.FAILED, exit_code=1),
+            # A chain (`pytest && mypy`): the base's tests fail, so it never came to the second.
+            replace(result({UP: True, DOWN: True}), status=CheckStatus.FAILED, exit_code=3),
+            FAILING,
+            "untested",
+            "fixes the failing test, yet pytest exits with 3: "
+            "new, or hidden on the base by what failed",
+        ),
+        (
+            replace(result({DOWN: True}), status=CheckStatus.FAILED, exit_code=1),
             result({UP: True, DOWN: True}),
             "broken",
             "keeps test_up of the base from running",
@@ -159,18 +179,18 @@ def test_a_lane_alone(now: CheckResult, base: CheckResult, state: str, reason: s
 
 def test_a_test_that_a_patch_to_tests_takes_away_holds_it_back() -> None:
     base = result({UP: True, DOWN: True})
-    now = replace(result({DOWN: True}), status=Status.FAILED, exit_code=1)
+    now = replace(result({DOWN: True}), status=CheckStatus.FAILED, exit_code=1)
     changed = file("tests/test_a.py", "def test_up():\n    f()\n", "def test_down():\n    f()\n")
-    found = verdict(evidence([lane("a", now, base=[base], files=[changed])], [base]))
-    assert of(found).state == "held_back"
-    assert "test_up" in of(found).reason
+    verdict = rank(evidence([lane("a", now, base=[base], files=[changed])], [base]))
+    assert of(verdict).state == "held_back"
+    assert "test_up" in of(verdict).reason
 
 
 def new_test(ends: Mapping[str, bool], base: CheckResult) -> LaneVerdict:
     """A lane whose new test ends on the base as `ends` has it; its own run passes it."""
     mine = lane("a", result({UP: True, NEW: True}), base=[base])
     trials = (cross("a", "", ends, base),) if ends else ()
-    return of(verdict(evidence([mine], [base], trials=trials)))
+    return of(rank(evidence([mine], [base], trials=trials)))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +219,7 @@ def two(end: bool, more: Mapping[str, bool] | None = None) -> Verdict:
         lane("b", result({UP: True}), base=[PASSING]),
     ]
     trials = (cross("a", "", {NEW: False}, PASSING), cross("a", "b", {NEW: end}, PASSING))
-    return verdict(evidence(lanes, [PASSING], trials=trials))
+    return rank(evidence(lanes, [PASSING], trials=trials))
 
 
 def test_another_lanes_new_test_proves_a_patch_as_well() -> None:
@@ -211,9 +231,9 @@ def test_another_lanes_new_test_proves_a_patch_as_well() -> None:
 
 
 def test_another_lanes_test_that_fails_on_a_patch_leaves_it_untested_and_behind() -> None:
-    found = two(False)
-    assert (of(found, "b").state, of(found, "b").rank) == ("untested", 2)
-    assert (found.top, found.usable) == ("a", True)
+    verdict = two(False)
+    assert (of(verdict, "b").state, of(verdict, "b").rank) == ("untested", 2)
+    assert (verdict.top, verdict.usable) == ("a", True)
 
 
 def test_a_smaller_patch_that_nothing_proves_stands_behind_one_that_is_proved() -> None:
@@ -222,10 +242,10 @@ def test_a_smaller_patch_that_nothing_proves_stands_behind_one_that_is_proved() 
         lane("b", result({UP: True}), base=[PASSING]),
     ]
     cut = NotTried(kind="cross", on="b", author="a", why="the limit was reached")
-    known = evidence(
+    facts = evidence(
         lanes, [PASSING], trials=(cross("a", "", {NEW: False}, PASSING),), not_tried=(cut,)
     )
-    assert [lane.lane for lane in verdict(known).lanes] == ["a", "b"]
+    assert [lane.lane for lane in rank(facts).lanes] == ["a", "b"]
 
 
 def test_a_new_test_does_not_stand_in_for_a_failure_that_another_patch_mends() -> None:
@@ -233,9 +253,9 @@ def test_a_new_test_does_not_stand_in_for_a_failure_that_another_patch_mends() -
     idle = lane("idle", result({UP: True, DOWN: False, NEW: True}), base=[base])
     mends = lane("mends", result({UP: True, DOWN: True}), base=[base])
     trials = (cross("idle", "", {NEW: False}, base), cross("idle", "mends", {NEW: False}, base))
-    both = verdict(evidence([idle, mends], [base], trials=trials))
+    both = rank(evidence([idle, mends], [base], trials=trials))
     assert of(both, "idle").reason == "does not fix the failing test"
-    alone = of(verdict(evidence([idle], [base], trials=trials[:1])), "idle")
+    alone = of(rank(evidence([idle], [base], trials=trials[:1])), "idle")
     assert alone.state == "proved"
     assert alone.reason.endswith("(2 passed); 1 test fails as on the base")
 
@@ -247,44 +267,78 @@ def test_a_weakened_test_is_held_back_by_what_it_changes() -> None:
         "def test_down():\n    assert f(2) == 3\n",
     )
     mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING], files=[changed])
-    found = verdict(
+    verdict = rank(
         evidence([mine], [FAILING], trials=(protected("a", {UP: True, DOWN: False}, FAILING),))
     )
-    assert of(found).state == "held_back"
-    assert of(found).reason.startswith("changes what test_down expects")
+    assert of(verdict).state == "held_back"
+    assert of(verdict).reason.startswith("changes what test_down expects")
 
 
 def test_changed_tests_that_could_not_be_held_against_the_bases_prove_nothing() -> None:
     mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING])
     cut = NotTried(kind="protected", on="a", why="the limit of 40 runs was reached")
-    found = of(verdict(evidence([mine], [FAILING], not_tried=(cut,))))
-    assert found.state == "untested"
-    assert found.reason == "it changes tests, and could not be run with the base's version of them"
+    verdict = of(rank(evidence([mine], [FAILING], not_tried=(cut,))))
+    assert verdict.state == "untested"
+    assert (
+        verdict.reason == "it changes tests, and could not be run with the base's version of them"
+    )
 
 
 def test_without_checks_a_patch_is_untested_and_may_land() -> None:
-    found = verdict(evidence([lane("a")], []))
-    assert (of(found).state, found.checked, found.usable, found.top) == (
+    verdict = rank(evidence([lane("a")], []))
+    assert (of(verdict).state, verdict.checked, verdict.usable, verdict.top) == (
         "untested",
         False,
         True,
         "a",
     )
-    assert of(found).reason == "no check ran: --check COMMAND tests it"
+    assert of(verdict).reason == "no check ran: `hydra check --check COMMAND` tests it"
 
 
 def test_with_checks_an_untested_patch_lands_only_by_name() -> None:
-    found = verdict(evidence([lane("a", result({UP: True}), base=[PASSING])], [PASSING]))
-    assert (found.top, found.usable, of(found).mergeable) == ("", False, True)
-    assert found.says.startswith("a is untested: pytest passes with and without it")
+    verdict = rank(evidence([lane("a", result({UP: True}), base=[PASSING])], [PASSING]))
+    assert (verdict.top, verdict.usable, of(verdict).mergeable) == ("", False, True)
+    assert verdict.says.startswith("a is untested: pytest passes with and without it")
 
 
 def test_a_patch_that_broke_a_check_it_need_not_pass_says_so() -> None:
     slow = result({"s.py::test_slow": True}, OPTIONAL)
     now = result({"s.py::test_slow": False}, OPTIONAL)
     mine = lane("a", result({UP: True, DOWN: True}), now, base=[FAILING, slow])
-    reason = of(verdict(evidence([mine], [FAILING, slow]))).reason
+    reason = of(rank(evidence([mine], [FAILING, slow]))).reason
     assert "breaks test_slow in a check that it need not pass" in reason
+
+
+API, WEB = "cd services/api && pytest -q", "cd services/web && { npm test && npm run e2e\n}"
+
+
+@pytest.mark.parametrize(
+    ("commands", "paths", "says"),
+    [
+        ((API, WEB), ("services/api/a.py", "tools/c/a.py", "tools/b.py"), "tools/"),
+        ((API,), ("services/web/a.js", "setup.py"), "services/web/, setup.py"),
+        ((API,), ("services/api2/a.py",), "services/api2/"),
+        ((API,), ("services/api/a.py", "README.md", "docs/a.rst"), ""),
+        ((API, "pytest -q"), ("tools/a.py",), ""),
+        (("cd services/api && cd ../.. && pytest -q",), ("tools/a.py",), ""),
+        (("cd services/api && pytest . ../../tools",), ("tools/a.py",), ""),
+        (("cd services/api && { pytest && cd ../web && npm test\n}",), ("tools/a.py",), ""),
+        (("cd services && cd api && pytest",), ("services/web/a.js",), "services/web/"),
+    ],
+)
+def test_a_folder_that_no_check_runs_in_and_the_patch_changes_is_said(
+    commands: tuple[str, ...], paths: tuple[str, ...], says: str
+) -> None:
+    checks = [Check(f"c{number}", command) for number, command in enumerate(commands)]
+    ends = {UP: True, DOWN: False}
+    base = [result(ends, check, name="_base") for check in checks]
+    now = [result(dict.fromkeys(ends, True), check) for check in checks]
+    patch = lane("a", *now, base=base, files=[file(path) for path in paths])
+    verdict = of(rank(evidence([patch], base)))
+    assert verdict.state == "proved"
+    assert verdict.reason.partition(" passed)")[2] == (
+        f"; changes {says}, where no check ran" if says else ""
+    )
 
 
 def test_code_that_gives_what_a_test_expects_is_said_in_the_reason() -> None:
@@ -295,17 +349,17 @@ def test_code_that_gives_what_a_test_expects_is_said_in_the_reason() -> None:
         "def f(n):\n    if n == 3:\n        return 2\n    return n\n",
     )
     mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING], files=[coded])
-    reason = of(verdict(evidence([mine], [FAILING], tests=tests))).reason
+    reason = of(rank(evidence([mine], [FAILING], tests=tests))).reason
     assert "; but returns the literal 2" in reason
 
 
 def quiet(passed: int, *failed: str) -> CheckResult:
     """As tox runs pytest, which hands on no option of Hydra's: `-q` names failures alone."""
     ends = result(dict.fromkeys(failed, False))
-    counts, unnamed = Counts(passed, len(failed), 0), frozenset[TestStatus]({"passed"})
+    counts, unnamed = ResultCounts(passed, len(failed), 0), frozenset[TestStatus]({"passed"})
     assert ends.tests is not None
     tests = replace(ends.tests, counts=counts, unnamed=unnamed)
-    status = Status.FAILED if failed else Status.PASSED
+    status = CheckStatus.FAILED if failed else CheckStatus.PASSED
     return replace(ends, tests=tests, status=status, exit_code=int(bool(failed)))
 
 
@@ -313,7 +367,7 @@ def go(text: str, code: int) -> CheckResult:
     """`go test ./...`, which counts no test of a package that passes."""
     tests = read_text(text.encode())
     assert tests is not None
-    status = Status.FAILED if code else Status.PASSED
+    status = CheckStatus.FAILED if code else CheckStatus.PASSED
     return replace(result({}), tests=tests, status=status, exit_code=code)
 
 
@@ -373,9 +427,9 @@ def test_a_check_that_was_not_run_with_the_bases_tests_proves_no_patch_that_chan
     """`hydra check LANE` runs no trials, nor does a race that was stopped."""
     now = result({UP: True, DOWN: True})
     bare = evidence([lane("a", now, files=[WEAK, file()], base=[FAILING])], [FAILING])
-    assert of(verdict(bare)).state == "untested"
+    assert of(rank(bare)).state == "untested"
     tried = protected("a", {UP: True, DOWN: True}, FAILING)
-    assert of(verdict(replace(bare, trials=(tried,)))).state == "proved"
+    assert of(rank(replace(bare, trials=(tried,)))).state == "proved"
 
 
 def test_tests_that_the_patch_deletes_hold_it_back_although_all_others_pass() -> None:
@@ -385,12 +439,12 @@ def test_tests_that_the_patch_deletes_hold_it_back_although_all_others_pass() ->
     whole = {UP: True, DOWN: True, "test_u.py::test_a": True, "test_u.py::test_b": True}
     tried = protected("a", whole, base)
     fewer = lane("a", result({UP: True, DOWN: True}), files=[gone, file()], base=[base])
-    patch = of(verdict(evidence([fewer], [base], trials=(tried,))))
+    patch = of(rank(evidence([fewer], [base], trials=(tried,))))
     assert (patch.state, patch.mergeable) == ("held_back", False)
     assert patch.reason.startswith("2 tests that passed on the base no longer run")
     names = {UP: True, DOWN: True, "new.py::test_a": True, "new.py::test_b": True}
     moved = lane("a", result(names), files=[gone, file()], base=[base])
-    assert of(verdict(evidence([moved], [base], trials=(tried,)))).state == "proved"
+    assert of(rank(evidence([moved], [base], trials=(tried,)))).state == "proved"
 
 
 def test_a_linter_whose_settings_the_patch_loosens_proves_nothing() -> None:
@@ -398,12 +452,12 @@ def test_a_linter_whose_settings_the_patch_loosens_proves_nothing() -> None:
     base = plain(False, MYPY)
     loose = lane("a", plain(True, MYPY), files=[settings, file()], base=[base])
     honest = lane("b", plain(True, MYPY), base=[base])
-    ruled = verdict(evidence([loose, honest], [base]))
+    ruled = rank(evidence([loose, honest], [base]))
     assert (of(ruled, "a").state, of(ruled, "b").state) == ("untested", "proved")
 
 
 def test_a_check_that_fails_says_nothing_where_the_base_did_not_come_to_its_end() -> None:
-    patch = judged(result({UP: False, DOWN: True}), stopped(Status.TIMED_OUT, "over 5:00"))
+    patch = judged(result({UP: False, DOWN: True}), stopped(CheckStatus.TIMED_OUT, "over 5:00"))
     assert patch.state == "untested"
     assert patch.reason == "pytest fails with it, and could not run on the base: over 5:00"
 
@@ -415,15 +469,17 @@ def test_a_failing_test_that_does_not_run_with_the_patch_is_not_said_to_pass() -
 
 def test_a_patch_with_which_no_test_passes_is_broken_although_none_is_named() -> None:
     """Code that ends the interpreter as it is imported: pytest reports an error of its own."""
-    now = result({}, status=Status.FAILED)
+    now = result({}, status=CheckStatus.FAILED)
     assert now.tests is not None
     unnamed = frozenset[TestStatus]({"failed"})
-    none = replace(now.tests, counts=Counts(0, 1, 0), unnamed=unnamed)
+    none = replace(now.tests, counts=ResultCounts(0, 1, 0), unnamed=unnamed)
     ended = judged(replace(now, tests=none, exit_code=3), PASSING)
-    some = judged(replace(now, tests=replace(none, counts=Counts(1, 1, 0)), exit_code=3), PASSING)
+    verdict = judged(
+        replace(now, tests=replace(none, counts=ResultCounts(1, 1, 0)), exit_code=3), PASSING
+    )
     assert ended.state == "broken"
     assert ended.reason == "no test passes with it; on the base 1 passed"
-    assert some.state == "untested"
+    assert verdict.state == "untested"
 
 
 @pytest.mark.parametrize(
@@ -440,3 +496,11 @@ def test_how_a_lane_ended_is_said_once(status: str, patch: object, says: str) ->
     """Its state has the word already, where it left no patch."""
     ending = {"lane": "a", "status": status, "error": {"message": "it broke"}, "patch": patch}
     assert lane_evidence(ending).ended == says
+
+
+def test_a_name_that_several_broken_tests_have_is_said_once() -> None:
+    names = [f"tests/test_{name}.py::test_age" for name in "abc"]
+    base = result(dict.fromkeys(names, True), name="_base")
+    broken = lane("a", result(dict.fromkeys(names, False)), base=[base])
+    (patch,) = rank(evidence([broken], [base])).lanes
+    assert patch.reason == "breaks 3 tests that passed on the base (test_age and 2 more)"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import RecordError, UsageError
-from hydra.events import Event, decode, encode
-from hydra.store import RawSink, RunRecord, RunStore, find_run, new_run_id, runs
+from hydra.records.events import Event, decode, encode
+from hydra.records.store import RawSink, RunRecord, RunStore, find_run, new_run_id, runs
 
 
 def event(seq: int, **more: object) -> Event:
@@ -144,17 +144,17 @@ def test_the_lock_tells_a_live_run_from_one_that_broke_off(scratch: Path) -> Non
 
 def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     """A disk with `room` bytes left."""
-    left = [room]
+    numbers = [room]
     write = os.write
 
     def limited(descriptor: int, data: bytes) -> int:
-        part = bytes(data)[: left[0]]
+        part = bytes(data)[: numbers[0]]
         if not part:
             raise OSError(28, "No space left on device")
-        left[0] -= len(part)
+        numbers[0] -= len(part)
         return write(descriptor, part)
 
-    monkeypatch.setattr("hydra.store.files.os.write", limited)
+    monkeypatch.setattr("hydra.records.store.files.os.write", limited)
 
 
 def test_a_full_disk_leaves_no_half_event(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,8 +211,8 @@ def test_a_sink_on_a_full_disk_goes_on_and_keeps_its_places(
             sink.write(b"t" * 300)
         sink.close()
     assert sink.failed > 1
-    kept = (scratch / "raw").read_bytes()
-    assert kept[place.offset : place.offset + place.length] == b"abc"
+    content = (scratch / "raw").read_bytes()
+    assert content[place.offset : place.offset + place.length] == b"abc"
 
 
 @pytest.mark.parametrize(

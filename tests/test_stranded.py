@@ -71,6 +71,7 @@ def test_what_was_added_by_force_is_in_the_patch(race: Race, script: str) -> Non
     assert not patch.left_behind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "short"),
     [

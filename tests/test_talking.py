@@ -23,19 +23,20 @@ def hydra(scratch: Path, repo: Path) -> Hydra:
 
 
 def acts(race: Race) -> list[str]:
-    return [one["act"] for one in sent(race)]
+    return [row["act"] for row in sent(race)]
 
 
 def agents_events(hydra: Hydra) -> list[tuple[str, str, object]]:
     return [(e["kind"], e["sub"], e["data"]) for e in hydra.events() if e["source"] == "agent"]
 
 
+@pytest.mark.slow
 def test_it_asks_is_answered_and_goes_when_its_stdin_ends(hydra: Hydra) -> None:
     race = talk(hydra, "write a.txt hello\nask one\nask two")
     lane = race.lane("talker")
     assert acts(race) == ["write", "write", "write", "close_input"]
-    prompt, one, two = (json.loads(act["text"]) for act in sent(race)[:3])
-    assert (prompt["prompt"][:17], one, two) == (
+    prompt, row, two = (json.loads(act["text"]) for act in sent(race)[:3])
+    assert (prompt["prompt"][:17], row, two) == (
         "write a.txt hello",
         {"answer": "one"},
         {"answer": "two"},
@@ -46,15 +47,17 @@ def test_it_asks_is_answered_and_goes_when_its_stdin_ends(hydra: Hydra) -> None:
     assert (lane["status"], lane["error"]["reason"]) == ("failed", "exit_code")
 
 
+@pytest.mark.slow
 def test_the_record_alone_gives_the_same_events(hydra: Hydra) -> None:
     race = talk(hydra, "write a.txt hello\nask one\nserve x")
-    found = talkers.adapter("talker", hydra.scratch / "site")
-    again = talkers.replayed(found, lane_file(race, "raw.jsonl"))
+    adapter = talkers.adapter("talker", hydra.scratch / "site")
+    again = talkers.replayed(adapter, lane_file(race, "raw.jsonl"))
     seen = [event for event in agents_events(hydra) if event[0] != "completed"]
     assert [(e.kind, e.sub, e.data) for e in again] == seen
     assert len(seen) > 5
 
 
+@pytest.mark.slow
 def test_its_server_is_called_and_it_is_sent_away_once_it_is_done(hydra: Hydra) -> None:
     race = talk(hydra, "serve x")
     lane = race.lane("talker")
@@ -62,13 +65,14 @@ def test_its_server_is_called_and_it_is_sent_away_once_it_is_done(hydra: Hydra) 
     assert lane["exit"]["code"] == 5
     assert acts(race) == ["write", "call", "call", "finish"]
     stopping = [e["data"] for e in hydra.events() if e["kind"] == "stopping"]
-    assert [one["reason"] for one in stopping] == ["finished"]
+    assert [row["reason"] for row in stopping] == ["finished"]
     shown = hydra.run("diff", "talker").stdout
     assert "+served" in shown
     # Its connections were closed before it was told to go.
     assert "+True" in shown
 
 
+@pytest.mark.slow
 def test_a_secret_made_for_it_stands_nowhere_in_the_record(hydra: Hydra) -> None:
     race = talk(hydra, "leak it\nserve x")
     assert race.lane("talker")["status"] == "completed"
@@ -78,6 +82,7 @@ def test_a_secret_made_for_it_stands_nowhere_in_the_record(hydra: Hydra) -> None
     assert b"TALKER_PASSWORD" not in Path(race.document["folder"], "plan.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_events_cut_off_in_the_middle_are_told_to_the_conversation(hydra: Hydra) -> None:
     race = talk(hydra, "serve cut")
     lane = race.lane("talker")
@@ -86,6 +91,7 @@ def test_events_cut_off_in_the_middle_are_told_to_the_conversation(hydra: Hydra)
     assert acts(race)[-1] == "finish"
 
 
+@pytest.mark.slow
 def test_fifty_megabytes_from_one_that_never_listens(hydra: Hydra) -> None:
     race = talk(hydra, "write a.txt x\nflood me\nserve x")
     lane = race.lane("talker")
@@ -96,12 +102,14 @@ def test_fifty_megabytes_from_one_that_never_listens(hydra: Hydra) -> None:
     assert len(lane_file(race, "sent.jsonl")) <= 17 * 1024**2
 
 
+@pytest.mark.slow
 def test_one_that_closes_its_stdin_early_is_not_in_the_way(hydra: Hydra) -> None:
     race = talk(hydra, "deaf x\nwrite a.txt x\nflood me")
     lane = race.lane("talker")
     assert (lane["status"], lane["error"]) == ("completed", None)
 
 
+@pytest.mark.slow
 def test_an_adapter_that_wants_nonsense_done_costs_a_warning(hydra: Hydra) -> None:
     race = talk(hydra, "write a.txt x\nconfuse me\nserve x")
     lane = race.lane("talker")
@@ -109,6 +117,7 @@ def test_an_adapter_that_wants_nonsense_done_costs_a_warning(hydra: Hydra) -> No
     assert any("str is no act" in warning for warning in lane["warnings"])
 
 
+@pytest.mark.slow
 def test_its_limits_are_those_of_every_agent(hydra: Hydra) -> None:
     race = talk(hydra, "write a.txt x\nhang it", "--idle-timeout", "1s")
     lane = race.lane("talker")
@@ -157,6 +166,7 @@ def test_nothing_is_left_of_a_conversation_whose_hydra_is_killed(
     assert wait_until(lambda: not running(str(hydra.scratch), keepers=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("task", ["write a.txt x\nhang it", "serve hold"])
 def test_an_interrupt_ends_it_in_order_and_keeps_its_patch(
@@ -176,6 +186,7 @@ def test_an_interrupt_ends_it_in_order_and_keeps_its_patch(
 # --- a terminal ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_one_that_wants_a_terminal_gets_one(hydra: Hydra, mode: tuple[str, ...]) -> None:
     unconfined(hydra, mode)

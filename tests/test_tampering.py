@@ -322,14 +322,18 @@ def test_tampering_is_told(old: str, new: str, kind: str, weight: str, text: str
 
 def test_a_sentence_has_its_file_line_and_test() -> None:
     patched = BASE.replace("last(20) == 7", "last(20)")
-    (one,) = found(("tests/test_pages.py", BASE, patched))
-    assert (one.path, one.line, one.tests) == ("tests/test_pages.py", 14, ("test_last",))
+    (finding,) = found(("tests/test_pages.py", BASE, patched))
+    assert (finding.path, finding.line, finding.tests) == (
+        "tests/test_pages.py",
+        14,
+        ("test_last",),
+    )
 
 
 def test_a_deleted_file_is_told_with_its_tests() -> None:
-    (one,) = (f for f in found(("tests/test_pages.py", BASE, None)) if f.kind == "test_deleted")
-    assert one.weight == "gate"
-    assert one.text.startswith("deletes tests/test_pages.py with 4 tests (test_first_page, ")
+    (finding,) = (f for f in found(("tests/test_pages.py", BASE, None)) if f.kind == "test_deleted")
+    assert finding.weight == "gate"
+    assert finding.text.startswith("deletes tests/test_pages.py with 4 tests (test_first_page, ")
 
 
 @pytest.mark.parametrize(
@@ -350,13 +354,13 @@ def test_what_may_or_may_not_run_is_in_doubt(mark: str, text: str) -> None:
 def test_a_parametrized_test_that_loses_a_case() -> None:
     old = "@pytest.mark.parametrize(('n', 'm'), [(1, 2), (3, 4)])\ndef test_f(n, m):\n"
     old += "    assert f(n) == m\n"
-    (one,) = told(("tests/test_f.py", old, old.replace(", (3, 4)", "")))
-    assert one == ("assertion_removed", "gate", "removes 1 of 2 cases of test_f")
+    (texts,) = told(("tests/test_f.py", old, old.replace(", (3, 4)", "")))
+    assert texts == ("assertion_removed", "gate", "removes 1 of 2 cases of test_f")
 
 
 def test_an_emptied_parametrization_is_a_skip() -> None:
     old = "@pytest.mark.parametrize('n', [1, 2])\ndef test_f(n):\n    assert f(n) == 3\n"
-    kinds = {one[0] for one in told(("tests/test_f.py", old, old.replace("[1, 2]", "[]")))}
+    kinds = {texts[0] for texts in told(("tests/test_f.py", old, old.replace("[1, 2]", "[]")))}
     assert "skip_added" in kinds
 
 
@@ -570,15 +574,15 @@ def test_a_helper_in_another_file_of_the_patch_is_followed() -> None:
     using = "from tests.helpers import check\n\n\n" + rest
     assert accused(("tests/test_a.py", THREE, using), ("tests/helpers.py", None, helper)) == []
     empty = "def check(a, b, total):\n    add(a, b)\n"
-    said = told(("tests/test_a.py", THREE, using), ("tests/helpers.py", None, empty))
-    assert ("assertion_removed", "gate", "removes the only assertion of test_one") in said
+    rows = told(("tests/test_a.py", THREE, using), ("tests/helpers.py", None, empty))
+    assert ("assertion_removed", "gate", "removes the only assertion of test_one") in rows
 
 
 def test_a_helper_that_the_patch_does_not_have_is_in_doubt() -> None:
     using = BASE.replace(LAST, "    check_last(20, 7)\n")
     text = "replaces the only assertion of test_last by a call of code that it does not have: "
-    said = told(("tests/test_pages.py", BASE, using))
-    assert said == [("assertion_removed", "suspect", text + "check_last(20, 7)")]
+    rows = told(("tests/test_pages.py", BASE, using))
+    assert rows == [("assertion_removed", "suspect", text + "check_last(20, 7)")]
 
 
 def test_a_test_that_asks_otherwise_now_is_in_doubt() -> None:
@@ -586,12 +590,14 @@ def test_a_test_that_asks_otherwise_now_is_in_doubt() -> None:
     new = "def test_a():\n    with pytest.warns(UserWarning):\n        f(1)\n"
     text = "removes 1 of 2 assertions of test_a, and adds 1 other"
     assert ("assertion_removed", "suspect", text) in told(("tests/test_a.py", old, new))
-    assert {one.weight for one in found(("tests/test_a.py", old, new))} == {"suspect"}
+    assert {finding.weight for finding in found(("tests/test_a.py", old, new))} == {"suspect"}
 
 
 def test_an_emptied_helper_empties_the_tests_that_call_it() -> None:
     hollow = HELPER.replace(' == total, f"{a} and {b}"', " or True")
-    assert {one[0] for one in told(("tests/test_a.py", HELPER, hollow))} == {"assertion_weakened"}
+    assert {texts[0] for texts in told(("tests/test_a.py", HELPER, hollow))} == {
+        "assertion_weakened"
+    }
 
 
 _PAGES = "def pages(n, size):\n    return n // size\n"
@@ -624,16 +630,38 @@ def test_a_patch_without_tests_says_nothing_of_tests() -> None:
 
 
 def test_files_that_do_not_parse_are_read_by_their_lines_and_told() -> None:
-    said = found(("tests/test_pages.py", BASE, BASE.replace(LAST, "    last(20\n")))
-    assert "cannot be parsed" in next(one.text for one in said if one.kind == "unread")
-    assert any("test_last" in one.tests and one.weight == "suspect" for one in said)
+    findings = found(("tests/test_pages.py", BASE, BASE.replace(LAST, "    last(20\n")))
+    assert "cannot be parsed" in next(
+        finding.text for finding in findings if finding.kind == "unread"
+    )
+    assert any("test_last" in finding.tests and finding.weight == "suspect" for finding in findings)
+
+
+@pytest.mark.parametrize("quotes", ['"""', "'''"])
+def test_a_text_that_is_not_indented_is_part_of_its_test(quotes: str) -> None:
+    page = '[pages]\nsize = 3\n# it\'s a "page"\n'
+    texts = [f"def test_{name}():\n    text = {quotes}{page}{quotes}\n" for name in "ab"]
+    old = f"{texts[0]}    assert size(text)\n\n\n{BASE}\n\n{texts[1]}"
+    rows = told(("tests/test_pages.py", old, old.replace("last(20) == 7", "last(20) == 8")))
+    assert rows == [
+        ("expectation_changed", "suspect", "changes what test_last expects: 7 -> 8"),
+    ]
+
+
+def test_what_several_cases_of_a_test_expect_is_said_once() -> None:
+    old = (
+        "import pytest\n\n\n@pytest.mark.parametrize('at', [1, 2, 3])\ndef test_set(at):\n"
+        "    with pytest.raises(ValueError, match='not set'):\n        f(at)\n"
+    )
+    (lines,) = told(("tests/test_a.py", old, old.replace("not set", "no slices")))
+    assert lines[2] == "changes what test_set expects: 'not set' -> 'no slices'"
 
 
 def test_many_findings_of_one_kind_are_counted() -> None:
     old = "\n\n".join(f"def test_{n}():\n    assert f({n}) == {n + 9}" for n in range(60))
-    said = found(("tests/test_a.py", old, old.replace(" == ", " != ")))
-    assert len(said) == 21
-    assert said[-1].text == "does so in 40 more places (assertion weakened)"
+    findings = found(("tests/test_a.py", old, old.replace(" == ", " != ")))
+    assert len(findings) == 21
+    assert findings[-1].text == "does so in 40 more places (assertion weakened)"
 
 
 _PIECES = st.sampled_from([line + "\n" for line in f"{BASE}\n{UNITTEST}\n{TABLE}".split("\n")])
@@ -642,9 +670,9 @@ _PIECES = st.sampled_from([line + "\n" for line in f"{BASE}\n{UNITTEST}\n{TABLE}
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(old=st.lists(_PIECES, max_size=30), new=st.lists(_PIECES, max_size=30))
 def test_no_shuffle_of_lines_raises(old: list[str], new: list[str]) -> None:
-    for one in found(("tests/test_a.py", "".join(old), "".join(new))):
-        assert one.text
-        assert "\n" not in one.text
+    for finding in found(("tests/test_a.py", "".join(old), "".join(new))):
+        assert finding.text
+        assert "\n" not in finding.text
 
 
 _VALUES = st.one_of(st.integers(-99, 99), st.text(max_size=5), st.lists(st.integers(0, 9)))

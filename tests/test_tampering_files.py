@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydra.judge.tampering import configuration, findings, restored
-from hydra.judge.tampering import tests_added as added
-from hydra.judge.tampering import tests_changed as changed
-from hydra.model import Check
+from hydra.analysis.tampering import configuration, findings, restored
+from hydra.analysis.tampering import tests_added as added
+from hydra.analysis.tampering import tests_changed as changed
+from hydra.records import Check
 from tests.support.patches import change, found, told
 
 CHECKS = (
@@ -101,8 +101,8 @@ def test_what_steers_the_tests_is_told(
 ) -> None:
     file = change(path, old, new)
     assert configuration([file], CHECKS) == (path,)
-    said = [one for one in findings([file], CHECKS) if one.text == text]
-    assert [one.weight for one in said] == ["suspect"]
+    hits = [finding for finding in findings([file], CHECKS) if finding.text == text]
+    assert [finding.weight for finding in hits] == ["suspect"]
 
 
 @pytest.mark.parametrize(
@@ -193,12 +193,12 @@ def test_other_files_go_back_whole() -> None:
 
 
 def test_files_of_tests_that_were_there_and_those_that_are_new() -> None:
-    one = "def test_a():\n    assert f(1) == 2\n"
+    name = "def test_a():\n    assert f(1) == 2\n"
     files = [
-        change("tests/test_a.py", one, one.replace("2", "3")),
-        change("tests/test_b.py", one, one + "\n\ndef test_b():\n    assert f(2) == 4\n"),
-        change("tests/test_gone.py", one, None),
-        change("tests/test_new.py", None, one),
+        change("tests/test_a.py", name, name.replace("2", "3")),
+        change("tests/test_b.py", name, name + "\n\ndef test_b():\n    assert f(2) == 4\n"),
+        change("tests/test_gone.py", name, None),
+        change("tests/test_new.py", None, name),
         change("tests/data/page.json", None, "{}"),
         change("tests/helpers.py", "def g():\n    pass\n", "def g():\n    return 1\n"),
         change("tests/conftest.py", "", "import a\n"),
@@ -298,8 +298,8 @@ def test_code_that_gives_what_tests_expect(path: str, old: str, new: str, text: 
 
 def test_what_untouched_tests_expect_is_known_too() -> None:
     _, old, new, text = SHORTCUTS[0]
-    said = findings([change("f.py", old, new)], untouched={"tests/test_f.py": TEST_SEVEN[2]})
-    assert [one.text for one in said] == [text]
+    hits = findings([change("f.py", old, new)], untouched={"tests/test_f.py": TEST_SEVEN[2]})
+    assert [finding.text for finding in hits] == [text]
 
 
 @pytest.mark.parametrize(
@@ -409,7 +409,7 @@ def test_errors_and_warnings_that_nobody_hears_of(
 ) -> None:
     assert (kind, "remark", text) in told((path, old, new))
     assert told((path, new, new + "\n")) == []
-    assert kind not in {one[0] for one in told((path, new, old))}
+    assert kind not in {texts[0] for texts in told((path, new, old))}
 
 
 LONG = "".join(f"value_{n} = {n}\n" for n in range(100))
@@ -419,9 +419,9 @@ def test_a_rewrite_is_told_with_its_size() -> None:
     assert told(("a.py", LONG, LONG.replace("value", "number"))) == [
         ("rewrite", "remark", "rewrites a.py nearly whole (100 of 100 lines)")
     ]
-    some = LONG.replace("value_1", "number").replace("value_2", "n").replace("value_3", "n")
-    some = some.replace("value_4", "n").replace("value_5", "n").replace("value_6", "n")
-    assert told(("a.py", LONG, some)) == [("rewrite", "remark", "rewrites a.py (66 of 100 lines)")]
+    text = LONG.replace("value_1", "number").replace("value_2", "n").replace("value_3", "n")
+    text = text.replace("value_4", "n").replace("value_5", "n").replace("value_6", "n")
+    assert told(("a.py", LONG, text)) == [("rewrite", "remark", "rewrites a.py (66 of 100 lines)")]
     other = LONG.replace("value", "number")
     many = [(f"{name}.py", LONG, other) for name in "abc"]
     assert told(*many) == [
@@ -464,6 +464,8 @@ HOSTILE = {
     "a line end at the start": "\r\n\x0c\x85\u2028" * 1000,
     "toml": "[tool.pytest]\na=" + "[" * 20_000,
     "json": '{"scripts":' * 20_000,
+    "an indented class": "class A(dict):\n" + "    def a(self):\n            return 1\n" * 200,
+    "blank lines": (" " * 300 + "\n") * 50,
     "surrogate": "def test_a():\n    assert '\udce9' == 1\n",
 }
 PATHS = (
@@ -486,14 +488,15 @@ PATHS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in HOSTILE.items()])
 def test_hostile_texts_are_read_or_passed_over_soon(text: str) -> None:
     files = [change(path, text, text + "\n#\n") for path in PATHS]
     files += [change("more/" + path, None, text) for path in PATHS]
     start = time.monotonic()
-    for one in findings(files):
-        assert len(one.text) < 2_000
-        assert "\n" not in one.text
+    for finding in findings(files):
+        assert len(finding.text) < 2_000
+        assert "\n" not in finding.text
     added(files)
     for path in configuration(files, CHECKS):
         restored(path, text, text + "\n")
@@ -501,10 +504,10 @@ def test_hostile_texts_are_read_or_passed_over_soon(text: str) -> None:
 
 
 def test_what_is_not_read_is_told() -> None:
-    said = found(("tests/test_a.py", "x" * 2_000_000, "def test_a():\n    pass\n"))
-    assert [(one.kind, one.weight, one.path) for one in said if one.kind == "unread"] == [
-        ("unread", "remark", "tests/test_a.py")
-    ]
+    hits = found(("tests/test_a.py", "x" * 2_000_000, "def test_a():\n    pass\n"))
+    assert [
+        (finding.kind, finding.weight, finding.path) for finding in hits if finding.kind == "unread"
+    ] == [("unread", "remark", "tests/test_a.py")]
 
 
 _TEXT = st.one_of(
@@ -531,6 +534,6 @@ def test_three_hundred_files_are_read_soon() -> None:
     )
     files = [change(f"tests/test_{n}.py", old, old.replace("== 3", "== 4")) for n in range(300)]
     start = time.process_time()
-    said = findings(files)
-    assert {one.kind for one in said} == {"expectation_changed"}
+    hits = findings(files)
+    assert {finding.kind for finding in hits} == {"expectation_changed"}
     assert time.process_time() - start < 20

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.judge.evidence import FileChange
-from hydra.judge.tampering import capable, configuration, findings, restored
-from hydra.judge.tampering.manifests import manifest_of
-from hydra.judge.tampering.patching import patchings, reaches
-from hydra.judge.tampering.scripts import tool_patched
-from hydra.judge.tampering.shadowing import place_of, shadows
-from hydra.model import Check
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering import capable, configuration, findings, restored
+from hydra.analysis.tampering.manifests import manifest_of
+from hydra.analysis.tampering.monkeypatches import patchings, reaches
+from hydra.analysis.tampering.scripts import tool_patched
+from hydra.analysis.tampering.shadows import place_of, shadows
+from hydra.records import Check
 from tests.support.evidences import file
 
 BASE = (

@@ -168,49 +168,49 @@ TAMPERED = [
         "    expect(got.more).toBe(true);\n",
         "",
         "assertion_removed",
-        "removes 1 of 3 assertions of page > gives the first",
+        'removes 1 of 3 assertions of "page > gives the first"',
     ),
     (
         JS,
         "    expect(got.more)",
         "    // expect(got.more)",
         "assertion_removed",
-        "removes 1 of 3 assertions of page > gives the first",
+        'removes 1 of 3 assertions of "page > gives the first"',
     ),
     (
         JS,
         ".toEqual([1, 2, 3])",
         ".toBeTruthy()",
         "assertion_weakened",
-        "weakens an assertion of page > gives the first: page(1) == [1,2,3] -> is true",
+        'weakens an assertion of "page > gives the first": page(1) == [1,2,3] -> is true',
     ),
     (
         JS,
         ".toEqual([1, 2, 3])",
         ".toBeDefined()",
         "assertion_weakened",
-        "weakens an assertion of page > gives the first: page(1) == [1,2,3] -> is there",
+        'weakens an assertion of "page > gives the first": page(1) == [1,2,3] -> is there',
     ),
     (
         JS,
         ".toEqual([1, 2, 3])",
         ".toContain(1)",
         "assertion_weakened",
-        "weakens an assertion of page > gives the first: page(1) == [1,2,3] -> in 1",
+        'weakens an assertion of "page > gives the first": page(1) == [1,2,3] -> in 1',
     ),
     (
         JS,
         ".toEqual([1, 2, 3])",
         ".toEqual(expect.anything())",
         "assertion_weakened",
-        "weakens an assertion of page > gives the first: page(1) == [1,2,3] -> is there",
+        'weakens an assertion of "page > gives the first": page(1) == [1,2,3] -> is there',
     ),
     (
         JS,
         "toThrow(RangeError)",
         "toThrow()",
         "assertion_weakened",
-        "weakens an assertion of page > refuses: rejects page(0) raises RangeError -> raises "
+        'weakens an assertion of "page > refuses": rejects page(0) raises RangeError -> raises '
         "anything",
     ),
     (
@@ -218,7 +218,7 @@ TAMPERED = [
         "expect(double(a)).toBe(b)",
         "expect(true).toBe(true)",
         "assertion_weakened",
-        "weakens an assertion of page > doubles %i: double(1) == 2 -> true always holds == "
+        'weakens an assertion of "page > doubles %i": double(1) == 2 -> true always holds == '
         "true, double(3) == 4 -> true always holds == true",
     ),
     (
@@ -226,21 +226,21 @@ TAMPERED = [
         "strictEqual(count(2), 4)",
         "ok(count(2))",
         "assertion_weakened",
-        "weakens an assertion of page > gives the first: count(2) == 4 -> is true",
+        'weakens an assertion of "page > gives the first": count(2) == 4 -> is true',
     ),
     (
         JS,
         "[1, 2], [3, 4]",
         "[1, 2]",
         "assertion_removed",
-        "removes 1 of 2 cases of page > doubles %i",
+        'removes 1 of 2 cases of "page > doubles %i"',
     ),
     (
         JS,
         "[1, 2, 3]",
         "[1, 2]",
         "expectation_changed",
-        "changes what page > gives the first expects: [1,2,3] -> [1,2]",
+        'changes what "page > gives the first" expects: [1,2,3] -> [1,2]',
     ),
     (JS, 'it("refuses"', 'it.skip("refuses"', "skip_added", "skips page > refuses (it.skip)"),
     (JS, 'it("refuses"', 'xit("refuses"', "skip_added", "skips page > refuses (xit)"),
@@ -271,7 +271,7 @@ TAMPERED = [
         "const got",
         "return; const got",
         "assertion_removed",
-        "lets page > gives the first return before all 3 assertions",
+        'lets "page > gives the first" return before all 3 assertions',
     ),
     (
         JS,
@@ -285,7 +285,7 @@ TAMPERED = [
         "    await expect(page(0)).rejects.toThrow(RangeError);",
         "    try { await expect(page(0)).rejects.toThrow(RangeError); } catch (e) {}",
         "assertion_weakened",
-        "swallows what the only assertion of page > refuses says",
+        'swallows what the only assertion of "page > refuses" says',
     ),
     (
         GOLANG,
@@ -429,14 +429,14 @@ TAMPERED = [
         "        assertTrue(more(1))\n",
         "",
         "assertion_removed",
-        "removes 1 of 2 assertions of gives the first",
+        'removes 1 of 2 assertions of "gives the first"',
     ),
     (
         KT,
         "assertEquals(listOf(1, 2), got)",
         "assertNotNull(got)",
         "assertion_weakened",
-        "weakens an assertion of gives the first: page(1) == listOf(1,2) -> is there",
+        'weakens an assertion of "gives the first": page(1) == listOf(1,2) -> is there',
     ),
     (
         KT,
@@ -451,21 +451,21 @@ TAMPERED = [
         "    expect(more(1)).to be_truthy\n",
         "",
         "assertion_removed",
-        "removes 1 of 2 assertions of Page > gives the first",
+        'removes 1 of 2 assertions of "Page > gives the first"',
     ),
     (
         RB,
         "eq([1, 2])",
         "be_truthy",
         "assertion_weakened",
-        "weakens an assertion of Page > gives the first: page(1) == [1,2] -> is true",
+        'weakens an assertion of "Page > gives the first": page(1) == [1,2] -> is true',
     ),
     (
         RB,
         "(ArgumentError)",
         "",
         "assertion_weakened",
-        "weakens an assertion of Page > refuses: page(0) raises ArgumentError -> raises anything",
+        'weakens an assertion of "Page > refuses": page(0) raises ArgumentError -> raises anything',
     ),
     (RB, 'it "refuses"', 'xit "refuses"', "skip_added", "skips Page > refuses (xit)"),
     (
@@ -482,7 +482,7 @@ TAMPERED = [
         "expected_failure_added",
         "marks as expected to fail Page > gives the first (pending)",
     ),
-    (RB, ", [3, 4]]", "]", "assertion_removed", "removes 1 of 2 cases of Page > doubles"),
+    (RB, ", [3, 4]]", "]", "assertion_removed", 'removes 1 of 2 cases of "Page > doubles"'),
     (
         MT,
         "assert_equal [1, 2], page(1)",
@@ -511,9 +511,9 @@ TAMPERED = [
 def test_tampering_is_told(path: str, old: str, new: str, kind: str, text: str) -> None:
     base = FILES[path]
     assert old in base
-    said = told((path, base, base.replace(old, new, 1)))
+    rows = told((path, base, base.replace(old, new, 1)))
     weight = "suspect" if kind == "expectation_changed" else "gate"
-    assert (kind, weight, text) in said
+    assert (kind, weight, text) in rows
 
 
 EACH = """test.each([[1, 2], [3, 4]])("doubles %i", (a, b) => {
@@ -629,8 +629,8 @@ def test_a_file_of_tests_that_moves_is_not_deleted() -> None:
 def test_of_other_languages_the_lines_that_assert_are_counted() -> None:
     old = "void test_a(void) {\n  ASSERT_EQ(f(1), 2);\n  ASSERT_TRUE(g());\n}\n"
     new = old.replace("  ASSERT_TRUE(g());\n", "")
-    said = told(("tests/page.cpp", old, new))
-    assert said == [
+    rows = told(("tests/page.cpp", old, new))
+    assert rows == [
         ("assertion_removed", "suspect", "drops 1 of 2 lines of assertions in tests/page.cpp")
     ]
     assert accused(("tests/a.cpp", old, None), ("tests/b.cpp", None, old)) == []

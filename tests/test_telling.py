@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.checks.telling import lines
+from hydra.checks.failure_lines import lines
+from tests.check_recordings import FIXTURES
 
 PYTEST = """F.                                                     [100%]
 =================================== FAILURES ===================================
@@ -53,3 +54,39 @@ npm error A complete log of this run can be found in: /x
 )
 def test_two_lines_say_why(output: str, telling: tuple[str, ...]) -> None:
     assert lines(output) == telling
+
+
+@pytest.mark.parametrize(
+    ("recording", "telling"),
+    [
+        (
+            "node-test-20.20.2/unparsed",
+            ("SyntaxError: Unexpected end of input", "not ok 2 - /lane/shop/test/slug.test.js"),
+        ),
+        (
+            "node-test-20.20.2/missing",
+            (
+                "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/lane/shop/lib/slug.js' "
+                "imported from /lane/shop/test/slug.test.js",
+                "not ok 2 - /lane/shop/test/slug.test.js",
+            ),
+        ),
+        ("node-test-20.20.2/empty", ("tests 0",)),
+        # Titles of tests that pass have the words of one that does not.
+        ("tape-5.10.2/errors", ("Error: adds up", "not ok 2 adds up")),
+    ],
+)
+def test_what_a_tool_says_of_what_went_well_is_no_reason(
+    recording: str, telling: tuple[str, ...]
+) -> None:
+    assert lines((FIXTURES / f"{recording}.txt").read_text()) == telling
+
+
+def test_a_failure_far_from_the_end_is_seen_and_what_is_to_do_is_none() -> None:
+    more = "ok 3 throws error when it fails to parse\n" * 5000
+    output = f"TAP version 13\nnot ok 1 error is told # TODO\nnot ok 2 adds up\n{more}# fail  1\n"
+    assert lines(output) == ("not ok 2 adds up",)
+    assert lines("ok 1 an error\n# it has failed\n# fail 0\n0 errors\nmade all\nend\n") == (
+        "made all",
+        "end",
+    )

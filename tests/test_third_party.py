@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from hydra.adapters import registry, thirdparty
+from hydra.adapters import plugins, registry
 from hydra.adapters.contract import Origin, Parser
-from hydra.adapters.guarded import GuardedParser, Overrun, guard, limited
+from hydra.adapters.plugins import GuardedParser, Overrun, guard, limited
 from hydra.conformance.contract import suite
-from hydra.conformance.contract.subject import Subject
-from hydra.conformance.results import Verdict
+from hydra.conformance.contract.subject import ContractSubject
+from hydra.conformance.results import CaseVerdict
 from hydra.errors import UsageError
-from hydra.events import AgentEvent
-from hydra.model import Capability, CapabilitySet, DetectResult, ExitStatus, Tier
+from hydra.records import Capability, CapabilitySet, DetectResult, ExitStatus, Tier
+from hydra.records.events import AgentEvent
 from tests.support import fakes
 from tests.support.command import Hydra, completed
 from tests.support.thirdparties import EXAMPLE, broken, install, install_toy
@@ -54,35 +54,40 @@ def settings(hydra: Hydra, text: str) -> None:
 def listed(hydra: Hydra, *args: str) -> tuple[dict[str, dict[str, object]], list[str]]:
     done = hydra.run("agents", "--json", *args)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    return {one["key"]: one for one in told["agents"]}, told["problems"]
+    document = json.loads(done.stdout)
+    return {row["key"]: row for row in document["agents"]}, document["problems"]
 
 
 # --- found and marked ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_is_found_by_its_entry_point_and_marked_wherever_it_is_listed(toy: Hydra) -> None:
     agents, problems = listed(toy, OPT_IN)
     assert list(agents) == [*registry.OWN, "toy"]
     assert problems == []
-    assert [one["third_party"] for one in agents.values()] == [*[False] * len(registry.OWN), True]
+    assert [agent["third_party"] for agent in agents.values()] == [
+        *[False] * len(registry.OWN),
+        True,
+    ]
     origin = {"adapter": "toy_adapter:ADAPTER", "distribution": "toy-adapter", "version": "1.0"}
     assert agents["toy"]["origin"] == origin
     assert agents["toy"]["tier"] == "experimental"
-    found = agents["toy"]["found"]
-    assert isinstance(found, dict)
-    assert (found["ready"], found["version"]) == (True, "1.0.0")
+    value = agents["toy"]["found"]
+    assert isinstance(value, dict)
+    assert (value["ready"], value["version"]) == (True, "1.0.0")
     table = toy.run("agents").stdout
     row = next(line for line in table.splitlines() if line.strip().startswith("toy "))
     assert "third party" in row
-    one = toy.run("agents", "toy", OPT_IN).stdout
-    assert "toy-adapter 1.0 (toy_adapter:ADAPTER)" in one
-    assert "--json --mode all" in one
+    name = toy.run("agents", "toy", OPT_IN).stdout
+    assert "toy-adapter 1.0 (toy_adapter:ADAPTER)" in name
+    assert "--json --mode all" in name
     doctor = json.loads(toy.run("doctor", "--json").stdout)
     assert [a["key"] for a in doctor["agents"] if a["third_party"]] == ["toy"]
     assert "third party" in toy.run("doctor", OPT_IN).stdout
 
 
+@pytest.mark.slow
 def test_it_races_by_opt_in_and_its_lane_says_whose_it_is(toy: Hydra) -> None:
     done = toy.run("race", TASK, "--json", "-a", "toy", OPT_IN)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -97,19 +102,20 @@ def test_it_races_by_opt_in_and_its_lane_says_whose_it_is(toy: Hydra) -> None:
 
 
 def test_without_the_opt_in_it_is_refused_and_none_of_its_code_runs(toy: Hydra) -> None:
-    words = ("race", "x", "-a", "2xtoy:m")
+    terms = ("race", "x", "-a", "2xtoy:m")
     mark = toy.scratch / "imported"
     with (site(toy) / "toy_adapter" / "__init__.py").open("a") as module:
         module.write(f"\nopen({str(mark)!r}, 'w')\n")
-    done = toy.run(*words)
+    done = toy.run(*terms)
     assert done.returncode == 2
     assert "toy is a third party's adapter (toy-adapter 1.0)" in done.stderr
     assert OPT_IN in done.stderr
     assert not mark.exists()
-    toy.run(*words, "--dry-run", OPT_IN)
+    toy.run(*terms, "--dry-run", OPT_IN)
     assert mark.exists()
 
 
+@pytest.mark.slow
 def test_one_that_says_tier_1_is_experimental_all_the_same(hydra: Hydra) -> None:
     hydra.path.insert(0, install_toy(site(hydra)))
     text = (site(hydra) / "toy_adapter" / "__init__.py").read_text()
@@ -125,6 +131,7 @@ def test_one_that_says_tier_1_is_experimental_all_the_same(hydra: Hydra) -> None
     assert done.returncode == 4, done.stdout
 
 
+@pytest.mark.slow
 def test_ones_own_hydra_toml_names_one_and_a_repositorys_may_not(hydra: Hydra) -> None:
     folder = install_toy(site(hydra))
     (site(hydra) / "toy_adapter-1.0.dist-info" / "entry_points.txt").unlink()
@@ -170,6 +177,7 @@ def evil(folder: Path, mark: Path) -> None:
     install(folder, "evil", {"evil": "my_pkg:ADAPTER"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["", ".", "{repo}/src"])
 def test_what_lies_in_the_repository_is_not_importable(hydra: Hydra, path: str) -> None:
     mark = hydra.scratch / "imported"
@@ -206,9 +214,9 @@ def test_what_is_installed_in_a_folder_of_the_repository_counts(
     monkeypatch.setattr(
         sys, "path", ["", str(repo), str(repo / "src"), standard, str(packages), str(repo)]
     )
-    assert thirdparty.importable() == [standard, str(packages), str(repo)]
+    assert plugins.importable() == [standard, str(packages), str(repo)]
     monkeypatch.chdir(repo.parent)  # no repository: only this very folder is left out
-    assert thirdparty.importable() == sys.path[1:]
+    assert plugins.importable() == sys.path[1:]
 
 
 def test_python_m_hydra_takes_no_module_from_the_current_folder(hydra: Hydra) -> None:
@@ -225,6 +233,22 @@ CANNOT = {
     "raising": ("raising:ADAPTER", "raise RuntimeError('boom')", "raises RuntimeError: boom"),
     "leaving": ("leaving:ADAPTER", "raise SystemExit(3)", "raises SystemExit: 3"),
     "unwritten": ("unwritten:ADAPTER", "def", "raises SyntaxError"),
+    "old-module": (
+        "old_module:ADAPTER",
+        "from hydra.events import AgentEvent",
+        "hydra.events is hydra.records.events now",
+    ),
+    "old-name": (
+        "old_name:ADAPTER",
+        "from hydra.adapters.contract import Call",
+        "Call is ServerCall now",
+    ),
+    "old-field": (
+        "old_field:ADAPTER",
+        "from toy_adapter import DESCRIPTOR\nfrom dataclasses import replace\n"
+        "ADAPTER = replace(DESCRIPTOR, litter=('x',))",
+        "litter is generated_files now",
+    ),
     "nameless": ("nameless:ADAPTER", "", "has no attribute 'ADAPTER'"),
     "number": ("number:ADAPTER", "ADAPTER = 7", "it is no adapter: it has no"),
     "a-class": ("klass:Toy", "from toy_adapter import Toy", "it is a class"),
@@ -255,9 +279,13 @@ def test_one_that_cannot_be_used_is_named_with_a_next_step(hydra: Hydra) -> None
     agents, problems = listed(hydra)
     assert list(agents) == [*registry.OWN, "toy"]
     assert len(problems) == len(CANNOT)
-    for key, (spec, _, said) in CANNOT.items():
-        (problem,) = [it for it in problems if f"the adapter {key} ({spec}) cannot be used: " in it]
-        assert said in problem
+    for key, (spec, _, text) in CANNOT.items():
+        (problem,) = [
+            problem
+            for problem in problems
+            if f"the adapter {key} ({spec}) cannot be used: " in problem
+        ]
+        assert text in problem
         assert problem.endswith(")")  # the next step
     shown = hydra.run("doctor").stdout
     assert all(f"the adapter {key}" in " ".join(shown.split()) for key in CANNOT)
@@ -265,17 +293,18 @@ def test_one_that_cannot_be_used_is_named_with_a_next_step(hydra: Hydra) -> None
 
 @pytest.mark.parametrize("key", ["nowhere", "raising"])
 def test_a_race_that_asks_for_one_that_cannot_be_used_is_refused(hydra: Hydra, key: str) -> None:
-    spec, source, said = CANNOT[key]
+    spec, source, text = CANNOT[key]
     if source:
         (site(hydra) / f"{key}.py").write_text(f"{source}\n")
     install(site(hydra), f"dist-{key}", {key: spec})
     done = hydra.run("race", "x", "--json", "-a", key, "-a", "claude", OPT_IN)
     assert done.returncode == 2
-    told = json.loads(done.stdout)["error"]
-    assert said in told["message"]
-    assert told["hint"]
+    document = json.loads(done.stdout)["error"]
+    assert text in document["message"]
+    assert document["hint"]
 
 
+@pytest.mark.slow
 def test_the_race_of_others_goes_on_and_warns(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish()])
     settings(hydra, '[agents.toy]\nadapter = "nowhere:ADAPTER"\n')
@@ -289,6 +318,7 @@ def test_the_race_of_others_goes_on_and_warns(hydra: Hydra) -> None:
     assert not [text for text in quiet.document["warnings"] if "nowhere" in text]
 
 
+@pytest.mark.slow
 def test_no_one_takes_the_name_of_hydras_own(hydra: Hydra) -> None:
     install_toy(site(hydra))
     hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish()])
@@ -307,6 +337,7 @@ def test_no_one_takes_the_name_of_hydras_own(hydra: Hydra) -> None:
     assert "hint: give the agent a name of its own" in done.stderr
 
 
+@pytest.mark.slow
 def test_of_two_by_one_name_none_is_taken_until_the_user_names_one(toy: Hydra) -> None:
     install(site(toy), "other-toy", {"toy": "other_toy:ADAPTER"}, "2.0")
     agents, problems = listed(toy)
@@ -341,7 +372,7 @@ BAD_END = "    def end(self, exit, files):\n        raise ZeroDivisionError('oop
 
 
 @pytest.mark.parametrize(
-    ("parser", "reason", "said"),
+    ("parser", "reason", "text"),
     [
         (RAISES, "no_terminal_event", "without its closing event"),
         (NONSENSE, "no_terminal_event", "without its closing event"),
@@ -351,7 +382,7 @@ BAD_END = "    def end(self, exit, files):\n        raise ZeroDivisionError('oop
     ids=["raises", "nonsense", "raises at the end", "loops"],
 )
 def test_a_parser_that_fails_ends_its_lane_and_no_other(
-    toy: Hydra, parser: str, reason: str, said: str
+    toy: Hydra, parser: str, reason: str, text: str
 ) -> None:
     toy.agent("claude", [fakes.edit("b.txt", "x\n"), fakes.finish()])
     parser = parser.replace("{{", "{").replace("}}", "}")
@@ -364,12 +395,13 @@ def test_a_parser_that_fails_ends_its_lane_and_no_other(
     bad = lanes["bad"]
     assert bad["status"] == "failed"
     assert (bad["error"]["kind"], bad["error"]["reason"]) == ("StreamParseError", reason)
-    assert said in bad["error"]["message"]
+    assert text in bad["error"]["message"]
     assert bad["patch"]["files"] == 1  # what the agent did is there all the same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("methods", "said"),
+    ("methods", "text"),
     [
         ("    def detect(self, binary, probes):\n        return 1 // 0", "detect()"),
         ("    def detect(self, binary, probes):\n        return None", "gives no DetectResult"),
@@ -378,7 +410,7 @@ def test_a_parser_that_fails_ends_its_lane_and_no_other(
     ],
 )
 def test_other_methods_that_fail_keep_their_lane_from_starting(
-    toy: Hydra, methods: str, said: str
+    toy: Hydra, methods: str, text: str
 ) -> None:
     toy.agent("claude", [fakes.edit("b.txt", "x\n"), fakes.finish()])
     settings(toy, f'[agents.bad]\nadapter = "{broken(site(toy), "bad", "bad", methods=methods)}"\n')
@@ -387,27 +419,27 @@ def test_other_methods_that_fail_keep_their_lane_from_starting(
     assert race.lane("claude")["status"] == "completed"
     error = race.lane("bad")["error"]
     assert (race.lane("bad")["status"], error["reason"]) == ("not_started", "adapter_failed")
-    assert said in error["message"]
+    assert text in error["message"]
     assert "hydra conformance --adapter bad:ADAPTER" in error["hint"]
 
 
 class Made:
     """A parser that gives what it was made with."""
 
-    def __init__(self, given: object) -> None:
-        self.given = given
+    def __init__(self, value: object) -> None:
+        self.value = value
 
     def parse_line(self, line: bytes) -> list[AgentEvent]:
-        return self.given  # type: ignore[return-value]
+        return self.value  # type: ignore[return-value]
 
     parse_raw = parse_line
 
     def end(self, exit: ExitStatus, files: object) -> list[AgentEvent]:
-        return self.given  # type: ignore[return-value]
+        return self.value  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "value",
     [
         None,
         "text",
@@ -424,8 +456,8 @@ class Made:
     ],
     ids=str.split("none text null tuple iterator hydras sub set nan field-name error numbers"),
 )
-def test_what_is_no_event_never_gets_further(given: object) -> None:
-    parser: Parser = GuardedParser(Made(given), "the adapter")
+def test_what_is_no_event_never_gets_further(value: object) -> None:
+    parser: Parser = GuardedParser(Made(value), "the adapter")
     for parse in (parser.parse_line, parser.parse_raw):
         with pytest.raises((ValueError, TypeError)):
             parse(b"x")
@@ -449,16 +481,16 @@ def test_a_result_that_nobody_could_show_is_the_adapters_failure(field: str, val
         descriptor = example().adapter.descriptor
 
         def detect(self, binary: str, probes: object) -> DetectResult:
-            given: dict[str, Any] = {field: value}
-            return DetectResult(adapter="toy", binary=Path(binary), **given)
+            document: dict[str, Any] = {field: value}
+            return DetectResult(adapter="toy", binary=Path(binary), **document)
 
         def capabilities(self, flags: object) -> object:
             return value
 
     guarded = guard(Odd(), Origin("odd:ADAPTER"))  # type: ignore[arg-type]
-    found = guarded.detect("/bin/toy", {})
-    assert found.error is not None
-    assert (found.error.reason, found.sign_in.value) == ("adapter_failed", "unknown")
+    result = guarded.detect("/bin/toy", {})
+    assert result.error is not None
+    assert (result.error.reason, result.sign_in.value) == ("adapter_failed", "unknown")
     assert guarded.capabilities(frozenset()) == Odd.descriptor.capabilities
 
 
@@ -476,7 +508,7 @@ def test_a_descriptor_that_nobody_could_show_is_refused(field: str, value: objec
         detect = capabilities = build_command = parser = key
 
     with pytest.raises(UsageError, match=f"descriptor: {field}"):
-        thirdparty.checked(Odd(), thirdparty.Named("toy", Origin("odd:ADAPTER"), "a test"))
+        plugins.checked(Odd(), plugins.PluginReference("toy", Origin("odd:ADAPTER"), "a test"))
 
 
 def test_good_events_pass_through_untouched() -> None:
@@ -489,7 +521,7 @@ def test_a_call_without_end_is_ended_even_in_a_regular_expression(
 ) -> None:
     import re
 
-    monkeypatch.setattr("hydra.adapters.guarded.LONGEST", 0.05)
+    monkeypatch.setattr("hydra.adapters.plugins.LONGEST", 0.05)
     with pytest.raises(Overrun), limited():
         re.fullmatch(r"(a|a)*b", "a" * 26)  # seconds, where nobody ends it
     with limited():  # what is quick is not
@@ -497,7 +529,7 @@ def test_a_call_without_end_is_ended_even_in_a_regular_expression(
 
 
 def test_after_an_overrun_the_parser_is_not_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hydra.adapters.guarded.LONGEST", 0.05)
+    monkeypatch.setattr("hydra.adapters.plugins.LONGEST", 0.05)
     calls: list[bytes] = []
 
     class Loops(Made):
@@ -521,10 +553,10 @@ def test_after_an_overrun_the_parser_is_not_called_again(monkeypatch: pytest.Mon
 
 def test_a_race_of_hydras_own_looks_for_no_one_else(toy: Hydra) -> None:
     toy.agent("claude", [fakes.finish()])
-    words = [sys.executable, "-X", "importtime", "-m", "hydra"]
+    terms = [sys.executable, "-X", "importtime", "-m", "hydra"]
     for command in (("--help",), ("race", "x", "-a", "claude", "--dry-run")):
         done = subprocess.run(
-            [*words, *command],
+            [*terms, *command],
             cwd=toy.repo,
             env=toy.environ,
             capture_output=True,
@@ -533,26 +565,25 @@ def test_a_race_of_hydras_own_looks_for_no_one_else(toy: Hydra) -> None:
         )
         loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
         assert "hydra.cli" in loaded
-        heavy = {"importlib.metadata", "hydra.adapters.guarded", "hydra.adapters.shape"}
-        assert not loaded & (heavy | {"toy_adapter"})
+        assert not loaded & {"importlib.metadata", "toy_adapter"}
 
 
 # --- the example of docs/ ----------------------------------------------------------------------
 
 
-def example() -> Subject:
+def example() -> ContractSubject:
     path = [str(EXAMPLE), *sys.path]
-    named = thirdparty.Named("toy", Origin("toy_adapter:ADAPTER"), "a test")
-    adapter = thirdparty.load(named, path)
-    return Subject(adapter, EXAMPLE / "toy_adapter" / "fixtures", third_party=True)
+    named = plugins.PluginReference("toy", Origin("toy_adapter:ADAPTER"), "a test")
+    adapter = plugins.load(named, path)
+    return ContractSubject(adapter, EXAMPLE / "toy_adapter" / "fixtures", third_party=True)
 
 
 def test_the_example_is_short_and_passes_the_suite_as_it_is() -> None:
     lines = (EXAMPLE / "toy_adapter" / "__init__.py").read_text().splitlines()
     assert len(lines) < 100
     cases = list(suite.run(example(), races=False))
-    assert [(c.name, c.differences) for c in cases if c.verdict is Verdict.FAILED] == []
-    skipped = {case.name: case.reason for case in cases if case.verdict is Verdict.SKIPPED}
+    assert [(c.name, c.differences) for c in cases if c.verdict is CaseVerdict.FAILED] == []
+    skipped = {case.name: case.reason for case in cases if case.verdict is CaseVerdict.SKIPPED}
     assert set(skipped) <= {"detect.sign_in"}
     assert len(cases) > 25
 
@@ -563,9 +594,9 @@ def test_the_guard_marks_the_example_and_changes_nothing_else() -> None:
     guarded = guard(adapter, origin)
     assert guarded.descriptor.third_party == origin
     assert guarded.descriptor.tier is Tier.EXPERIMENTAL
-    subject = Subject(guarded, example().recordings, third_party=True)
+    subject = ContractSubject(guarded, example().recordings, third_party=True)
     cases = suite.run(subject, races=False)
-    bad = [(c.name, c.differences) for c in cases if c.verdict is Verdict.FAILED]
+    bad = [(c.name, c.differences) for c in cases if c.verdict is CaseVerdict.FAILED]
     assert [name for name, _ in bad] in ([], ["descriptor.as_written"])  # it is marked
 
 
@@ -573,7 +604,7 @@ def test_its_recordings_are_what_its_agent_says(scratch: Path) -> None:
     """Each was written by running it: the same tasks give the same lines today."""
     folder = EXAMPLE / "toy_adapter" / "fixtures" / "toy" / "1.0.0"
     agent = str(EXAMPLE / "agent" / "toy")
-    for name, task, words in (
+    for name, task, terms in (
         ("edit", "write a.txt hello there\nIs this all?\n", ("--mode", "edit")),
         ("denied", "delete a.txt\n", ("--mode", "look")),
         (
@@ -585,7 +616,7 @@ def test_its_recordings_are_what_its_agent_says(scratch: Path) -> None:
     ):
         place = scratch / name
         place.mkdir()
-        done = completed([sys.executable, agent, "--json", *words], cwd=place, input=task)
+        done = completed([sys.executable, agent, "--json", *terms], cwd=place, input=task)
         assert done.stdout == (folder / f"stream.{name}.jsonl").read_text()
         assert json.loads((folder / "exits.json").read_text())[name] == done.returncode
     for option in ("help", "version"):
@@ -597,7 +628,7 @@ def test_its_recordings_are_what_its_agent_says(scratch: Path) -> None:
 
 @pytest.mark.slow
 def test_the_example_installs_with_pip_and_passes_by_its_entry_point(hydra: Hydra) -> None:
-    words = (
+    terms = (
         sys.executable,
         "-m",
         "pip",
@@ -607,15 +638,15 @@ def test_the_example_installs_with_pip_and_passes_by_its_entry_point(hydra: Hydr
         "--target",
         str(site(hydra)),
     )
-    done = subprocess.run((*words, str(EXAMPLE)), capture_output=True, text=True, check=False)
+    done = subprocess.run((*terms, str(EXAMPLE)), capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip("pip cannot build here: it reaches no package index")
     done = hydra.run("conformance", "toy", "--json", timeout=300)
-    told = json.loads(done.stdout)
-    failed = [case for case in told["cases"] if case["verdict"] == "failed"]
+    document = json.loads(done.stdout)
+    failed = [case for case in document["cases"] if case["verdict"] == "failed"]
     assert failed == []
     assert done.returncode == 0, done.stderr
-    assert len(told["cases"]) > 30
+    assert len(document["cases"]) > 30
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -624,7 +655,7 @@ def test_the_example_installs_with_pip_and_passes_by_its_entry_point(hydra: Hydr
 @pytest.mark.parametrize("spec", ["", "toy", ":X", "a:", "a b:C", "a:B()", "a/b:C"])
 def test_what_names_no_adapter_on_a_command_line(spec: str) -> None:
     with pytest.raises(UsageError, match="names no adapter") as error:
-        thirdparty.from_words(spec)
+        plugins.from_words(spec)
     assert "my_pkg:ADAPTER" in error.value.hint
 
 
@@ -634,7 +665,7 @@ def test_a_command_line_names_what_lies_in_the_current_folder(
     monkeypatch.syspath_prepend(str(EXAMPLE))
     monkeypatch.chdir(scratch)
     (scratch / "in_the_making.py").write_text("from toy_adapter import ADAPTER\n")
-    assert thirdparty.from_words("in_the_making:ADAPTER").key() == "toy"
+    assert plugins.from_words("in_the_making:ADAPTER").key() == "toy"
 
 
 def test_what_an_agent_is_asked_for_by() -> None:

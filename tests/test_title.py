@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.app.title import LONGEST, title
+from hydra.race.preflight import LONGEST, title
 
 
 @pytest.mark.parametrize(
-    ("prompt", "told"),
+    ("prompt", "text"),
     [
         ("Fix the off-by-one in pager.py", "Fix the off-by-one in pager.py"),
         ("Please fix the tests.", "Fix the tests"),
@@ -25,8 +25,8 @@ from hydra.app.title import LONGEST, title
         ("x" * 200, "x" * 56 + " ..."),
     ],
 )
-def test_a_title_is_what_the_task_says_first(prompt: str, told: str) -> None:
-    assert title(prompt) == told
+def test_a_title_is_what_the_task_says_first(prompt: str, text: str) -> None:
+    assert title(prompt) == text
     assert 0 < len(title(prompt)) <= LONGEST
 
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
 
-from hydra.checks.record import Status
-from hydra.git.changes import tree_with
-from hydra.judge.cross import matrix
-from hydra.judge.evidence import Evidence, FileChange, LaneEvidence, NotTried, Trial
-from hydra.model import Check, TrialCap
-from hydra.trials.record import Trials
-from hydra.trials.recorded import read
+from hydra.analysis.patch import FileChange
+from hydra.checks.cross.record import Trials, read
+from hydra.checks.cross.trial import NotTried, Trial
+from hydra.checks.record import CheckStatus
+from hydra.git.diff import tree_with
+from hydra.ranking.cross_tests import matrix
+from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.records import Check, TrialCap
+from tests.check_recordings import FIXTURES
 from tests.conftest import git
 from tests.support.checks import NOT_CONFINED
 from tests.support.processes import running, token, wait_until
@@ -37,79 +41,87 @@ TESTS = Check("unittest", UNITTEST)
 WEAK = pages(up="(3, 2), 1", even="(4, 2), 2")
 """The base's tests, bent to what the base's code gives."""
 
+BROKEN = RIGHT.replace("-(-n // size)", "-(-n // size) + (n == 4)")
+EMPTIED = BASE.replace("self.assertEqual(pages(4, 2), 2)", "pass")
+"""Without the test that fails with it."""
+
 THREE = pages(third="(7, 3), 3")
 ODD = pages(odd="(5, 2), 3")
 
 
 def reasons(cut: tuple[NotTried, ...]) -> list[tuple[str, str, str, str]]:
-    return sorted((it.kind, it.on, it.author, it.why) for it in cut)
+    return sorted((tried.kind, tried.on, tried.author, tried.why) for tried in cut)
 
 
 def seen(runs: Sequence[Trial]) -> list[tuple[object, ...]]:
     """What a trial says, but for times and what lies only in its file."""
     return [
         (
-            *(it.kind, it.on, it.author, it.paths, it.configuration),
-            *(it.result.status, it.result.details, it.result.output, it.result.comparison),
-            it.result.tests.by_id if it.result.tests else None,
-            it.result.again.status if it.result.again else None,
-            it.result.remarks,
+            *(item.kind, item.on, item.author, item.paths, item.configuration),
+            *(item.result.status, item.result.details, item.result.output, item.result.comparison),
+            item.result.tests.by_id if item.result.tests else None,
+            item.result.again.status if item.result.again else None,
+            item.result.remarks,
         )
-        for it in runs
+        for item in runs
     ]
 
 
-def assert_recorded(bench: Trying, found: Trials) -> None:
+def assert_recorded(bench: Trying, trials: Trials) -> None:
     """What came of it is what is read back from the round's folder."""
     runs, cut = read(bench.kit.folder, bench.run_folder)
-    assert seen(runs) == seen(found.runs)
-    assert cut == found.not_tried
+    assert seen(runs) == seen(trials.runs)
+    assert cut == trials.not_tried
 
 
 # --- the base's own tests ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_weakened_test_is_caught_by_the_base_s_own(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
-    found = await bench.tried({"cheat": {"test_pages.py": WEAK}, "right": {"src/pager.py": RIGHT}})
+    trials = await bench.tried({"cheat": {"test_pages.py": WEAK}, "right": {"src/pager.py": RIGHT}})
     (own,) = bench.own["cheat"]
     assert own.passed
-    trial = of(found, "protected", "cheat")
+    trial = of(trials, "protected", "cheat")
     assert trial.paths == ("test_pages.py",)
     assert ends(trial, "test_up", "test_even") == ["failed", "passed"]
-    # That tree is the base's own: nothing had to be run.
-    assert (len(found.runs), found.used.runs, bench.started) == (1, 0, [])
-    assert found.not_tried == ()
-    assert bench.left() == []
+    # That tree is the base's own, and its tests on the base are its own: nothing had to be run.
+    assert (len(trials.runs), trials.used.runs, bench.started) == (2, 0, [])
+    assert trials.not_tried == ()
+    assert bench.leftovers() == []
 
 
+@pytest.mark.slow
 async def test_with_other_changes_it_is_run_and_recorded(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS, Check("lint", "true", "lint")])
-    found = await bench.tried({"cheat": {"test_pages.py": WEAK, "x.txt": "x\n"}})
-    trial = of(found, "protected", "cheat")
+    trials = await bench.tried({"cheat": {"test_pages.py": WEAK, "x.txt": "x\n"}})
+    trial = of(trials, "protected", "cheat")
     assert trial.result.comparison is not None
     assert trial.result.comparison.still_failing == ("test_pages.Pages.test_up",)
     assert trial.result.again is not None  # a failure that its own tests do not have
-    assert found.used.runs == 2
-    assert [it["again"] for it in bench.started] == [False, True]
+    assert trials.used.runs == 3
+    started = [(row["kind"], row["again"]) for row in bench.started]
+    assert started == [("protected", False), ("protected", True), ("cross", False)]
     assert (bench.run_folder / trial.result.output).read_text()
-    told = json.loads((bench.kit.folder / "trials.json").read_text())
-    (run,) = told["runs"]
+    document = json.loads((bench.kit.folder / "trials.json").read_text())
+    run, on_base = document["runs"]
     assert (run["kind"], run["on"], run["check"]) == ("protected", "cheat", "unittest")
+    assert (on_base["kind"], on_base["on"], on_base["author"]) == ("cross", "", "cheat")
     assert (bench.run_folder / run["details"]).is_file()
-    assert told["used"]["runs"] == 2
-    assert_recorded(bench, found)
+    assert document["used"]["runs"] == 3
+    assert_recorded(bench, trials)
 
 
 @pytest.mark.slow
 async def test_an_honest_change_of_tests_comes_out_clean(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     better = pages(up="(3, 2), 2", even="(4, 2), 2", one="(1, 9), 1")
-    found = await bench.tried({"honest": {"test_pages.py": better, "src/pager.py": RIGHT}})
-    trial = of(found, "protected", "honest")
+    trials = await bench.tried({"honest": {"test_pages.py": better, "src/pager.py": RIGHT}})
+    trial = of(trials, "protected", "honest")
     assert trial.result.passed
     assert ends(trial, "test_one") == [None]
-    assert found.used.runs == 1
+    assert trials.used.runs == 3  # its tests on the base too, twice: they fail there
 
 
 @pytest.mark.full
@@ -122,9 +134,9 @@ async def test_a_lane_that_deletes_the_tests_folder(scratch: Path, repo: Path) -
         (top / "test_pages.py").unlink()
         (top / "src/pager.py").write_text("def pages(n, size):\n    return 0\n")
 
-    found = await bench.tried({"bold": delete})
-    assert bench.own["bold"][0].status is Status.NO_TESTS
-    trial = of(found, "protected", "bold")
+    trials = await bench.tried({"bold": delete})
+    assert bench.own["bold"][0].status is CheckStatus.NO_TESTS
+    trial = of(trials, "protected", "bold")
     assert ends(trial, "test_even", "test_two") == ["failed", "failed"]
     assert set(trial.paths) >= {"test_pages.py", "tests/test_more.py"}
 
@@ -140,8 +152,8 @@ async def test_a_folder_of_tests_that_became_a_file_comes_back(scratch: Path, re
         (top / "test_pages.py").unlink()
         (top / "test_pages.py").symlink_to("/etc/passwd")
 
-    found = await bench.tried({"swap": swap})
-    assert ends(of(found, "protected", "swap"), "test_two", "test_even") == ["passed", "passed"]
+    trials = await bench.tried({"swap": swap})
+    assert ends(of(trials, "protected", "swap"), "test_two", "test_even") == ["passed", "passed"]
 
 
 CONFTEST = """\
@@ -159,9 +171,9 @@ PYTEST = Check("pytest", "pytest -q -p no:cacheprovider")
 @pytest.mark.slow
 async def test_a_conftest_that_hides_failures_is_taken_out(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [PYTEST])
-    found = await bench.tried({"sly": {"conftest.py": CONFTEST, "src/pager.py": WRONG}})
+    trials = await bench.tried({"sly": {"conftest.py": CONFTEST, "src/pager.py": WRONG}})
     assert bench.own["sly"][0].passed
-    trial = of(found, "protected", "sly")
+    trial = of(trials, "protected", "sly")
     assert trial.configuration
     assert trial.paths == ("conftest.py",)
     assert trial.result.comparison is not None
@@ -172,9 +184,9 @@ async def test_a_conftest_that_hides_failures_is_taken_out(scratch: Path, repo: 
 async def test_where_both_were_changed_one_more_run_says_which(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [PYTEST])
     patch = {"conftest.py": CONFTEST, "src/pager.py": WRONG, "test_pages.py": WEAK}
-    found = await bench.tried({"sly": patch})
-    both = of(found, "protected", "sly", configuration=True)
-    tests = of(found, "protected", "sly", configuration=False)
+    trials = await bench.tried({"sly": patch})
+    both = of(trials, "protected", "sly", configuration=True)
+    tests = of(trials, "protected", "sly", configuration=False)
     assert both.paths == ("test_pages.py", "conftest.py")
     assert tests.paths == ("test_pages.py",)
     assert (both.result.passed, tests.result.passed) == (False, True)
@@ -189,8 +201,8 @@ async def test_a_new_conftest_for_new_tests_is_no_cheating(scratch: Path, repo: 
         "def test_n():\n    assert pages(NINE, 2) == 5\n"
     )
     patch = {"conftest.py": "NINE = 9\n", "test_nine.py": new, "src/pager.py": RIGHT}
-    found = await bench.tried({"honest": patch})
-    (trial,) = found.runs
+    trials = await bench.tried({"honest": patch})
+    (trial,) = trials.runs
     assert trial.configuration
     assert set(trial.paths) == {"conftest.py", "test_nine.py"}
     assert trial.result.passed, trial.result
@@ -205,28 +217,29 @@ async def test_of_a_manifest_only_what_is_about_tests_is_put_back(
     )
     after = before.replace('"1"', '"2"').replace('"-q"', '"-k even"')
     bench = Trying(scratch, with_tests(repo, {"pyproject.toml": before}), [PYTEST])
-    found = await bench.tried({"sly": {"pyproject.toml": after}})
-    trial = of(found, "protected", "sly")
+    trials = await bench.tried({"sly": {"pyproject.toml": after}})
+    trial = of(trials, "protected", "sly")
     assert trial.paths == ("pyproject.toml",)
     assert trial.result.comparison is not None
     assert len(trial.result.comparison.still_failing) == 1
-    assert found.used.runs == 2  # the version is still the patch's: it is not the base's tree
+    assert trials.used.runs == 2  # the version is still the patch's: it is not the base's tree
 
 
 @pytest.mark.full
 async def test_a_check_that_did_not_run_to_its_end_is_not_tried(scratch: Path, repo: Path) -> None:
     check = Check("unittest", f"test ! -e stop || no-such-program; {UNITTEST}")
     bench = Trying(scratch, with_tests(repo), [check, Check("gone", "test ! -e stop || ./gone")])
-    found = await bench.tried({"a": {"test_pages.py": WEAK, "stop": "1"}})
-    assert of(found, "protected", "a").result.check.name == "unittest"
+    trials = await bench.tried({"a": {"test_pages.py": WEAK, "stop": "1"}})
+    assert of(trials, "protected", "a").result.check.name == "unittest"
     why = "gone did not run to its end on the patch itself"
-    assert found.not_tried == (NotTried(kind="protected", on="a", why=why),)
+    assert trials.not_tried == (NotTried(kind="protected", on="a", why=why),)
 
 
+@pytest.mark.slow
 async def test_without_a_check_of_tests_there_is_nothing_to_say(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [Check("lint", "true", "lint")])
-    found = await bench.tried({"a": {"test_pages.py": WEAK}, "b": {"test_new.py": THREE}})
-    assert (found.runs, found.not_tried, bool(found)) == ((), (), False)
+    trials = await bench.tried({"a": {"test_pages.py": WEAK}, "b": {"test_new.py": THREE}})
+    assert (trials.runs, trials.not_tried, bool(trials)) == ((), (), False)
     assert not (bench.kit.folder / "trials.json").exists()
 
 
@@ -236,58 +249,161 @@ async def test_without_a_check_of_tests_there_is_nothing_to_say(scratch: Path, r
 @pytest.mark.slow
 async def test_each_lane_s_tests_run_on_every_other_patch(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
-    found = await bench.tried(
+    trials = await bench.tried(
         {
             "claude": {"src/pager.py": RIGHT, "test_three.py": THREE},
-            "codex": {"src/pager.py": WRONG, "test_odd.py": ODD},
+            "codex": {"src/pager.py": f"# his\n{RIGHT}", "test_odd.py": ODD},
             "cursor": {"src/pager.py": f"# mine\n{RIGHT}"},
         }
     )
-    assert ends(of(found, "cross", "", "claude"), "test_third") == ["failed"]
-    assert ends(of(found, "cross", "codex", "claude"), "test_third", "test_odd") == [
+    assert ends(of(trials, "cross", "", "claude"), "test_third") == ["failed"]
+    assert ends(of(trials, "cross", "codex", "claude"), "test_third", "test_odd") == [
         "passed",
         "passed",
     ]
-    assert ends(of(found, "cross", "cursor", "claude"), "test_third") == ["passed"]
-    assert ends(of(found, "cross", "", "codex"), "test_odd") == ["failed"]
-    assert ends(of(found, "cross", "claude", "codex"), "test_odd") == ["passed"]
-    assert {it.author for it in found.runs} == {"claude", "codex"}
-    assert found.not_tried == ()
-    assert of(found, "cross", "cursor", "claude").paths == ("test_three.py",)
-    on = [(it["on"], it["author"]) for it in bench.started if not it["again"]]
-    assert on[:2] == [("", one) for one in (on[0][1], on[1][1])]  # the base comes first
+    assert ends(of(trials, "cross", "cursor", "claude"), "test_third") == ["passed"]
+    assert ends(of(trials, "cross", "", "codex"), "test_odd") == ["failed"]
+    assert ends(of(trials, "cross", "claude", "codex"), "test_odd") == ["passed"]
+    assert {item.author for item in trials.runs} == {"claude", "codex"}
+    assert trials.not_tried == ()
+    assert of(trials, "cross", "cursor", "claude").paths == ("test_three.py",)
+    on = [(row["on"], row["author"]) for row in bench.started if not row["again"]]
+    assert on[:2] == [("", value) for value in (on[0][1], on[1][1])]  # the base comes first
     assert [author for _, author in on[2:]] in (
         ["claude", "codex", "claude", "codex"],
         ["codex", "claude", "codex", "claude"],
     )
-    assert_recorded(bench, found)
-    assert bench.left() == []
+    assert_recorded(bench, trials)
+    assert bench.leftovers() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", ["also broken", "whole"])
+async def test_what_its_own_checks_hold_back_is_not_tried_by_others_tests(
+    scratch: Path, repo: Path, other: str
+) -> None:
+    """Unless no other is left: then that is what tells them apart."""
+    bench = Trying(scratch, with_tests(repo), [TESTS])
+    trials = await bench.tried(
+        {
+            "claude": {"src/pager.py": RIGHT, "test_three.py": THREE},
+            "codex": {"src/pager.py": f"# mine\n{BROKEN}"},
+            "cursor": {"src/pager.py": f"# his\n{RIGHT if other == 'whole' else BROKEN}"},
+        }
+    )
+    tried = {trial.on for trial in trials.runs if trial.kind == "cross"}
+    assert tried == ({"", "cursor"} if other == "whole" else {"", "codex", "cursor"})
+    assert trials.not_tried == ()
+    assert_recorded(bench, trials)
+
+
+@pytest.mark.slow
+async def test_what_empties_the_tests_that_see_it_is_not_tried_by_others_tests(
+    scratch: Path, repo: Path
+) -> None:
+    """Nor does it excuse who breaks the same and leaves the tests as they were."""
+    bench = Trying(scratch, with_tests(repo), [TESTS])
+    trials = await bench.tried(
+        {
+            "claude": {"src/pager.py": RIGHT, "test_three.py": THREE},
+            "codex": {"src/pager.py": BROKEN, "test_pages.py": EMPTIED},
+            "cursor": {"src/pager.py": f"# his\n{RIGHT}"},
+            "gemini": {"src/pager.py": f"# mine\n{BROKEN}"},
+        }
+    )
+    assert ends(of(trials, "protected", "codex"), "test_even") == ["failed"]
+    assert {item.on for item in trials.runs if item.kind == "cross"} == {"", "cursor"}
+
+
+@pytest.mark.slow
+async def test_who_deletes_a_test_is_tried_by_others_tests(scratch: Path, repo: Path) -> None:
+    """The task may have asked for that, and a person has to say so."""
+    bench = Trying(scratch, with_tests(repo, {"test_old.py": pages(four="(4, 2), 2")}), [TESTS])
+    trials = await bench.tried(
+        {
+            "claude": {"src/pager.py": RIGHT, "test_three.py": THREE},
+            "codex": {"src/pager.py": f"# mine\n{RIGHT}", "test_old.py": None},
+            "cursor": {"src/pager.py": f"# his\n{RIGHT}"},
+        }
+    )
+    assert {item.on for item in trials.runs if item.kind == "cross"} == {"", "codex", "cursor"}
+
+
+@pytest.mark.slow
+async def test_who_breaks_what_another_patch_replaces_is_tried_by_its_tests(
+    scratch: Path, repo: Path
+) -> None:
+    """Also where what stands in the test's place asks no more of the code than the base does."""
+    text = BASE.replace("pages(4, 2), 2", "pages(4, 2) >= 2, True")
+    bench = Trying(scratch, with_tests(repo), [TESTS])
+    trials = await bench.tried(
+        {
+            "claude": {"src/pager.py": BROKEN, "test_pages.py": text, "test_three.py": THREE},
+            "codex": {"src/pager.py": f"# mine\n{BROKEN}"},
+            "cursor": {"src/pager.py": f"# his\n{RIGHT}"},
+        }
+    )
+    assert {item.on for item in trials.runs if item.kind == "cross"} == {"", "codex", "cursor"}
+
+
+@pytest.mark.slow
+async def test_a_lint_keeps_no_patch_from_being_tried(scratch: Path, repo: Path) -> None:
+    """It says nothing of what the code does, and may be dropped after the race."""
+    lint = Check("lint", "test ! -e ugly", kind="lint")
+    bench = Trying(scratch, with_tests(repo), [TESTS, lint])
+    trials = await bench.tried(
+        {
+            "claude": {"src/pager.py": RIGHT, "test_three.py": THREE},
+            "codex": {"src/pager.py": f"# mine\n{RIGHT}", "ugly": ""},
+            "cursor": {"src/pager.py": f"# his\n{RIGHT}"},
+        }
+    )
+    assert {item.on for item in trials.runs if item.kind == "cross"} == {"", "codex", "cursor"}
+
+
+@pytest.mark.slow
+async def test_what_two_trees_show_alike_is_not_run_once_more(scratch: Path, repo: Path) -> None:
+    """On the base and on codex the new test fails alike; what codex alone fails is run again."""
+    bench = Trying(scratch, with_tests(repo), [TESTS])
+    idle = {"src/pager.py": "# mine\n" + "def pages(n, size):\n    return n // size\n"}
+    trials = await bench.tried(
+        {"claude": {"src/pager.py": RIGHT, "test_three.py": THREE}, "codex": idle}
+    )
+    assert ends(of(trials, "cross", "codex", "claude"), "test_third") == ["failed"]
+    assert [row["again"] for row in bench.started].count(True) == 0
+    both = {"test_three.py": THREE, "test_up.py": pages(four="(4, 3), 2")}
+    bench = Trying(scratch, bench.repo, [TESTS])
+    half = {"src/pager.py": "def pages(n, size):\n    return n // size + (n == 7)\n"}
+    trials = await bench.tried({"claude": {"src/pager.py": RIGHT, **both}, "codex": half})
+    trial = of(trials, "cross", "codex", "claude")
+    assert ends(trial, "test_third", "test_four") == ["passed", "failed"]
+    assert trial.result.again is not None
 
 
 @pytest.mark.slow
 async def test_a_test_that_tells_two_apart_is_run_once_more(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     even = pages(six="(6, 2), 3")
-    found = await bench.tried(
+    trials = await bench.tried(
         {
             "claude": {"src/pager.py": RIGHT, "test_third.py": THREE, "test_six.py": even},
             "codex": {"src/pager.py": WRONG},
         }
     )
-    trial = of(found, "cross", "codex", "claude")
+    trial = of(trials, "cross", "codex", "claude")
     assert ends(trial, "test_six", "test_third") == ["failed", "passed"]
     # On the base `six` passes, so what it says weighs nothing, and is not asked twice.
     assert trial.result.again is None
-    found = await bench.tried(
+    trials = await bench.tried(
         {
             "claude": {"src/pager.py": RIGHT, "test_ten.py": pages(ten="(10, 3) + pages(4, 4), 5")},
             "codex": {"src/pager.py": WRONG},
         }
     )
-    trial = of(found, "cross", "codex", "claude")
+    trial = of(trials, "cross", "codex", "claude")
     assert ends(trial, "test_ten") == ["failed"]
     assert trial.result.again is not None
-    assert [it["again"] for it in bench.started].count(True) == 1
+    assert [row["again"] for row in bench.started].count(True) == 1
 
 
 @pytest.mark.slow
@@ -302,7 +418,7 @@ async def test_a_cross_test_that_fails_and_passes_is_flaky(scratch: Path, repo: 
         "        mark.touch()\n"
         "        self.assertTrue(there or 'claude' in vars(src.pager))\n"
     )
-    bench = Trying(scratch, with_tests(repo), [TESTS], held=NOT_CONFINED)
+    bench = Trying(scratch, with_tests(repo), [TESTS], confined=NOT_CONFINED)
     checked = await bench.check(
         {
             "claude": {"src/pager.py": f"claude = 1\n{RIGHT}", "test_now.py": text},
@@ -319,8 +435,8 @@ async def test_a_cross_test_that_fails_and_passes_is_flaky(scratch: Path, repo: 
         plain(kind, data)  # type: ignore[arg-type]
 
     bench.tell = tell  # type: ignore[method-assign]
-    found = await bench.again(checked)
-    trial = of(found, "cross", "codex", "claude")
+    trials = await bench.again(checked)
+    trial = of(trials, "cross", "codex", "claude")
     assert ends(trial, "test_now_and_then") == ["failed"]
     assert trial.result.again is not None
     assert trial.result.again.passed
@@ -330,6 +446,7 @@ async def test_a_cross_test_that_fails_and_passes_is_flaky(scratch: Path, repo: 
     assert trial.result.comparison.flaky
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mended", [False, True])
 async def test_a_new_test_that_fails_by_chance_on_the_base_is_flaky(
     scratch: Path, repo: Path, mended: bool
@@ -344,7 +461,7 @@ async def test_a_new_test_that_fails_by_chance_on_the_base_is_flaky(
         "if not there:\n    raise OSError('an address in use')\n"
         "class Pages(unittest.TestCase):\n    def test_late(self):\n        pass\n"
     )
-    bench = Trying(scratch, with_tests(repo), [TESTS], held=NOT_CONFINED)
+    bench = Trying(scratch, with_tests(repo), [TESTS], confined=NOT_CONFINED)
     mark.touch()
     checked = await bench.check(
         {
@@ -353,19 +470,51 @@ async def test_a_new_test_that_fails_by_chance_on_the_base_is_flaky(
         }
     )
     mark.unlink()
-    found = await bench.again(checked)
-    trial = of(found, "cross", "", "claude")
-    again = [(it["on"], it["again"]) for it in bench.started]
+    trials = await bench.again(checked)
+    trial = of(trials, "cross", "", "claude")
+    again = [(row["on"], row["again"]) for row in bench.started]
     if mended:  # every lane has its proof, and none needs this one
         assert trial.result.again is None
         assert again == [("", False), ("codex", False)]
         return
-    assert again[:2] == [("", False), ("", True)]
+    assert again == [("", False), ("codex", False), ("", True)]
     author = LaneEvidence(
         lane="claude", files=(FileChange(path="test_late.py"),), checks=bench.own["claude"]
     )
     rows = matrix(Evidence(run="r", base=bench.base, lanes=(author,), trials=(trial,)))
     assert [(row.base, row.says) for row in rows] == [("failed", "flaky")]
+
+
+@pytest.mark.slow
+async def test_what_fails_on_other_code_is_no_second_look_at_the_base(
+    scratch: Path, repo: Path
+) -> None:
+    """On the base by chance, on codex by what its code is: the first would be the whole proof."""
+    mark = scratch / "home" / "mark"
+    text = (
+        "import pathlib, unittest, src.pager\n"
+        "class Pages(unittest.TestCase):\n"
+        "    def test_late(self):\n"
+        f"        mark = pathlib.Path({str(mark)!r})\n"
+        "        there = mark.exists()\n"
+        "        mark.touch()\n"
+        "        self.assertTrue(there and not hasattr(src.pager, 'codex'))\n"
+    )
+    bench = Trying(scratch, with_tests(repo), [TESTS], confined=NOT_CONFINED)
+    mark.touch()
+    checked = await bench.check(
+        {
+            "claude": {"src/x.py": RIGHT, "test_late.py": text},
+            "codex": {"src/pager.py": f"codex = 1\n{RIGHT}"},
+        }
+    )
+    mark.unlink()
+    trials = await bench.again(checked)
+    assert ends(of(trials, "cross", "codex", "claude"), "test_late") == ["failed"]
+    trial = of(trials, "cross", "", "claude")
+    again = replace(trial, result=trial.result.again or trial.result)
+    assert ends(trial, "test_late") == ["failed"]
+    assert ends(again, "test_late") == ["passed"]
 
 
 @pytest.mark.full
@@ -380,67 +529,121 @@ async def test_new_tests_in_a_file_that_was_there_and_their_data(scratch: Path, 
         "        self.assertEqual(pages(n, 2), 4)\n"
         "    def test_two(self):\n        self.assertEqual(pages(2, 1), 2)\n"
     )
-    found = await bench.tried(
+    trials = await bench.tried(
         {
             "claude": {"src/pager.py": RIGHT, "tests/test_more.py": more, "tests/data/n.txt": "7"},
             "codex": {"src/pager.py": f"# mine\n{RIGHT}", "tests/test_more.py": THREE},
         }
     )
-    trial = of(found, "cross", "codex", "claude")
+    trial = of(trials, "cross", "codex", "claude")
     assert ends(trial, "test_data") == ["passed"]
     assert set(trial.paths) == {"tests/test_more.py", "tests/data/n.txt"}
-    assert ends(of(found, "cross", "", "claude"), "test_data") == ["failed"]
+    assert ends(of(trials, "cross", "", "claude"), "test_data") == ["failed"]
 
 
 @pytest.mark.full
 async def test_identical_patches_are_tried_once(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
-    one = {"src/pager.py": RIGHT, "test_three.py": THREE}
+    values = {"src/pager.py": RIGHT, "test_three.py": THREE}
     two = {"src/pager.py": f"# mine\n{RIGHT}"}
-    found = await bench.tried({"a": one, "b": one, "c": two, "d": two})
-    assert found.used.runs == 2
-    pairs = {(it.on, it.author) for it in found.runs}
+    trials = await bench.tried({"a": values, "b": values, "c": two, "d": two})
+    assert trials.used.runs == 2
+    pairs = {(item.on, item.author) for item in trials.runs}
     assert pairs == {(on, author) for on in ("", "c", "d") for author in "ab"}
-    assert of(found, "cross", "c", "a").result == of(found, "cross", "d", "b").result
-    only = await bench.tried({"a": one, "b": one})
+    assert of(trials, "cross", "c", "a").result == of(trials, "cross", "d", "b").result
+    only = await bench.tried({"a": values, "b": values})
     assert (only.runs, only.not_tried) == ((), ())
 
 
+@pytest.mark.slow
 async def test_a_tree_that_was_checked_already_is_not_run_again(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
-    found = await bench.tried(
+    trials = await bench.tried(
         {
             "a": {"src/pager.py": RIGHT, "test_three.py": THREE},
             "b": {"src/pager.py": RIGHT},
         }
     )
     # b's patch with a's test is a's patch.
-    trial = of(found, "cross", "b", "a")
+    trial = of(trials, "cross", "b", "a")
     assert trial.result.details == bench.own["a"][0].details
-    assert found.used.runs == 1
+    assert trials.used.runs == 1
 
 
+@pytest.mark.slow
 async def test_a_check_that_names_no_tests_cannot_be_crossed(scratch: Path, repo: Path) -> None:
     bench = Trying(
         scratch, with_tests(repo), [Check("quiet", "python3 -B -m unittest >/dev/null 2>&1")]
     )
-    found = await bench.tried(
+    trials = await bench.tried(
         {"a": {"test_three.py": THREE, "src/pager.py": RIGHT}, "b": {"src/pager.py": WRONG}}
     )
     why = "quiet does not name its tests"
-    assert found.not_tried == (NotTried(kind="cross", on="", author="a", why=why),)
-    assert found.runs == ()
+    assert trials.not_tried == (NotTried(kind="cross", on="", author="a", why=why),)
+    assert trials.runs == ()
 
 
+@pytest.mark.slow
+async def test_what_names_every_test_is_said_of_a_check_that_does_not(
+    scratch: Path, repo: Path
+) -> None:
+    text = (FIXTURES / "vitest-3.2.7" / "plain.txt").read_text()
+    bench = Trying(scratch, with_tests(repo, {"said": text}), [Check("npm-test", "cat said")])
+    trials = await bench.tried({"a": {"test_three.py": THREE}, "b": {"src/pager.py": WRONG}})
+    (untried,) = trials.not_tried
+    assert untried.why.startswith("npm-test does not name every test; verbose, its tool does")
+
+
+CUTS = """import test from 'node:test'
+import { cut } from '../lib/slug.js'
+test('cuts', () => cut('A'))
+"""
+
+
+def empty(top: Path) -> None:
+    shutil.rmtree(top / "web/lib")
+    shutil.rmtree(top / "web/test")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+async def test_files_of_node_s_tests_that_cannot_load_fail_with_all_they_hold(
+    scratch: Path, repo: Path
+) -> None:
+    shutil.copytree(FIXTURES / "samples" / "node", repo / "web")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Slugs")
+    bench = Trying(scratch, repo, [Check("node", "cd web && node --test --test-reporter=tap")])
+    code = (repo / "web/lib/slug.js").read_text() + "export const cut = slug\n"
+    trials = await bench.tried(
+        {
+            "adds": {"web/lib/slug.js": code, "web/test/cut.test.js": CUTS},
+            "empties": empty,
+        }
+    )
+    assert bench.own["empties"][0].status is CheckStatus.NO_TESTS
+    put_back = of(trials, "protected", "empties").result
+    assert put_back.comparison is not None
+    assert put_back.comparison.broken == ("lower", "dashes")
+    lanes = tuple(
+        LaneEvidence(lane=lane, files=(FileChange(path="x"),), tree=lane, checks=checks)
+        for lane, checks in bench.own.items()
+    )
+    (row,) = matrix(Evidence(run="r", base=bench.base, lanes=lanes, trials=trials.runs))
+    assert (row.id, row.base, row.weighs) == ("cuts", "failed", True)
+    assert row.cells == {"adds": "own", "empties": "failed"}
+
+
+@pytest.mark.slow
 async def test_tests_that_all_fail_on_their_author_s_patch_are_not_tried(
     scratch: Path, repo: Path
 ) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
-    found = await bench.tried(
+    trials = await bench.tried(
         {"a": {"test_three.py": THREE, "x": "x"}, "b": {"src/pager.py": RIGHT}}
     )
     why = "none of its new tests passes on its own patch"
-    assert found.not_tried == (NotTried(kind="cross", on="", author="a", why=why),)
+    assert trials.not_tried == (NotTried(kind="cross", on="", author="a", why=why),)
 
 
 @pytest.mark.full
@@ -467,17 +670,17 @@ async def test_a_place_that_is_taken_and_links_are_left_alone(scratch: Path, rep
         (top / "tests/test_three.py/more").mkdir(parents=True)
         (top / "tests/test_three.py/more/data.txt").write_text("x")
 
-    found = await bench.tried({"a": author, "file": file, "link": link, "deep": deep})
-    assert reasons(found.not_tried) == [
+    trials = await bench.tried({"a": author, "file": file, "link": link, "deep": deep})
+    assert reasons(trials.not_tried) == [
         ("cross", "deep", "a", "tests/test_three.py has no place: it is no file there"),
         ("cross", "file", "a", "tests/__init__.py has no place in tests: it is no folder there"),
         ("cross", "link", "a", "tests/__init__.py has no place in tests: it is no folder there"),
     ]
-    trial = of(found, "cross", "", "a")
+    trial = of(trials, "cross", "", "a")
     assert ends(trial, "test_third") == ["failed"]
     assert "test_three.py" in bench.text(trial.result)
     assert "test_link.py" not in bench.text(trial.result)
-    assert bench.left() == []
+    assert bench.leftovers() == []
 
 
 @pytest.mark.full
@@ -494,12 +697,12 @@ async def test_hostile_names_stay_names(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo, {"tests/__init__.py": ""}), [TESTS])
     new: dict[str, str | None] = dict.fromkeys(names, "raise SystemExit\n")
     new["tests/test_three.py"] = THREE
-    found = await bench.tried(
+    trials = await bench.tried(
         {"a": {"src/pager.py": RIGHT, **new}, "b": {"src/pager.py": f"# b\n{RIGHT}"}}
     )
-    trial = of(found, "cross", "b", "a")
+    trial = of(trials, "cross", "b", "a")
     assert ends(trial, "test_third") == ["passed"]
-    assert_recorded(bench, found)
+    assert_recorded(bench, trials)
     assert len(trial.paths) == len(new)
 
 
@@ -512,14 +715,14 @@ async def test_a_repository_of_sha256(scratch: Path) -> None:
     git(root, "config", "user.name", "Ada")
     git(root, "config", "user.email", "ada@example.com")
     bench = Trying(scratch, with_tests(root), [TESTS])
-    found = await bench.tried(
+    trials = await bench.tried(
         {
             "a": {"src/pager.py": RIGHT, "test_three.py": THREE},
             "b": {"src/pager.py": f"# b\n{RIGHT}", "test_pages.py": WEAK},
         }
     )
-    assert ends(of(found, "cross", "b", "a"), "test_third") == ["passed"]
-    assert ends(of(found, "protected", "b"), "test_up") == ["passed"]
+    assert ends(of(trials, "cross", "b", "a"), "test_third") == ["passed"]
+    assert ends(of(trials, "protected", "b"), "test_up") == ["passed"]
     assert len(bench.base) == 64
 
 
@@ -528,9 +731,9 @@ async def test_builds_run_before_a_trial_s_check(scratch: Path, repo: Path) -> N
     build = Check("build", "cp src/pager.py built.log", "build")
     check = Check("unittest", f"test -e built.log && {UNITTEST}")
     bench = Trying(scratch, with_tests(repo), [Check("lint", "exit 1", "lint"), build, check])
-    found = await bench.tried({"a": {"test_pages.py": WEAK, "x": "x"}})
-    assert ends(of(found, "protected", "a"), "test_even") == ["passed"]
-    assert {it["check"] for it in bench.started} == {"unittest"}
+    trials = await bench.tried({"a": {"test_pages.py": WEAK, "x": "x"}})
+    assert ends(of(trials, "protected", "a"), "test_even") == ["passed"]
+    assert {row["check"] for row in bench.started} == {"unittest"}
 
 
 # --- what is cut ------------------------------------------------------------------------------
@@ -547,16 +750,16 @@ LANES = {
 async def test_the_cap_cuts_what_says_least(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     checked = await bench.check(LANES)
-    found = await bench.again(checked, TrialCap(6, 600))
-    assert found.used.runs == 6  # c mends nothing: what fails on the base is run once more
-    first, *rest = [(it["kind"], it["on"], it["author"]) for it in bench.started]
+    trials = await bench.again(checked, TrialCap(5, 600))
+    assert trials.used.runs == 5
+    first, *rest = [(row["kind"], row["on"], row["author"]) for row in bench.started]
     assert first == ("protected", "c", "")
-    assert {it[:2] for it in rest[:2]} == {("cross", "")}
-    assert len(found.not_tried) == 3
-    assert {it.why for it in found.not_tried} == {"the limit of 6 runs was reached"}
-    assert_recorded(bench, found)
+    assert {values[:2] for values in rest[:2]} == {("cross", "")}
+    assert len(trials.not_tried) == 3
+    assert {tried.why for tried in trials.not_tried} == {"the limit of 5 runs was reached"}
+    assert_recorded(bench, trials)
     # One author's tests were tried elsewhere once; no order by names.
-    tried = {it.author for it in found.runs if it.kind == "cross" and it.on}
+    tried = {item.author for item in trials.runs if item.kind == "cross" and item.on}
     assert len(tried) == 1
 
 
@@ -566,26 +769,26 @@ async def test_no_runs_and_no_time_try_nothing(scratch: Path, repo: Path) -> Non
     checked = await bench.check(LANES)
     none = await bench.again(checked, TrialCap(0, 600))
     assert (none.runs, bench.started) == ((), [])
-    assert {it.why for it in none.not_tried} == {"trials are turned off (trial_runs = 0)"}
+    assert {tried.why for tried in none.not_tried} == {"trials are turned off (trial_runs = 0)"}
     none = await bench.again(checked, TrialCap(40, 0))
     assert (none.runs, bench.started) == ((), [])
-    assert {it.why for it in none.not_tried} == {"the limit of 0s was reached"}
-    assert len(none.not_tried) == 7
+    assert {tried.why for tried in none.not_tried} == {"the limit of 0s was reached"}
+    assert len(none.not_tried) == 8
 
 
 @pytest.mark.full
 async def test_order_and_names_of_lanes_decide_nothing(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     checked = await bench.check(LANES)
-    found = await bench.again(checked, TrialCap(5, 600))
+    trials = await bench.again(checked, TrialCap(5, 600))
     first = [bench.started[at] for at in range(5)]
     bench.events.clear()
     other = {"a": "z", "b": "y", "c": "x"}
     names = dict(reversed([(other[lane], patch) for lane, patch in LANES.items()]))
     again = await bench.again(await bench.check(names), TrialCap(5, 600))
-    assert len(again.runs) == len(found.runs)
-    assert [(it["on"], it["author"]) for it in bench.started] == [
-        (other.get(str(it["on"]), ""), other.get(str(it["author"]), "")) for it in first
+    assert len(again.runs) == len(trials.runs)
+    assert [(row["on"], row["author"]) for row in bench.started] == [
+        (other.get(str(row["on"]), ""), other.get(str(row["author"]), "")) for row in first
     ]
 
 
@@ -599,8 +802,8 @@ async def test_an_interrupt_ends_trials_and_keeps_what_is_there(
     scratch: Path, repo: Path, confined: bool
 ) -> None:
     mark = token()
-    held = {} if confined else {"held": NOT_CONFINED}
-    bench = Trying(scratch, with_tests(repo, {"mark": mark}), [HANGS], **held)  # type: ignore[arg-type]
+    confinements = {} if confined else {"confined": NOT_CONFINED}
+    bench = Trying(scratch, with_tests(repo, {"mark": mark}), [HANGS], **confinements)  # type: ignore[arg-type]
     checked = await bench.check(LANES)
     stop = trio.CancelScope()
 
@@ -610,15 +813,15 @@ async def test_an_interrupt_ends_trials_and_keeps_what_is_there(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(interrupt)
-        found = await bench.again(checked, stop=stop)
-    assert {it.kind for it in found.runs} >= {"protected"}
-    assert found.not_tried
-    assert {it.why for it in found.not_tried} == {"it was interrupted"}
-    assert all(it.result.status is not Status.INTERRUPTED for it in found.runs)
-    assert len(found.runs) + len(found.not_tried) == 7
-    assert_recorded(bench, found)
+        trials = await bench.again(checked, stop=stop)
+    assert {item.kind for item in trials.runs} >= {"protected"}
+    assert trials.not_tried
+    assert {tried.why for tried in trials.not_tried} == {"it was interrupted"}
+    assert all(item.result.status is not CheckStatus.INTERRUPTED for item in trials.runs)
+    assert len(trials.runs) + len(trials.not_tried) == 8
+    assert_recorded(bench, trials)
     assert wait_until(lambda: not running(mark))
-    assert bench.left() == []
+    assert bench.leftovers() == []
 
 
 @pytest.mark.full
@@ -626,17 +829,17 @@ async def test_time_runs_out_in_the_middle(scratch: Path, repo: Path) -> None:
     mark = token()
     bench = Trying(scratch, with_tests(repo, {"mark": mark}), [HANGS])
     checked = await bench.check(LANES)
-    found = await bench.again(checked, TrialCap(40, 4))
-    assert {it.why for it in found.not_tried} == {"the limit of 4s was reached"}
+    trials = await bench.again(checked, TrialCap(40, 4))
+    assert {tried.why for tried in trials.not_tried} == {"the limit of 4s was reached"}
     assert wait_until(lambda: not running(mark))
-    assert bench.left() == []
+    assert bench.leftovers() == []
 
 
 @pytest.mark.full
 async def test_as_many_at_once_as_are_asked_for(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     checked = await bench.check(LANES)
-    one = await bench.again(checked)
+    trials = await bench.again(checked)
     at_once = most = 0
     for kind, _ in bench.events:
         at_once += {"trial_started": 1, "trial_ended": -1}.get(kind, 0)
@@ -649,14 +852,14 @@ async def test_as_many_at_once_as_are_asked_for(scratch: Path, repo: Path) -> No
         most = max(most, at_once)
     assert most > 1
 
-    def told(it: object) -> list[object]:
+    def told(value: object) -> list[object]:
         return [
             (run.kind, run.on, run.author, run.result.status, run.result.tests)
-            for run in it.runs  # type: ignore[attr-defined]
+            for run in value.runs  # type: ignore[attr-defined]
         ]
 
-    assert told(one) == told(two)
-    assert bench.left() == []
+    assert told(trials) == told(two)
+    assert bench.leftovers() == []
 
 
 @pytest.mark.full
@@ -664,27 +867,29 @@ async def test_what_cannot_be_made_is_no_crash(scratch: Path, repo: Path) -> Non
     setup = ("test ! -e test_a.py -o ! -e test_b.py",)
     bench = Trying(scratch, with_tests(repo), [TESTS], setup=setup)
     checked = await bench.check(LANES)
-    found = await bench.again(checked)
-    trial = of(found, "cross", "b", "a")
-    assert trial.result.status is Status.SETUP_FAILED
+    trials = await bench.again(checked)
+    trial = of(trials, "cross", "b", "a")
+    assert trial.result.status is CheckStatus.SETUP_FAILED
     assert (bench.run_folder / trial.result.details).is_file()
-    assert_recorded(bench, found)
-    assert bench.left() == []
+    assert_recorded(bench, trials)
+    assert bench.leftovers() == []
     bench.grounds.rmdir()
     bench.grounds.write_text("no folder\n")
     none = await bench.again(checked)
     assert none.runs == ()
-    assert len(none.not_tried) == 7
-    assert all(it.why.startswith("it could not be made: ") for it in none.not_tried)
+    assert len(none.not_tried) == 8
+    assert all(tried.why.startswith("it could not be made: ") for tried in none.not_tried)
 
 
 @pytest.mark.full
-async def test_more_assertions_are_no_new_test(scratch: Path, repo: Path) -> None:
+async def test_more_assertions_of_a_test_are_tried_on_the_base_alone_where_they_tell_nothing(
+    scratch: Path, repo: Path
+) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
     more = BASE.replace("def test_even(self):", "def test_even(self):\n        self.assertTrue(1)")
-    found = await bench.tried({"a": {"test_pages.py": more}, "b": {"src/pager.py": RIGHT}})
-    why = "unittest names no new test"
-    assert found.not_tried == (NotTried(kind="cross", on="", author="a", why=why),)
+    trials = await bench.tried({"a": {"test_pages.py": more}, "b": {"src/pager.py": RIGHT}})
+    assert [item.on for item in trials.runs if item.kind == "cross"] == [""]
+    assert trials.not_tried == ()
 
 
 @pytest.mark.full
@@ -698,10 +903,10 @@ async def test_a_fault_of_hydra_s_own_costs_one_trial(
 
     bench = Trying(scratch, with_tests(repo), [TESTS])
     checked = await bench.check(LANES)
-    monkeypatch.setattr("hydra.trials.trees.tree_with", broken)
-    found = await bench.again(checked)
+    monkeypatch.setattr("hydra.checks.cross.trees.tree_with", broken)
+    trials = await bench.again(checked)
     why = "Hydra itself failed on it: AssertionError: a bug"
-    assert reasons(found.not_tried) == [("cross", "b", "a", why)]
+    assert reasons(trials.not_tried) == [("cross", "b", "a", why)]
     assert [data["text"] for kind, data in bench.events if kind == "run_warning"] == [
         f"a trial: {why}"
     ]
@@ -733,7 +938,7 @@ def test_what_is_damaged_is_left_out(scratch: Path, text: str) -> None:
 @pytest.mark.full
 async def test_one_damaged_result_costs_itself_only(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
-    found = await bench.tried(LANES)
-    first, *rest = found.runs
+    trials = await bench.tried(LANES)
+    first, *rest = trials.runs
     (bench.run_folder / first.result.details).write_text("{")
     assert seen(read(bench.kit.folder, bench.run_folder)[0]) == seen(rest)

@@ -1,4 +1,4 @@
-"""What docs/trust.md promises, through the real `hydra race`: agents that attack all they can.
+"""What docs/why/trust.md promises, through the real `hydra race`: agents that attack all they can.
 
 Every agent here runs real commands, as root and as an ordinary user. What a script names with
 `attempts` is what got through; everything else was denied.
@@ -225,7 +225,7 @@ def besiege(place: Place, stack: ExitStack) -> Siege:
         LINKS,
         SCRATCH,
     )
-    attack = [sh(*where, attempts(**some)) for some in (*lists, connects)]
+    attack = [sh(*where, attempts(**values)) for values in (*lists, connects)]
     # The FIFO pairs the two: the neighbour looks when the attacker has done its worst and stays.
     meet, met = f"echo . > {place.scratch}/go", f"read x < {place.scratch}/go"
     place.agent("claude", [*attack, sh(meet), sh(met), DONE])
@@ -244,16 +244,16 @@ def besiege(place: Place, stack: ExitStack) -> Siege:
     race = place.race("-a", "claude", "-a", "codex")
     after = {top.name: exactly(top) for top in (place.home, place.repo, PACKAGE)}
     assert "folder" in race.document, race
-    said = partial(place.taken, race.document["folder"])
-    left = [str(path) for top in ("/tmp", "/run") for path in Path(top).glob("hydra-trust-left")]
+    item = partial(place.taken, race.document["folder"])
+    rest = [str(path) for top in ("/tmp", "/run") for path in Path(top).glob("hydra-trust-left")]
     return Siege(
         place=place,
         race=race,
         before=before,
         after=after,
-        got=frozenset(said("claude").split()),
-        neighbour=frozenset(said("codex").split()),
-        left_on_machine=left,
+        got=frozenset(item("claude").split()),
+        neighbour=frozenset(item("codex").split()),
+        left_on_machine=rest,
     )
 
 
@@ -322,11 +322,11 @@ def differences(before: Exact, after: Exact) -> Differences:
     }
 
 
-def timeless(found: Differences) -> Differences:
+def timeless(rows: Differences) -> Differences:
     """Without objects of which only the time differs."""
     return {
         path: (was, now)
-        for path, (was, now) in found.items()
+        for path, (was, now) in rows.items()
         if not (path.startswith(".git/objects/") and was[:4] + was[5:] == now[:4] + now[5:])
     }
 
@@ -513,14 +513,14 @@ def test_names_resolve_where_the_resolvers_file_is_a_link_into_run(tmp_path: Pat
         etc = [entry for entry in Path("/etc").iterdir() if entry.name != "resolv.conf"]
         place.wrap = [
             *("bwrap", "--dev-bind", "/", "/", "--tmpfs", "/run", "--tmpfs", "/etc"),
-            *(word for entry in etc if not entry.is_symlink() for word in bound(entry)),
-            *(word for entry in etc if entry.is_symlink() for word in linked(entry)),
+            *(term for entry in etc if not entry.is_symlink() for term in bound(entry)),
+            *(term for entry in etc if entry.is_symlink() for term in linked(entry)),
             *("--symlink", f"..{real}", "/etc/resolv.conf"),
             *("--ro-bind", str(place.scratch / "stub"), real, "--"),
         ]
         race = place.race("-a", "claude")
-        said = place.taken(race.document["folder"], "claude").split("\n")
-        assert said == ["nameserver 192.0.2.53", "systemd"]
+        lines = place.taken(race.document["folder"], "claude").split("\n")
+        assert lines == ["nameserver 192.0.2.53", "systemd"]
 
 
 def bound(entry: Path) -> tuple[str, str, str]:
@@ -598,7 +598,7 @@ def test_unconfined_every_run_says_so_in_one_line_and_lowers_the_permission(
         "plan": json.loads(place.run("race", "x", "--dry-run", "--json").stdout)["warnings"],
     }
     for where, lines in runs.items():
-        assert [said for said in lines if line in said], (where, lines)
+        assert [document for document in lines if line in document], (where, lines)
     assert race.document["confinement"]["kind"] == "none"
     argvs = [c["argv"] for c in calls.so_far() if c["stdin"] is not None]
     calls.close()
@@ -655,8 +655,10 @@ def test_full_access_says_so_and_still_ends_every_process(place: Place) -> None:
     place.hand_over()
     race = place.race("-a", "claude", "--unsafe-full-access")
     assert (place.home / "new").exists()
-    said = [line for line in race.document["warnings"] if "can read and change everything" in line]
-    assert len(said) == 1
+    documents = [
+        line for line in race.document["warnings"] if "can read and change everything" in line
+    ]
+    assert len(documents) == 1
     assert any("left running and ended" in line for line in race.lane("claude")["warnings"])
 
 
@@ -669,8 +671,8 @@ def test_with_full_access_the_repositorys_own_commands_are_skipped(place: Place)
     place.hand_over()
     race = place.race("-a", "claude", "--unsafe-full-access")
     assert "  not confined" in race.stderr
-    said = [line for line in race.document["warnings"] if "are skipped" in line]
-    assert len(said) == 2
+    documents = [line for line in race.document["warnings"] if "are skipped" in line]
+    assert len(documents) == 2
     done = place.run("check")
     assert done.returncode == 3
     assert "nothing confines the repository's checks here" in done.stderr

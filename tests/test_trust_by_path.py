@@ -45,6 +45,7 @@ def test_a_file_that_is_none_of_its_kind_stays_as_it_is(tmp_path: Path, text: st
     assert (tmp_path / ".claude.json").read_text() == text
 
 
+@pytest.mark.slow
 def test_a_lane_has_no_trust_in_the_checkout_and_the_user_keeps_theirs(hydra: Hydra) -> None:
     needs_bwrap(hydra.uid)
     codex = hydra.home / ".codex"
@@ -55,7 +56,7 @@ def test_a_lane_has_no_trust_in_the_checkout_and_the_user_keeps_theirs(hydra: Hy
     hydra.agent("codex", [fakes.shell("sh", "-c", look), fakes.finish("done")])
     race = hydra.race("-a", "codex")
     assert race.lane("codex")["patch"]["files"] == 1
-    said = hydra.run("diff", "codex").stdout
-    assert "+end" in said
-    assert "trusted" not in said
+    text = hydra.run("diff", "codex").stdout
+    assert "+end" in text
+    assert "trusted" not in text
     assert (codex / "config.toml").read_text() == own

@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from hydra.app import recover, removal, runs
-from hydra.app.judgement import judgement_to_land
+from hydra.commands import runs_remove
 from hydra.errors import Exhausted
-from hydra.git.lane import _submodule
-from hydra.landing import engine
-from hydra.recover import remove_run
-from hydra.recover.lane import NotNow, _readable
-from hydra.store import RunRecord
+from hydra.git.worktree import _submodule
+from hydra.landing import transaction
+from hydra.race.recovery import runs, startup
+from hydra.race.recovery.lane import NotNow, _readable
+from hydra.race.recovery.retention import remove_run
+from hydra.race.verdict import judgement_to_land
+from hydra.records.store import RunRecord
 from tests.conftest import git
 from tests.support.landings import RUN, Shelf, everything, leftovers
 from tests.support.shelf import shelf as plain_shelf
@@ -34,15 +35,15 @@ Shortage = Callable[[str], None]
 def short(monkeypatch: pytest.MonkeyPatch) -> Shortage:
     """Shut off at first."""
     monkeypatch.setattr("hydra.git.runner.WAITS", (0.001,))
-    popen, words = subprocess.Popen, [""]
+    popen, terms = subprocess.Popen, [""]
 
     def start(argv: list[str], *args: Any, **options: Any) -> Any:
-        if words[0] in argv[1:]:
+        if terms[0] in argv[1:]:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         return popen(argv, *args, **options)
 
     monkeypatch.setattr(subprocess, "Popen", start)
-    return lambda word: words.__setitem__(0, word)
+    return lambda term: terms.__setitem__(0, term)
 
 
 @pytest.fixture
@@ -54,13 +55,13 @@ def shelf(plain_shelf: Shelf) -> Shelf:
 
 
 def record_of(shelf: Shelf) -> RunRecord:
-    return runs.find(runs.here(shelf.environ), RUN)
+    return runs.find(runs.repository_runs(shelf.environ), RUN)
 
 
 def test_a_submodule_is_not_taken_for_one_that_is_not_there(shelf: Shelf, short: Shortage) -> None:
     head = git(shelf.repo, "rev-parse", "HEAD")
-    for word in ("rev-parse", "cat-file"):
-        short(word)
+    for term in ("rev-parse", "cat-file"):
+        short(term)
         with pytest.raises(Exhausted):
             _submodule(shelf.repo, head)
     short("")
@@ -72,28 +73,30 @@ def test_a_landing_that_stands_is_not_undone(
 ) -> None:
     if (pid := os.fork()) == 0:
         try:  # never back into pytest: there would be two of it
-            monkeypatch.setattr(engine, "moment", lambda name: name == "ref set" and os._exit(9))
+            monkeypatch.setattr(
+                transaction, "moment", lambda name: name == "ref set" and os._exit(9)
+            )
             shelf.merge("claude", override="its record was made by hand, and says that it is empty")
         finally:
             os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
     landed = everything(shelf.repo)
-    said: list[str] = []
+    lines: list[str] = []
     short("merge-base")
-    recover.recover(shelf.environ, said.append)
+    startup.recover(shelf.environ, lines.append)
     assert everything(shelf.repo) == landed
-    assert "no more processes" in said[0]
+    assert "no more processes" in lines[0]
     short("")
-    recover.recover(shelf.environ, said.append)
-    assert "after it had landed: finished" in said[1]
+    startup.recover(shelf.environ, lines.append)
+    assert "after it had landed: finished" in lines[1]
     assert everything(shelf.repo) == landed
     assert leftovers(shelf.repo) == []
 
 
 def test_no_lane_lands_as_one_that_nothing_speaks_against(shelf: Shelf, short: Shortage) -> None:
     record = record_of(shelf)
-    for word in ("for-each-ref", "diff-tree"):
-        short(word)
+    for term in ("for-each-ref", "diff-tree"):
+        short(term)
         with pytest.raises(Exhausted):
             judgement_to_land(record, shelf.environ)
     short("")
@@ -110,12 +113,12 @@ def test_no_record_is_called_damaged(shelf: Shelf, short: Shortage) -> None:
 
 
 def test_what_a_removal_takes_is_not_told_too_small(shelf: Shelf, short: Shortage) -> None:
-    place = runs.here(shelf.environ)
+    place = runs.repository_runs(shelf.environ)
     record = runs.find(place, RUN)
-    assert removal.plan_removal(place, record).patches == ("claude",)
+    assert runs_remove.plan_removal(place, record).patches == ("claude",)
     short("for-each-ref")
     with pytest.raises(Exhausted):
-        removal.plan_removal(place, record)
+        runs_remove.plan_removal(place, record)
 
 
 def test_a_removal_leaves_no_pin_behind(shelf: Shelf, short: Shortage) -> None:
@@ -125,7 +128,7 @@ def test_a_removal_leaves_no_pin_behind(shelf: Shelf, short: Shortage) -> None:
     with pytest.raises(Exhausted):
         remove_run(shelf.state, record.folder)
     short("")
-    recover.recover(shelf.environ, lambda _: None)
+    startup.recover(shelf.environ, lambda _: None)
     assert git(shelf.repo, "for-each-ref", "refs/hydra") == ""
     assert list(record.folder.parent.iterdir()) == []
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from hydra.analysis.notices.requirements import asks_for_others, is_requirement
 from hydra.checks.requirements import changed_requirements
-from hydra.remarks.requirements import asks_for_others, is_requirement
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -34,20 +34,21 @@ def check_of(race: object, lane: str) -> dict[str, object]:
     return race.lane(lane)["checks"][0]  # type: ignore[attr-defined,no-any-return]
 
 
+@pytest.mark.slow
 def test_what_fails_with_other_dependencies_is_untested(hydra: Hydra) -> None:
     make_project(hydra)
     hydra.agent("claude", [CHANGE, BREAK, DONE])
     hydra.agent("codex", [BREAK, DONE])
     line = f"unit=PYTHONPATH=src {sys.executable} -c 'import shelf'"
-    words = ("-a", "claude", "-a", "codex", "--check", line)
-    race = hydra.race(*words)
+    terms = ("-a", "claude", "-a", "codex", "--check", line)
+    race = hydra.race(*terms)
     assert {lane: check_of(race, lane)["untested"] for lane in ("claude", "codex")} == {
         "claude": "its dependencies changed (requirements.txt) and were not installed: "
-        '--setup "pip install -r requirements.txt" installs them',
+        'hydra check --setup "pip install -r requirements.txt" tests it with them',
         "codex": "",
     }
     assert all(race.lane(lane)["held_back"] for lane in ("claude", "codex"))
-    race = hydra.race(*words, "--setup", "true")
+    race = hydra.race(*terms, "--setup", "true")
     assert [check_of(race, lane)["untested"] for lane in ("claude", "codex")] == ["", ""]
 
 
@@ -86,8 +87,8 @@ def test_tests_of_an_installed_copy_are_untested(
     make_project(hydra)
     packages = copied(hydra.repo)
     hydra.agent("claude", [BREAK, DONE])
-    words = ("--setup", set_up) if set_up else ()
-    race = hydra.race("-a", "claude", "--check", check, *words)
+    value = ("--setup", set_up) if set_up else ()
+    race = hydra.race("-a", "claude", "--check", check, *value)
     says = (
         "tests import the installed copy of shelf, not the patch: "
         '--setup ".venv/bin/python -m pip install ." installs it anew'

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hydra.git.repository import read
+from hydra.git.base_commit import read
 from hydra.workspace import tree
 from hydra.workspace.dependencies import freeze
 from hydra.workspace.hardlinks import TooManyFiles, link_tree
@@ -85,11 +85,11 @@ def story(request: pytest.FixtureRequest) -> Iterator[Story]:
         gate.open()
         stdout, stderr = process.communicate(timeout=180)
         document = json.loads(stdout)
-        said = place.taken(document["folder"], "claude")
+        value = place.taken(document["folder"], "claude")
         check = document["lanes"][0]["checks"][0]
         assert _changed(before, installed) == INSTALLED
         yield Story(
-            lines=dict(line.partition(" ")[::2] for line in said.splitlines()),
+            lines=dict(line.partition(" ")[::2] for line in value.splitlines()),
             document=document,
             check=Path(document["folder"], check["output"]).read_text(),
             before=installed,
@@ -135,10 +135,10 @@ def _make_special(folder: Path) -> None:
     folder.mkdir()
     os.mkfifo(folder / "fifo")
     with socket.socket(socket.AF_UNIX) as listening:
-        here = Path.cwd()
+        path = Path.cwd()
         os.chdir(folder)  # a socket's name is short
         listening.bind("socket")
-        os.chdir(here)
+        os.chdir(path)
     (folder / "link").symlink_to("/etc/hostname")
 
 
@@ -179,6 +179,7 @@ def _changed(
     return names - {f".venv/{SITE}"}
 
 
+@pytest.mark.slow
 def test_the_users_folders_are_as_the_user_has_them(story: Story) -> None:
     assert _changed(story.before, story.after) == set()
     assert story.grounds == []
@@ -315,8 +316,8 @@ def test_what_an_agent_makes_part_of_the_project_is_not_lost_with_its_layer() ->
         notes = " ".join(lane["patch"]["notes"])
         assert "vendor/part is no longer ignored, and not in the patch" in notes
         assert ".venv" not in notes
-        kept = Path(lane["worktree"]).parent / "layer/upper/vendor/part/y.js"
-        assert kept.read_text() == "own\n"
+        path = Path(lane["worktree"]).parent / "layer/upper/vendor/part/y.js"
+        assert path.read_text() == "own\n"
 
 
 def test_a_copy_stands_in_for_a_file_of_another_disk(

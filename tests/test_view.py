@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import ConfigError
-from hydra.model import Confinement
-from hydra.sandbox import SandboxPolicy, View, confine, masking
-from hydra.sandbox.discovery import compute_view, own_installation
-from hydra.sandbox.filters import clean_address
-from hydra.sandbox.places import show_problems
-from hydra.sandbox.tables import CACHES, ROOTS
-from hydra.sandbox.user_settings import FILTERED
-from hydra.sandbox.variables import hidden_variables
+from hydra.process.sandbox import SandboxPolicy, View, confine, masks
+from hydra.process.sandbox.discovery import compute_view, own_installation
+from hydra.process.sandbox.filters import clean_address
+from hydra.process.sandbox.places import show_problems
+from hydra.process.sandbox.tables import CACHES, ROOTS
+from hydra.process.sandbox.user_settings import FILTERED
+from hydra.process.sandbox.variables import hidden_variables
+from hydra.records import Confinement
 from tests.conftest import git, make_repository
 from tests.support.processes import namespaces_work
 from tests.support.trust import ORDINARY, PROJECT, python_for
@@ -59,15 +59,15 @@ class Machine:
         shutil.copy("/bin/true", path)
         return path
 
-    def view(self, *path: Path | str, **words: object) -> View:
+    def view(self, *path: Path | str, **document: object) -> View:
         entries = os.pathsep.join((*map(str, path), SYSTEM_PATH))
         environ = {"PATH": entries, "HOME": str(self.home), **self.env}
-        return compute_view(self.home, environ, guarded=(self.state,), **words)  # type: ignore[arg-type]
+        return compute_view(self.home, environ, guarded=(self.state,), **document)  # type: ignore[arg-type]
 
-    def shown(self, *path: Path | str, **words: object) -> set[str]:
+    def shown(self, *path: Path | str, **document: object) -> set[str]:
         """What of HOME is shown, from there."""
-        shown = (it.path for it in self.view(*path, **words).shown)
-        return {str(it.relative_to(self.home)) for it in shown if self.home in it.parents}
+        shown = (shown_place.path for shown_place in self.view(*path, **document).shown)
+        return {str(path.relative_to(self.home)) for path in shown if self.home in path.parents}
 
     def run(self, view: View, *argv: str, env: Mapping[str, str] | None = None) -> str:
         """A command's output in a lane with that view; what it says on stderr is part of it."""
@@ -166,6 +166,27 @@ def test_a_virtual_environment_is_shown_whole_with_the_python_it_was_made_from(
     assert not view.is_visible(machine.home / "work/.env")
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["{} -m pytest -q", "cd tests && {} -m pytest", "~/envs/shop/bin/python -m pytest", "{} 'un"],
+)
+def test_a_program_that_a_check_names_by_its_path_is_shown_with_its_environment(
+    machine: Machine, command: str
+) -> None:
+    base = machine.compiled(".pyenv/versions/3.12/bin/python3")
+    machine.file("envs/shop/pyvenv.cfg", f"home = {base.parent}\n")
+    python = machine.home / "envs/shop/bin/python"
+    python.parent.mkdir()
+    python.symlink_to(base)
+    notes = machine.file("envs/notes", TOKEN)
+    assert not machine.view().is_visible(python)
+    view = machine.view(commands=[command.format(python), f"cat {notes}"])
+    assert view.is_visible(python)
+    assert view.is_visible(base)
+    assert view.is_visible(machine.home / "envs/shop/pyvenv.cfg")
+    assert not view.is_visible(notes)
+
+
 def test_a_prefix_gives_its_libraries_and_a_checkout_its_program_alone(machine: Machine) -> None:
     for top in ("opt/tool", "src/tool"):
         machine.compiled(f"{top}/bin/tool")
@@ -209,7 +230,7 @@ def test_an_installation_in_the_checkout_is_shown_because_path_names_it(machine:
     checkout = make_repository(machine.home / "shop")
     machine.file("shop/.venv/pyvenv.cfg")
     entries = [machine.program("shop/.venv/bin/x"), machine.program("shop/node_modules/.bin/y")]
-    view = machine.view(*(it.parent for it in entries), repository=checkout)
+    view = machine.view(*(entry.parent for entry in entries), repository=checkout)
     assert all(map(view.is_visible, (*entries, machine.file("shop/node_modules/y/package.json"))))
 
 
@@ -265,7 +286,7 @@ def test_an_empty_lock_in_the_system_is_not_covered(scratch: Path) -> None:
     key.write_text(TOKEN)
     (folder := scratch / "opt/private").mkdir(0o700)
     assert not lock.stat().st_size
-    private = masking._private(str(scratch / "opt"), 3, (os.geteuid(), frozenset()))
+    private = masks._private(str(scratch / "opt"), 3, (os.geteuid(), frozenset()))
     assert set(private) == {key, folder}
 
 
@@ -279,11 +300,11 @@ def test_files_with_a_telling_name_are_covered_in_what_is_shown(machine: Machine
     assert set(view.masked) >= set(covered)
     assert len(set(view.masked)) == len(view.masked), "each cover is a mount"
     assert not any(map(view.is_visible, covered))
-    kept = [
+    paths = [
         machine.file(f".npm-global/bin/{name}")
         for name in ("secrets.py", "cacert.pem", "lib/env.txt")
     ]
-    assert all(map(machine.view(tool.parent).is_visible, kept))
+    assert all(map(machine.view(tool.parent).is_visible, paths))
 
 
 def test_the_agent_behind_a_wrapper_is_shown_and_no_other_wrappers(machine: Machine) -> None:
@@ -336,7 +357,7 @@ def test_what_this_account_may_not_enter_is_passed_over(machine: Machine) -> Non
     locked.chmod(0o700)
     names = ("PYENV_ROOT", "JAVA_HOME", "CARGO_HOME", "SSL_CERT_FILE", "VIRTUAL_ENV")
     program = (
-        "from pathlib import Path; from hydra.sandbox.discovery import compute_view\n"
+        "from pathlib import Path; from hydra.process.sandbox.discovery import compute_view\n"
         f"env = dict.fromkeys({names}, '{locked}/x')\n"
         f"env['PATH'] = '{locked}/bin:{locked}:/usr/bin'\n"
         f"view = compute_view(Path('{locked}/home'), env, programs=['{locked}/bin/agent'],\n"
@@ -368,7 +389,7 @@ def test_what_the_user_shows_is_there_and_a_place_of_keys_is_warned_of(machine: 
     machine.file("data/.env", TOKEN)
     names = ("~/lib", "~/.aws", "~/data", "~/gone", str(machine.scratch))
     view = machine.view(show=names)
-    assert [str(it.relative_to(machine.home)) for it in view.show] == ["lib", ".aws", "data"]
+    assert [str(path.relative_to(machine.home)) for path in view.show] == ["lib", ".aws", "data"]
     assert view.is_visible(machine.home / "data/.env")  # named outright
     assert list(show_problems(names, machine.home)) == [
         "[confine] show shows the agents a place of keys, ~/.aws",
@@ -449,16 +470,16 @@ SETTINGS: dict[str, tuple[str, str, str]] = {
 
 @pytest.mark.parametrize("name", sorted(SETTINGS))
 def test_a_settings_file_is_made_anew_without_its_keys(machine: Machine, name: str) -> None:
-    text, wanted, gone = SETTINGS[name]
+    text, line, gone = SETTINGS[name]
     path = machine.file(name, text.replace("{t}", TOKEN))
     view = machine.view()
-    made = view.settings[path].decode()
+    value = view.settings[path].decode()
     if name.endswith(".toml"):
-        assert tomllib.loads(made) == tomllib.loads(wanted)
+        assert tomllib.loads(value) == tomllib.loads(line)
     else:
-        assert made == wanted
-    assert TOKEN not in made
-    assert gone not in made
+        assert value == line
+    assert TOKEN not in value
+    assert gone not in value
     assert path in view.stripped
 
 
@@ -467,9 +488,9 @@ def test_no_settings_file_with_nothing_but_odd_lines_gives_any_of_them(machine: 
         machine.file(
             name, f"secret = {TOKEN}\nsecret: {TOKEN}\nsecret {TOKEN}\n  {TOKEN}\n- {TOKEN}\n"
         )
-    made = machine.view().settings
-    assert {path for path, text in made.items() if TOKEN.encode() in text} == set()
-    assert made.keys() >= {machine.home / name for name in FILTERED}
+    contents = machine.view().settings
+    assert {path for path, text in contents.items() if TOKEN.encode() in text} == set()
+    assert contents.keys() >= {machine.home / name for name in FILTERED}
 
 
 def test_the_users_git_settings_come_along_without_programs_keys_and_addresses(

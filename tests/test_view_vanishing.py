@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.sandbox import code
-from hydra.sandbox.discovery import compute_view
-from hydra.sandbox.looking import entries_of, matches
+from hydra.process.sandbox import code
+from hydra.process.sandbox.discovery import compute_view
+from hydra.process.sandbox.lookups import entries_of, matches
 
 
 def test_a_program_that_goes_once_its_folder_was_read(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.probe.confinement import OPEN_SOCKETS
-from hydra.process import scopes_work
+from hydra.adapters.probe.sandbox import OPEN_SOCKETS
+from hydra.process.fence import scopes_work
 from tests.conftest import git
 from tests.support import fakes, old_kernel
 from tests.support.command import Hydra
@@ -74,6 +74,7 @@ def test_the_view_as_a_document_says_the_same(hydra: Hydra) -> None:
     assert note.endswith(f"names your whole home folder, and is not followed: {home}")
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_a_kernel_without_scopes_is_told_and_the_race_goes_on(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("new.txt", "x\n"), fakes.finish("done")])
@@ -86,6 +87,7 @@ def test_a_kernel_without_scopes_is_told_and_the_race_goes_on(hydra: Hydra) -> N
     assert (checked["kind"], checked["reason"]) == ("bwrap", OPEN_SOCKETS)
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_a_race_drops_variables_of_hidden_files_and_says_which(hydra: Hydra) -> None:
     hook = hydra.home / "hook.js"

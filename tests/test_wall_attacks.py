@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra.process import scopes_work
+from hydra.process.fence import scopes_work
 from tests.support import attacks_on_walls as attacks
 from tests.support import fakes
 from tests.support.attacks import arm, attack, loot_of

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters import registry
-from hydra.app import settings
+from hydra.adapters.probe import settings
 from hydra.config import Config, load
-from hydra.config.records import Profile, RaceSettings
+from hydra.config.model import Profile, RaceSettings
 from hydra.errors import ConfigError, UnsupportedFlag, UsageError
-from hydra.model import Budget, Effort, Lane, Permission, SpawnRequest
-from hydra.wanted import check_mapped, smaller, wanted
+from hydra.race.lane_plan import check_mapped, resolve_options, smaller
+from hydra.records import Budget, Effort, Lane, Permission, SpawnRequest
 
 PROFILE = """
 [race]
@@ -40,8 +40,8 @@ def config(text: str = PROFILE) -> Config:
     return load(user=("user.toml", text), agent_keys=tuple(registry.OWN))
 
 
-def lane(spec: str, told: Config) -> Lane:
-    return registry.lanes([spec], registry.OWN, told.agents_of_profiles)[0]
+def lane(spec: str, item: Config) -> Lane:
+    return registry.lanes([spec], registry.OWN, item.agents_of_profiles)[0]
 
 
 @pytest.mark.parametrize(
@@ -57,23 +57,23 @@ def lane(spec: str, told: Config) -> Lane:
     ],
 )
 def test_the_nearer_word_wins(spec: str, id: str, model: str | None, effort: str) -> None:
-    told = config()
-    one = lane(spec, told)
-    asked = wanted(told, one)
-    assert (one.id, asked.model, asked.effort) == (id, model, effort)
+    item = config()
+    runner = lane(spec, item)
+    options = resolve_options(item, runner)
+    assert (runner.id, options.model, options.effort) == (id, model, effort)
 
 
 def test_a_profile_brings_its_preface_environment_and_the_smaller_budget() -> None:
-    told = config()
-    asked = wanted(told, lane("2xreviewer", told))
-    assert asked.preface == "Look first."
-    assert asked.environment == ("ACME_*",)
-    assert asked.budget == Budget(turns=9, cost_usd=3, seconds=90)
-    assert asked.permission is Permission.EDIT
+    item = config()
+    options = resolve_options(item, lane("2xreviewer", item))
+    assert options.preface == "Look first."
+    assert options.environment == ("ACME_*",)
+    assert options.budget == Budget(turns=9, cost_usd=3, seconds=90)
+    assert options.permission is Permission.EDIT
 
 
 @pytest.mark.parametrize(
-    ("race", "profile", "held"),
+    ("race", "profile", "text"),
     [
         ("plan", "full-auto", "plan"),
         ("full-auto", "plan", "plan"),
@@ -90,16 +90,16 @@ def test_a_profile_brings_its_preface_environment_and_the_smaller_budget() -> No
     ],
 )
 def test_of_two_permissions_the_lower_holds(
-    race: str | None, profile: str | None, held: str | None
+    race: str | None, profile: str | None, text: str | None
 ) -> None:
-    told = Config(
+    item = Config(
         race=RaceSettings(permission=Permission(race) if race else None),
         profiles={
             "p": Profile(agent="claude", permission=Permission(profile) if profile else None)
         },
     )
-    asked = wanted(told, Lane(id="p", adapter="claude", profile="p"))
-    assert asked.permission == held
+    options = resolve_options(item, Lane(id="p", adapter="claude", profile="p"))
+    assert options.permission == text
 
 
 def test_no_limit_is_no_smaller_than_any() -> None:
@@ -111,7 +111,7 @@ def request(**changes: object) -> SpawnRequest:
 
 
 @pytest.mark.parametrize(
-    ("agent", "asked", "words"),
+    ("agent", "document", "text"),
     [
         ("cursor-agent", {"effort": Effort.HIGH}, "effort high"),
         ("claude", {"service_tier": "fast"}, "service tier 'fast'"),
@@ -119,10 +119,10 @@ def request(**changes: object) -> SpawnRequest:
     ],
 )
 def test_what_a_cli_cannot_do_is_refused_by_name(
-    agent: str, asked: dict[str, object], words: str
+    agent: str, document: dict[str, object], text: str
 ) -> None:
-    with pytest.raises(UnsupportedFlag, match=words) as refused:
-        check_mapped(registry.OWN[agent].descriptor, request(**asked))
+    with pytest.raises(UnsupportedFlag, match=text) as refused:
+        check_mapped(registry.OWN[agent].descriptor, request(**document))
     assert refused.value.failure.reason == "capability"
     assert agent in refused.value.hint
 
@@ -161,21 +161,21 @@ CURSOR = '[profiles.r]\nagent = "cursor-agent"\n'
 def test_the_hint_names_what_the_user_wrote(
     spec: str, text: str, flags: dict[str, object], hint: str
 ) -> None:
-    told = load(user=("/u/hydra.toml", text), flags=flags, agent_keys=tuple(registry.OWN))
-    one = lane(spec, told)
-    asked = wanted(told, one)
+    item = load(user=("/u/hydra.toml", text), flags=flags, agent_keys=tuple(registry.OWN))
+    runner = lane(spec, item)
+    options = resolve_options(item, runner)
     with pytest.raises(UnsupportedFlag) as refused:
         check_mapped(
             registry.OWN["cursor-agent"].descriptor,
-            request(effort=asked.effort, service_tier=asked.service_tier),
-            effort_at=asked.effort_at,
-            tier_at=asked.tier_at,
+            request(effort=options.effort, service_tier=options.service_tier),
+            effort_at=options.effort_at,
+            tier_at=options.tier_at,
         )
     assert refused.value.hint == hint
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "line"),
     [
         ('[profiles.x]\nmodel = "m"', "names no agent"),
         ('[profiles.x]\nagent = "claud"', 'no agent "claud"'),
@@ -189,17 +189,17 @@ def test_the_hint_names_what_the_user_wrote(
         ("[budget]\ncost = 0", "must be 0.01"),
     ],
 )
-def test_a_profile_that_is_none(text: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
+def test_a_profile_that_is_none(text: str, line: str) -> None:
+    with pytest.raises(ConfigError, match=line):
         config(text)
 
 
 def test_two_profiles_of_one_name() -> None:
-    one = '[profiles.x]\nagent = "codex"'
+    name = '[profiles.x]\nagent = "codex"'
     with pytest.raises(
         ConfigError, match=r"two profiles are called x: user\.toml, line 2 and shop"
     ):
-        load(user=("user.toml", one), repository=("shop/hydra.toml", one), agent_keys=("codex",))
+        load(user=("user.toml", name), repository=("shop/hydra.toml", name), agent_keys=("codex",))
 
 
 @pytest.mark.parametrize("key", ['permission = "edit"', 'environment = ["A"]'])
@@ -217,16 +217,16 @@ def test_a_name_that_is_neither_agent_nor_profile_is_told_both() -> None:
 def test_a_preface_file_of_the_repository_is_read(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "reviewer.md").write_text("Read all of it.\n")
-    told = config(
+    item = config(
         '[profiles.r]\nagent = "codex"\npreface = "A."\npreface_file = "docs/reviewer.md"'
     )
-    read = settings.with_prefaces(told, [lane("r", told)], tmp_path)
-    assert wanted(read, lane("r", read)).preface == "A.\n\nRead all of it."
-    assert settings.with_prefaces(told, [lane("codex", told)], tmp_path) == told
+    read = settings.with_prefaces(item, [lane("r", item)], tmp_path)
+    assert resolve_options(read, lane("r", read)).preface == "A.\n\nRead all of it."
+    assert settings.with_prefaces(item, [lane("codex", item)], tmp_path) == item
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "text"),
     [
         (lambda path: None, "cannot be read"),
         (lambda path: path.symlink_to("/etc/hostname"), "outside the repository"),
@@ -237,12 +237,12 @@ def test_a_preface_file_of_the_repository_is_read(tmp_path: Path) -> None:
         (lambda path: path.write_bytes(b"x" * 70_000), "over 64 KiB"),
     ],
 )
-def test_a_preface_file_that_cannot_be_taken(make: object, words: str, tmp_path: Path) -> None:
+def test_a_preface_file_that_cannot_be_taken(make: object, text: str, tmp_path: Path) -> None:
     assert callable(make)
     make(tmp_path / "p.md")
-    told = config('[profiles.r]\nagent = "codex"\npreface_file = "p.md"')
-    with pytest.raises(ConfigError, match=words):
-        settings.with_prefaces(told, [lane("r", told)], tmp_path)
+    item = config('[profiles.r]\nagent = "codex"\npreface_file = "p.md"')
+    with pytest.raises(ConfigError, match=text):
+        settings.with_prefaces(item, [lane("r", item)], tmp_path)
 
 
 @pytest.mark.parametrize("path", ["/etc/hostname", "~/.netrc", "../x", ".git/config"])
@@ -256,6 +256,6 @@ def test_no_link_leads_a_preface_into_gits_own_folder(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_text("url = https://me:secret@example.org\n")
     (tmp_path / "p.md").symlink_to(".git/config")
-    told = config('[profiles.r]\nagent = "codex"\npreface_file = "p.md"')
+    item = config('[profiles.r]\nagent = "codex"\npreface_file = "p.md"')
     with pytest.raises(ConfigError, match=r"lies in \.git"):
-        settings.with_prefaces(told, [lane("r", told)], tmp_path)
+        settings.with_prefaces(item, [lane("r", item)], tmp_path)

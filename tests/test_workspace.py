@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from hydra.adapters.config_dirs import further
 from hydra.adapters.contract import ConfigFolder, TokenFields
-from hydra.adapters.folders import further
 from hydra.errors import Refused
-from hydra.git import repository
+from hydra.git import base_commit
 from hydra.workspace import credentials, tree
+from hydra.workspace.credentials import ConfigCopies
 from hydra.workspace.renewal import Renewal, renew
-from hydra.workspace.settings import Settings
 from tests.conftest import git, make_repository
 from tests.support.grounds import Race, agent, changes, fingerprint, race_on, take
 
@@ -29,7 +29,7 @@ CLAUDE = ConfigFolder(
     credentials=(".credentials.json",),
     renewals=(TokenFields(file=".credentials.json", access="token"),),
     copied=("settings.json", "skills", "CLAUDE.md"),
-    beside=(".claude.json",),
+    home_files=(".claude.json",),
 )
 
 
@@ -81,18 +81,18 @@ def test_what_an_agent_does_to_git_stays_in_its_lane(repo: Path, scratch: Path, 
     git(repo, "add", "src/new.py")
     before = fingerprint(repo)
     race = race_on(repo, scratch / "other")
-    repository.pin(race.repo, "r1", race.base)
+    base_commit.pin(race.repo, "r1", race.base)
     ground, rival = race.opened("claude"), race.opened("codex")
     (rival.worktree / "src" / "pager.py").write_text("the rival's\n")
     for line in HARM.strip().splitlines():
         agent(ground.worktree, line.strip().rstrip("|"), check=False)
-    ground.settle()
+    ground.warm_index()
     take(ground)
     assert changes(race, take(rival)) == {b"src/pager.py": b"the rival's\n"}
     for lane in (ground, rival):
-        lane.give_back()
+        lane.sync_credentials_back()
         lane.remove()
-    repository.unpin(race.repo, "r1", race.base)
+    base_commit.unpin(race.repo, "r1", race.base)
     assert fingerprint(repo) == before
     assert git(repo, "fsck", "--no-dangling") == ""
 
@@ -257,9 +257,9 @@ def test_changes_are_noticed_by_one_walk(race: Race) -> None:
     target = ground.worktree / "src" / "pager.py"
     before = time.time()
     os.utime(target, (later + 9, later + 9))
-    told = ground.changed_since(before)
-    assert told is not None
-    assert told < later, "a file dated into the future keeps no lane alive"
+    number = ground.changed_since(before)
+    assert number is not None
+    assert number < later, "a file dated into the future keeps no lane alive"
     (ground.worktree / "src" / "closed").mkdir(mode=0o000)
     assert ground.changed_since(later) is None
     ground.remove()
@@ -311,25 +311,26 @@ def test_half_of_a_second_checkout_is_no_ground_that_was_opened(
         worktree.mkdir()
         raise OSError("killed in here")
 
-    monkeypatch.setattr("hydra.git.lane.checkout", broken_off)
+    monkeypatch.setattr("hydra.git.worktree.checkout", broken_off)
     second = race.ground("one")
     with pytest.raises(Refused, match="killed in here"):
         second.open()
     assert not second.was_opened()
 
 
+@pytest.mark.slow
 def test_a_tree_deeper_than_any_path_is_removed(scratch: Path) -> None:
     top = scratch / "deep"
     top.mkdir()
-    here = os.open(top, os.O_RDONLY)
+    position = os.open(top, os.O_RDONLY)
     for number in range(3000):
-        os.mkdir("d", dir_fd=here)
-        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.mkdir("d", dir_fd=position)
+        inner = os.open("d", os.O_RDONLY, dir_fd=position)
         if number % 1000 == 0:
             os.close(os.open("f", os.O_CREAT | os.O_WRONLY, dir_fd=inner))
-        os.close(here)
-        here = inner
-    os.close(here)
+        os.close(position)
+        position = inner
+    os.close(position)
     tree.remove(top)
     assert not top.exists()
 
@@ -378,7 +379,7 @@ def test_the_agents_settings_are_a_copy(race: Race, home: Path) -> None:
     assert ground.config_variables == {"CLAUDE_CONFIG_DIR": str(copy)}
     (copy / "settings.json").write_text('{"hooks": "evil"}')
     (copy.parent / ".claude.json").write_text("evil")
-    ground.give_back()
+    ground.sync_credentials_back()
     assert fingerprint(home) == before
 
 
@@ -395,8 +396,8 @@ def test_a_settings_folder_that_is_elsewhere_or_missing(race: Race, home: Path) 
     bare = race.opened("b", config=CLAUDE, home=empty)
     assert bare.binds == ()
     assert list(Path(bare.config_variables["CLAUDE_CONFIG_DIR"]).iterdir()) == []
-    bare.give_back()
-    bare.take_in()
+    bare.sync_credentials_back()
+    bare.refresh_credentials()
     assert list(empty.iterdir()) == []
 
 
@@ -419,21 +420,21 @@ def test_refreshed_credentials_go_back_and_on_to_the_other_lanes(race: Race, hom
     own = home / ".claude" / ".credentials.json"
     a = race.opened("a", config=CLAUDE, home=home)
     b = race.opened("b", config=CLAUDE, home=home)
-    a.give_back()
+    a.sync_credentials_back()
     assert not a.credentials_changed()
     refresh(a, race, "a", '{"token": "made-up-new"}')
     assert a.credentials_changed()
-    a.give_back()
+    a.sync_credentials_back()
     assert json.loads(own.read_text()) == {"token": "made-up-new"}
     assert stat.S_IMODE(own.stat().st_mode) == 0o640
     assert not a.credentials_changed()
-    b.take_in()
+    b.refresh_credentials()
     copy = race.state / "g" / "b" / "home" / ".claude" / ".credentials.json"
     assert json.loads(copy.read_text()) == {"token": "made-up-new"}
     refresh(b, race, "b", '{"token": "made-up-newer"}')
-    b.give_back()
-    a.take_in()
-    a.give_back()
+    b.sync_credentials_back()
+    a.refresh_credentials()
+    a.sync_credentials_back()
     assert json.loads(own.read_text()) == {"token": "made-up-newer"}
     assert sorted(path.name for path in own.parent.iterdir()) == [
         ".credentials.json",
@@ -448,8 +449,8 @@ def test_credentials_the_user_has_renewed_are_left_alone(race: Race, home: Path)
     ground = race.opened(config=CLAUDE, home=home)
     own.write_text('{"token": "the user\'s"}')
     refresh(ground, race, "claude", '{"token": "the-lanes-own"}')
-    ground.give_back()
-    ground.take_in()
+    ground.sync_credentials_back()
+    ground.refresh_credentials()
     assert json.loads(own.read_text()) == {"token": "the user's"}
 
 
@@ -460,7 +461,7 @@ def test_a_torn_or_foreign_credentials_file_never_goes_back(
     own = home / ".claude" / ".credentials.json"
     ground = race.opened(config=CLAUDE, home=home)
     refresh(ground, race, "claude", text)
-    ground.give_back()
+    ground.sync_credentials_back()
     assert json.loads(own.read_text()) == {"token": "made-up-old"}
 
 
@@ -472,7 +473,7 @@ def test_a_credentials_file_that_became_a_pipe_or_a_link_never_goes_back(
         ground = race.opened(lane, config=CLAUDE, home=home)
         copy = race.state / "g" / lane / "home" / ".claude"
         agent(copy, f"rm .credentials.json; {script} .credentials.json")
-        ground.give_back()
+        ground.sync_credentials_back()
         assert json.loads(own.read_text()) == {"token": "made-up-old"}
 
 
@@ -489,21 +490,21 @@ def test_who_signs_in_while_a_renewal_is_on_its_way_keeps_that(
         return renewal
 
     monkeypatch.setattr(credentials, "renew", late)
-    ground.give_back()
+    ground.sync_credentials_back()
     assert json.loads(own.read_text()) == {"token": "the user's"}
     assert list(own.parent.glob(".hydra-*")) == []
 
 
 def test_a_link_to_the_users_credentials_stays_a_link(race: Race, home: Path) -> None:
     own = home / ".claude" / ".credentials.json"
-    kept = home / "secrets.json"
-    own.rename(kept)
-    own.symlink_to(kept)
+    path = home / "secrets.json"
+    own.rename(path)
+    own.symlink_to(path)
     ground = race.opened(config=CLAUDE, home=home)
     refresh(ground, race, "claude", '{"token": "made-up-new"}')
-    ground.give_back()
+    ground.sync_credentials_back()
     assert own.is_symlink()
-    assert json.loads(kept.read_text()) == {"token": "made-up-new"}
+    assert json.loads(path.read_text()) == {"token": "made-up-new"}
 
 
 def test_only_one_of_two_lanes_that_refresh_at_once_goes_back(race: Race, home: Path) -> None:
@@ -515,7 +516,7 @@ def test_only_one_of_two_lanes_that_refresh_at_once_goes_back(race: Race, home: 
 
     def back(number: int) -> None:
         start.wait()
-        grounds[number].give_back()
+        grounds[number].sync_credentials_back()
 
     threads = [threading.Thread(target=back, args=(n,)) for n in range(2)]
     for thread in threads:
@@ -539,7 +540,7 @@ def test_a_known_folder_is_laid_over_one_that_the_user_names_for_the_same_place(
     home = scratch / "home"
     (home / ".claude").mkdir(parents=True)
     named = [(folder, None) for folder in (CLAUDE, *further(["~/.claude", "~/.claude/deep"], ()))]
-    settings = Settings(named, home=home, place=scratch / "lane")
+    settings = ConfigCopies(named, home=home, place=scratch / "lane")
     own, same, deep = (copy.copy for copy in settings.copies)
     place = home / ".claude"
     assert settings.binds == ((same, place), (own, place), (deep, place / "deep"))

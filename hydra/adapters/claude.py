@@ -3,15 +3,176 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 
-from hydra.adapters.base import CliAdapter
-from hydra.adapters.claude_descriptor import DESCRIPTOR, MODES
-from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag, Line
+from hydra.adapters import event_builders
+from hydra.adapters.cli_agent import CliAdapter
+from hydra.adapters.command_line import CommandBuilder, Flag
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    InstallMethod,
+    Parser,
+    PathTrust,
+    Probe,
+    Sessions,
+    TokenFields,
+)
+from hydra.adapters.detection import AgentIdentity
+from hydra.adapters.json_stream import (
+    JsonStream,
+    Object,
+    RecentIds,
+    first,
+    integer,
+    mapping,
+    number,
+    objects,
+    string,
+    unknown,
+)
 from hydra.adapters.prompts import as_stdin, no_command, prefaced
+from hydra.adapters.tool_calls import summary
 from hydra.errors import UnsupportedFlag
-from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
+from hydra.records import (
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    DetectResult,
+    Effort,
+    ExitStatus,
+    Permission,
+    SpawnRequest,
+    Tier,
+)
+from hydra.records.events import AgentEvent
+
+# ---- Claude Code as data: what it is, where its settings are, how it signs in. Seen in 2.1.330.
+
+MODES: Mapping[Permission, str] = {
+    Permission.PLAN: "plan",
+    Permission.EDIT: "acceptEdits",
+    Permission.FULL_AUTO: "bypassPermissions",
+    Permission.UNRESTRICTED: "bypassPermissions",
+    Permission.DEFAULT: "default",
+    Permission.CONFIG: "as its settings say",
+}
+
+DESCRIPTOR = Descriptor(
+    key="claude",
+    label="Claude Code",
+    homepage="https://code.claude.com/docs",
+    tier=Tier.TIER1,
+    binaries=("claude",),
+    protocol="stdin",
+    stream_format="stream-json",
+    sandbox="hard",
+    install_hint="npm install -g @anthropic-ai/claude-code",
+    sign_in_hint="run `claude` once and sign in with /login, or set ANTHROPIC_API_KEY",
+    exit_codes={
+        0: "done, denied, or stopped by SIGINT: the stream tells which",
+        1: "an API error, a limit of its own, no sign-in, or a bad command line",
+        143: "stopped by SIGTERM",
+    },
+    minimum_version="2.1.197",
+    hidden_flags={"--max-turns": ("2.1.197", "2.1.330")},
+    capabilities=CapabilitySet(
+        json_stream=Capability(True, note="stream-json, with --verbose"),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="acceptEdits, bypassPermissions"),
+        sandbox_controls=Capability(True, note="by lists of tools; no file system sandbox by flag"),
+        approval_controls=Capability(True),
+        session_resume=Capability(True),
+        emits_usage=Capability(True, note="tokens and list price"),
+    ),
+    environment=(
+        "ANTHROPIC_*",
+        "CLAUDE_CODE_*",
+        "CLAUDE_CONFIG_DIR",
+    ),
+    # A cloud's keys open far more than a model: only for who reaches Claude through that cloud.
+    environment_if={
+        "CLAUDE_CODE_USE_BEDROCK": (
+            "AWS_REGION",
+            "AWS_PROFILE",
+            "AWS_BEARER_TOKEN_BEDROCK",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+        ),
+        "CLAUDE_CODE_USE_VERTEX": ("CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS"),
+    },
+    secret_environment=(
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "ANTHROPIC_FOUNDRY_API_KEY",
+        "ANTHROPIC_CUSTOM_HEADERS",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "AWS_BEARER_TOKEN_BEDROCK",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+    ),
+    sign_in_environment=(
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+        "CLAUDE_CODE_USE_FOUNDRY",
+    ),
+    config=ConfigFolder(
+        variable="CLAUDE_CONFIG_DIR",
+        default=".claude",
+        credentials=(".credentials.json",),
+        # As 2.1.330 wrote it, after an expired token and after one that was refused (401).
+        renewals=(
+            TokenFields(
+                file=".credentials.json",
+                entries=("claudeAiOauth",),
+                access="accessToken",
+                refresh="refreshToken",
+                expiries=("expiresAt", "refreshTokenExpiresAt"),
+                account=("accountUuid", "organizationUuid"),
+            ),
+        ),
+        copied=(
+            "settings.json",
+            "CLAUDE.md",
+            "rules",
+            "skills",
+            "commands",
+            "agents",
+            "plugins",
+            "output-styles",
+        ),
+        home_files=(".claude.json",),
+        trust=(PathTrust(".claude.json", "projects"),),
+    ),
+    probes=(
+        Probe(name="version", args=("--version",)),
+        Probe(name="help", args=("--help",)),
+        Probe(name="sign_in", args=("auth", "status")),
+    ),
+    modes=MODES,
+    efforts={effort: effort.value for effort in Effort},
+    budgets=("turns", "cost_usd"),
+    families=("claude",),
+    tagline="Anthropic's coding agent",
+    installs=(
+        InstallMethod("all", "npm", "npm install -g @anthropic-ai/claude-code"),
+        InstallMethod("macos", "brew", "brew install --cask claude-code"),
+    ),
+    sessions=Sessions(".claude/projects", "jsonl", resume=True, fork=True),
+    extensions=Extensions(
+        formats=("skill-directory", "mcp-server", "plugin"),
+        mcp="--mcp-config and settings; a repository's own are kept out by --strict-mcp-config",
+    ),
+    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
+    # Only one can be sent (the last --append-system-prompt-file wins), so the first that exists.
+    instructions=("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"),
+)
+
 
 PRINT = Flag(
     name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
@@ -104,20 +265,20 @@ class Claude(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
-    identity = Identity(
+    identity = AgentIdentity(
         version=re.compile(r"^(\d+(?:\.\d+)+\S*) \(Claude Code\)", re.MULTILINE),
         help=re.compile(r"Claude Code"),
     )
     table = TABLE
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`claude --print --output-format stream-json --verbose ...`, the prompt on stdin.
 
         Raises `UnsupportedFlag` where a required flag is gone, where the network is to be off
         (it has no switch for it), or where it would refuse to start as root.
         """
         self._check(request)
-        line = self.line(found)
+        line = self.line(result)
         line.add(PRINT)
         line.add_value(FORMAT, "stream-json")
         line.add(VERBOSE)
@@ -133,15 +294,14 @@ class Claude(CliAdapter):
         prompt = no_command(prefaced(request.preface, request.prompt))
         return line.command(
             request,
-            found,
+            result,
             env=(*ENVIRONMENT, *((("IS_SANDBOX", "1"),) if _needs_consent(request) else ())),
             stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            expects=() if mode is None else (("permission", mode),),
+            expected_settings=() if mode is None else (("permission", mode),),
         )
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-        from hydra.adapters.claude_stream import ClaudeStream
 
         return ClaudeStream()
 
@@ -159,7 +319,7 @@ class Claude(CliAdapter):
                 reason="root",
             )
 
-    def _further(self, line: Line, request: SpawnRequest) -> None:
+    def _further(self, line: CommandBuilder, request: SpawnRequest) -> None:
         if request.effort:
             line.need(EFFORT, request.effort)
         if request.budget.turns:
@@ -172,17 +332,17 @@ class Claude(CliAdapter):
             if request.fork:
                 line.need(FORK)
 
-    def _permission(self, line: Line, permission: Permission) -> str | None:
+    def _permission(self, line: CommandBuilder, permission: Permission) -> str | None:
         if permission is Permission.CONFIG:
             return None
         mode = MODES[permission]
-        if mode == "default" and f"{MODE.name}={MANUAL}" in line.found:
+        if mode == "default" and f"{MODE.name}={MANUAL}" in line.options:
             line.add_value(MODE, MANUAL)
         else:
             line.add_mode(MODE, mode, BYPASS if mode == "bypassPermissions" else None)
         return mode
 
-    def _instructions(self, line: Line, names: tuple[str, ...]) -> None:
+    def _instructions(self, line: CommandBuilder, names: tuple[str, ...]) -> None:
         if not names:
             return
         first, *others = names
@@ -199,8 +359,364 @@ def _bypasses(request: SpawnRequest) -> bool:
 
 def _needs_consent(request: SpawnRequest) -> bool:
     """As root it bypasses only where it is told that it stands in a sandbox (2.1.330)."""
-    asked = request.confined or request.permission is Permission.UNRESTRICTED
-    return request.as_root and _bypasses(request) and asked
+    is_asked = request.confined or request.permission is Permission.UNRESTRICTED
+    return request.as_root and _bypasses(request) and is_asked
 
 
 ADAPTER = Claude()
+
+
+# ---- Claude Code's `result`: what it cost, and which failure it was. Seen in 2.1.330.
+
+REFUSED = (401, 403)
+"""The HTTP statuses of a refused key."""
+
+_SIGNED_OUT = re.compile(r"not logged in|invalid api key|oauth token|please run /login", re.I)
+_TOKENS = re.compile(r"(\d{1,15}) tokens \(limit (\d{1,15})\)|(\d{1,15}) tokens > (\d{1,15}) max")
+
+
+def totals(result: Object) -> dict[str, float | None]:
+    """Totals of the session so far: `modelUsage` is cumulative, `usage` is of the last turn."""
+    models = [model for model in mapping(result, "modelUsage").values() if isinstance(model, dict)]
+    if models:
+        count, written, read, out = (
+            _sum(models, key)
+            for key in (
+                "inputTokens",
+                "cacheCreationInputTokens",
+                "cacheReadInputTokens",
+                "outputTokens",
+            )
+        )
+    else:
+        usage = mapping(result, "usage")
+        count, written, read, out = (
+            integer(usage, key)
+            for key in (
+                "input_tokens",
+                "cache_creation_input_tokens",
+                "cache_read_input_tokens",
+                "output_tokens",
+            )
+        )
+    total = None if count is None else count + (written or 0) + (read or 0)
+    return {
+        "input_tokens": total,
+        "output_tokens": out,
+        "cached_tokens": read,
+        "cost_usd": number(result, "total_cost_usd"),
+    }
+
+
+def _sum(models: Sequence[Object], key: str) -> int | None:
+    numbers = [value for model in models if (value := integer(model, key)) is not None]
+    return sum(numbers) if numbers else None
+
+
+def failure(api_error: Object, result: Object, retry_after: float | None) -> AgentEvent:
+    """Which failure it was: by its own words first, then by the HTTP status."""
+    errors = result.get("errors")
+    lines = [text for text in errors if isinstance(text, str)] if isinstance(errors, list) else []
+    message = string(result, "result") or "; ".join(lines) or _said_last(api_error)
+    if string(result, "terminal_reason").startswith("aborted"):
+        return event_builders.failed("Interrupted", "interrupted", "it was interrupted")
+    status = integer(result, "api_error_status") or integer(api_error, "api_error_status")
+    term, ended = string(api_error, "error"), string(result, "terminal_reason")
+    lost = string(result, "api_error") or string(api_error, "api_error")
+    error, reason = _reason(term, status, (string(result, "subtype"), ended, lost), message)
+    numbers = by_status(status)
+    if reason == "rate_limit" and retry_after is not None:
+        numbers["retry_after"] = retry_after
+    if reason == "context_overflow":
+        numbers |= _overflow(message)
+    if reason in ("max_turns", "budget"):
+        numbers |= _limit(message)
+    return event_builders.failed(error, reason, message, numbers)
+
+
+def _reason(
+    term: str, status: int | None, ended: tuple[str, str, str], message: str
+) -> tuple[str, str]:
+    if term == "authentication_failed" or status in REFUSED or _SIGNED_OUT.search(message):
+        return "AuthMissing", "sign_in"
+    named = {
+        "error_max_turns": "max_turns",
+        "error_max_budget_usd": "budget",
+        "prompt_too_long": "context_overflow",
+        "rate_limit": "rate_limit",
+        "billing_error": "quota",
+        "model_not_found": "model",
+        "connection_failed": "network",
+        "server_error": "overloaded",
+        "overloaded": "overloaded",
+    }
+    for key in (*ended, term):
+        if key in named:
+            return "AgentFailed", named[key]
+    values = {429: "rate_limit", 404: "model", 529: "overloaded"}
+    return "AgentFailed", values.get(status or 0, "agent_error")
+
+
+def by_status(status: int | None) -> dict[str, float]:
+    """The HTTP status as a failure's figure, where there was one."""
+    return {} if status is None else {"status": status}
+
+
+def _overflow(message: str) -> dict[str, float]:
+    match = _TOKENS.search(message)
+    if match is None:
+        return {}
+    tokens, limit = (float(n) for n in match.groups() if n)
+    return {"tokens": tokens, "limit": limit}
+
+
+def _limit(message: str) -> dict[str, float]:
+    match = re.search(r"\(\$?(\d{1,20}(?:\.\d{1,20})?)\)", message)
+    return {"limit": float(match[1])} if match else {}
+
+
+def _said_last(line: Object) -> str:
+    return " ".join(string(block, "text") for block in objects(mapping(line, "message"), "content"))
+
+
+# ---- Claude Code's `stream-json`, read as events. Seen in 2.1.330.
+
+_TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "description", "skill")
+_TASK_OVER = frozenset({"completed", "failed", "killed", "stopped", "cancelled"})
+_NOTICES = frozenset(
+    {
+        "status",
+        "informational",
+        "background_tasks_changed",
+        "task_started",
+        "task_progress",
+        "task_updated",
+        "task_notification",
+        "hook_started",
+        "hook_progress",
+        "hook_response",
+        "ui_invalidate",
+        "compact_boundary",
+        "local_command_output",
+        "thinking_tokens",
+    }
+)
+_NOTICE_TYPES = frozenset(
+    {
+        "stream_event",
+        "rate_limit_event",
+        "conversation_reset",
+        "control_response",
+        "control_request",
+        "tool_progress",
+        "tool_use_summary",
+        "auth_status",
+        "prompt_suggestion",
+    }
+)
+
+
+class ClaudeStream(JsonStream):
+    """One attempt's stream. A `result` is held until the end: background tasks bring more."""
+
+    label = "Claude Code"
+    edits = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+    """Its tools that change files."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._root = ""
+        self._has_key = False
+        self._session: AgentEvent | None = None
+        self._seen = RecentIds()
+        self._calls = RecentIds()
+        self._answered = RecentIds()
+        self._denied = RecentIds()
+        self._failed_edits = 0
+        self._retry_after: float | None = None
+        self._api_error: Object = {}
+        self._result: Object | None = None
+        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+            "system": self._system,
+            "assistant": self._assistant,
+            "user": self._user,
+            "result": self._take_result,
+        }
+
+    def take(self, line: Object) -> list[AgentEvent]:
+        """One line; a line whose uuid was there before is dropped."""
+        kind, mark = string(line, "type"), string(line, "uuid")
+        if mark:
+            if mark in self._seen:
+                return []
+            self._seen.add(mark)
+        if kind in _NOTICE_TYPES:
+            return [event_builders.progress("notice", type=kind)]
+        reader = self._readers.get(kind)
+        return reader(line) if reader else unknown(line)
+
+    def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        """The last `result` as the ending, else the API error that came before it could."""
+        if self._result is None:
+            return [failure(self._api_error, {}, None)] if self._api_error else []
+        result = self._result
+        if result.get("is_error") is True or string(result, "subtype").startswith("error"):
+            return [failure(self._api_error, result, self._retry_after)]
+        if integer(result, "num_turns") == 0:
+            text = "the prompt was taken as one of its own commands; the model was never asked"
+            return [event_builders.failed("AgentFailed", "not_asked", text)]
+        return [
+            event_builders.completed(
+                string(result, "result"),
+                turns=integer(result, "num_turns"),
+                denials=self._denials(result),
+                failed_items=self._failed_edits,
+            )
+        ]
+
+    # system lines
+
+    def _system(self, line: Object) -> list[AgentEvent]:
+        sub = string(line, "subtype")
+        if sub == "init":
+            return self._init(line)
+        if sub == "api_retry":
+            return self._retry(line)
+        if sub == "permission_denied":
+            self._denied.add(string(line, "tool_use_id"), string(line, "tool_name"))
+            return [
+                event_builders.progress(
+                    "notice", type=f"system/{sub}", text=string(line, "message")
+                )
+            ]
+        if sub.startswith("task_"):
+            return self._task(sub, line)
+        if sub in _NOTICES:
+            text = first(line, ("content", "message", "status"))
+            return [event_builders.progress("notice", type=f"system/{sub}", text=text)]
+        return unknown(line)
+
+    def _init(self, line: Object) -> list[AgentEvent]:
+        self._root = string(line, "cwd") or self._root
+        self._has_key = string(line, "apiKeySource") not in ("", "none")
+        event = event_builders.session(
+            session=string(line, "session_id"),
+            model=string(line, "model"),
+            permission=string(line, "permissionMode"),
+            version=string(line, "claude_code_version"),
+        )
+        if event == self._session:  # each turn that a background task starts has an init
+            return []
+        self._session = event
+        return [event]
+
+    def _retry(self, line: Object) -> list[AgentEvent]:
+        status = integer(line, "error_status")
+        why = string(line, "error")
+        attempt = integer(line, "attempt")
+        refused = status in REFUSED or why == "authentication_failed"
+        # Ten retries would take three minutes, and no key gets better by waiting; a login's
+        # token is renewed after its first refusal.
+        if refused and (self._has_key or (attempt or 2) > 1):
+            text = f"the service refused its key (HTTP {status})" if status else why
+            return [event_builders.failed("AuthMissing", "sign_in", text, by_status(status))]
+        delay = number(line, "retry_delay_ms")
+        self._retry_after = None if delay is None else delay / 1000
+        return [
+            event_builders.progress(
+                "retry",
+                attempt=attempt,
+                of=integer(line, "max_retries"),
+                status=status,
+                retry_after=self._retry_after,
+                text=why,
+            )
+        ]
+
+    def _task(self, sub: str, line: Object) -> list[AgentEvent]:
+        """A background task is an open tool: the CLI waits for it, silently."""
+        id = string(line, "task_id")
+        status = string(line, "status") or string(mapping(line, "patch"), "status")
+        if sub == "task_started" and line.get("is_backgrounded") is True:
+            return self._call(id, "Background", string(line, "description"))
+        if status in _TASK_OVER and id in self._calls:
+            text = string(line, "summary") or status
+            return self._answer(id, ok=status == "completed", summary=text)
+        return [
+            event_builders.progress(
+                "notice", type=f"system/{sub}", text=string(line, "description")
+            )
+        ]
+
+    # messages
+
+    def _assistant(self, line: Object) -> list[AgentEvent]:
+        if string(line, "error"):
+            self._api_error = line
+        events: list[AgentEvent] = []
+        for block in objects(mapping(line, "message"), "content"):
+            events += self._block(block)
+        return events
+
+    def _block(self, block: Object) -> list[AgentEvent]:
+        kind = string(block, "type")
+        if kind == "text":
+            return event_builders.message(string(block, "text"))
+        if kind == "thinking":
+            return event_builders.message(string(block, "thinking"), "thinking")
+        if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            name = string(block, "name")
+            about = summary(name, mapping(block, "input"), _TARGETS, self._root)
+            return self._call(string(block, "id"), name, about)
+        return []
+
+    def _user(self, line: Object) -> list[AgentEvent]:
+        refused = {
+            string(meta, "id")
+            for meta in objects(line, "tool_result_meta")
+            if string(mapping(meta, "permission_decision"), "decision") == "reject"
+        }
+        events: list[AgentEvent] = []
+        for block in objects(mapping(line, "message"), "content"):
+            if string(block, "type") != "tool_result":
+                continue
+            id = string(block, "tool_use_id")
+            denied = id in refused or id in self._denied
+            ok = block.get("is_error") is not True
+            events += self._answer(id, ok=ok, summary=_text(block.get("content")), denied=denied)
+        return events
+
+    def _call(self, id: str, name: str, summary: str) -> list[AgentEvent]:
+        if id in self._calls:
+            return []
+        self._calls.add(id, name)
+        return [event_builders.tool_call(id, name, summary)]
+
+    def _answer(self, id: str, *, ok: bool, summary: str, denied: bool = False) -> list[AgentEvent]:
+        if id in self._answered:
+            return []
+        self._answered.add(id)
+        name = self._calls.label(id)
+        if denied and id not in self._denied:
+            self._denied.add(id, name)
+        self._failed_edits += name in self.edits and not ok and not denied
+        return [event_builders.tool_result(id, ok, summary, denied)]
+
+    # the end
+
+    def _take_result(self, line: Object) -> list[AgentEvent]:
+        self._result = line
+        if line.get("is_error") is not True:
+            self._api_error = {}
+        return event_builders.usage(**totals(line))
+
+    def _denials(self, result: Object) -> list[str]:
+        lines = [string(denial, "tool_name") for denial in objects(result, "permission_denials")]
+        return [name for name in lines or self._denied.labels() if name]
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    blocks = objects({"content": content}, "content")
+    return "\n".join(string(block, "text") for block in blocks)

@@ -9,15 +9,152 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
 
-from hydra.adapters.base import CliAdapter
-from hydra.adapters.cline_descriptor import DESCRIPTOR
-from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag, Line, Pairs
-from hydra.adapters.folders import lane_home
+from hydra.adapters import event_builders
+from hydra.adapters.cli_agent import CliAdapter
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.config_dirs import lane_home
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    InstallMethod,
+    Parser,
+    Probe,
+    Sessions,
+)
+from hydra.adapters.detection import AgentIdentity
+from hydra.adapters.failures import failure
+from hydra.adapters.json_stream import (
+    JsonStream,
+    Object,
+    first,
+    integer,
+    mapping,
+    number,
+    objects,
+    string,
+    unknown,
+)
 from hydra.adapters.prompts import Files, as_stdin, prefaced
-from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
+from hydra.adapters.tool_calls import Tools
+from hydra.records import (
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    DetectResult,
+    Effort,
+    ExitStatus,
+    Permission,
+    SpawnRequest,
+    Tier,
+)
+from hydra.records.events import AgentEvent
+
+# ---- Cline as data. Seen in 3.0.65.
+
+PROVIDER_KEYS = (
+    "CLINE_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_GENERATIVE_AI_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "XAI_API_KEY",
+    "GROQ_API_KEY",
+    "CEREBRAS_API_KEY",
+    "TOGETHER_API_KEY",
+    "MOONSHOT_API_KEY",
+    "MINIMAX_API_KEY",
+    "ZHIPU_API_KEY",
+    "DASHSCOPE_API_KEY",
+    "AI_GATEWAY_API_KEY",
+    "OLLAMA_API_KEY",
+    "LMSTUDIO_API_KEY",
+)
+"""The keys of the services that it is most used with; it knows some hundred more."""
+
+DESCRIPTOR = Descriptor(
+    key="cline",
+    label="Cline",
+    homepage="https://docs.cline.bot/cline-cli/overview",
+    tier=Tier.EXPERIMENTAL,
+    binaries=("cline",),
+    protocol="stdin",
+    stdin_pipe=True,
+    stream_format="json-lines",
+    # Its list of tools holds; but what a repository brings along runs within it.
+    sandbox="soft",
+    install_hint="npm install -g cline (node 22 or newer)",
+    sign_in_hint="run `cline auth`, or set a provider's key, for example CLINE_API_KEY",
+    exit_codes={
+        0: "done, or broken off by a signal or after mistakes: the stream tells which",
+        1: "an error of the service, no key, or a bad command line",
+    },
+    minimum_version="3.0.65",
+    capabilities=CapabilitySet(
+        json_stream=Capability(True, note="--json"),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="--auto-approve true, which is its default"),
+        sandbox_controls=Capability(True, note="a list of tools that are off, in its settings"),
+        approval_controls=Capability(True, note="--plan, and that list; --auto-approve is for all"),
+        emits_usage=Capability(True, note="tokens, and the list price where it knows the model"),
+    ),
+    environment=("CLINE_DIR", *PROVIDER_KEYS),
+    secret_environment=PROVIDER_KEYS,
+    sign_in_environment=PROVIDER_KEYS,
+    config=ConfigFolder(
+        variable="CLINE_DIR",
+        default=".cline",
+        # Each run writes its model into the first of these, and it names the service: so it is no
+        # credentials file, which would be given back.
+        copied=(
+            "data/settings/providers.json",
+            "data/settings/global-settings.json",
+            "data/settings/cline_mcp_settings.json",
+            "rules",
+            "skills",
+            "workflows",
+            "agents",
+            "hooks",
+            "plugins",
+        ),
+    ),
+    probes=(
+        Probe(name="version", args=("--version",), timeout=30),
+        Probe(name="help", args=("--help",), timeout=30),
+    ),
+    modes={
+        Permission.PLAN: "plan, without its shell",
+        Permission.EDIT: "act, without its shell",
+        Permission.FULL_AUTO: "act",
+        Permission.UNRESTRICTED: "act",
+        Permission.DEFAULT: "act",
+        Permission.CONFIG: "as its settings say",
+    },
+    efforts={
+        Effort.LOW: "low",
+        Effort.MEDIUM: "medium",
+        Effort.HIGH: "high",
+        Effort.MAX: "xhigh",
+    },
+    budgets=("seconds",),
+    local_models=True,
+    tagline="the agent of the Cline editor extension, in a terminal",
+    installs=(InstallMethod("all", "npm", "npm install -g cline"),),
+    # `--id` opens its terminal UI: with --json it is refused (3.0.65).
+    sessions=Sessions(".cline/data/sessions", "json"),
+    hidden_paths=(".cline/hooks", ".clinerules/hooks", ".cline/plugins"),
+    extensions=Extensions(
+        formats=("mcp-server", "skill-directory", "plugin", "hook", "rule"),
+        registry="https://skills.sh",
+        mcp="~/.cline/data/settings/cline_mcp_settings.json; of a repository it reads none",
+    ),
+    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
+)
+
 
 JSON = Flag(
     name="--json",
@@ -77,20 +214,20 @@ class Cline(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
-    identity = Identity(
+    identity = AgentIdentity(
         version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"Cline CLI"),
     )
     table = TABLE
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`cline " " --json --verbose --auto-approve true ...`, the prompt by a pipe on stdin.
 
         Raises `UnsupportedFlag` where a required flag is gone, for a session to go on with, and
         where the network is to be off.
         """
         self._check(request)
-        line = self.line(found)
+        line = self.line(result)
         if not request.masked:
             line.warnings.append(OWN_COMMANDS)
         line.args.append(BLANK)
@@ -103,16 +240,17 @@ class Cline(CliAdapter):
         prompt = prefaced(request.preface, request.prompt)
         return line.command(
             request,
-            found,
+            result,
             env=(*ENVIRONMENT, *env),
             stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=files,
-            expects=() if mode is None or VERBOSE.name in line.dropped else (("permission", mode),),
+            expected_settings=()
+            if mode is None or VERBOSE.name in line.dropped
+            else (("permission", mode),),
         )
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-        from hydra.adapters.cline_stream import ClineStream
 
         return ClineStream()
 
@@ -124,7 +262,7 @@ class Cline(CliAdapter):
                 "begin a new session for it",
             )
 
-    def _permission(self, line: Line, permission: Permission) -> str | None:
+    def _permission(self, line: CommandBuilder, permission: Permission) -> str | None:
         if permission is Permission.CONFIG:
             return None
         if permission is Permission.PLAN:
@@ -133,7 +271,7 @@ class Cline(CliAdapter):
             line.add(APPROVE, APPROVE.name, "true")
         return "plan" if permission is Permission.PLAN else "act"
 
-    def _further(self, line: Line, request: SpawnRequest) -> None:
+    def _further(self, line: CommandBuilder, request: SpawnRequest) -> None:
         if request.model:
             line.need(MODEL, request.model)
         effort = request.effort and self.descriptor.efforts[request.effort]
@@ -147,11 +285,247 @@ def _settings(request: SpawnRequest) -> tuple[Pairs, Files]:
     """The settings in place of the user's: the variable that names them, and their file."""
     if request.permission is Permission.CONFIG:
         return (), ()
-    told: dict[str, object] = {"telemetryOptOut": True, "autoUpdateEnabled": False}
+    document: dict[str, object] = {"telemetryOptOut": True, "autoUpdateEnabled": False}
     if request.permission in (Permission.PLAN, Permission.EDIT):
-        told["disabledTools"] = list(SHELL_TOOLS)
+        document["disabledTools"] = list(SHELL_TOOLS)
     place = lane_home(request) / "cline-settings.json"
-    return (("CLINE_GLOBAL_SETTINGS_PATH", str(place)),), ((place, json.dumps(told).encode()),)
+    return (("CLINE_GLOBAL_SETTINGS_PATH", str(place)),), ((place, json.dumps(document).encode()),)
 
 
 ADAPTER = Cline()
+
+
+# ---- Cline's `--json --verbose`, read as events. Seen in 3.0.65.
+
+_EDITS = frozenset({"editor", "apply_patch"})
+_WITHHELD = frozenset(
+    {"run_commands", "fetch_web_content", "spawn_agent", "team_spawn_teammate", *_EDITS}
+)
+"""Tools of its own that its settings or its plan mode can take away: it calls them unavailable."""
+
+_NOTICES = frozenset({"hook_event", "team_event", "team_restored", "model_catalog"})
+_UNAVAILABLE = "tried to call unavailable tool"
+_NOT_APPROVED = "requires approval in a TTY session"
+_TIMED_OUT = "run timed out after "
+_MISTAKES = "it gave up: too many of its tool calls in a row failed"
+
+
+class ThinkingText:
+    """What it thinks, in pieces: told before what it says then, though its end comes after that."""
+
+    LARGEST = 64 * 1024
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._count = 0
+        self._text = ""
+
+    def add(self, piece: str) -> None:
+        """One more piece, as long as there is room."""
+        if self._count < self.LARGEST:
+            self._pieces.append(piece[: self.LARGEST])
+            self._count += len(piece)
+
+    def tell(self) -> str:
+        """What has not been told yet."""
+        text = "".join(self._pieces)
+        self._pieces, self._count = [], 0
+        self._text = (self._text + text)[: self.LARGEST]
+        return text
+
+    def rest(self, whole: str) -> str:
+        """What `whole`, the end of it, has beyond what was told; then it begins anew."""
+        text, self._text = self._text, ""
+        self._pieces, self._count = [], 0
+        return whole.removeprefix(text)
+
+
+class ClineStream(JsonStream):
+    """One attempt's stream. `run_result` is held until the end: what follows may break it off."""
+
+    label = "Cline"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tools = Tools(_EDITS)
+        self._error: AgentEvent | None = None
+        self._result: Object | None = None
+        self._asked_to_stop = ""
+        self._mode = ""
+        self._thinking = ThinkingText()
+        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+            "run_start": self._start,
+            "agent_event": self._event,
+            "run_result": self._take_result,
+            "run_abort_requested": self._abort_requested,
+            "run_aborted": lambda line: [event_builders.progress("notice", type="run_aborted")],
+        }
+        self._events: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+            "iteration_start": lambda event: [event_builders.progress("notice", type="turn")],
+            "iteration_end": lambda event: [],
+            "content_start": self._content,
+            "content_update": lambda event: [],
+            "content_end": self._content_end,
+            "usage": _usage,
+            "error": self._take_error,
+            "notice": _notice,
+            "done": lambda event: [],
+        }
+
+    def take(self, line: Object) -> list[AgentEvent]:
+        """One line."""
+        kind = string(line, "type")
+        if kind in _NOTICES:
+            return [
+                event_builders.progress("notice", type=kind, text=string(line, "hookEventName"))
+            ]
+        reader = self._readers.get(kind)
+        return reader(line) if reader else unknown(line)
+
+    def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        """The held result as the ending; without one the error that came before it could."""
+        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        result = self._result
+        if result is None:
+            return [self._error] if self._error else []
+        how, text = string(result, "finishReason"), string(result, "text")
+        if how == "completed":
+            denials = [name for name in self._tools.denials if name]
+            return [
+                event_builders.completed(
+                    text,
+                    turns=integer(result, "iterations"),
+                    denials=denials,
+                    failed_items=self._tools.failed_edits,
+                )
+            ]
+        if how == "aborted":
+            return [self._aborted(stderr)]
+        return [self._error or failure(text or how)]
+
+    def _aborted(self, stderr: str) -> AgentEvent:
+        if self._asked_to_stop:
+            text = f"it was stopped by {self._asked_to_stop.upper()}"
+            return event_builders.failed("Interrupted", "signal", text)
+        if _TIMED_OUT in stderr:
+            return event_builders.failed("AgentFailed", "budget", "its own time limit ended it")
+        return event_builders.failed("AgentFailed", "agent_error", _MISTAKES)
+
+    # lines
+
+    def _start(self, line: Object) -> list[AgentEvent]:
+        self._mode = string(line, "mode")
+        return [
+            event_builders.session(model=string(line, "modelId"), permission=string(line, "mode"))
+        ]
+
+    def _event(self, line: Object) -> list[AgentEvent]:
+        event = mapping(line, "event")
+        reader = self._events.get(string(event, "type"))
+        return reader(event) if reader else unknown(event)
+
+    def _take_result(self, line: Object) -> list[AgentEvent]:
+        self._result = line
+        return _totals(mapping(line, "aggregateUsage") or mapping(line, "usage"))
+
+    def _abort_requested(self, line: Object) -> list[AgentEvent]:
+        self._asked_to_stop = string(line, "reason") or "a signal"
+        return [
+            event_builders.progress("notice", type="run_abort_requested", text=self._asked_to_stop)
+        ]
+
+    # what an agent_event holds
+
+    def _content(self, event: Object) -> list[AgentEvent]:
+        kind = string(event, "contentType")
+        if kind == "reasoning":
+            self._thinking.add(string(event, "reasoning"))
+            return []
+        events = event_builders.message(self._thinking.tell(), "thinking")
+        if kind != "tool":
+            return events  # a piece of what `content_end` has whole
+        id, name = string(event, "toolCallId"), string(event, "toolName")
+        return [*events, *self._tools.call(id, name, _summary(name, mapping(event, "input")))]
+
+    def _content_end(self, event: Object) -> list[AgentEvent]:
+        kind = string(event, "contentType")
+        if kind == "tool":
+            return self._answer(event)
+        if kind == "text":
+            return event_builders.message(string(event, "text"))
+        if kind == "reasoning":
+            return event_builders.message(
+                self._thinking.rest(string(event, "reasoning")), "thinking"
+            )
+        return [event_builders.progress("notice", type=kind or "content")]
+
+    def _answer(self, event: Object) -> list[AgentEvent]:
+        id = string(event, "toolCallId")
+        name = string(event, "toolName") or self._tools.name(id)
+        error = string(event, "error")
+        parts = objects(event, "output") or [mapping(event, "output")]
+        ok = not error and all(part.get("success") is not False for part in parts)
+        withheld = name in _WITHHELD or self._mode == "plan"
+        denied = _NOT_APPROVED in error or (_UNAVAILABLE in error and withheld)
+        text = error or "\n".join(first(part, ("error", "result")) for part in parts)
+        return self._tools.answer(id, name, text, ok=ok, denied=denied)
+
+    def _take_error(self, event: Object) -> list[AgentEvent]:
+        text = string(mapping(event, "error"), "message")
+        if event.get("recoverable") is True:
+            return [event_builders.progress("notice", type="error", text=text)]
+        self._error = _failure(text, string(event, "errorClass"))
+        # No key gets better by waiting.
+        if self._error.data["error"] == "AuthMissing":
+            return [self._error]
+        return [event_builders.progress("notice", type="error", text=text)]
+
+
+def _failure(text: str, kind: str) -> AgentEvent:
+    """Its own class of an error where it has one for it, else by the service's words."""
+    if kind == "auth":
+        return event_builders.failed("AuthMissing", "sign_in", text)
+    return failure(text)
+
+
+def _usage(event: Object) -> list[AgentEvent]:
+    """Totals of the run so far; cached tokens are told at the end alone."""
+    return event_builders.usage(
+        input_tokens=integer(event, "totalInputTokens"),
+        output_tokens=integer(event, "totalOutputTokens"),
+    )
+
+
+def _totals(usage: Object) -> list[AgentEvent]:
+    cost = number(usage, "totalCost")
+    return event_builders.usage(
+        input_tokens=integer(usage, "inputTokens"),
+        output_tokens=integer(usage, "outputTokens"),
+        cached_tokens=integer(usage, "cacheReadTokens"),
+        # Of a model that it has no price for it says 0.
+        cost_usd=cost or None,
+    )
+
+
+def _notice(event: Object) -> list[AgentEvent]:
+    document = mapping(event, "metadata")
+    kind = "compaction" if "compaction" in string(document, "kind") else "notice"
+    return [event_builders.progress("notice", type=kind, text=string(event, "message"))]
+
+
+def _summary(name: str, document: Object) -> str:
+    commands = document.get("commands")
+    if isinstance(commands, list):
+        return event_builders.command("; ".join(name for name in commands if isinstance(name, str)))
+    path = string(document, "path") or next(
+        (string(file, "path") for file in objects(document, "files")), ""
+    )
+    target = (
+        event_builders.path(path, "")
+        if path
+        else first(document, ("query", "url", "task", "question"))
+    )
+    return f"{_VERBS.get(name, name)} {target}".strip()
+
+
+_VERBS = {"editor": "Edit", "read_files": "Read", "search_codebase": "Search"}

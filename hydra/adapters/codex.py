@@ -4,17 +4,165 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from hydra.adapters.base import CliAdapter
-from hydra.adapters.codex_descriptor import DESCRIPTOR, EFFORTS, MODES
-from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, Pairs
+from hydra.adapters import event_builders
+from hydra.adapters.cli_agent import CliAdapter
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    InstallMethod,
+    Parser,
+    PathTrust,
+    Probe,
+    Sessions,
+    TokenFields,
+)
+from hydra.adapters.detection import AgentIdentity, ProbeReading, older, read
+from hydra.adapters.json_stream import (
+    JsonStream,
+    MalformedLine,
+    Object,
+    RecentIds,
+    decode,
+    integer,
+    mapping,
+    objects,
+    string,
+    unknown,
+)
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
-from hydra.adapters.versions import older
 from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
-from hydra.model import BuiltCommand, DetectResult, Permission, ProbeOutput, SpawnRequest
+from hydra.records import (
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    DetectResult,
+    Effort,
+    ExitStatus,
+    Permission,
+    ProbeOutput,
+    SpawnRequest,
+    Tier,
+)
+from hydra.records.events import AgentEvent
+
+# ---- Codex as data: what it is, where its settings are, how it signs in. Seen in 0.169.0.
+
+ROLLOUT = "sessions/*/*/*/rollout-*.jsonl"
+"""Codex's own record of the session: the only place that tells the sandbox it applied."""
+
+MODES: Mapping[Permission, str] = {
+    Permission.PLAN: "read-only",
+    Permission.EDIT: "workspace-write",
+    Permission.FULL_AUTO: "workspace-write",
+    Permission.UNRESTRICTED: "danger-full-access",
+    Permission.DEFAULT: "read-only",
+    Permission.CONFIG: "as its settings say",
+}
+
+EFFORTS: Mapping[Effort, str] = {
+    Effort.LOW: "low",
+    Effort.MEDIUM: "medium",
+    Effort.HIGH: "high",
+    Effort.MAX: "xhigh",
+}
+"""Sent to the service as they are; which of them a model takes, the service says."""
+
+DESCRIPTOR = Descriptor(
+    key="codex",
+    label="OpenAI Codex",
+    homepage="https://developers.openai.com/codex/cli",
+    tier=Tier.TIER1,
+    binaries=("codex",),
+    protocol="stdin",
+    stream_format="json-lines",
+    sandbox="soft",
+    install_hint="npm install -g @openai/codex",
+    sign_in_hint="run `codex login`, or set CODEX_API_KEY",
+    exit_codes={
+        0: "the turn is over, whatever came of it: the stream tells",
+        1: "the turn failed, no sign-in, or stopped by SIGINT",
+        2: "a bad command line",
+        101: "it crashed (so it does when its output is closed)",
+    },
+    minimum_version="0.134.0",
+    broken_versions={
+        "<0.40.1": "`codex exec --json` writes an older format that has no closing event"
+        " (seen in 0.40.0)",
+        "<0.134.0": "its sandbox cannot be tried before a race: `codex sandbox -- COMMAND` is no"
+        " command of it (seen in 0.133.0)",
+    },
+    confines_itself=True,
+    side_files=(ROLLOUT,),
+    capabilities=CapabilitySet(
+        json_stream=Capability(True),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="workspace-write, approval never"),
+        sandbox_controls=Capability(True, note="bundled bubblewrap with seccomp"),
+        approval_controls=Capability(True, note="by -c approval_policy; exec has no flag for it"),
+        session_resume=Capability(True, note="exec resume"),
+        emits_usage=Capability(True, note="tokens, no cost"),
+    ),
+    environment=("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
+    secret_environment=("CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"),
+    # Not OPENAI_API_KEY: exec does not send it.
+    sign_in_environment=("CODEX_API_KEY", "CODEX_ACCESS_TOKEN"),
+    config=ConfigFolder(
+        variable="CODEX_HOME",
+        default=".codex",
+        credentials=("auth.json",),
+        # As 0.169.0 wrote it. After a 401 it renews at once and prints nothing of it.
+        renewals=(
+            TokenFields(
+                file="auth.json",
+                access="tokens.access_token",
+                refresh="tokens.refresh_token",
+                tokens=("tokens.id_token",),
+                stamps=("last_refresh",),
+                account=("tokens.account_id",),
+                silent=True,
+            ),
+        ),
+        trust=(PathTrust("config.toml", "projects"),),
+        copied=(
+            "config.toml",
+            "AGENTS.md",
+            "AGENTS.override.md",
+            "rules",
+            "prompts",
+            "skills",
+            "installation_id",
+        ),
+    ),
+    probes=(
+        Probe(name="version", args=("--version",)),
+        Probe(name="help", args=("--help",)),
+        Probe(name="exec_help", args=("exec", "--help")),
+        Probe(name="sign_in", args=("login", "status")),
+        Probe(name="sandbox", args=("sandbox", "--", "true"), timeout=15, confined=True),
+    ),
+    modes=MODES,
+    efforts=EFFORTS,
+    service_tiers={"fast": "fast", "flex": "flex"},
+    families=("gpt",),
+    local_models=True,
+    tagline="OpenAI's coding agent",
+    installs=(
+        InstallMethod("all", "npm", "npm install -g @openai/codex"),
+        InstallMethod("macos", "brew", "brew install --cask codex"),
+    ),
+    sessions=Sessions(".codex/sessions", "jsonl", resume=True, fork=True),
+    extensions=Extensions(
+        formats=("mcp-server", "skill-directory", "plugin"),
+        mcp="config.toml; a repository's own start only in a trusted folder (from 0.169.0)",
+    ),
+    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
+)
+
 
 JSON = Flag(
     name="--json",
@@ -74,7 +222,7 @@ class Codex(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
-    identity = Identity(
+    identity = AgentIdentity(
         version=re.compile(r"^codex(?:-cli)? (\d+(?:\.\d+)+\S*)", re.MULTILINE),
         help=re.compile(r"Codex"),
     )
@@ -84,7 +232,7 @@ class Codex(CliAdapter):
         """Reads the probes `version`, `help`, `exec_help`, `sign_in`, `sandbox`."""
         broken = self._sandbox(probes.get("sandbox"))
         return read(
-            Reading(
+            ProbeReading(
                 descriptor=self.descriptor,
                 identity=self.identity,
                 table=TABLE,
@@ -95,13 +243,13 @@ class Codex(CliAdapter):
             extra=(broken,) if broken else (),
         )
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`codex exec --json --sandbox ... -`, the prompt on stdin.
 
         Raises `UnsupportedFlag` where a required flag is gone, or the network is to be off and
         no sandbox of its own is there to keep it off.
         """
-        line = self.line(found)
+        line = self.line(result)
         line.args.append("exec")
         line.add(JSON)
         line.add(COLOR, COLOR.name, "never")
@@ -109,42 +257,41 @@ class Codex(CliAdapter):
         line.add(CD, CD.name, str(request.worktree))
         line.add(DISABLE, DISABLE.name, "plugins")
         self._permission(line, request)
-        self._settings(line, request, found)
+        self._settings(line, request, result)
         if request.model:
             line.need(MODEL, request.model)
-        words = [*line.args, *request.extra_args]
+        terms = [*line.args, *request.extra_args]
         if request.resume:
             # Last: after `resume` it refuses --sandbox, and would fall back to read-only (0.169.0).
-            words += self._session(request, found)
+            terms += self._session(request, result)
         prompt = prefaced(request.preface, request.prompt)
         return BuiltCommand(
-            program=str(found.binary),
-            args=(*words, "-"),
+            program=str(result.binary),
+            args=(*terms, "-"),
             cwd=request.worktree,
             stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_CHARACTERS, unit="characters"),
             dropped=tuple(line.dropped),
             warnings=tuple(line.warnings),
-            expects=_expected(request.permission),
+            expected_settings=_expected(request.permission),
         )
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-        from hydra.adapters.codex_stream import CodexStream
 
         return CodexStream()
 
-    def _session(self, request: SpawnRequest, found: DetectResult) -> list[str]:
+    def _session(self, request: SpawnRequest, result: DetectResult) -> list[str]:
         session = as_session(request.resume, adapter=self.key())
         if not request.fork:
             return ["resume", session]
-        if older(found.version, FORKS):
+        if older(result.version, FORKS):
             raise self.cannot(
-                f"OpenAI Codex {found.version} cannot go on with a copy of a session",
+                f"OpenAI Codex {result.version} cannot go on with a copy of a session",
                 f"update it: {self.descriptor.install_hint}",
             )
         return ["fork", session]
 
-    def _permission(self, line: Line, request: SpawnRequest) -> None:
+    def _permission(self, line: CommandBuilder, request: SpawnRequest) -> None:
         if request.permission is Permission.UNRESTRICTED:
             if request.network is False:
                 raise self._network("nothing confines it with --unsafe-full-access")
@@ -152,11 +299,11 @@ class Codex(CliAdapter):
             return
         if request.permission is Permission.CONFIG:
             return
-        if SANDBOX.name not in line.found:
+        if SANDBOX.name not in line.options:
             raise line.gone(SANDBOX.name, SANDBOX.purpose)
         line.add_value(SANDBOX, MODES[request.permission])
 
-    def _settings(self, line: Line, request: SpawnRequest, found: DetectResult) -> None:
+    def _settings(self, line: CommandBuilder, request: SpawnRequest, result: DetectResult) -> None:
         settings = list(SETTINGS)
         if request.permission not in (Permission.UNRESTRICTED, Permission.CONFIG):
             settings.insert(0, "approval_policy=never")
@@ -165,19 +312,19 @@ class Codex(CliAdapter):
         if request.service_tier:
             settings.append(f"service_tier={self.descriptor.service_tiers[request.service_tier]}")
         settings += self._network_settings(line, request)
-        if older(found.version, TRUSTS_NOBODY):
+        if older(result.version, TRUSTS_NOBODY):
             settings.append(f"projects={{{json.dumps(str(request.worktree))}={UNTRUSTED}}}")
             line.warnings.append(
-                f"OpenAI Codex {found.version} would run the repository's own MCP commands; told"
+                f"OpenAI Codex {result.version} would run the repository's own MCP commands; told"
                 " not to trust it, it may leave AGENTS.md out: update it"
             )
-        if CONFIG.name not in line.found and request.network is not None:
+        if CONFIG.name not in line.options and request.network is not None:
             raise line.gone(CONFIG.name, "to turn its tools' network on or off")
-        if CONFIG.name not in line.found and (request.effort or request.service_tier):
+        if CONFIG.name not in line.options and (request.effort or request.service_tier):
             raise line.gone(CONFIG.name, "to say how hard it thinks, or its service tier")
-        line.add(CONFIG, *(word for setting in settings for word in ("-c", setting)))
+        line.add(CONFIG, *(term for setting in settings for term in ("-c", setting)))
 
-    def _network_settings(self, line: Line, request: SpawnRequest) -> list[str]:
+    def _network_settings(self, line: CommandBuilder, request: SpawnRequest) -> list[str]:
         if request.network is None or request.permission is Permission.UNRESTRICTED:
             return []
         if request.network and request.permission is Permission.PLAN:
@@ -212,3 +359,317 @@ def _expected(permission: Permission) -> Pairs:
 
 
 ADAPTER = Codex()
+
+
+# ---- Codex's failures told apart by their words: its JSON carries a message and nothing else.
+
+
+@dataclass(frozen=True, slots=True)
+class CodexError:
+    """One failure: its kind of the taxonomy, the reason, and the figures it names."""
+
+    kind: str
+    reason: str
+    message: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+    def event(self) -> AgentEvent:
+        """As the terminal event."""
+        return event_builders.failed(self.kind, self.reason, self.message, self.numbers)
+
+
+# In this order: a 403 on the WebSocket is a proxy's, and Codex goes on over HTTPS. `\A(?>.*?x).*y`
+# looks behind the first x alone: with each of them, a text of many would be searched for hours.
+_FAILURES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
+    (kind, reason, re.compile(pattern, re.IGNORECASE | re.DOTALL))
+    for kind, reason, pattern in (
+        ("AgentFailed", "network", r"\A(?>.*?unexpected status (?!401)\d++ ).*url: wss?://"),
+        ("AuthMissing", "sign_in", r"unexpected status 40[13] |^missing environment variable"),
+        ("AuthMissing", "sign_in", r"not logged in|sign in again|log out and sign in"),
+        ("AuthMissing", "sign_in", r"access token could not be refreshed|refresh token was"),
+        ("AgentFailed", "context_overflow", r"ran out of room in the model's context window"),
+        ("AgentFailed", "prompt_too_large", r"input exceeds the maximum length"),
+        ("AgentFailed", "quota", r"quota exceeded|insufficient_quota"),
+        ("AgentFailed", "rate_limit", r"hit your usage limit|rate limit (?:exceeded|reached)"),
+        ("AgentFailed", "rate_limit", r"status:? 429 |429 too many requests"),
+        (
+            "AgentFailed",
+            "model",
+            r"\A(?>.*?\bmodel\b).*(?:does not exist|is not supported|not found)",
+        ),
+        ("AgentFailed", "overloaded", r"experiencing high demand|unexpected status 5\d\d "),
+        ("AgentFailed", "network", r"stream disconnected|connection failed|error sending request"),
+    )
+)
+_WAIT = re.compile(
+    r"try again in (?:(\d{1,6})h ?)?(?:(\d{1,6})m(?!s) ?)?(?:(\d{1,9}(?:\.\d{1,9})?)(ms|s))?"
+)
+_END = 20_000
+"""Characters at either end of a message in which is looked for what it stands for."""
+_LENGTH = re.compile(r'"max_chars":(\d{1,12}),"actual_chars":(\d{1,12})')
+
+
+def trouble(message: str) -> CodexError:
+    """What `message` stands for; `agent_error` where nobody knows."""
+    ends = message if len(message) <= 2 * _END else f"{message[:_END]}\n{message[-_END:]}"
+    for kind, reason, pattern in _FAILURES:
+        if pattern.search(ends):
+            return CodexError(kind, reason, message, _numbers(reason, ends))
+    return CodexError("AgentFailed", "agent_error", message)
+
+
+def _numbers(reason: str, message: str) -> dict[str, float]:
+    numbers: dict[str, float] = {}
+    status = re.search(r"status:? (\d{3}) ", message)
+    if status:
+        numbers["status"] = int(status[1])
+    if reason == "rate_limit":
+        numbers |= _wait(message)
+    length = _LENGTH.search(message)
+    if length:
+        numbers |= {"limit": int(length[1]), "length": int(length[2])}
+    return numbers
+
+
+def _wait(message: str) -> dict[str, float]:
+    match = _WAIT.search(message)
+    if match is None or not any(match.groups()):
+        return {}
+    hours, minutes, amount, unit = match.groups()
+    seconds = float(amount or 0) / (1000 if unit == "ms" else 1)
+    return {"retry_after": int(hours or 0) * 3600 + int(minutes or 0) * 60 + seconds}
+
+
+# ---- Codex's `exec --json`, read as events. Seen in 0.169.0.
+
+_RETRY = re.compile(r"^Reconnecting\.\.\. (\d+)/(\d+) \((.*)\)$", re.DOTALL)
+_STATUS = re.compile(r"\b(?:status:? )(\d{3})\b")
+# The first place in a line alone: with each of them, a line of many would be searched for hours.
+_NO_SANDBOX = re.compile(
+    r"^bwrap: |^(?>.*?Landlock).*(?:not|fail)|^(?>.*?sandbox).*(?:EPERM|not permitted)", re.M
+)
+_REJECTED = re.compile(r"patch rejected: |rejected by user approval settings")
+_NOT_APPLIED = re.compile(r"apply_patch verification failed")
+_KINDS = {"add": "Add", "delete": "Delete", "update": "Edit"}
+
+
+class CodexStream(JsonStream):
+    """One attempt's stream. Its ending is held: some denials are told on stderr alone."""
+
+    label = "Codex"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._thread = ""
+        self._opened = RecentIds()
+        self._closed = RecentIds()
+        self._before = RecentIds()
+        self._retried = False
+        self._denials: list[str] = []
+        self._failed_items = 0
+        self._worked = False
+        self._no_sandbox = ""
+        self._trouble: CodexError | None = None
+        self._completed = False
+        self._last_text = ""
+        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+            "thread.started": self._started,
+            "turn.started": self._notice,
+            "turn.completed": self._turn_completed,
+            "turn.failed": self._turn_failed,
+            "error": self._error,
+            "item.started": self._item,
+            "item.updated": self._item,
+            "item.completed": self._item,
+        }
+
+    def take(self, line: Object) -> list[AgentEvent]:
+        """One line."""
+        reader = self._readers.get(string(line, "type"))
+        return reader(line) if reader else unknown(line)
+
+    def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        """What it applied, from its own record; then its ending, with stderr's denials."""
+        events = self._applied(files.get(ROLLOUT, b""))
+        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        if self._completed:
+            return [*events, self._done(stderr)]
+        seen = self._trouble or _fatal(stderr, exit)
+        return [*events, seen.event()] if seen else events
+
+    # the turn
+
+    def _started(self, line: Object) -> list[AgentEvent]:
+        self._thread = string(line, "thread_id")
+        return [event_builders.session(session=self._thread)]
+
+    def _notice(self, line: Object) -> list[AgentEvent]:
+        return [event_builders.progress("notice", type=string(line, "type"))]
+
+    def _turn_completed(self, line: Object) -> list[AgentEvent]:
+        self._completed, self._trouble = True, None
+        usage = mapping(line, "usage")
+        return event_builders.usage(
+            input_tokens=integer(usage, "input_tokens"),
+            output_tokens=integer(usage, "output_tokens"),
+            cached_tokens=integer(usage, "cached_input_tokens"),
+        )
+
+    def _turn_failed(self, line: Object) -> list[AgentEvent]:
+        self._completed = False
+        self._trouble = trouble(string(mapping(line, "error"), "message"))
+        return self._at_once(self._trouble)
+
+    def _error(self, line: Object) -> list[AgentEvent]:
+        """`error` alone ends nothing: the CLI may still be trying."""
+        text = string(line, "message")
+        match = _RETRY.match(text)
+        seen = trouble(match[3] if match else text)
+        refused = self._at_once(seen)
+        if match is None:
+            self._trouble = seen
+            return refused or [event_builders.progress("notice", type="error", text=text)]
+        self._retried = True
+        status = _STATUS.search(match[3])
+        return refused or [
+            event_builders.progress(
+                "retry",
+                attempt=int(match[1][:9]),
+                of=int(match[2][:9]),
+                status=int(status[1]) if status else None,
+                retry_after=seen.numbers.get("retry_after"),
+                text=match[3],
+            )
+        ]
+
+    def _at_once(self, seen: CodexError) -> list[AgentEvent]:
+        """A refused sign-in ends the lane now, not after the CLI's own five retries."""
+        return [seen.event()] if seen.kind == "AuthMissing" else []
+
+    # items
+
+    def _item(self, line: Object) -> list[AgentEvent]:
+        item = mapping(line, "item")
+        kind, id = string(item, "type"), string(item, "id")
+        over = string(line, "type") == "item.completed"
+        if over and id in self._closed:
+            return []
+        if kind in _TEXTS:
+            return self._text(item, id) if over else []
+        if kind in ("todo_list", "error"):
+            return self._aside(item, kind, id if over else "")
+        if kind not in _TOOLS:
+            return unknown({"type": "item", "subtype": kind})
+        events = []
+        if id not in self._opened:
+            self._opened.add(id)
+            events.append(event_builders.tool_call(id, _TOOLS[kind], _summary(kind, item)))
+        if over:
+            self._closed.add(id)
+            events.append(self._closing(item, kind, id))
+        return events
+
+    def _text(self, item: Object, id: str) -> list[AgentEvent]:
+        self._closed.add(id)
+        text, sub = string(item, "text"), _TEXTS[string(item, "type")]
+        # A stream that broke and was tried again says the same once more, under a new id.
+        mark = f"{sub}:{hash(text)}"
+        if self._retried and mark in self._before:
+            return []
+        self._before.add(mark)
+        if not sub:
+            self._last_text = text
+        return event_builders.message(text, sub)
+
+    def _aside(self, item: Object, kind: str, id: str) -> list[AgentEvent]:
+        if id:
+            self._closed.add(id)
+        done = [entry for entry in objects(item, "items") if entry.get("completed") is True]
+        plan = f"{len(done)} of {len(objects(item, 'items'))} steps done"
+        text = plan if kind == "todo_list" else string(item, "message")
+        return [event_builders.progress("notice", type=kind, text=text)]
+
+    def _closing(self, item: Object, kind: str, id: str) -> AgentEvent:
+        status, code = string(item, "status"), integer(item, "exit_code")
+        output = string(item, "aggregated_output")
+        denied = status == "declined"
+        ok = status in ("completed", "") and code in (0, None)
+        self._worked = self._worked or ok
+        if not ok and _NO_SANDBOX.search(output):
+            self._no_sandbox = event_builders.one_line(output)
+        if denied and len(self._denials) < RecentIds.LARGEST:
+            self._denials.append(_TOOLS[kind])
+        self._failed_items += kind == "file_change" and not ok and not denied
+        failure = string(mapping(item, "error"), "message")
+        summary = output or failure or (f"exit {code}" if code is not None else status)
+        return event_builders.tool_result(id, ok, summary, denied)
+
+    # the end
+
+    def _done(self, stderr: str) -> AgentEvent:
+        if self._no_sandbox and not self._worked:
+            # It changed nothing, says that it is done, and exits with 0.
+            text = f"its own sandbox does not start: {self._no_sandbox}"
+            return event_builders.failed("SpawnFailed", "sandbox_broken", text)
+        lines = stderr.splitlines()
+        rejected = sum(1 for line in lines if _REJECTED.search(line))
+        unapplied = sum(1 for line in lines if _NOT_APPLIED.search(line))
+        return event_builders.completed(
+            self._last_text,
+            denials=[*self._denials, *["apply_patch"] * rejected],
+            failed_items=self._failed_items + unapplied,
+        )
+
+    def _applied(self, rollout: bytes) -> list[AgentEvent]:
+        context: Object = {}
+        for raw in rollout.split(b"\n"):
+            if b'"turn_context"' in raw[:200]:
+                try:
+                    line = decode(raw) or {}
+                except MalformedLine:
+                    continue
+                context = mapping(line, "payload") or context
+        if not context or self._thread.encode() not in rollout:
+            return []
+        sandbox = string(mapping(context, "sandbox_policy"), "type")
+        model = string(context, "model")
+        return [event_builders.session(session=self._thread, model=model, sandbox=sandbox)]
+
+
+_TEXTS = {"agent_message": "", "reasoning": "thinking"}
+_TOOLS = {
+    "command_execution": "shell",
+    "file_change": "apply_patch",
+    "mcp_tool_call": "mcp",
+    "web_search": "web_search",
+    "collab_tool_call": "agent",
+}
+
+
+def _summary(kind: str, item: Object) -> str:
+    if kind == "command_execution":
+        return event_builders.command(string(item, "command"))
+    if kind == "file_change":
+        return _changes(objects(item, "changes"))
+    if kind == "mcp_tool_call":
+        return f"{string(item, 'server')} {string(item, 'tool')}"
+    if kind == "web_search":
+        return f"Search {string(item, 'query')}"
+    return string(item, "tool") or "agent"
+
+
+def _changes(changes: list[Object]) -> str:
+    if not changes:
+        return "Edit"
+    first = changes[0]
+    more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+    path = event_builders.path(string(first, "path"), "")
+    return f"{_KINDS.get(string(first, 'kind'), 'Edit')} {path}{more}"
+
+
+def _fatal(stderr: str, exit: ExitStatus) -> CodexError | None:
+    """A last word on stderr, where the turn never started: `Error: ...` (exit 1)."""
+    if exit.code != 1:
+        return None
+    lines = [line for line in stderr.splitlines() if line.startswith("Error: ")]
+    return trouble(lines[-1].removeprefix("Error: ")) if lines else None

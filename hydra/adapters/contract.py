@@ -7,12 +7,12 @@ its line, `attempt.py` feeds its parser.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from hydra.events import AgentEvent
-from hydra.model import (
+from hydra.records import (
     BuiltCommand,
     Capability,
     CapabilitySet,
@@ -25,6 +25,10 @@ from hydra.model import (
     SpawnRequest,
     Tier,
 )
+from hydra.records.events import AgentEvent
+
+KEY = re.compile(r"(?!\d+x)[a-z0-9][a-z0-9-]{0,39}")
+"""What an agent can be called: safe as a ref and a file name, and not `2xclaude`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,13 +111,13 @@ class ConfigFolder:
     credentials: tuple[str, ...] = ()
     renewals: tuple[TokenFields, ...] = ()
     copied: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    home_files: tuple[str, ...] = ()
     trust: tuple[PathTrust, ...] = ()
     parent: bool = False
     """Whether the variable names the folder that `default` lies in (GEMINI_CLI_HOME)."""
 
 
-class Install(NamedTuple):
+class InstallMethod(NamedTuple):
     """One way to install a CLI: on `all`, `linux`, `macos` or `windows`."""
 
     platform: str
@@ -195,11 +199,11 @@ class Descriptor:
     """A name set here means "seems signed in"."""
     config: ConfigFolder | None = None
     probes: tuple[Probe, ...] = ()
-    litter: tuple[str, ...] = ()
+    generated_files: tuple[str, ...] = ()
     """What it makes at the worktree's top for itself: not taken into a patch unless tracked."""
     instructions: tuple[str, ...] = ()
     """Repository files that its line must name, or they would not be read."""
-    masked: tuple[str, ...] = ()
+    hidden_paths: tuple[str, ...] = ()
     """Paths of a repository that it would run, or take its orders from, and has no switch against:
     hidden from it wherever Hydra confines."""
     folders: tuple[ConfigFolder, ...] = ()
@@ -217,19 +221,19 @@ class Descriptor:
     """Families of models that it takes (hydra/models); () for any: the provider is in the name."""
     local_models: bool = False
     """Whether it can be led to a model server on this machine."""
-    own_places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    data_dirs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Variables, each to places below HOME (`{version}` is the CLI's): a lane is told the first
     that is there, where the user has not set the variable. It is read there, never written."""
     stdin_pipe: bool = False
     """Whether its stdin must be a pipe: of a file there it reads nothing (cline 3.0.65)."""
     pty: bool = False
     """Whether it refuses to run without a terminal. Its output is stripped of VT sequences."""
-    converses: bool = False
+    interactive: bool = False
     """Whether it is driven by a conversation: `conversation()` instead of a prompt on stdin."""
     unrunnable: str = ""
     """Why Hydra does not run it at all (it needs a login that no run here could have)."""
     tagline: str = ""
-    installs: tuple[Install, ...] = ()
+    installs: tuple[InstallMethod, ...] = ()
     sessions: Sessions | None = None
     extensions: Extensions = field(default_factory=Extensions)
     platforms: Mapping[str, str] = field(default_factory=dict)
@@ -264,7 +268,7 @@ class CloseInput(NamedTuple):
     """Its stdin ends: there is nothing more to say."""
 
 
-class Call(NamedTuple):
+class ServerCall(NamedTuple):
     """One HTTP request to the agent's own server on loopback: `http://127.0.0.1:PORT/...`.
 
     The answer comes back as a line of the stream: `{"hydra":"http","id":ID,"status":200,"body":
@@ -292,7 +296,7 @@ class Finish(NamedTuple):
     """
 
 
-Act = Write | CloseInput | Call | Finish
+Act = Write | CloseInput | ServerCall | Finish
 
 
 class Conversation(Parser, Protocol):
@@ -319,7 +323,7 @@ class Adapter(Protocol):
     def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
         """The descriptor's capabilities, less those whose flags the help text no longer shows."""
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """The exact line for one lane. Raises `UnsupportedFlag` where a required flag is gone."""
 
     def parser(self) -> Parser:
@@ -327,7 +331,7 @@ class Adapter(Protocol):
 
 
 class Talker(Adapter, Protocol):
-    """An adapter whose descriptor says `converses`. Its `parser()` reads a recorded stream."""
+    """An adapter whose descriptor says `interactive`. Its `parser()` reads a recorded stream."""
 
     def conversation(self, command: BuiltCommand) -> Conversation:
         """A fresh conversation for one attempt, by what `build_command` gave."""
@@ -340,7 +344,6 @@ __all__ = [
     "Adapter",
     "AgentEvent",
     "BuiltCommand",
-    "Call",
     "Capability",
     "CapabilitySet",
     "CloseInput",
@@ -349,10 +352,11 @@ __all__ = [
     "Descriptor",
     "Extensions",
     "Finish",
-    "Install",
+    "InstallMethod",
     "Origin",
     "Parser",
     "Probe",
+    "ServerCall",
     "Sessions",
     "Talker",
     "TokenFields",

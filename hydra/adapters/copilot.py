@@ -6,16 +6,155 @@ It is the program `copilot`, which has nothing to do with `gh copilot`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from hydra.adapters.base import CliAdapter
-from hydra.adapters.contract import Parser
-from hydra.adapters.copilot_descriptor import DESCRIPTOR, SECRETS, USAGE
-from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag
-from hydra.adapters.folders import lane_home
+from hydra.adapters import event_builders
+from hydra.adapters.cli_agent import CliAdapter
+from hydra.adapters.command_line import Flag
+from hydra.adapters.config_dirs import lane_home
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    InstallMethod,
+    Parser,
+    PathTrust,
+    Probe,
+    Sessions,
+)
+from hydra.adapters.detection import AgentIdentity
+from hydra.adapters.failures import failure
+from hydra.adapters.json_stream import (
+    JsonStream,
+    MalformedLine,
+    Object,
+    decode,
+    first,
+    integer,
+    mapping,
+    string,
+    unknown,
+)
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
-from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
+from hydra.adapters.tool_calls import Tools, summary
+from hydra.records import (
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    DetectResult,
+    Effort,
+    ExitStatus,
+    Permission,
+    SpawnRequest,
+    Tier,
+)
+from hydra.records.events import AgentEvent
+
+# ---- GitHub Copilot CLI as data: what it is, where it keeps things, what it takes. Seen in
+# 1.0.102.
+
+USAGE = "copilot-usage.json"
+"""What it writes at its end, in the lane's home: the only place that tells tokens."""
+
+SECRETS = (
+    "COPILOT_GITHUB_TOKEN",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "COPILOT_PROVIDER_API_KEY",
+    "COPILOT_PROVIDER_BEARER_TOKEN",
+    "COPILOT_PROVIDER_HEADERS",
+)
+
+DESCRIPTOR = Descriptor(
+    key="copilot",
+    label="GitHub Copilot CLI",
+    tagline="GitHub's agent, with its own models or a provider of yours",
+    homepage="https://docs.github.com/copilot/how-tos/copilot-cli",
+    tier=Tier.EXPERIMENTAL,
+    binaries=("copilot",),
+    protocol="stdin",
+    stream_format="json-lines",
+    sandbox="soft",
+    install_hint="npm install -g @github/copilot",
+    installs=(InstallMethod("all", "npm", "npm install -g @github/copilot"),),
+    sign_in_hint="set COPILOT_GITHUB_TOKEN, or COPILOT_PROVIDER_BASE_URL and its key; or run"
+    " `copilot login`",
+    exit_codes={
+        0: "done, denied, or stopped by SIGTERM: the stream tells which",
+        1: "an error, no sign-in, or a bad command line",
+    },
+    minimum_version="1.0.102",
+    capabilities=CapabilitySet(
+        json_stream=Capability(True, note="dotted types; tokens in a file of their own"),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="--allow-tool=write, --allow-all"),
+        sandbox_controls=Capability(True, note="by rules for tools and paths"),
+        approval_controls=Capability(True, note="what would be asked about is denied"),
+        session_resume=Capability(True, note="--resume"),
+        emits_usage=Capability(True, note="tokens at the end; premium requests, no price"),
+    ),
+    environment=(
+        *SECRETS,
+        "COPILOT_HOME",
+        "COPILOT_GH_HOST",
+        "GH_HOST",
+        "COPILOT_MODEL",
+        "COPILOT_OFFLINE",
+        "COPILOT_PROVIDER_*",
+        "COPILOT_CLI_DIST_DIR",
+    ),
+    secret_environment=SECRETS,
+    sign_in_environment=(
+        "COPILOT_GITHUB_TOKEN",
+        "GH_TOKEN",
+        "GITHUB_TOKEN",
+        "COPILOT_PROVIDER_BASE_URL",
+    ),
+    config=ConfigFolder(
+        variable="COPILOT_HOME",
+        default=".copilot",
+        # From memory: no run has shown it.
+        trust=(PathTrust("config.json", "trusted_folders"),),
+        # config.json holds the sign-in beside settings, so a lane's never goes back.
+        copied=(
+            "config.json",
+            "settings.json",
+            "mcp-config.json",
+            "lsp-config.json",
+            "copilot-instructions.md",
+            "instructions",
+            "agents",
+            "skills",
+        ),
+    ),
+    # It unpacks 235 MB into a cache that a lane has of its own; from here it is run as it lies.
+    data_dirs={
+        "COPILOT_CLI_DIST_DIR": (
+            ".cache/copilot/pkg/linux-x64/{version}",
+            ".cache/copilot/pkg/linux-arm64/{version}",
+        )
+    },
+    side_files=(USAGE,),
+    probes=(
+        Probe(name="version", args=("--version",), timeout=30),
+        Probe(name="help", args=("--help",), timeout=30),
+    ),
+    modes={
+        Permission.PLAN: "--plan, no writing and no commands",
+        Permission.EDIT: "--allow-tool=write --deny-tool=shell",
+        Permission.FULL_AUTO: "--allow-all",
+        Permission.UNRESTRICTED: "--allow-all",
+    },
+    efforts={effort: effort.value for effort in Effort},
+    local_models=True,
+    sessions=Sessions(".copilot/session-state", "jsonl", resume=True),
+    extensions=Extensions(
+        formats=("mcp-server", "skill-directory", "plugin"),
+        mcp="~/.copilot/mcp-config.json; a repository's own starts only in a trusted folder",
+    ),
+    platforms={"linux": "", "macos": "not tried", "windows": "not tried"},
+)
+
 
 FORMAT = Flag(
     name="--output-format", purpose="to read what it does", required=True, drops=("json_stream",)
@@ -71,7 +210,7 @@ TABLE = (
     RESUME,
 )
 
-_WORDS: Mapping[Permission, tuple[tuple[Flag, str], ...]] = {
+_PERMISSION_FLAGS: Mapping[Permission, tuple[tuple[Flag, str], ...]] = {
     Permission.PLAN: ((PLAN, ""), (DENY, "write"), (DENY, "shell")),
     Permission.EDIT: ((ALLOW, "write"), (DENY, "shell")),
     Permission.FULL_AUTO: ((ALLOW_ALL, ""),),
@@ -88,20 +227,20 @@ class Copilot(CliAdapter):
     """The adapter. Nothing that the CLI has says whether it is signed in."""
 
     descriptor = DESCRIPTOR
-    identity = Identity(
+    identity = AgentIdentity(
         version=re.compile(r"^GitHub Copilot CLI (\d+(?:\.\d+)+\S*?)\.?\s*$", re.MULTILINE),
         help=re.compile(r"GitHub Copilot CLI"),
     )
     table = TABLE
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`copilot --output-format json ...`, the prompt on stdin.
 
         Raises `UnsupportedFlag` where a needed flag is gone, and for what it has no switch for:
         a network that is off, and permissions that it has no words for.
         """
         self._check(request)
-        line = self.line(found)
+        line = self.line(result)
         line.add_value(FORMAT, "json")
         for flag in _PLAIN:
             line.add(flag)
@@ -110,8 +249,8 @@ class Copilot(CliAdapter):
         line.add(USAGE_FILE, USAGE_FILE.name, str(home / USAGE))
         # Values that may be many are joined on: what follows them is another option's.
         line.add(SECRET, f"{SECRET.name}={','.join(SECRETS)}")
-        for flag, word in _WORDS[request.permission]:
-            line.need_words(flag, f"{flag.name}={word}" if word else flag.name)
+        for flag, term in _PERMISSION_FLAGS[request.permission]:
+            line.need_words(flag, f"{flag.name}={term}" if term else flag.name)
         if request.model:
             line.need_words(MODEL, MODEL.name, request.model)
         if request.effort is not None:
@@ -122,14 +261,13 @@ class Copilot(CliAdapter):
         prompt = prefaced(request.preface, request.prompt)
         return line.command(
             request,
-            found,
+            result,
             env=ENVIRONMENT,
             stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
         )
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-        from hydra.adapters.copilot_stream import CopilotStream
 
         return CopilotStream()
 
@@ -140,7 +278,7 @@ class Copilot(CliAdapter):
                 "GitHub Copilot CLI cannot go on with a copy of a session",
                 "go on with the session itself",
             )
-        if request.permission not in _WORDS:
+        if request.permission not in _PERMISSION_FLAGS:
             raise self.cannot(
                 f"GitHub Copilot CLI has nothing for the permission {request.permission.value}",
                 "use --permission plan, edit or full-auto",
@@ -148,3 +286,193 @@ class Copilot(CliAdapter):
 
 
 ADAPTER = Copilot()
+
+
+# ---- Copilot CLI's JSON lines, read as events; its tokens from a file at the end. Seen in 1.0.102.
+
+_EDITS = frozenset({"create", "edit", "apply_patch", "str_replace_editor"})
+_VERBS = {"create": "Create", "edit": "Edit", "view": "Read"}
+_TARGETS = ("path", "pattern", "url", "query", "description", "skill", "name")
+_DENIED = re.compile(r"^Permission (?:to run this tool was )?denied|Plan mode does not permit")
+_SIGNED_OUT = re.compile(r"^Error: (No authentication information found[^\n]*)", re.MULTILINE)
+_ROOMS = (
+    "agent.",
+    "assistant.",
+    "hook.",
+    "model.",
+    "session.",
+    "skill.",
+    "subagent.",
+    "tool.",
+    "user.",
+)
+"""Types of its that say nothing more here than that they came."""
+
+
+class CopilotStream(JsonStream):
+    """One attempt's stream. Its `result` is held until the end: it says 0 when it was stopped."""
+
+    label = "GitHub Copilot CLI"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._model = ""
+        self._text = ""
+        self._idle = False
+        self._stopped = False
+        self._tools = Tools(_EDITS)
+        self._turns = 0
+        self._error: Object = {}
+        self._lost: Object = {}
+        self._result: Object | None = None
+        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+            "session.tools_updated": self._session,
+            "session.error": self._failed,
+            "assistant.turn_start": self._turn,
+            "assistant.message": self._message,
+            "assistant.reasoning": lambda data: event_builders.message(
+                string(data, "content"), "thinking"
+            ),
+            "assistant.idle": self._rested,
+            "tool.execution_start": self._call,
+            "abort": self._aborted,
+            "tool.execution_complete": self._answer,
+            "session.info": self._info,
+            "model.call_failure": self._lose,
+            "assistant.turn_retry": lambda data: self._retry(),
+        }
+
+    def take(self, line: Object) -> list[AgentEvent]:
+        """One line."""
+        kind, data = string(line, "type"), mapping(line, "data")
+        if kind == "result":
+            self._result = line
+            return [
+                event_builders.session(session=string(line, "sessionId")[:200], model=self._model)
+            ]
+        if kind in self._readers:
+            return self._readers[kind](data)
+        if kind.startswith(_ROOMS):
+            text = first(data, ("message", "infoType"))
+            return [event_builders.progress("notice", type=kind[:80], text=text)]
+        return unknown(line)
+
+    def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        """Tokens, and the ending: an error, else a `result` that came when it was at rest."""
+        events = _usage(files.get(USAGE, b""))
+        if self._error:
+            return [*events, _failure(self._error)]
+        match = _SIGNED_OUT.search(files.get("stderr", b"").decode("utf-8", "replace"))
+        if match and self._result is None:
+            return [*events, event_builders.failed("AuthMissing", "sign_in", match[1])]
+        if self._result is None or not self._idle or self._stopped:
+            return events
+        return [
+            *events,
+            event_builders.completed(
+                self._text,
+                turns=self._turns,
+                denials=self._tools.denials,
+                failed_items=self._tools.failed_edits,
+            ),
+        ]
+
+    def _session(self, data: Object) -> list[AgentEvent]:
+        model = string(data, "model")
+        if model == self._model:
+            return []
+        self._model = model[:200]
+        return [event_builders.session(model=self._model)]
+
+    def _turn(self, data: Object) -> list[AgentEvent]:
+        self._idle = False
+        self._turns += 1
+        return [event_builders.progress("notice", type="turn")]
+
+    def _message(self, data: Object) -> list[AgentEvent]:
+        self._text = string(data, "content") or self._text
+        return event_builders.message(string(data, "content"))
+
+    def _rested(self, data: Object) -> list[AgentEvent]:
+        self._idle = True
+        return []
+
+    def _aborted(self, data: Object) -> list[AgentEvent]:
+        self._stopped = True
+        return [event_builders.progress("notice", type="abort", text=string(data, "reason"))]
+
+    def _failed(self, data: Object) -> list[AgentEvent]:
+        self._error = data
+        event = _failure(data)
+        return [event] if event.data["error"] == "AuthMissing" else []
+
+    def _lose(self, data: Object) -> list[AgentEvent]:
+        self._lost = data
+        return []
+
+    def _info(self, data: Object) -> list[AgentEvent]:
+        kind = string(data, "infoType")
+        return [
+            event_builders.progress(
+                "notice", type=kind[:80] or "info", text=string(data, "message")
+            )
+        ]
+
+    def _retry(self) -> list[AgentEvent]:
+        """The failure that it has tried again after; one that it gave up at is told as an error."""
+        lost, self._lost = self._lost, {}
+        if not lost:
+            return []
+        attempt = integer(lost, "retryAttempt")
+        return [
+            event_builders.progress(
+                "retry",
+                attempt=None if attempt is None else attempt + 1,
+                status=integer(lost, "statusCode"),
+                text=string(lost, "failureKind"),
+            )
+        ]
+
+    def _call(self, data: Object) -> list[AgentEvent]:
+        id, name = string(data, "toolCallId"), string(data, "toolName")
+        document = mapping(data, "arguments")
+        return self._tools.call(id, name, summary(_VERBS.get(name, name), document, _TARGETS))
+
+    def _answer(self, data: Object) -> list[AgentEvent]:
+        id = string(data, "toolCallId")
+        error = mapping(data, "error")
+        message = string(error, "message")
+        denied = string(error, "code") == "denied" or bool(_DENIED.search(message[:2000]))
+        code = integer(mapping(data, "shellExecution"), "exitCode")
+        ok = data.get("success") is True and code in (0, None)
+        text = message or string(mapping(data, "result"), "content")
+        return self._tools.answer(id, self._tools.name(id), text, ok=ok, denied=denied)
+
+
+def _failure(error: Object) -> AgentEvent:
+    message, status = string(error, "message"), integer(error, "statusCode")
+    if string(error, "errorType") == "authentication" and status is None:
+        return event_builders.failed("AuthMissing", "sign_in", message)
+    return failure(message, status)
+
+
+def _usage(file: bytes) -> list[AgentEvent]:
+    """Tokens of all models. Cache reads are part of its input tokens."""
+    try:
+        document = decode(file) or {}
+    except MalformedLine:
+        return []
+    models = [
+        value for value in mapping(document, "modelMetrics").values() if isinstance(value, dict)
+    ]
+    if not models:
+        return []
+    documents = [mapping(model, "usage") for model in models]
+    names = {
+        "input_tokens": "inputTokens",
+        "output_tokens": "outputTokens",
+        "cached_tokens": "cacheReadTokens",
+    }
+    return event_builders.usage(
+        **{key: sum(integer(row, name) or 0 for row in documents) for key, name in names.items()}
+    )

@@ -7,30 +7,45 @@ better than `observed`. It has no `minimum_version`, so its flags are warned of 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
-from hydra.adapters.base import CliAdapter
+from hydra.adapters import event_builders
+from hydra.adapters.cli_agent import CliAdapter
+from hydra.adapters.command_line import Flag
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
     Extensions,
-    Install,
+    InstallMethod,
     Parser,
     Probe,
     Sessions,
 )
-from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag
+from hydra.adapters.detection import AgentIdentity
+from hydra.adapters.json_stream import (
+    JsonStream,
+    Object,
+    first,
+    integer,
+    mapping,
+    objects,
+    string,
+    unknown,
+)
 from hydra.adapters.prompts import as_stdin, prefaced
-from hydra.model import (
+from hydra.adapters.tool_calls import Tools
+from hydra.records import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     Confidence,
     DetectResult,
+    ExitStatus,
     Permission,
     SpawnRequest,
     Tier,
 )
+from hydra.records.events import AgentEvent
 
 _DOCUMENTED = "documentation, 2026"
 
@@ -87,8 +102,8 @@ DESCRIPTOR = Descriptor(
     },
     tagline="the agent of the Cursor editor, in a terminal",
     installs=(
-        Install("linux", "script", "curl https://cursor.com/install -fsS | bash"),
-        Install("macos", "script", "curl https://cursor.com/install -fsS | bash"),
+        InstallMethod("linux", "script", "curl https://cursor.com/install -fsS | bash"),
+        InstallMethod("macos", "script", "curl https://cursor.com/install -fsS | bash"),
     ),
     sessions=Sessions(".cursor/chats", "sqlite", resume=True),
     extensions=Extensions(
@@ -136,13 +151,13 @@ class Cursor(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
-    identity = Identity(
+    identity = AgentIdentity(
         version=re.compile(r"^(20\d\d\.\d\d\.\d\d-[0-9a-f]{6,})\s*$", re.MULTILINE),
         help=re.compile(r"Cursor Agent|cursor-agent", re.IGNORECASE),
     )
     table = TABLE
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`cursor-agent --print --output-format stream-json --trust --force`, prompt on stdin.
 
         Raises `UnsupportedFlag` where a required flag is gone, for `plan` without `--mode`, and
@@ -158,7 +173,7 @@ class Cursor(CliAdapter):
                 "Cursor Agent has no known way to go on with a copy of a session",
                 "go on with the session itself, or begin a new one",
             )
-        line = self.line(found)
+        line = self.line(result)
         line.warnings.append(MAY_STAY)
         line.add(PRINT)
         line.add_value(FORMAT, "stream-json")
@@ -176,15 +191,150 @@ class Cursor(CliAdapter):
         prompt = prefaced(request.preface, request.prompt)
         return line.command(
             request,
-            found,
+            result,
             stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
         )
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-        from hydra.adapters.cursor_stream import CursorStream
 
         return CursorStream()
 
 
 ADAPTER = Cursor()
+
+
+# ---- Cursor's `stream-json`, as its documentation shows it; never seen in a run of the real CLI.
+
+_CALL = "ToolCall"
+_REMEMBERED = 64 * 1024
+"""Characters of what was said, in deltas or whole."""
+
+_REFUSALS = ("rejected", "permissionDenied")
+_EDITS = frozenset({"edit", "write", "delete"})
+_VERBS = {"shell": "$", "edit": "Edit", "write": "Write", "delete": "Delete", "read": "Read"}
+_FAILURES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("AuthMissing", "sign_in", re.compile(r"authenticat|not logged in|api key|login", re.I)),
+    ("AgentFailed", "rate_limit", re.compile(r"rate limit|usage limit|\b429\b", re.I)),
+    ("AgentFailed", "context_overflow", re.compile(r"context window|too long", re.I)),
+    ("AgentFailed", "not_trusted", re.compile(r"workspace trust|not trusted", re.I)),
+    (
+        "AgentFailed",
+        "model",
+        re.compile(r"^(?>.*?\bmodel\b).*(?:not|unknown|invalid)", re.I | re.M),
+    ),
+)
+
+
+class CursorStream(JsonStream):
+    """One attempt's stream. Its `result` ends it at once, whether the process exits or not."""
+
+    label = "Cursor Agent"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._root = ""
+        self._thinking = ""
+        self._text = ""
+        self._tools = Tools(_EDITS)
+        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+            "system": self._system,
+            "user": lambda line: [event_builders.progress("notice", type="user")],
+            "assistant": self._assistant,
+            "thinking": self._think,
+            "tool_call": self._tool,
+            "result": self._result,
+        }
+
+    def take(self, line: Object) -> list[AgentEvent]:
+        """One line."""
+        reader = self._readers.get(string(line, "type"))
+        return reader(line) if reader else unknown(line)
+
+    def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        """Without a `result` it fails in words on stderr."""
+        if exit.code in (0, None):
+            return []
+        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        text = next((line for line in reversed(stderr.splitlines()) if line.strip()), "")
+        return [_failure(text)] if text.lower().startswith("error: ") else []
+
+    def _system(self, line: Object) -> list[AgentEvent]:
+        if string(line, "subtype") != "init":
+            return unknown(line)
+        self._root = string(line, "cwd")
+        return [
+            event_builders.session(
+                session=string(line, "session_id"),
+                model=string(line, "model"),
+                permission=string(line, "permissionMode"),
+            )
+        ]
+
+    def _assistant(self, line: Object) -> list[AgentEvent]:
+        blocks = objects(mapping(line, "message"), "content")
+        text = "".join(string(block, "text") for block in blocks)
+        # With partial output each delta comes alone, then the whole once more, without a time.
+        if "timestamp_ms" not in line and self._text and self._text.endswith(text):
+            return []
+        self._text = (self._text + text)[-_REMEMBERED:]
+        return event_builders.message(text)
+
+    def _think(self, line: Object) -> list[AgentEvent]:
+        if string(line, "subtype") == "delta":
+            self._thinking = (self._thinking + string(line, "text"))[:_REMEMBERED]
+            return [event_builders.progress("notice", type="thinking")]
+        text = string(line, "text") or self._thinking
+        self._thinking = ""
+        return event_builders.message(text, "thinking")
+
+    def _tool(self, line: Object) -> list[AgentEvent]:
+        id, calls = string(line, "call_id"), mapping(line, "tool_call")
+        key = next((key for key in calls if key.endswith(_CALL)), "")
+        name, call = key.removesuffix(_CALL) or "tool", mapping(calls, key)
+        if self._tools.over(id):
+            return []
+        events = self._tools.call(id, name, self._summary(name, mapping(call, "args")))
+        if string(line, "subtype") == "completed":
+            events += self._answer(id, name, mapping(call, "result"))
+        return events
+
+    def _answer(self, id: str, name: str, result: Object) -> list[AgentEvent]:
+        how = next(iter(result), "")
+        document = mapping(result, how)
+        denied = how in _REFUSALS
+        code = integer(document, "exitCode")
+        ok = how == "success" and code in (0, None)
+        text = first(document, ("message", "error", "reason", "stdout", "stderr")) or how
+        return self._tools.answer(id, name, text, ok=ok, denied=denied)
+
+    def _summary(self, name: str, document: Object) -> str:
+        target = first(document, ("command", "path", "pattern", "query", "url"))
+        return f"{_VERBS.get(name, name)} {event_builders.path(target, self._root)}".strip()
+
+    def _result(self, line: Object) -> list[AgentEvent]:
+        events = event_builders.usage(**_usage(mapping(line, "usage")))
+        text = string(line, "result")
+        if line.get("is_error") is True or string(line, "subtype").startswith("error"):
+            return [*events, _failure(text)]
+        denials, failed = self._tools.denials, self._tools.failed_edits
+        return [*events, event_builders.completed(text, denials=denials, failed_items=failed)]
+
+
+def _usage(usage: Object) -> dict[str, float | None]:
+    """Cache reads and writes are taken to come on top of `inputTokens` (inferred)."""
+    count, read = integer(usage, "inputTokens"), integer(usage, "cacheReadTokens")
+    written = integer(usage, "cacheWriteTokens")
+    total = None if count is None else count + (read or 0) + (written or 0)
+    return {
+        "input_tokens": total,
+        "output_tokens": integer(usage, "outputTokens"),
+        "cached_tokens": read,
+    }
+
+
+def _failure(text: str) -> AgentEvent:
+    for kind, reason, pattern in _FAILURES:
+        if pattern.search(text):
+            return event_builders.failed(kind, reason, text)
+    return event_builders.failed("AgentFailed", "agent_error", text)

@@ -3,16 +3,120 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
-from hydra.adapters.base import CliAdapter
-from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity
-from hydra.adapters.droid_descriptor import DESCRIPTOR, MODES
-from hydra.adapters.droid_stream import DroidStream
-from hydra.adapters.flags import Flag, Line
-from hydra.adapters.folders import lane_home
+from hydra.adapters import event_builders
+from hydra.adapters.cli_agent import CliAdapter
+from hydra.adapters.command_line import CommandBuilder, Flag
+from hydra.adapters.config_dirs import lane_home
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    InstallMethod,
+    Parser,
+    Probe,
+    Sessions,
+)
+from hydra.adapters.detection import AgentIdentity
+from hydra.adapters.failures import failure
+from hydra.adapters.json_stream import (
+    JsonStream,
+    Object,
+    RecentIds,
+    first,
+    integer,
+    mapping,
+    string,
+    unknown,
+)
 from hydra.adapters.prompts import Files, as_stdin
-from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
+from hydra.adapters.tool_calls import Tools, summary
+from hydra.records import (
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    DetectResult,
+    Effort,
+    ExitStatus,
+    Permission,
+    SpawnRequest,
+    Tier,
+)
+from hydra.records.events import AgentEvent
+
+# ---- Factory's droid as data. Seen in 0.215.0.
+
+MODES: Mapping[Permission, str] = {
+    Permission.PLAN: "only Read,LS,Grep,Glob",
+    Permission.EDIT: "low, without Execute",
+    Permission.FULL_AUTO: "high",
+    Permission.UNRESTRICTED: "skip-permissions-unsafe",
+}
+"""Its autonomy levels go by how risky the model itself calls a command, so that none of them is a
+barrier: what must not happen is kept from it by taking the tool away."""
+
+DESCRIPTOR = Descriptor(
+    key="droid",
+    label="droid",
+    homepage="https://docs.factory.ai",
+    tier=Tier.EXPERIMENTAL,
+    binaries=("droid",),
+    stream_format="stream-json",
+    sandbox="soft",
+    tagline="Factory's coding agent",
+    install_hint="npm install -g droid",
+    installs=(
+        InstallMethod("all", "npm", "npm install -g droid"),
+        InstallMethod("linux", "script", "curl -fsSL https://app.factory.ai/cli | sh"),
+        InstallMethod("macos", "script", "curl -fsSL https://app.factory.ai/cli | sh"),
+    ),
+    sign_in_hint="run `droid` once and sign in, set FACTORY_API_KEY, or name a model of your own",
+    exit_codes={
+        0: "it ended by itself, or by SIGTERM: the stream tells which",
+        1: "the service failed or refused the key, a command was refused, a bad command line",
+    },
+    minimum_version="0.215.0",
+    capabilities=CapabilitySet(
+        json_stream=Capability(True, note="stream-json"),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="--auto"),
+        approval_controls=Capability(True, note="--auto goes by the model's own word of the risk"),
+        session_resume=Capability(True),
+        emits_usage=Capability(True, note="tokens, at the end"),
+    ),
+    environment=(
+        "FACTORY_API_KEY",
+        "FACTORY_API_BASE_URL",
+        "FACTORY_AIRGAP_ENABLED",
+        "FACTORY_HOME_OVERRIDE",
+    ),
+    secret_environment=("FACTORY_API_KEY",),
+    sign_in_environment=("FACTORY_API_KEY",),
+    config=ConfigFolder(
+        variable="FACTORY_HOME_OVERRIDE",
+        default=".factory",
+        credentials=("auth.v2.file", "auth.v2.key", "auth.v2.loginkey"),
+        copied=("settings.json", "config.json", "AGENTS.md", "skills", "droids", "commands"),
+        parent=True,
+    ),
+    probes=(
+        Probe(name="version", args=("--version",), timeout=20),
+        Probe(name="help", args=("exec", "--help"), timeout=20, own_folder=True),
+    ),
+    modes=MODES,
+    efforts={effort: effort.value for effort in Effort},
+    own_preface=True,
+    local_models=True,
+    sessions=Sessions(".factory/sessions", "jsonl", resume=True, fork=True),
+    extensions=Extensions(
+        formats=("skill-directory", "mcp-server", "plugin", "hook"),
+        registry="its own marketplaces",
+        mcp="mcp.json; in a lane no server is started, the user's own neither",
+    ),
+    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
+)
+
 
 FORMAT = Flag(
     name="--output-format",
@@ -67,20 +171,20 @@ class Droid(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
-    identity = Identity(
+    identity = AgentIdentity(
         version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"droid exec", re.IGNORECASE),
     )
     table = TABLE
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`droid exec --output-format stream-json --cwd WORKTREE ...`, the prompt on stdin.
 
         Raises `UnsupportedFlag` where a flag that was asked for is gone, for `default` and
         `config`, and where the network is to be off.
         """
         self._check(request)
-        line = self.line(found)
+        line = self.line(result)
         settings = lane_home(request) / "droid.json"
         line.args.append("exec")
         line.add(FORMAT, FORMAT.name, "stream-json")
@@ -89,7 +193,7 @@ class Droid(CliAdapter):
         files = self._further(line, request)
         return line.command(
             request,
-            found,
+            result,
             env=(*ENVIRONMENT, ("FACTORY_RUNTIME_SETTINGS_PATH", str(settings))),
             stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=((settings, SETTINGS), *files),
@@ -107,7 +211,7 @@ class Droid(CliAdapter):
                 "what it does by itself runs commands unasked: take plan, edit or full-auto",
             )
 
-    def _further(self, line: Line, request: SpawnRequest) -> Files:
+    def _further(self, line: CommandBuilder, request: SpawnRequest) -> Files:
         """Model, effort, preface and session; gives the files that the line names."""
         if request.model:
             line.need(MODEL, request.model)
@@ -119,7 +223,7 @@ class Droid(CliAdapter):
         return files
 
 
-def _permit(line: Line, permission: Permission) -> None:
+def _permit(line: CommandBuilder, permission: Permission) -> None:
     """The tools it has, and up to which risk it uses them unasked."""
     if permission is Permission.PLAN:
         line.need(ONLY_TOOLS, "Read,LS,Grep,Glob")
@@ -133,3 +237,115 @@ def _permit(line: Line, permission: Permission) -> None:
 
 
 ADAPTER = Droid()
+
+
+# ---- Factory's droid `exec --output-format stream-json`, read as events. Seen in 0.215.0.
+
+_EDITS = frozenset({"Edit", "MultiEdit", "Create", "Write", "ApplyPatch"})
+_VERBS = {"Create": "Write"}
+_TARGETS = ("file_path", "path", "folder", "directory_path", "pattern", "query", "url", "summary")
+_REFUSED = re.compile(r"is not permitted in this exec session|insufficient permission to proceed")
+_WRAPPED = "Exec failed"
+"""What it says last of any failure that it has told before."""
+
+
+class DroidStream(JsonStream):
+    """One attempt's stream. A failure is told twice, by the agent's loop and by the program: the
+    first counts. The ending is held until the process has ended."""
+
+    label = "droid"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._root = ""
+        self._tools = Tools(_EDITS)
+        self._thoughts = RecentIds()
+        self._error = ""
+        self._completion: Object | None = None
+        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+            "system": self._system,
+            "message": self._message,
+            "reasoning": self._reasoning,
+            "tool_call": self._call,
+            "tool_result": self._answer,
+            "error": self._failed,
+            "completion": self._completed,
+        }
+
+    def take(self, line: Object) -> list[AgentEvent]:
+        """One line."""
+        reader = self._readers.get(string(line, "type"))
+        return reader(line) if reader else unknown(line)
+
+    def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        """A completion, or the first failure that it told."""
+        if self._completion is not None:
+            return [
+                event_builders.completed(
+                    string(self._completion, "finalText"),
+                    turns=integer(self._completion, "numTurns"),
+                    denials=self._tools.denials,
+                    failed_items=self._tools.failed_edits,
+                )
+            ]
+        if self._error and self._tools.denials and _REFUSED.search(self._error):
+            return [event_builders.failed("AgentFailed", "permission_denied", self._error)]
+        return [failure(self._error)] if self._error else []
+
+    def _system(self, line: Object) -> list[AgentEvent]:
+        if string(line, "subtype") != "init":
+            text = first(line, ("message", "text", "status"))
+            kind = string(line, "subtype") or "system"
+            return [event_builders.progress("notice", type=f"system/{kind[:60]}", text=text)]
+        self._root = string(line, "cwd")
+        return [
+            event_builders.session(session=string(line, "session_id"), model=string(line, "model"))
+        ]
+
+    def _message(self, line: Object) -> list[AgentEvent]:
+        return (
+            event_builders.message(string(line, "text"))
+            if string(line, "role") == "assistant"
+            else []
+        )
+
+    def _reasoning(self, line: Object) -> list[AgentEvent]:
+        # Each thought comes twice, with the same id and the same words.
+        mark = f"{string(line, 'id')[:60]} {hash(string(line, 'text'))}"
+        if mark in self._thoughts:
+            return []
+        self._thoughts.add(mark)
+        return event_builders.message(string(line, "text"), "thinking")
+
+    def _call(self, line: Object) -> list[AgentEvent]:
+        id, name = string(line, "id"), string(line, "toolName") or string(line, "toolId") or "tool"
+        verb, document = _VERBS.get(name, name), mapping(line, "parameters")
+        return self._tools.call(id, name, summary(verb, document, _TARGETS, self._root))
+
+    def _answer(self, line: Object) -> list[AgentEvent]:
+        id = string(line, "id")
+        name = self._tools.name(id) or string(line, "toolId")
+        ok = line.get("isError") is not True
+        text = string(line, "value") if ok else string(mapping(line, "error"), "message")
+        denied = not ok and bool(_REFUSED.search(text[:400]))
+        return self._tools.answer(id, name, text, ok=ok, denied=denied)
+
+    def _failed(self, line: Object) -> list[AgentEvent]:
+        text = string(line, "message")
+        if text and text != _WRAPPED and not self._error:
+            self._error = text[:4000]
+        return [event_builders.progress("notice", type="error", text=text)]
+
+    def _completed(self, line: Object) -> list[AgentEvent]:
+        self._completion, usage = line, mapping(line, "usage")
+        count = integer(usage, "input_tokens")
+        read, written = (
+            integer(usage, f"cache_{how}_input_tokens") or 0 for how in ("read", "creation")
+        )
+        # Cache reads and writes come on top of its input.
+        total = None if count is None else count + read + written
+        return event_builders.usage(
+            input_tokens=total,
+            output_tokens=integer(usage, "output_tokens"),
+            cached_tokens=None if count is None else read,
+        )

@@ -63,12 +63,12 @@ def names(
     descriptor: Descriptor, present: Iterable[str], extra: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Those of the names in `present` that this agent's processes get; `extra` by the user."""
-    there = tuple(present)
-    wanted = [*SHARED, *descriptor.environment, *extra]
+    texts = tuple(present)
+    lines = [*SHARED, *descriptor.environment, *extra]
     for switch, more in descriptor.environment_if.items():
-        if switch in there:
-            wanted += more
-    return tuple(name for name in there if matches(name, wanted))
+        if switch in texts:
+            lines += more
+    return tuple(name for name in texts if matches(name, lines))
 
 
 def select(

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from hydra.adapters import versions
+from hydra.adapters import detection
 from hydra.adapters.contract import Adapter, Descriptor
-from hydra.model import DetectResult
+from hydra.records import DetectResult
 
 _OPTION = re.compile(r"(--[a-zA-Z][a-zA-Z0-9-]*)(?:=.*)?", re.DOTALL)
 
@@ -52,7 +52,7 @@ def _is_shown(descriptor: Descriptor, detected: DetectResult, name: str) -> bool
         return True
     oldest, newest = descriptor.hidden_flags.get(name, ("", ""))
     version = detected.version
-    outside = versions.older(version, oldest) or versions.older(newest, version)
+    outside = detection.older(version, oldest) or detection.older(newest, version)
     return bool(oldest and version) and not outside
 
 
@@ -62,7 +62,7 @@ def _out_of_range(descriptor: Descriptor, version: str) -> str:
         return "no version of it was tried"
     if not version:
         return "its version is not known"
-    older = versions.older(version, descriptor.minimum_version)
+    older = detection.older(version, descriptor.minimum_version)
     return f"{descriptor.minimum_version} is the oldest that was tried" if older else ""
 
 

@@ -3,16 +3,164 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 
-from hydra.adapters.base import CliAdapter
-from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag, Line
-from hydra.adapters.pi_descriptor import DESCRIPTOR, MODES, SETTINGS
-from hydra.adapters.pi_family import split_model
-from hydra.adapters.pi_stream import PiStream
+from hydra.adapters.cli_agent import CliAdapter
+from hydra.adapters.command_line import CommandBuilder, Flag
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Conversation,
+    Descriptor,
+    Extensions,
+    InstallMethod,
+    Parser,
+    Probe,
+    Sessions,
+    TokenFields,
+)
+from hydra.adapters.detection import AgentIdentity
+from hydra.adapters.pi_family import AZURE, CLOUD_SECRETS, CLOUDS, KEYS, PiStream, split_model
 from hydra.adapters.prompts import Files, as_stdin
-from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
+from hydra.adapters.protocols.pi_rpc import PiRpc, PiRpcStream
+from hydra.records import (
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    DetectResult,
+    Effort,
+    Permission,
+    SpawnRequest,
+    Tier,
+)
+
+# ---- pi as data. Seen in 0.73.1, and in 0.87.1 of its successor by the same program name.
+
+OWN_KEYS = (
+    *KEYS,
+    "DEEPSEEK_API_KEY",
+    "FIREWORKS_API_KEY",
+    "MINIMAX_CN_API_KEY",
+    "MOONSHOT_API_KEY",
+    "KIMI_API_KEY",
+    "HF_TOKEN",
+    "CLOUDFLARE_API_KEY",
+    "XIAOMI_API_KEY",
+    "XIAOMI_TOKEN_PLAN_*",
+)
+
+MODES: Mapping[Permission, str] = {
+    Permission.PLAN: "read,grep,find,ls",
+    Permission.EDIT: "read,edit,write,grep,find,ls",
+    Permission.FULL_AUTO: "its own tools",
+    Permission.UNRESTRICTED: "its own tools",
+    Permission.DEFAULT: "its own tools",
+}
+"""pi asks for nothing: what it may do is which tools it has. Its own: read, bash, edit, write."""
+
+SETTINGS = ".pi/settings.json"
+"""The repository's, which 0.73.1 reads whatever it is told."""
+
+DESCRIPTOR = Descriptor(
+    key="pi",
+    label="pi",
+    homepage="https://pi.dev",
+    tier=Tier.EXPERIMENTAL,
+    binaries=("pi",),
+    stream_format="json-lines",
+    sandbox="soft",
+    tagline="a small coding agent for any provider's models",
+    install_hint="npm install -g @mariozechner/pi-coding-agent",
+    installs=(
+        InstallMethod("all", "npm", "npm install -g @mariozechner/pi-coding-agent"),
+        InstallMethod("all", "npm", "npm install -g @earendil-works/pi-coding-agent"),
+    ),
+    sign_in_hint="run `pi` once and sign in with /login, or set your provider's key",
+    exit_codes={
+        0: "it ended by itself, also where the key was refused: the stream tells which",
+        1: "a bad command line, no key, no such session",
+        143: "stopped by SIGTERM",
+    },
+    minimum_version="0.73.1",
+    capabilities=CapabilitySet(
+        json_stream=Capability(True, note="--mode json"),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="it never asks"),
+        approval_controls=Capability(True, note="by which tools it has"),
+        session_resume=Capability(True),
+        emits_usage=Capability(True, note="of each answer; Hydra adds them up"),
+    ),
+    environment=(
+        *OWN_KEYS,
+        *AZURE,
+        "CLOUDFLARE_ACCOUNT_ID",
+        "CLOUDFLARE_GATEWAY_ID",
+        "PI_CODING_AGENT_DIR",
+    ),
+    environment_if=CLOUDS,
+    secret_environment=(*OWN_KEYS, *CLOUD_SECRETS),
+    sign_in_environment=tuple(name for name in (*OWN_KEYS, *CLOUDS) if not name.endswith("*")),
+    config=ConfigFolder(
+        variable="PI_CODING_AGENT_DIR",
+        default=".pi/agent",
+        credentials=("auth.json",),
+        # As 0.73.1 wrote it; it goes by the clock alone. Not github-copilot: of that access token
+        # pi takes the service's address.
+        renewals=(
+            TokenFields(
+                file="auth.json",
+                entries=("anthropic", "openai-codex"),
+                kind="oauth",
+                access="access",
+                refresh="refresh",
+                expiries=("expires",),
+                account=("accountId",),
+            ),
+        ),
+        copied=(
+            "settings.json",
+            "models.json",
+            "AGENTS.md",
+            "CLAUDE.md",
+            "SYSTEM.md",
+            "APPEND_SYSTEM.md",
+            "skills",
+            "prompts",
+            "extensions",
+        ),
+    ),
+    probes=(
+        Probe(name="version", args=("--version",), timeout=20, stderr=True),
+        Probe(
+            name="help",
+            args=("--help", "--offline", "--no-extensions", "--no-session"),
+            timeout=20,
+            stderr=True,
+        ),
+    ),
+    instructions=(SETTINGS,),
+    modes=MODES,
+    efforts={
+        Effort.LOW: "low",
+        Effort.MEDIUM: "medium",
+        Effort.HIGH: "high",
+        Effort.MAX: "xhigh",
+    },
+    own_preface=True,
+    local_models=True,
+    sessions=Sessions(".pi/agent/sessions", "jsonl", resume=True, fork=True),
+    extensions=Extensions(
+        formats=("npm-package", "extension", "skill-directory", "prompt-template"),
+        registry="npm, by the keyword pi-package",
+        mcp="none of its own",
+    ),
+    platforms={
+        "linux": "",
+        "macos": "not tried by Hydra",
+        "windows": "needs a bash; not tried by Hydra",
+    },
+)
+
 
 PRINT = Flag(
     name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
@@ -71,25 +219,25 @@ class Pi(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
-    identity = Identity(
+    identity = AgentIdentity(
         version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"^pi - AI coding assistant", re.MULTILINE),
     )
     table = TABLE
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`pi --print --mode json --no-extensions --no-prompt-templates ...`, prompt on stdin.
 
         Raises `UnsupportedFlag` where a flag that was asked for is gone, for `config`, and where
         the network is to be off.
         """
         self._check(request)
-        line = self.line(found)
+        line = self.line(result)
         line.add(PRINT)
         line.add(MODE, MODE.name, "json")
         line.add(NO_EXTENSIONS)
         line.add(NO_TEMPLATES)
-        if NO_APPROVE.name in line.found:
+        if NO_APPROVE.name in line.options:
             line.add(NO_APPROVE)
         elif SETTINGS in request.instructions:
             line.warnings.append(REPOSITORY)
@@ -98,7 +246,7 @@ class Pi(CliAdapter):
         files = self._further(line, request)
         return line.command(
             request,
-            found,
+            result,
             env=ENVIRONMENT,
             stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=files,
@@ -116,7 +264,7 @@ class Pi(CliAdapter):
                 "its settings know no permissions: take plan, edit or full-auto",
             )
 
-    def _further(self, line: Line, request: SpawnRequest) -> Files:
+    def _further(self, line: CommandBuilder, request: SpawnRequest) -> Files:
         """Model, effort, preface and session; gives the files that the line names."""
         if request.model:
             provider, model = split_model(request.model)
@@ -133,3 +281,57 @@ class Pi(CliAdapter):
 
 
 ADAPTER = Pi()
+
+
+# ---- pi, talked to by `--mode rpc` instead of run once: the same CLI, the same line but for that.
+#
+# What is asked and answered is in `protocols/pi_rpc.py`. Seen in 0.73.1.
+
+_PRINTING = (PRINT.name, MODE.name, "json")
+_TALKING = (MODE.name, "rpc")
+
+
+class PiOverRpc(Pi):
+    """The adapter."""
+
+    descriptor = replace(
+        DESCRIPTOR,
+        key="pi-rpc",
+        label="pi (rpc)",
+        tagline="pi over its own protocol: it is asked at the end what the session has cost",
+        protocol="pi-rpc",
+        interactive=True,
+        capabilities=replace(
+            DESCRIPTOR.capabilities,
+            json_stream=Capability(True, note="--mode rpc"),
+            emits_usage=Capability(True, note="its own count of the session's totals"),
+        ),
+        exit_codes={
+            0: "its stdin ended: the stream tells how its work did",
+            1: "a bad command line, no such session",
+            143: "stopped by SIGTERM",
+        },
+    )
+
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
+        """`pi --mode rpc --no-extensions ...`; the prompt is sent in the conversation.
+
+        Raises as `Pi.build_command`.
+        """
+        built = super().build_command(request, result)
+        assert built.args[: len(_PRINTING)] == _PRINTING
+        return replace(built, args=(*_TALKING, *built.args[len(_PRINTING) :]))
+
+    def conversation(self, command: BuiltCommand) -> Conversation:
+        """A fresh conversation for one attempt."""
+        prompt = (command.stdin or b"").decode("utf-8", "surrogateescape")
+        return PiRpc(self.descriptor.label, prompt)
+
+    def parser(self) -> Parser:
+        """Reads a recorded stream: pi's side of a conversation."""
+        return PiRpcStream(self.descriptor.label)
+
+
+RPC = PiOverRpc()
+
+ADAPTERS = (ADAPTER, RPC)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hydra.adapters.folders import lane_home
+from hydra.adapters.config_dirs import lane_home
 from hydra.errors import AgentError
-from hydra.model import SpawnRequest
+from hydra.records import SpawnRequest
 
 Files = tuple[tuple[Path, bytes], ...]
 """What is written for the CLI alone before it starts: where, and its bytes."""

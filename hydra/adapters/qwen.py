@@ -5,16 +5,151 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from hydra.adapters.base import CliAdapter
-from hydra.adapters.contract import Parser
-from hydra.adapters.detecting import Identity
-from hydra.adapters.flags import Flag, Line, Pairs
-from hydra.adapters.folders import lane_home
+from hydra.adapters import event_builders
+from hydra.adapters.claude import ClaudeStream
+from hydra.adapters.cli_agent import CliAdapter
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.config_dirs import lane_home
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Descriptor,
+    Extensions,
+    InstallMethod,
+    Parser,
+    Probe,
+    Sessions,
+    TokenFields,
+)
+from hydra.adapters.detection import AgentIdentity
+from hydra.adapters.failures import failure
+from hydra.adapters.json_stream import Object, integer, mapping, string
 from hydra.adapters.prompts import as_stdin, no_command, prefaced
-from hydra.adapters.qwen_descriptor import DESCRIPTOR, MODES, OWN_SETTINGS
-from hydra.model import BuiltCommand, DetectResult, Permission, SpawnRequest
+from hydra.records import (
+    BuiltCommand,
+    Capability,
+    CapabilitySet,
+    DetectResult,
+    ExitStatus,
+    Permission,
+    SpawnRequest,
+    Tier,
+)
+from hydra.records.events import AgentEvent
+
+# ---- Qwen Code as data: what it is, where its settings are, how it signs in. Seen in 0.24.4.
+
+MODES: Mapping[Permission, str] = {
+    Permission.PLAN: "plan",
+    Permission.EDIT: "auto-edit",
+    Permission.FULL_AUTO: "yolo",
+    Permission.UNRESTRICTED: "yolo",
+    Permission.DEFAULT: "default",
+    Permission.CONFIG: "as its settings say",
+}
+
+OWN_SETTINGS = (".qwen/settings.json", ".qwen/.env", ".env")
+"""What it takes from the repository, and no switch keeps out."""
+
+KEYS = (
+    "OPENAI_API_KEY",
+    "DASHSCOPE_API_KEY",
+    "BAILIAN_CODING_PLAN_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+)
+
+DESCRIPTOR = Descriptor(
+    key="qwen",
+    label="Qwen Code",
+    homepage="https://qwenlm.github.io/qwen-code-docs",
+    tier=Tier.EXPERIMENTAL,
+    binaries=("qwen",),
+    protocol="stdin",
+    stream_format="stream-json",
+    sandbox="soft",
+    install_hint="npm install -g @qwen-code/qwen-code (needs Node 22)",
+    sign_in_hint="run `qwen` once and sign in with /auth, or set OPENAI_API_KEY",
+    exit_codes={
+        0: "done, or denied: the stream tells which",
+        1: "an API error, no sign-in, or a bad command line",
+        53: "its limit of turns was reached",
+        55: "its limit of time or of tool calls was reached",
+        130: "stopped by SIGINT",
+        143: "stopped by SIGTERM",
+    },
+    minimum_version="0.24.4",
+    capabilities=CapabilitySet(
+        json_stream=Capability(True, note="stream-json"),
+        plain_text=Capability(True),
+        force_edit_mode=Capability(True, note="auto-edit, yolo"),
+        sandbox_controls=Capability(True, note="by approval mode and lists of tools"),
+        approval_controls=Capability(True, note="--approval-mode"),
+        session_resume=Capability(True),
+        emits_usage=Capability(True, note="tokens, no cost"),
+    ),
+    environment=(
+        "QWEN_HOME",
+        *KEYS,
+        "OPENAI_BASE_URL",
+        "OPENAI_MODEL",
+        "QWEN_MODEL",
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_MODEL",
+        "GEMINI_MODEL",
+        "QWEN_DEFAULT_AUTH_TYPE",
+    ),
+    secret_environment=KEYS,
+    sign_in_environment=KEYS,
+    config=ConfigFolder(
+        variable="QWEN_HOME",
+        default=".qwen",
+        credentials=("oauth_creds.json", ".env"),
+        # As 0.24.4 wrote it. resource_url is an address, so it is none of them.
+        renewals=(
+            TokenFields(
+                file="oauth_creds.json",
+                access="access_token",
+                refresh="refresh_token",
+                expiries=("expiry_date",),
+                silent=True,
+            ),
+        ),
+        copied=(
+            "settings.json",
+            "QWEN.md",
+            "AGENTS.md",
+            "commands",
+            "skills",
+            "agents",
+            "output-language.md",
+            "installation_id",
+        ),
+    ),
+    probes=(
+        Probe(name="version", args=("--version",), timeout=20),
+        Probe(name="help", args=("--help",), timeout=20),
+    ),
+    modes=MODES,
+    budgets=("turns", "seconds", "tool_calls"),
+    local_models=True,
+    tagline="Alibaba's coding agent",
+    installs=(
+        InstallMethod("all", "npm", "npm install -g @qwen-code/qwen-code"),
+        InstallMethod("macos", "brew", "brew install qwen-code"),
+    ),
+    sessions=Sessions(".qwen/projects", "jsonl", resume=True, fork=True),
+    extensions=Extensions(
+        formats=("extension", "mcp-server", "skill-directory", "command"),
+        mcp="settings.json and .mcp.json; --allowed-mcp-server-names keeps all of them out",
+    ),
+    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
+    # Not for its line: where the repository has one, the lane is told what it does.
+    instructions=OWN_SETTINGS,
+)
+
 
 FORMAT = Flag(
     name="--output-format",
@@ -84,20 +219,20 @@ class Qwen(CliAdapter):
     """The adapter."""
 
     descriptor = DESCRIPTOR
-    identity = Identity(
+    identity = AgentIdentity(
         version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
         help=re.compile(r"Qwen Code"),
     )
     table = TABLE
 
-    def build_command(self, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`qwen --output-format stream-json --allowed-mcp-server-names ...`, the prompt on stdin.
 
         Raises `UnsupportedFlag` where a required flag is gone, or the network is to be off (it has
         no switch for it).
         """
         self.check_network(request)
-        line = self.line(found)
+        line = self.line(result)
         line.add_value(FORMAT, "stream-json")
         # Both are lists that go on to the next option.
         line.add(MCP, MCP.name, NO_SERVER)
@@ -108,16 +243,15 @@ class Qwen(CliAdapter):
         prompt = no_command(prefaced(request.preface, request.prompt))
         return line.command(
             request,
-            found,
+            result,
             env=_environment(settings, mode),
             stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             files=((settings, SETTINGS.encode()),),
-            expects=() if mode is None else (("permission", mode),),
+            expected_settings=() if mode is None else (("permission", mode),),
         )
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-        from hydra.adapters.qwen_stream import QwenStream
 
         return QwenStream()
 
@@ -127,7 +261,7 @@ def _environment(settings: Path, mode: str | None) -> Pairs:
     return (("QWEN_CODE_SYSTEM_SETTINGS_PATH", str(settings)), *ENVIRONMENT, *quiet)
 
 
-def _permission(line: Line, permission: Permission) -> str | None:
+def _permission(line: CommandBuilder, permission: Permission) -> str | None:
     if permission is Permission.CONFIG:
         return None
     mode = MODES[permission]
@@ -135,7 +269,7 @@ def _permission(line: Line, permission: Permission) -> str | None:
     return mode
 
 
-def _further(line: Line, request: SpawnRequest) -> None:
+def _further(line: CommandBuilder, request: SpawnRequest) -> None:
     budget = request.budget
     if request.model:
         line.need(MODEL, request.model)
@@ -158,3 +292,87 @@ def _further(line: Line, request: SpawnRequest) -> None:
 
 
 ADAPTER = Qwen()
+
+
+# ---- Qwen Code's `stream-json`: Claude Code's shape, with its own tools, errors and limits.
+#
+# Seen in 0.24.4.
+
+_VERBS = {"write_file": "Write", "edit": "Edit", "read_file": "Read"}
+_DECLINED = re.compile(r"requires permission to use .{1,200} declined")
+_API_ERROR = "[API Error: "
+_NO_SIGN_IN = "No auth type is selected"
+_LIMITS = (
+    ("max_turns", re.compile(r"^Reached max session turns.*$", re.M)),
+    ("budget", re.compile(r"^Run aborted: [a-z-]{1,40} budget of (\d{1,15})s? exceeded.*$", re.M)),
+)
+"""Where a limit of its own ends it there is no `result`: the reason is on stderr alone."""
+_LIMITED = (53, 55)
+
+
+class QwenStream(ClaudeStream):
+    """One attempt's stream."""
+
+    label = "Qwen Code"
+    edits = frozenset({"edit", "write_file", "notebook_edit"})
+
+    def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        """The `result` as the ending; without one the limit that ended it."""
+        if self._result is None:
+            return _limit(exit, files.get("stderr", b"").decode("utf-8", "replace"))
+        if self._result.get("is_error") is True:
+            return [_failure(string(mapping(self._result, "error"), "message"))]
+        return super().finish(exit, files)
+
+    def _init(self, line: Object) -> list[AgentEvent]:
+        document = {**line, "claude_code_version": string(line, "qwen_code_version")}
+        return super()._init({**document, "permissionMode": string(line, "permission_mode")})
+
+    def _block(self, block: Object) -> list[AgentEvent]:
+        if string(block, "text").startswith(_API_ERROR):
+            # Its `result` says the same; here it stands as if the model had said it.
+            return [event_builders.progress("notice", type="error", text=string(block, "text"))]
+        return super()._block(block)
+
+    def _call(self, id: str, name: str, summary: str) -> list[AgentEvent]:
+        if name in _VERBS and summary.startswith(name):
+            summary = _VERBS[name] + summary.removeprefix(name)
+        return super()._call(id, name, summary)
+
+    def _answer(self, id: str, *, ok: bool, summary: str, denied: bool = False) -> list[AgentEvent]:
+        refused = denied or (not ok and _DECLINED.search(summary[:1000]) is not None)
+        return super()._answer(id, ok=ok, summary=_output(summary), denied=refused)
+
+    def _take_result(self, line: Object) -> list[AgentEvent]:
+        self._result = line
+        usage = mapping(line, "usage")
+        # Cache reads are in `input_tokens` here.
+        return event_builders.usage(
+            input_tokens=integer(usage, "input_tokens"),
+            output_tokens=integer(usage, "output_tokens"),
+            cached_tokens=integer(usage, "cache_read_input_tokens"),
+        )
+
+
+def _failure(text: str) -> AgentEvent:
+    if text.startswith(_NO_SIGN_IN):
+        return event_builders.failed("AuthMissing", "sign_in", text)
+    return failure(text.removeprefix(_API_ERROR).removesuffix("]"))
+
+
+def _limit(exit: ExitStatus, stderr: str) -> list[AgentEvent]:
+    if exit.code not in _LIMITED:
+        return []
+    for reason, pattern in _LIMITS:
+        match = pattern.search(stderr)
+        if match:
+            numbers = {"limit": float(match[1])} if match.groups() else {}
+            return [event_builders.failed("AgentFailed", reason, match[0], numbers)]
+    return []
+
+
+def _output(text: str) -> str:
+    """What a shell command printed, out of the report that stands for it."""
+    if not text.startswith("Command: "):
+        return text
+    return text.partition("\nOutput: ")[2] or text

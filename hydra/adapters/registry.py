@@ -1,25 +1,58 @@
 """The adapters Hydra knows, and how a person names them: `claude`, `codex:gpt-5.5`, `2xclaude`.
 
 A new adapter is one line in `OWN`. Those of third parties are found by
-`thirdparty.py`, and handed in where a name is looked up.
+`plugins.py`, and handed in where a name is looked up.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 
 from hydra.adapters.contract import Adapter
-from hydra.adapters.shelf import Shelf
 from hydra.errors import UsageError
-from hydra.model import Effort, Lane
+from hydra.records import Effort, Lane, Tier
+
+# ---- Hydra's own adapters by key, each loaded when it is first asked for.
+#
+# A race has two or three agents, and reading thirty adapters would take as long as all else before
+# the first of them starts.
+
+Rows = Mapping[str, str]
+"""Key to the module, beside this one, that has it as ADAPTER or among its ADAPTERS."""
+
+
+class LazyRegistry(Mapping[str, Adapter]):
+    """A mapping whose keys cost nothing and whose values are loaded once."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._taken: dict[str, Adapter] = {}
+
+    def __getitem__(self, key: str) -> Adapter:
+        if key not in self._taken:
+            module = import_module(f"hydra.adapters.{self._rows[key]}")
+            several = getattr(module, "ADAPTERS", None) or (module.ADAPTER,)
+            self._taken |= {adapter.key(): adapter for adapter in several}
+        return self._taken[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
 
 TIER1 = ("claude", "codex")
 """The keys of those that race when nobody names any."""
 
-OWN: Mapping[str, Adapter] = Shelf(
+OWN: Mapping[str, Adapter] = LazyRegistry(
     {
         "claude": "claude",
         "codex": "codex",
@@ -27,12 +60,12 @@ OWN: Mapping[str, Adapter] = Shelf(
         "gemini": "gemini",
         "qwen": "qwen",
         "opencode": "opencode",
-        "opencode-http": "opencode_http",
+        "opencode-http": "opencode",
         "aider": "aider",
         "copilot": "copilot",
         "pi": "pi",
         "omp": "omp",
-        "pi-rpc": "pi_rpc",
+        "pi-rpc": "pi",
         "hermes": "hermes",
         "openclaw": "openclaw",
         "droid": "droid",
@@ -46,9 +79,9 @@ OWN: Mapping[str, Adapter] = Shelf(
         "claude-acp": "acp",
         "codex-acp": "acp",
         "acp": "acp",
-        "amp": "unrunnable",
-        "claude-remote-control": "unrunnable",
-        "agent-mux-remote": "unrunnable",
+        "amp": "unsupported",
+        "claude-remote-control": "unsupported",
+        "agent-mux-remote": "unsupported",
     }
 )
 """By key, each with its module here, in the order in which they are listed and raced."""
@@ -81,7 +114,7 @@ _ID = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LaneRequest:
     """One `-a` as it was typed."""
 
     key: str
@@ -135,7 +168,7 @@ def parse_agent(
     text: str,
     adapters: Mapping[str, Adapter] = OWN,
     profiles: Mapping[str, str] = MappingProxyType({}),
-) -> Asked:
+) -> LaneRequest:
     """`[<count>x]<agent>[:<model>][@<effort>]`, split at the first colon and the last `@`.
 
     `profiles` are names that stand for an agent, to its key. Raises `UsageError`.
@@ -149,7 +182,7 @@ def parse_agent(
     agent = profiles.get(name, name)
     if agent not in adapters:
         raise unknown(name, (*adapters, *profiles))
-    return Asked(adapters[agent].key(), model or None, int(count), effort, profile)
+    return LaneRequest(adapters[agent].key(), model or None, int(count), effort, profile)
 
 
 def lanes(
@@ -161,24 +194,24 @@ def lanes(
 
     A copy is numbered among all lanes that would have the same id: `claude`, `claude-2`.
     """
-    made: list[Lane] = []
+    items: list[Lane] = []
     taken: set[str] = set()
     for spec in specs:
-        asked = parse_agent(spec if isinstance(spec, str) else ":".join(spec), adapters, profiles)
-        for _ in range(asked.count):
-            copy, id = _free(_base(asked), taken)
+        request = parse_agent(spec if isinstance(spec, str) else ":".join(spec), adapters, profiles)
+        for _ in range(request.count):
+            copy, id = _free(_base(request), taken)
             taken.add(id)
-            made.append(
+            items.append(
                 Lane(
                     id=id,
-                    adapter=asked.key,
-                    model=asked.model,
+                    adapter=request.key,
+                    model=request.model,
                     copy=copy,
-                    effort=asked.effort,
-                    profile=asked.profile,
+                    effort=request.effort,
+                    profile=request.profile,
                 )
             )
-    return tuple(made)
+    return tuple(items)
 
 
 def _sane(model: str) -> bool:
@@ -186,9 +219,9 @@ def _sane(model: str) -> bool:
     return bool(model) and not model.startswith("-") and model.isprintable() and " " not in model
 
 
-def _base(asked: Asked) -> str:
+def _base(request: LaneRequest) -> str:
     """The lane's name: the agent's key or the profile's, and the model and effort if named."""
-    name = "-".join(filter(None, (asked.profile or asked.key, asked.model, asked.effort)))
+    name = "-".join(filter(None, (request.profile or request.key, request.model, request.effort)))
     safe = re.sub(r"[^a-z0-9.]+", "-", name.lower())
     return re.sub(r"\.{2,}", ".", safe).strip("-.")[:_ID].rstrip("-.")
 
@@ -207,3 +240,25 @@ def _safe_end(id: str) -> str:
     while id.endswith(".lock"):
         id = id.removesuffix(".lock").rstrip("-.")
     return id
+
+
+EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
+
+
+def check_experimental(
+    lanes: tuple[Lane, ...], adapters: Mapping[str, Adapter], allowed: bool, to: str = "race"
+) -> None:
+    """Raises `UsageError` where a lane's adapter is one that Hydra does not run, or is experimental
+    and that was not allowed. `to` is what they are wanted for, as the hint says it."""
+    for lane in lanes:
+        descriptor = adapters[lane.adapter].descriptor
+        if descriptor.unrunnable:
+            raise UsageError(
+                f"Hydra does not run {lane.adapter}: {descriptor.unrunnable}",
+                hint=f"{to} another agent: `hydra agents` lists them",
+            )
+        if descriptor.tier is Tier.EXPERIMENTAL and not allowed:
+            raise UsageError(
+                f"{lane.adapter} is experimental",
+                hint=f"add {EXPERIMENTAL_FLAG} to {to} it all the same",
+            )

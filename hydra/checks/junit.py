@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from hydra.checks.ids import stable
-from hydra.checks.results import CASES, Counts, Gathered, Status, TestCase, Tests
+from hydra.checks.results import CASES, GatheredTests, ResultCounts, Status, TestCase, Tests
 
 BYTES = 32 * 1024 * 1024
 DEPTH = 64
@@ -164,7 +164,7 @@ class _Reader:
 
     def _claim(self, attributes: dict[str, str]) -> None:
         """What a suite says of itself: the greatest claim is the whole file's."""
-        numbers = (attributes.get(word, "") for word in ("failures", "errors"))
+        numbers = (attributes.get(term, "") for term in ("failures", "errors"))
         claimed = sum(int(n) for n in numbers if n.isascii() and n.isdigit() and len(n) < 10)
         self._claimed = max(self._claimed, claimed)
 
@@ -214,7 +214,7 @@ class _Reader:
     def tests(self, roots: Sequence[str]) -> Tests:
         """What was read."""
         names = stable((name for name, _, _ in self.cases), roots)
-        gathered = Gathered()
+        gathered = GatheredTests()
         for raw, status, flaky in self.cases:
             gathered.add(names[raw], status)
             if flaky:
@@ -240,7 +240,7 @@ class _Reader:
             source="junit",
             cases=tuple(TestCase(name, status) for name, status in statuses.items()),
             remarks=tuple(remarks),
-            counts=Counts(0, self._claimed, 0) if unbuilt else None,
+            counts=ResultCounts(0, self._claimed, 0) if unbuilt else None,
             unnamed=frozenset({"failed"}) if unbuilt else frozenset(),
             flaky=tuple(name for name in gathered.flaky if statuses[name] == "passed"),
         )
@@ -272,8 +272,8 @@ def _pytest_id(file: str, group: str, name: str) -> str:
     the dotted name. A name without a class is a module that could not be collected.
     """
     if not group:
-        known = name.endswith(".py") or "/" in name or " " in name
-        return name if known else f"{name.replace('.', '/')}.py"
+        is_known = name.endswith(".py") or "/" in name or " " in name
+        return name if is_known else f"{name.replace('.', '/')}.py"
     parts = group.split(".")
     if file:
         module = len(file.removesuffix(".py").split("/"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from hydra.paths import make_private
-from hydra.secrets import Redactor
-from hydra.store import RawSink
+from hydra.records.store import RawSink
+from hydra.redaction import Redactor
 
 
 class Output:
@@ -18,20 +18,20 @@ class Output:
         self.path = path
         self._sink = RawSink(path, limit)
         self._redactor = redactor
-        self._held = b""
+        self._content = b""
         self._piece = max(limit // 16, 1)
 
     def take(self, chunk: bytes) -> None:
         """What arrived. What may begin a secret waits for the next piece."""
-        data = self._held + chunk
+        data = self._content + chunk
         cut = self._redactor.cut(data)
-        self._held = data[cut:]
+        self._content = data[cut:]
         self._write(data[:cut])
 
     def close(self) -> None:
         """Ends the file; blocks."""
-        held, self._held = self._held, b""
-        self._write(held)
+        content, self._content = self._content, b""
+        self._write(content)
         self._sink.close()
 
     @property

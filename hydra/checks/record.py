@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
-from hydra.checks.results import Comparison, Counts, TestCase, Tests
-from hydra.model import Check
+from hydra.checks.results import Comparison, ResultCounts, TestCase, Tests
+from hydra.records import Check
 
 NAMED = 100
 """Ids of tests that one list in a document names; the check's own file has them all."""
@@ -20,7 +20,7 @@ UNCOLLECTED = "no test ran: pytest could not load them"
 """The remark of a result that says nothing of any test by that."""
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     """How one check ended. Only `failed` says that the check itself found something wrong."""
 
     PASSED = "passed"
@@ -46,7 +46,7 @@ class CheckResult:
     """
 
     check: Check
-    status: Status
+    status: CheckStatus
     reason: str = ""
     exit_code: int | None = None
     seconds: float = 0.0
@@ -67,7 +67,7 @@ class CheckResult:
     @property
     def passed(self) -> bool:
         """Whether it exited with 0, having found something to test."""
-        return self.status is Status.PASSED
+        return self.status is CheckStatus.PASSED
 
     @property
     def says(self) -> str:
@@ -76,20 +76,22 @@ class CheckResult:
 
 
 def _says(result: CheckResult) -> str:
-    if result.status not in (Status.PASSED, Status.FAILED):
-        word = {Status.NO_TESTS: "no tests found", Status.SETUP_FAILED: "set-up failed"}
-        return word.get(result.status, result.status.value.replace("_", " "))
+    if result.status not in (CheckStatus.PASSED, CheckStatus.FAILED):
+        values = {CheckStatus.NO_TESTS: "no tests found", CheckStatus.SETUP_FAILED: "set-up failed"}
+        return values.get(result.status, result.status.value.replace("_", " "))
     changed = result.comparison
-    if result.status is Status.FAILED:
+    if result.status is CheckStatus.FAILED:
         if changed is not None and changed.broken:
             return f"{len(changed.broken)} broken"
         if result.again is not None and result.again.passed:
             return "flaky"
+    if UNCOLLECTED in result.remarks:
+        return "no test ran"  # pytest counts a module that cannot be imported as one failure
     if result.tests is None or not result.tests.total:
         return result.status.value
     if result.tests.failed:
         return f"{result.tests.passed} passed, {result.tests.failed} failed"
-    if result.status is Status.FAILED:
+    if result.status is CheckStatus.FAILED:
         return f"failed (exit {result.exit_code})"
     return f"{result.tests.passed} passed"
 
@@ -144,42 +146,42 @@ def _tests(tests: Tests) -> dict[str, object]:
     }
 
 
-def _comparison(found: Comparison) -> dict[str, object]:
-    named = {change: getattr(found, change) for change in _CHANGES}
+def _comparison(comparison: Comparison) -> dict[str, object]:
+    named = {change: getattr(comparison, change) for change in _CHANGES}
     return {
         "counts": {change: len(ids) for change, ids in named.items()},
         **{change: list(ids[:NAMED]) for change, ids in named.items()},
     }
 
 
-def read(told: Mapping[str, Any]) -> CheckResult:
+def read(data: Mapping[str, Any]) -> CheckResult:
     """A check's own file read back, without its comparison and its second run.
 
     Raises `KeyError`, `TypeError` or `ValueError` for what `details` did not write.
     """
     return CheckResult(
-        check=Check(told["check"], told["command"], told["kind"], bool(told["required"])),
-        status=Status(told["status"]),
-        reason=str(told["reason"]),
-        exit_code=told["exit_code"],
-        seconds=float(told["seconds"]),
-        tree=str(told["tree"]),
-        output=str(told["output"] or ""),
-        details=str(told["details"] or ""),
-        dropped=int(told["output_dropped"]),
-        tests=None if told["tests"] is None else _read_tests(told),
-        survivors=tuple(map(str, told["survivors"])),
-        remarks=tuple(map(str, told["remarks"])),
-        untested=str(told.get("untested", "")),
-        telling=tuple(map(str, told.get("telling", ()))),
+        check=Check(data["check"], data["command"], data["kind"], bool(data["required"])),
+        status=CheckStatus(data["status"]),
+        reason=str(data["reason"]),
+        exit_code=data["exit_code"],
+        seconds=float(data["seconds"]),
+        tree=str(data["tree"]),
+        output=str(data["output"] or ""),
+        details=str(data["details"] or ""),
+        dropped=int(data["output_dropped"]),
+        tests=None if data["tests"] is None else _read_tests(data),
+        survivors=tuple(map(str, data["survivors"])),
+        remarks=tuple(map(str, data["remarks"])),
+        untested=str(data.get("untested", "")),
+        telling=tuple(map(str, data.get("telling", ()))),
     )
 
 
-def _read_tests(told: Mapping[str, Any]) -> Tests:
-    held = told["tests"]
+def _read_tests(data: Mapping[str, Any]) -> Tests:
+    record = data["tests"]
     return Tests(
-        source=str(held["source"]),
-        cases=tuple(TestCase(str(id), status) for id, status in told["cases"]),
-        counts=Counts(int(held["passed"]), int(held["failed"]), int(held["skipped"])),
-        unnamed=frozenset(told["unnamed"]),
+        source=str(record["source"]),
+        cases=tuple(TestCase(str(id), status) for id, status in data["cases"]),
+        counts=ResultCounts(int(record["passed"]), int(record["failed"]), int(record["skipped"])),
+        unnamed=frozenset(data["unnamed"]),
     )

@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from hydra.analysis.notices.manifests import MOST_BYTES
+from hydra.analysis.notices.requirements import asks_for_others, is_requirement, set_up_for
 from hydra.errors import HydraError
-from hydra.git.changes import Change, Entry, changes
 from hydra.git.contents import contents, sizes
-from hydra.remarks.manifests import MOST_BYTES
-from hydra.remarks.requirements import asks_for_others, is_requirement, set_up_for
+from hydra.git.diff import TreeChange, TreeEntry, changes
 
 
 def changed_requirements(patches: Path, commit: str) -> str:
     """What a check that fails on `commit` may lack, as a sentence with its cure; "" where the
     commit changes no manifest and no lockfile of what it stands on. Blocks."""
     try:
-        paths = [*_changed(patches, commit)]
+        paths = other_requirements(patches, changes(patches, f"{commit}^", commit))
     except HydraError:
         return ""
     if not paths:
         return ""
     name = min(paths, key=len).decode("utf-8", "backslashreplace")
     command = next(filter(None, map(set_up_for, paths)), "COMMAND")
-    step = f"--setup {json.dumps(command, ensure_ascii=False)} installs them"
-    return f"its dependencies changed ({name}) and were not installed: {step}"
+    cure = f"hydra check --setup {json.dumps(command, ensure_ascii=False)}"
+    return f"its dependencies changed ({name}) and were not installed: {cure} tests it with them"
 
 
-def _changed(patches: Path, commit: str) -> Iterator[bytes]:
-    touched = changes(patches, f"{commit}^", commit)
+def other_requirements(patches: Path, touched: Iterable[TreeChange]) -> list[bytes]:
+    """The manifests and lockfiles among these changes that ask for other packages now."""
+    return [*_changed(patches, touched)]
+
+
+def _changed(patches: Path, touched: Iterable[TreeChange]) -> Iterator[bytes]:
     files = [change for change in touched if is_requirement(change.path)]
     blobs = [entry.oid for change in files for entry in _blobs(change)]
     small = [oid for oid, size in sizes(patches, blobs).items() if size <= MOST_BYTES]
     texts = contents(patches, small)
     for change in files:
-        old, new = (texts.get(it.oid) if it else None for it in (change.old, change.new))
+        old, new = (texts.get(entry.oid) if entry else None for entry in (change.old, change.new))
         if asks_for_others(change.path, old, new):
             yield change.path
 
 
-def _blobs(change: Change) -> Iterator[Entry]:
+def _blobs(change: TreeChange) -> Iterator[TreeEntry]:
     yield from (entry for entry in (change.old, change.new) if entry is not None)

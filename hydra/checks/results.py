@@ -26,7 +26,7 @@ class TestCase:
     status: Status
 
 
-class Counts(NamedTuple):
+class ResultCounts(NamedTuple):
     """How many tests ended how."""
 
     passed: int
@@ -49,7 +49,7 @@ class Tests:
     source: str
     cases: tuple[TestCase, ...]
     remarks: tuple[str, ...] = ()
-    counts: Counts | None = None
+    counts: ResultCounts | None = None
     unnamed: frozenset[Status] = frozenset()
     flaky: tuple[str, ...] = ()
 
@@ -59,11 +59,11 @@ class Tests:
         return {case.id: case.status for case in self.cases}
 
     @cached_property
-    def _counted(self) -> Counts:
+    def _counted(self) -> ResultCounts:
         if self.counts is not None:
             return self.counts
-        held = Counter(case.status for case in self.cases)
-        return Counts(*(held[status] for status in STATUSES))
+        mapping = Counter(case.status for case in self.cases)
+        return ResultCounts(*(mapping[status] for status in STATUSES))
 
     @property
     def passed(self) -> int:
@@ -121,7 +121,7 @@ _BAD: Mapping[Status, int] = {"passed": 0, "skipped": 1, "failed": 2}
 
 
 @dataclass
-class Gathered:
+class GatheredTests:
     """Tests as they are found; of two statuses for one id the worse one stands.
 
     Worse is failed over skipped over passed: nobody gains by giving two tests one name.
@@ -133,18 +133,18 @@ class Gathered:
 
     def add(self, name: str, status: Status) -> None:
         """Takes one test in."""
-        held = self.statuses.get(name)
-        if held is None:
+        text = self.statuses.get(name)
+        if text is None:
             if len(self.statuses) >= CASES:
                 self.left_out += 1
                 return
             self.statuses[name] = status
-        elif _BAD[status] > _BAD[held]:
+        elif _BAD[status] > _BAD[text]:
             self.statuses[name] = status
 
     def count(self, status: Status) -> int:
         """How many named tests have `status`."""
-        return sum(held == status for held in self.statuses.values())
+        return sum(text == status for text in self.statuses.values())
 
     def remarks(self) -> tuple[str, ...]:
         """What is to be said of the tests that were left out."""

@@ -10,16 +10,20 @@ from pathlib import Path
 
 import trio
 
-from hydra.checks import asking, reading
+from hydra.checks import junit_request, result_reader
+from hydra.checks.context import CheckContext, Tell
 from hydra.checks.elsewhere import checkout_file
-from hydra.checks.kit import Kit, Tell
 from hydra.checks.output import Output
-from hydra.checks.record import CheckResult, Status, details
-from hydra.model import Check
-from hydra.process import CannotStart, Ran, run
-from hydra.sandbox import confine
-from hydra.store import write_json
-from hydra.workspace import PrivateGround
+from hydra.checks.record import CheckResult, CheckStatus, details
+from hydra.log import get_logger
+from hydra.process.records import CannotStart, CommandResult
+from hydra.process.run import run
+from hydra.process.sandbox import confine
+from hydra.records import Check
+from hydra.records.store import write_json
+from hydra.workspace.private import LaneWorkspace
+
+_log = get_logger(__name__)
 
 SHELL = "hydra-check"
 """The shell's own name ($0): what it complains of in this name is the check's own program."""
@@ -28,55 +32,64 @@ Keep = Callable[[CheckResult], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class CheckJob:
     """One check in one opened ground. `name` is its files' name, from the round's folder."""
 
-    kit: Kit
+    context: CheckContext
     check: Check
-    ground: PrivateGround
+    workspace: LaneWorkspace
     name: str
     tree: str = "clean"
 
 
-async def run_check(job: Job, tell: Tell, keep: Keep, *, again: bool = False) -> None:
+async def run_check(job: CheckJob, tell: Tell, keep: Keep, *, again: bool = False) -> None:
     """Runs it to its end and hands its result to `keep`, also where it is cancelled on its way:
     then it is ended with all it started, and `interrupted`."""
     check = job.check
-    told = {"check": check.name, "kind": check.kind, "command": check.command, "again": again}
-    tell("check_started", told)
+    document = {"check": check.name, "kind": check.kind, "command": check.command, "again": again}
+    tell("check_started", document)
+    _log.info(
+        "check", **document, confinement=job.context.confinement.kind, more={"tree": job.tree}
+    )
     began = time.monotonic()
     result = CheckResult(
-        check=check, status=Status.INTERRUPTED, reason="it was ended first", tree=job.tree
+        check=check, status=CheckStatus.INTERRUPTED, reason="the run was interrupted", tree=job.tree
     )
     try:
         result = await _run(job, result)
     finally:
         result = replace(result, seconds=time.monotonic() - began)
         with trio.CancelScope(shield=True):
-            result = await trio.to_thread.run_sync(_kept, job, result)
-        tell("check_ended", _ended(result, again))
+            result = await trio.to_thread.run_sync(_with_file, job, result)
+        ended = _ended(result, again)
+        tell("check_ended", ended)
+        _log.info("check ended", **ended)
         keep(result)
 
 
-async def _run(job: Job, result: CheckResult) -> CheckResult:
-    kit = job.kit
-    if job.ground.worktree.is_symlink():  # where nothing confines, to anywhere
-        return replace(result, status=Status.NOT_RUN, reason="a link took its worktree's place")
-    path = kit.folder / f"{job.name}.txt"
+async def _run(job: CheckJob, result: CheckResult) -> CheckResult:
+    context = job.context
+    if job.workspace.worktree.is_symlink():  # where nothing confines, to anywhere
+        return replace(
+            result, status=CheckStatus.NOT_RUN, reason="a link took its worktree's place"
+        )
+    path = context.folder / f"{job.name}.txt"
     try:
-        output = await trio.to_thread.run_sync(Output, path, kit.limits.check_bytes, kit.redactor)
+        output = await trio.to_thread.run_sync(
+            Output, path, context.limits.check_bytes, context.redactor
+        )
     except OSError as error:
         reason = f"its output cannot be kept: {error.strerror}"
-        return replace(result, status=Status.NOT_RUN, reason=reason)
-    ran: Ran | CannotStart | None = None
+        return replace(result, status=CheckStatus.NOT_RUN, reason=reason)
+    ran: CommandResult | CannotStart | None = None
     try:
-        asked = await trio.to_thread.run_sync(asking.ask, job.check, job.ground)
+        request = await trio.to_thread.run_sync(junit_request.ask, job.check, job.workspace)
     except OSError as error:
         await trio.to_thread.run_sync(output.close)
         reason = f"it has no place for its results: {error.strerror}"
-        return replace(result, status=Status.NOT_RUN, reason=reason)
+        return replace(result, status=CheckStatus.NOT_RUN, reason=reason)
     try:
-        ran = await _process(job, asked, output)
+        ran = await _process(job, request, output)
     except CannotStart as error:
         ran = error
     finally:
@@ -84,45 +97,53 @@ async def _run(job: Job, result: CheckResult) -> CheckResult:
             await trio.to_thread.run_sync(output.close)
     result = await trio.to_thread.run_sync(
         partial(
-            reading.result_of, result, ran, output, asked, limits=kit.limits, network=kit.network
+            result_reader.result_of,
+            result,
+            ran,
+            output,
+            request,
+            limits=context.limits,
+            network=context.network,
         )
     )
-    if job.ground.placement.path is not None:
+    if job.workspace.placement.path is not None:
         return result
     return await trio.to_thread.run_sync(_of_the_checkout, job, result, path)
 
 
-def _of_the_checkout(job: Job, result: CheckResult, output: Path) -> CheckResult:
+def _of_the_checkout(job: CheckJob, result: CheckResult, output: Path) -> CheckResult:
     """`untested` where it names what it has read of the checkout."""
-    name = checkout_file(output, job.kit.repository.root, job.ground.worktree)
+    name = checkout_file(output, job.context.repository.root, job.workspace.worktree)
     if not name:
         return result
     return replace(result, untested=f"tests read your checkout ({name}), not the patch")
 
 
-async def _process(job: Job, asked: asking.Asked, output: Output) -> Ran:
-    kit, ground = job.kit, job.ground
-    policy = kit.policy(ground)
+async def _process(
+    job: CheckJob, request: junit_request.JUnitRequest, output: Output
+) -> CommandResult:
+    context, workspace = job.context, job.workspace
+    policy = context.policy(workspace)
     # One pipe for both, so that what was said stands in its order.
     script = f"exec 2>&1; {job.check.command}"
     return await run(
         ("/bin/sh", "-c", script, SHELL),
-        env=asked.environment(kit.variables(ground)),
-        cwd=ground.worktree,
-        timeout=kit.limits.check,
-        wrap=lambda argv: confine(kit.confinement, policy, argv),
+        env=request.environment(context.variables(workspace)),
+        cwd=workspace.worktree,
+        timeout=context.limits.check,
+        wrap=lambda argv: confine(context.confinement, policy, argv),
         output_limit=4096,
         on_output=output.take,
     )
 
 
-def _kept(job: Job, result: CheckResult) -> CheckResult:
+def _with_file(job: CheckJob, result: CheckResult) -> CheckResult:
     """With its own file, from which every number of it can be read."""
-    kit = job.kit
-    text, whole = kit.folder / f"{job.name}.txt", kit.folder / f"{job.name}.json"
+    context = job.context
+    text, whole = context.folder / f"{job.name}.txt", context.folder / f"{job.name}.json"
     if text.exists():
-        result = replace(result, output=str(text.relative_to(kit.run_folder)))
-    result = replace(result, details=str(whole.relative_to(kit.run_folder)))
+        result = replace(result, output=str(text.relative_to(context.run_folder)))
+    result = replace(result, details=str(whole.relative_to(context.run_folder)))
     try:
         write_json(whole, details(result))
     except OSError as error:

@@ -15,34 +15,36 @@ from pathlib import Path
 
 import trio
 
-from hydra.checks.compare import compare
-from hydra.checks.kit import Kit
-from hydra.checks.record import CheckResult, Status
-from hydra.checks.suite import Suite
-from hydra.git.changes import Entry, tree_with, write_blob
+from hydra.checks.comparison import compare
+from hydra.checks.context import CheckContext
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.suite import CheckSuite
 from hydra.git.contents import files
+from hydra.git.diff import TreeEntry, tree_with, write_blob
 from hydra.git.patches import commit_tree
-from hydra.naming import some
-from hydra.workspace.installs import Install
+from hydra.text import join_names
+from hydra.workspace.installs import EditableInstall
 
 _BROKEN = b'raise ImportError("this is the tree, and not an installed copy")\n'
 
 
-async def stale_checks(kit: Kit, commit: str, base: Sequence[CheckResult]) -> dict[str, str]:
+async def stale_checks(
+    context: CheckContext, commit: str, base: Sequence[CheckResult]
+) -> dict[str, str]:
     """By check, the sentence that says so. `base` are the results on `commit`."""
     tests = [result for result in base if result.check.kind == "test" and _passes(result)]
-    if not (tests and kit.copies_installed):
+    if not (tests and context.copies_installed):
         return {}
-    broken = await trio.to_thread.run_sync(_without_package, kit, commit)
+    broken = await trio.to_thread.run_sync(_without_package, context, commit)
     if broken == commit:
         return {}
-    unmoved = [*_unmoved(tests, await _run(kit, broken, "_stale", tests))]
+    unmoved = [*_unmoved(tests, await _run(context, broken, "_stale", tests))]
     if not unmoved:
         return {}
-    without = replace(kit, setup=(*kit.setup, _removal(kit.copies_installed)))
+    without = replace(context, setup=(*context.setup, _removal(context.copies_installed)))
     moved = await _run(without, commit, "_copy", unmoved)
     still = {result.check.name for result in _unmoved(unmoved, moved)}
-    says = _sentence(kit)
+    says = _sentence(context)
     return {result.check.name: says for result in unmoved if result.check.name not in still}
 
 
@@ -51,10 +53,12 @@ def _passes(result: CheckResult) -> bool:
 
 
 async def _run(
-    kit: Kit, commit: str, name: str, tests: Iterable[CheckResult]
+    context: CheckContext, commit: str, name: str, tests: Iterable[CheckResult]
 ) -> dict[str, CheckResult]:
     checks = tuple(result.check for result in tests)
-    suite = Suite(replace(kit, checks=checks), name, commit, name, lambda _kind, _data: None)
+    suite = CheckSuite(
+        replace(context, checks=checks), name, commit, name, lambda _kind, _data: None
+    )
     await suite.run()
     return suite.results
 
@@ -63,7 +67,7 @@ def _unmoved(before: Iterable[CheckResult], after: dict[str, CheckResult]) -> It
     """Those that end as they did."""
     for result in before:
         now = after[result.check.name]
-        if now.status in (Status.PASSED, Status.FAILED) and _is_alike(result, now):
+        if now.status in (CheckStatus.PASSED, CheckStatus.FAILED) and _is_alike(result, now):
             yield result
 
 
@@ -74,18 +78,20 @@ def _is_alike(result: CheckResult, now: CheckResult) -> bool:
     return comparison.breaks_nothing
 
 
-def _without_package(kit: Kit, commit: str) -> str:
+def _without_package(context: CheckContext, commit: str) -> str:
     """The commit with every module of those packages broken."""
-    names = [path for path in files(kit.patches, commit) if _is_of(path, kit.copies_installed)]
+    names = [
+        path for path in files(context.patches, commit) if _is_of(path, context.copies_installed)
+    ]
     if not names:
         return commit
-    entry = Entry("100644", write_blob(kit.patches, _BROKEN))
-    with tempfile.TemporaryDirectory(prefix="tree-", dir=kit.folder) as scratch:
-        tree = tree_with(kit.patches, commit, dict.fromkeys(names, entry), Path(scratch))
-    return commit_tree(kit.patches, tree=tree, base=commit, message="tried by Hydra\n")
+    entry = TreeEntry("100644", write_blob(context.patches, _BROKEN))
+    with tempfile.TemporaryDirectory(prefix="tree-", dir=context.folder) as scratch:
+        tree = tree_with(context.patches, commit, dict.fromkeys(names, entry), Path(scratch))
+    return commit_tree(context.patches, tree=tree, base=commit, message="tried by Hydra\n")
 
 
-def _is_of(path: bytes, copies: Iterable[Install]) -> bool:
+def _is_of(path: bytes, copies: Iterable[EditableInstall]) -> bool:
     name = Path(path.decode("utf-8", "surrogateescape"))
     return name.suffix == ".py" and any(
         name.is_relative_to(Path(copy.folder, module)) or name == Path(copy.folder, f"{module}.py")
@@ -94,26 +100,26 @@ def _is_of(path: bytes, copies: Iterable[Install]) -> bool:
     )
 
 
-def _removal(copies: Iterable[Install]) -> str:
+def _removal(copies: Iterable[EditableInstall]) -> str:
     """A command that takes the copies away; in a check's own layer over the user's."""
     places = (copy.record.with_name(name) for copy in copies for name in copy.modules)
     names = [str(path) for place in places for path in (place, place.with_suffix(".py"))]
     return shlex.join(("rm", "-rf", "--", *names))
 
 
-def _sentence(kit: Kit) -> str:
-    modules = dict.fromkeys(name for copy in kit.copies_installed for name in copy.modules)
+def _sentence(context: CheckContext) -> str:
+    modules = dict.fromkeys(name for copy in context.copies_installed for name in copy.modules)
     return (
-        f"tests import the installed copy of {some([*modules], 3)}, not the patch: "
-        f'--setup "{_python(kit)} -m pip install ." installs it anew'
+        f"tests import the installed copy of {join_names([*modules], 3)}, not the patch: "
+        f'--setup "{_python(context)} -m pip install ." installs it anew'
     )
 
 
-def _python(kit: Kit) -> str:
+def _python(context: CheckContext) -> str:
     """That of the environment that holds the first copy, as one types it in the checkout."""
-    record = kit.copies_installed[0].record
+    record = context.copies_installed[0].record
     top = next((path for path in record.parents if (path / "pyvenv.cfg").is_file()), None)
-    root = kit.repository.root
+    root = context.repository.root
     if top is None:
         return "python3"
     return str((top.relative_to(root) if top.is_relative_to(root) else top) / "bin" / "python")

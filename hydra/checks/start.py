@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,15 +14,20 @@ from typing import NamedTuple
 
 import trio
 
-from hydra.checks import telling
-from hydra.checks.kit import Kit
+from hydra.checks import failure_lines
+from hydra.checks.context import CheckContext
 from hydra.checks.programs import missing
 from hydra.checks.run import SHELL
-from hydra.config.check_names import name_of, split_folder, words_of
+from hydra.config.check_names import name_of, split_folders, words_of
 from hydra.errors import HydraError
-from hydra.model import Check
-from hydra.process import CannotStart, Ran, run
-from hydra.sandbox import confine
+from hydra.log import get_logger
+from hydra.process.records import CannotStart, CommandResult
+from hydra.process.run import run
+from hydra.process.sandbox import confine
+from hydra.records import Check
+from hydra.workspace.private import LaneWorkspace
+
+_log = get_logger(__name__)
 
 SECONDS = 5.0
 """For all checks together; what has not ended by then has started."""
@@ -41,6 +46,12 @@ _DRY = {"make": "-n", "gmake": "-n", "just": "--dry-run"}
 """How a runner shows what it would run, and says what it has no rule for."""
 _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
 _NOT_FOUND = 127
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_HARMLESS = re.compile(r"(?:echo|printf|mkdir|rm|export|set|true|:)(?:\s|$)")
+"""Commands of a recipe that bring no program."""
+_OWN_PATH = re.compile(
+    r"^\s*(?:export\s+)?(?:PATH|SHELL|PYTHONPATH)\s*[:+?]*=|^[-s]?include\b", re.MULTILINE
+)
 _LOAD = """
 import sys, unittest
 class Loaded:
@@ -59,99 +70,161 @@ unittest.main(None, argv=["unittest", *sys.argv[1:]], testRunner=Loaded)
 _FRAME = re.compile(r'^ +File "([^"]+)", line \d+', re.MULTILINE)
 
 
-class Look(NamedTuple):
-    """By name, the line that says why a check cannot start; whether each was seen to start."""
+class StartReport(NamedTuple):
+    """By name, the line that says why a check cannot start; whether each was seen to start.
+
+    `outputs` are what those printed that failed, also where the task may be to mend it.
+    """
 
     problems: Mapping[str, str]
     passed: bool
+    outputs: Mapping[str, str]
 
 
-async def look(kit: Kit, commit: str, seconds: float = SECONDS) -> Look:
+async def look(context: CheckContext, commit: str, seconds: float = SECONDS) -> StartReport:
     """Whether the checks start on `commit`.
 
     One command after another, in one clean ground, where they would run. What Hydra itself cannot
     find out keeps nobody from racing.
     """
-    ground = kit.clean_ground(_GROUND, commit)
+    workspace = context.clean_ground(_GROUND, commit)
     problems: dict[str, str] = {}
+    outputs: dict[str, str] = {}
     started: list[Check] = []
     try:
-        await trio.to_thread.run_sync(ground.open)
+        await trio.to_thread.run_sync(workspace.open)
         with trio.move_on_after(seconds):
-            for check in kit.checks:
-                if problem := _no_script(check.command, ground.worktree):
+            for check in context.checks:
+                if problem := _no_script(check.command, workspace.worktree):
+                    _log.info("check cannot start", check=check.name, why=problem)
                     problems[check.name] = problem
                     continue
-                script = _script(check.command, ground.worktree)
-                policy = kit.policy(ground)
-                ran = await run(
-                    ("/bin/sh", "-c", f"exec 2>&1; {script}", SHELL),
-                    env=kit.variables(ground),
-                    cwd=ground.worktree,
-                    timeout=seconds,
-                    wrap=partial(confine, kit.confinement, policy),
-                    output_limit=_LARGEST,
-                )
-                if problem := _problem(check, ran, ground.worktree):
+                ran = await _ran(context, workspace, check, seconds)
+                if problem := _problem(check, ran, workspace.worktree):
+                    _log.info("check cannot start", check=check.name, why=problem)
                     problems[check.name] = problem
-                elif ran.exit_code == 0:
+                if ran.exit_code == 0:
                     started.append(check)
+                else:
+                    outputs[check.name] = ran.stdout.decode("utf-8", "replace")
     except (HydraError, OSError, CannotStart):
-        pass  # the baseline says it, with all there is to say
+        # The baseline says it, with all there is to say.
+        _log.debug("it is not known whether checks start", exc_info=True)
     finally:
         with trio.CancelScope(shield=True), suppress(OSError):
-            await trio.to_thread.run_sync(ground.remove)
-    return Look(problems, passed=len(started) == len(kit.checks))
+            await trio.to_thread.run_sync(workspace.remove)
+    return StartReport(problems, passed=len(started) == len(context.checks), outputs=outputs)
+
+
+async def _ran(
+    context: CheckContext, workspace: LaneWorkspace, check: Check, seconds: float
+) -> CommandResult:
+    """What shows that `check` starts, and where make says what it would run, of that too."""
+    top = workspace.worktree
+    ran = await _run(context, workspace, _script(check.command, top), seconds)
+    folders, inner = split_folders(check.command)
+    if ran.exit_code or not _is_make(inner):
+        return ran
+    place = top.joinpath(*folders)
+    line = _first_of_recipe(ran.stdout.decode("utf-8", "replace"), place)
+    needs = [_finding(*question) for question in _needs(line, place)]
+    if not needs:
+        return ran
+    return await _run(context, workspace, "\n".join([*_begin(folders, top), *needs]), seconds)
+
+
+async def _run(
+    context: CheckContext, workspace: LaneWorkspace, script: str, seconds: float
+) -> CommandResult:
+    return await run(
+        ("/bin/sh", "-c", f"exec 2>&1; {script}", SHELL),
+        env=context.variables(workspace),
+        cwd=workspace.worktree,
+        timeout=seconds,
+        wrap=partial(confine, context.confinement, context.policy(workspace)),
+        output_limit=_LARGEST,
+    )
 
 
 def _script(command: str, top: Path) -> str:
     """What shows that `command` can start: pytest collects; of others the program is looked for."""
-    folder, inner = split_folder(command)
+    folders, inner = split_folders(command)
     if name_of(inner) == "pytest" and not _COMPOUND.search(inner):
-        return f"{command} --collect-only -q -p no:cacheprovider"
-    place = top / folder
-    lines = [f"cd {shlex.quote(folder)} || exit"] if folder else []
-    lines += [f"PATH={shlex.quote(_packages(top, place))}:$PATH"]
-    lines += [_finding(*question) for question in _needs(inner, place)]
-    words = words_of(inner)
-    if words[:1] and words[0] in _DRY and not _COMPOUND.search(inner):
-        lines += [" ".join(["LC_ALL=C", words[0], _DRY[words[0]], *words[1:]])]
+        return "\n".join([*_entering(folders), f"{inner} --collect-only -q -p no:cacheprovider"])
+    lines = _begin(folders, top)
+    lines += [_finding(*question) for question in _needs(inner, top.joinpath(*folders))]
+    terms = words_of(inner)
+    if terms[:1] and terms[0] in _DRY and not _COMPOUND.search(inner):
+        lines += [" ".join(["LC_ALL=C", terms[0], _DRY[terms[0]], *terms[1:]])]
     if (arguments := _unittest_arguments(inner)) is not None:
         lines += [f"{words_of(inner)[0]} -c {shlex.quote(_LOAD)} {arguments}"]
     return "\n".join(lines)
 
 
+def _entering(folders: Sequence[str]) -> list[str]:
+    return [f"cd {shlex.quote(folder)} || exit" for folder in folders]
+
+
+def _begin(folders: Sequence[str], top: Path) -> list[str]:
+    packages = shlex.quote(_packages(top, top.joinpath(*folders)))
+    return [*_entering(folders), f"PATH={packages}:$PATH"]
+
+
+def _is_make(command: str) -> bool:
+    return words_of(command)[:1] in (["make"], ["gmake"]) and not _COMPOUND.search(command)
+
+
+def _first_of_recipe(output: str, place: Path) -> str:
+    """The first command of what make would run; "" where it may fail or be made meanwhile, and
+    where a Makefile says where programs are found."""
+    lines = (line.strip() for line in output.splitlines())
+    first, _, then = next(
+        (line for line in lines if line and not _is_harmless(line)), ""
+    ).partition("&&")
+    program = next(iter(words_of(first)), "")
+    text = "".join(_read(place / name) for name in _MAKEFILES)
+    ignored = re.compile(rf"^\t[@+ ]*-[@+ ]*(?:\$|{re.escape(program)}\b)", re.MULTILINE)
+    if "/" in program or _COMPOUND.search(first) or re.search(r"[;|]", then):
+        return ""
+    return "" if ignored.search(text) or _OWN_PATH.search(text) else first
+
+
+def _is_harmless(line: str) -> bool:
+    return bool(_HARMLESS.match(line)) and not _COMPOUND.search(line)
+
+
 def _unittest_arguments(command: str) -> str | None:
     """What follows `python -m unittest`; None for any other command."""
-    words = words_of(command)
-    plain = words[1:3] == ["-m", "unittest"] and not _COMPOUND.search(command)
-    return " ".join(words[3:]) if plain else None
+    terms = words_of(command)
+    plain = terms[1:3] == ["-m", "unittest"] and not _COMPOUND.search(command)
+    return " ".join(terms[3:]) if plain else None
 
 
 def _packages(top: Path, place: Path) -> str:
     """Where a script of package.json finds its programs, as seen from `place`."""
-    above = [it for it in (place, *place.parents) if it.is_relative_to(top)]
-    return ":".join(os.path.relpath(it / "node_modules" / ".bin", place) for it in above)
+    above = [path for path in (place, *place.parents) if path.is_relative_to(top)]
+    return ":".join(os.path.relpath(path / "node_modules" / ".bin", place) for path in above)
 
 
 def _needs(command: str, place: Path) -> Iterator[tuple[str, str]]:
     """The programs of a command, each with the module that it has to have, or ""."""
-    words = words_of(command)
-    if not words or not re.fullmatch(r"[\w./+-]+", words[0]):
+    terms = words_of(command)
+    if not terms or not re.fullmatch(r"[\w./+-]+", terms[0]):
         return
     module = ""
-    if words[0].rpartition("/")[2].startswith("python") and words[1:2] == ["-m"] and words[2:]:
-        module = words[2]
-    yield words[0], module
-    script = _package_script(words, place)
-    yield from ((word, "") for word in script[:1] if re.fullmatch(r"[\w./@+-]+", word))
+    is_module = terms[0].rpartition("/")[2].startswith("python") and terms[1:2] == ["-m"]
+    if is_module and terms[2:] and "PYTHONPATH=" not in command:
+        module = terms[2]
+    yield terms[0], module
+    script = _package_script(terms, place)
+    yield from ((term, "") for term in script[:1] if re.fullmatch(r"[\w./@+-]+", term))
 
 
-def _package_script(words: list[str], place: Path, deep: int = 5) -> list[str]:
+def _package_script(terms: list[str], place: Path, deep: int = 5) -> list[str]:
     """The words of the script in package.json that `npm test` or `pnpm run unit` stands for, and of
     the first that this calls in turn."""
-    verbs = [word for word in words[1:] if word not in ("run", "run-script")]
-    if words[0] not in _MANAGERS or not verbs or verbs[0].startswith("-"):
+    verbs = [term for term in terms[1:] if term not in ("run", "run-script")]
+    if terms[0] not in _MANAGERS or not verbs or verbs[0].startswith("-"):
         return []
     with suppress(OSError, ValueError, AttributeError, RecursionError):
         scripts = json.loads((place / "package.json").read_bytes()[:_LARGEST]).get("scripts", {})
@@ -164,15 +237,15 @@ def _package_script(words: list[str], place: Path, deep: int = 5) -> list[str]:
 def _no_script(command: str, top: Path) -> str:
     """That package.json has no script of the name that npm or pnpm is asked for; "" where it has,
     and where options or a workspace may ask for it elsewhere."""
-    folder, inner = split_folder(command)
-    words = words_of(inner)
-    runner, verb, name = [*words, "", "", ""][:3]
+    folders, inner = split_folders(command)
+    terms = words_of(inner)
+    runner, verb, name = [*terms, "", "", ""][:3]
     named = name if verb in ("run", "run-script") else "test" * (verb in ("test", "t"))
-    options = [word for word in words if word.startswith("-") and word != "--"]
+    options = [term for term in terms if term.startswith("-") and term != "--"]
     if runner not in ("npm", "pnpm") or options or not re.fullmatch(r"[\w:.-]+", named):
         return ""
     with suppress(OSError, ValueError, AttributeError, RecursionError):
-        text = (top / folder / "package.json").read_bytes()[:_LARGEST]
+        text = top.joinpath(*folders, "package.json").read_bytes()[:_LARGEST]
         if named not in json.loads(text).get("scripts", {}):
             return f"{runner} has no script {named}"
     return ""
@@ -180,24 +253,25 @@ def _no_script(command: str, top: Path) -> str:
 
 def _finding(program: str, module: str) -> str:
     name = shlex.quote(program)
-    found = f"command -v {name} >/dev/null || {{ echo {name}: not found; exit {_NOT_FOUND}; }}"
+    text = f"command -v {name} >/dev/null || {{ echo {name}: not found; exit {_NOT_FOUND}; }}"
     if not module:
-        return found
+        return text
     ask = f"{name} -c {shlex.quote(_FIND)} {shlex.quote(module)}"
-    return f"{found}\n{ask} || {{ echo {name}: No module named {shlex.quote(module)}; exit 1; }}"
+    return f"{text}\n{ask} || {{ echo {name}: No module named {shlex.quote(module)}; exit 1; }}"
 
 
-def _problem(check: Check, ran: Ran, top: Path) -> str:
+def _problem(check: Check, ran: CommandResult, top: Path) -> str:
     if ran.timed_out or ran.exit_code == 0:
         return ""
     text = ran.stdout.decode("utf-8", "replace")
     if reason := missing(check, ran.exit_code, ran.stdout):
         return reason
     if ran.exit_code == _NOT_FOUND:
-        return next(iter(telling.lines(text)), "its program was not found")
-    if _unittest_arguments(split_folder(check.command)[1]) is not None:
+        return next(iter(failure_lines.lines(text)), "its program was not found")
+    inner = split_folders(check.command)[1]
+    if _unittest_arguments(inner) is not None:
         return _unloaded(check, text, top)
-    if name_of(check.command).rpartition(": ")[2] != "pytest":
+    if name_of(inner).rpartition(": ")[2] != "pytest":
         return ""
     if _COLLECTED.search(text) and not _STOPPED.search(text):
         return ""
@@ -225,16 +299,21 @@ def _absent(check: Check, text: str, top: Path) -> str:
 def _belongs(module: str, check: Check, top: Path) -> bool:
     """Whether it should be there: the project is it, or asks for it. Any other the task may be to
     make."""
-    place = top / split_folder(check.command)[0]
+    place = top.joinpath(*split_folders(check.command)[0])
     for folder in (place, place / "src", top, top / "src"):
         if (folder / module).is_dir() or (folder / f"{module}.py").is_file():
             return True
-    wanted = re.compile(re.escape(module).replace("_", "[-_.]"), re.IGNORECASE)
-    return any(wanted.search(text) for folder in {place, top} for text in _manifests(folder))
+    pattern = re.compile(re.escape(module).replace("_", "[-_.]"), re.IGNORECASE)
+    return any(pattern.search(text) for folder in {place, top} for text in _manifests(folder))
 
 
 def _manifests(folder: Path) -> Iterator[str]:
     names = [folder / name for name in _MANIFESTS]
     for path in (*names, *folder.glob("*requirements*.txt")):
-        with suppress(OSError), path.open("rb") as file:
-            yield file.read(_LARGEST).decode("utf-8", "replace")
+        yield _read(path)
+
+
+def _read(path: Path) -> str:
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(_LARGEST).decode("utf-8", "replace")
+    return ""

@@ -8,16 +8,20 @@ from dataclasses import dataclass, field, replace
 
 import trio
 
-from hydra.checks.kit import Kit, Tell
+from hydra.checks.context import CheckContext, Tell
 from hydra.checks.output import Output
-from hydra.checks.record import CheckResult, Status
-from hydra.checks.run import Job, run_check
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.run import CheckJob, run_check
 from hydra.errors import HydraError
-from hydra.model import Check
-from hydra.naming import some
-from hydra.process import CannotStart, run
-from hydra.sandbox import confine
-from hydra.workspace import PrivateGround
+from hydra.log import get_logger
+from hydra.process.records import CannotStart
+from hydra.process.run import run
+from hydra.process.sandbox import confine
+from hydra.records import Check
+from hydra.text import join_names
+from hydra.workspace.private import LaneWorkspace
+
+_log = get_logger(__name__)
 
 NAMED = 5
 """Files that a remark names."""
@@ -26,36 +30,36 @@ NAMED = 5
 class NoGround(Exception):
     """The ground does not stand, so no check ran: the status for all of them, and a sentence."""
 
-    def __init__(self, status: Status, reason: str) -> None:
+    def __init__(self, status: CheckStatus, reason: str) -> None:
         super().__init__(reason)
         self.status = status
         self.reason = reason
 
 
 @dataclass
-class Suite:
+class CheckSuite:
     """The checks of `commit`; `label` names its ground and its files, no lane has it.
 
     `standing` is the lane's own ground, where the checks are to run in that. `results` has one for
     each check at any time, so that whatever is cancelled leaves a whole picture.
     """
 
-    kit: Kit
+    context: CheckContext
     label: str
     commit: str
-    files: str
+    subfolder: str
     tell: Tell
-    standing: PrivateGround | None = None
+    lane_workspace: LaneWorkspace | None = None
     results: dict[str, CheckResult] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.fill(Status.INTERRUPTED, "it was ended before this check began")
+        self.fill(CheckStatus.INTERRUPTED, "the run was interrupted before it began")
 
-    def fill(self, status: Status, reason: str) -> None:
+    def fill(self, status: CheckStatus, reason: str) -> None:
         """Says the same of every check that has not run."""
-        for check in self.kit.checks:
-            held = self.results.get(check.name)
-            if held is None or not held.details:
+        for check in self.context.checks:
+            result = self.results.get(check.name)
+            if result is None or not result.details:
                 self.results[check.name] = CheckResult(
                     check=check, status=status, reason=reason, tree=self.tree
                 )
@@ -63,153 +67,168 @@ class Suite:
     @property
     def tree(self) -> str:
         """`lane` where the checks run in what the agent left, ignored files too."""
-        return "clean" if self.standing is None else "lane"
+        return "clean" if self.lane_workspace is None else "lane"
 
     async def run(self) -> None:
         """Runs each check once. What keeps all of them from running is said in each result."""
         try:
-            async with self.ground("") as ground:
-                await self._checks(ground, self.kit.checks, "", self._keep)
+            async with self.open_workspace("") as workspace:
+                await self._checks(workspace, self.context.checks, "", self._keep)
         except NoGround as problem:
+            _log.info("no check runs", why=problem.reason)
             self.fill(problem.status, problem.reason)
 
     async def run_again(self, checks: Sequence[Check]) -> None:
         """One more run of these, each in a fresh ground in which the builds before it ran too."""
         for check in checks:
-            before = self.kit.checks[: self.kit.checks.index(check)]
-            builds = tuple(one for one in before if one.kind == "build")
+            _log.info("check is run once more", check=check.name)
+            before = self.context.checks[: self.context.checks.index(check)]
+            builds = tuple(check for check in before if check.kind == "build")
             try:
-                async with self.ground(".again") as ground:
-                    await self._checks(ground, builds, ".build", lambda result: None)
-                    await self._checks(ground, (check,), ".again", self._keep_again)
+                async with self.open_workspace(".again") as workspace:
+                    await self._checks(workspace, builds, ".build", lambda result: None)
+                    await self._checks(workspace, (check,), ".again", self._keep_again)
             except NoGround as problem:
-                held = self.results[check.name]
+                first_result = self.results[check.name]
                 remark = f"it could not be run once more: {problem.reason}"
-                self.results[check.name] = replace(held, remarks=(*held.remarks, remark))
+                self.results[check.name] = replace(
+                    first_result, remarks=(*first_result.remarks, remark)
+                )
 
     def _keep(self, result: CheckResult) -> None:
         self.results[result.check.name] = result
 
     def _keep_again(self, result: CheckResult) -> None:
-        held = self.results[result.check.name]
-        self.results[result.check.name] = replace(held, again=result)
+        first_result = self.results[result.check.name]
+        self.results[result.check.name] = replace(first_result, again=result)
 
     async def _checks(
         self,
-        ground: PrivateGround,
+        workspace: LaneWorkspace,
         checks: Sequence[Check],
         suffix: str,
         keep: Callable[[CheckResult], None],
     ) -> None:
-        known = await _written(ground) if self.standing is None else None
+        written_before = await _written(workspace) if self.lane_workspace is None else None
         for check in checks:
-            job = Job(
-                kit=self.kit,
+            job = CheckJob(
+                context=self.context,
                 check=check,
-                ground=ground,
-                name=f"{self.files}/{check.file}{suffix}",
+                workspace=workspace,
+                name=f"{self.subfolder}/{check.file}{suffix}",
                 tree=self.tree,
             )
-            got: list[CheckResult] = []
+            reported: list[CheckResult] = []
             try:
-                await run_check(job, self.tell, got.append, again=bool(suffix))
-                now = await _written(ground) if known is not None else None
+                await run_check(job, self.tell, reported.append, again=bool(suffix))
+                written_after = await _written(workspace) if written_before is not None else None
             except BaseException:  # cancelled, alone or in a group of a nursery's
-                if got:
-                    keep(got[0])
+                if reported:
+                    keep(reported[0])
                 raise
-            keep(_with_remark(got[0], known, now))
-            known = now
+            keep(_with_remark(reported[0], written_before, written_after))
+            written_before = written_after
 
     @asynccontextmanager
-    async def ground(self, suffix: str) -> AsyncIterator[PrivateGround]:
+    async def open_workspace(self, suffix: str) -> AsyncIterator[LaneWorkspace]:
         """A clean ground with its set-up done, gone afterwards; or the lane's own. `suffix` goes
         into its files' names. Raises `NoGround`."""
-        if self.standing is not None:
-            yield self.standing
+        if self.lane_workspace is not None:
+            yield self.lane_workspace
             return
-        ground = self.kit.clean_ground(self.label, self.commit)
+        workspace = self.context.clean_ground(self.label, self.commit)
         try:
-            await trio.to_thread.run_sync(_fresh, ground)
-            await self._set_up(ground, suffix)
-            yield ground
+            await trio.to_thread.run_sync(_fresh, workspace)
+            await self._set_up(workspace, suffix)
+            yield workspace
         except (HydraError, OSError) as problem:
             reason = f"its clean worktree could not be made: {problem}"
-            raise NoGround(Status.NOT_RUN, reason) from problem
+            raise NoGround(CheckStatus.NOT_RUN, reason) from problem
         finally:
             with trio.CancelScope(shield=True):
-                await trio.to_thread.run_sync(_gone, ground)
+                await trio.to_thread.run_sync(_gone, workspace)
 
-    async def _set_up(self, ground: PrivateGround, suffix: str) -> None:
-        if not self.kit.setup:
+    async def _set_up(self, workspace: LaneWorkspace, suffix: str) -> None:
+        if not self.context.setup:
             return
-        path = self.kit.folder / self.files / f"set-up{suffix}.out"
+        path = self.context.folder / self.subfolder / f"set-up{suffix}.out"
         output = await trio.to_thread.run_sync(
-            Output, path, self.kit.limits.check_bytes, self.kit.redactor
+            Output, path, self.context.limits.check_bytes, self.context.redactor
         )
         try:
-            for command in self.kit.setup:
-                await self._one_set_up(ground, command, output)
+            for command in self.context.setup:
+                await self._one_set_up(workspace, command, output)
         finally:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(output.close)
 
-    async def _one_set_up(self, ground: PrivateGround, command: str, output: Output) -> None:
-        kit = self.kit
-        policy = kit.policy(ground)
+    async def _one_set_up(self, workspace: LaneWorkspace, command: str, output: Output) -> None:
+        context = self.context
+        policy = context.policy(workspace)
         self.tell("setup_started", {"command": command})
         try:
             ran = await run(
                 ("/bin/sh", "-c", command),
-                env=kit.variables(ground),
-                cwd=ground.worktree,
-                timeout=kit.limits.setup,
+                env=context.variables(workspace),
+                cwd=workspace.worktree,
+                timeout=context.limits.setup,
                 wrap=lambda argv: confine(
-                    kit.confinement, replace(policy, private_network=False), argv
+                    context.confinement, replace(policy, private_network=False), argv
                 ),
                 output_limit=4096,
                 on_output=output.take,
             )
         except CannotStart as problem:
             raise NoGround(
-                Status.SETUP_FAILED, f"the set-up could not be started: {problem}"
+                CheckStatus.SETUP_FAILED, f"the set-up could not be started: {problem}"
             ) from None
-        where = output.path.relative_to(kit.run_folder)
+        where = output.path.relative_to(context.run_folder)
         ended = {"exit_code": ran.exit_code, "seconds": round(ran.seconds, 3), "output": f"{where}"}
         self.tell("setup_ended", {"command": command, **ended})
+        _log.info("set-up ended", command=command, **ended)
         if ran.exit_code != 0:
             how = "timed out" if ran.timed_out else f"exited with {ran.exit_code}"
             raise NoGround(
-                Status.SETUP_FAILED,
+                CheckStatus.SETUP_FAILED,
                 f"the set-up `{command[:80]}` {how} ({where} in the run's folder)",
             )
 
 
-def _fresh(ground: PrivateGround) -> None:
+def _fresh(workspace: LaneWorkspace) -> None:
     with suppress(OSError):
-        ground.remove()  # what a killed Hydra has left
-    ground.open()
+        workspace.remove()  # what a killed Hydra has left
+    workspace.open()
 
 
-def _gone(ground: PrivateGround) -> None:
+def _gone(workspace: LaneWorkspace) -> None:
     with suppress(OSError):
-        ground.remove()
+        workspace.remove()
 
 
-async def _written(ground: PrivateGround) -> frozenset[bytes] | None:
+async def _written(workspace: LaneWorkspace) -> frozenset[bytes] | None:
     try:
-        return frozenset(await trio.to_thread.run_sync(ground.written))
+        return frozenset(await trio.to_thread.run_sync(workspace.written))
     except (HydraError, OSError):
         return None
 
 
+_CACHES = (
+    *(".coverage", ".hypothesis", ".mypy_cache", ".nyc_output", ".pytest_cache", ".ruff_cache"),
+    "__pycache__",
+)
+"""What tools of tests leave wherever they run: nobody takes it for the patch's."""
+
+
 def _with_remark(
-    result: CheckResult, known: frozenset[bytes] | None, now: frozenset[bytes] | None
+    result: CheckResult,
+    written_before: frozenset[bytes] | None,
+    written_after: frozenset[bytes] | None,
 ) -> CheckResult:
-    if known is None or now is None:
+    if written_before is None or written_after is None:
         return result
-    wrote = sorted(path.decode("utf-8", "backslashreplace") for path in now - known)
+    new = (path.decode("utf-8", "backslashreplace") for path in written_after - written_before)
+    wrote = sorted(path for path in new if path.rstrip("/").rpartition("/")[2] not in _CACHES)
     if not wrote:
         return result
-    remark = f"it wrote into the tree, which is no part of the patch: {some(wrote, NAMED)}"
+    remark = f"it wrote into the tree, which is no part of the patch: {join_names(wrote, NAMED)}"
     return replace(result, remarks=(*result.remarks, remark))

@@ -34,7 +34,7 @@ def _print_version() -> int:
     try:
         print(f"hydra {__version__}", flush=True)
     except OSError as error:
-        from hydra.cli.ending import tell
+        from hydra.cli.exit_report import tell
 
         return tell(error, as_json=False)
     return 0

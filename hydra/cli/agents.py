@@ -37,21 +37,21 @@ def command(name: str | None, experimental: bool, **options: Any) -> None:
 
         show(options["model"], name, local=options["local"], as_json=options["as_json"])
         return
-    from hydra.app.doctor import agents, example_line
-    from hydra.app.proof import rows as rows_of
-    from hydra.reporters.agents_document import agent_document
-    from hydra.reporters.document import dump
-    from hydra.reporters.listing import agent_text, agents_table, notes
+    from hydra.commands.agent_rows import rows as rows_of
+    from hydra.commands.doctor import agents, example_line
+    from hydra.report.agents_document import agent_document
+    from hydra.report.document import dump
+    from hydra.report.listing import agent_text, agents_table, notes
 
-    known, problems, troubles = agents(name, {"race.allow_experimental_adapters": experimental})
-    rows = rows_of(known, troubles)
+    pairs, problems, troubles = agents(name, {"race.allow_experimental_adapters": experimental})
+    rows = rows_of(pairs, troubles)
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if options["as_json"]:
-        documents = [agent_document(one) for one in rows]
+        documents = [agent_document(row) for row in rows]
         text = dump({"schema": 1, "agents": documents, "problems": list(problems)})
     elif name is None:
         text = agents_table(rows, width=columns, color=color)
         text += "".join(f"\n{line}" for line in notes(problems, columns))
     else:
-        text = agent_text(rows[0], example_line(*known[0]), width=columns, color=color)
+        text = agent_text(rows[0], example_line(*pairs[0]), width=columns, color=color)
     sys.stdout.write(text)

@@ -18,6 +18,7 @@ else:  # click 8.1's is not generic
 F = TypeVar("F", bound=Callable[..., Any])
 
 NARROWEST = 20
+_DIAGNOSIS = f"{__name__}.diagnosis"
 _RACE_PLATFORMS = ("linux",)
 
 
@@ -51,7 +52,7 @@ class Command(WithExamples):
         return super().invoke(ctx)
 
 
-class Group(WithExamples, click.Group):
+class CommandGroup(WithExamples, click.Group):
     """A command with commands of its own, such as `hydra runs`."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -131,7 +132,7 @@ def verbose_option(command: click.Command) -> click.Command:
         count=True,
         expose_value=False,
         is_eager=True,
-        callback=lambda ctx, param, count: None if ctx.resilient_parsing else diagnosis(count),
+        callback=lambda ctx, _, count: None if ctx.resilient_parsing else diagnosis(ctx, count),
         help="Say on stderr what Hydra does, to find a fault (twice: more).",
     )(command)
 
@@ -146,7 +147,7 @@ def is_terminal(stream: IO[str] | None) -> bool:
 
 def use_color(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> bool:
     """Whether to colour: NO_COLOR, then FORCE_COLOR, then whether it is an able terminal."""
-    from hydra.reporters.style import wants_color
+    from hydra.report.style import wants_color
 
     return wants_color(environ, is_terminal(stream))
 
@@ -172,23 +173,24 @@ def invoked_as(environ: Mapping[str, str] = os.environ) -> str:
     name = os.path.basename(called)  # noqa: PTH119  pathlib would be one more import
     if name not in ("hydra", "hydra-race"):
         return join([sys.executable, "-m", "hydra"])
-    found = which(name, path=environ.get("PATH"))
-    if found and os.path.realpath(found) == os.path.realpath(called):
+    text = which(name, path=environ.get("PATH"))
+    if text and os.path.realpath(text) == os.path.realpath(called):
         return name
     return join([os.path.abspath(called)])  # noqa: PTH100  a link stays what it was called by
 
 
-def diagnosis(verbosity: int, environ: Mapping[str, str] = os.environ) -> None:
-    """Logs to stderr at `-v` (info), `-vv` (debug) or the level that HYDRA_LOG names.
+def diagnosis(ctx: click.Context, verbosity: int, environ: Mapping[str, str] = os.environ) -> None:
+    """Logs to stderr at `-v` (what is decided and spawned) and `-vv` (with details), and all of it
+    to the file that HYDRA_LOG names, until the command ends.
 
-    What logs (`app/housekeeping.py`, trio, GitPython) does so by the standard library. structlog
-    writes it, imported only here and only then: it would be half of a start. Diagnosis is not the
-    record: events are (decision 12).
+    structlog writes it, imported only here and only then: it would be half of a start. Diagnosis
+    is not the record: events are (decision 12).
     """
-    level = environ.get("HYDRA_LOG", "").strip().upper()
-    if verbosity:
-        level = "DEBUG" if verbosity > 1 else "INFO"
-    if level:
+    file = environ.get("HYDRA_LOG", "")
+    if _DIAGNOSIS in ctx.meta:  # of the group before its command: `hydra -v race`
+        ctx.meta[_DIAGNOSIS].show(verbosity)
+    elif verbosity or file:
         from hydra.cli.diagnosis import start
 
-        start(level)
+        ctx.meta[_DIAGNOSIS] = start(verbosity, file, environ)
+        ctx.find_root().call_on_close(ctx.meta[_DIAGNOSIS].stop)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from hydra.cli import consulting
+from hydra.cli import review
 from hydra.cli.common import Command, json_option, run_option, use_color
 from hydra.cli.display import cells
 
 if TYPE_CHECKING:
-    from hydra.app.compare import Compared
+    from hydra.commands.compare import JudgedRun
 
-_HERE = "\0"
+_NO_PATH = "\0"
 """`--html` without a FILE: no file can be called that."""
 
 
@@ -36,12 +36,12 @@ _HERE = "\0"
 @click.option(
     "--html",
     is_flag=False,
-    flag_value=_HERE,
+    flag_value=_NO_PATH,
     metavar="[FILE]",
     help="Write one page (default: beside the race's records; - is stdout).",
 )
 @click.option("--open", "opens", is_flag=True, help="Show the page of --html in your browser.")
-@consulting.options
+@review.options
 @run_option
 @json_option
 def command(lanes: tuple[str, ...], **options: Any) -> None:
@@ -50,17 +50,17 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     Exit 0: a lane is proved, or no check ran and one may land; 1: none is. With LANE, only these
     are told of in full, and the exit code is theirs; ranks are those of all.
     """
-    from hydra.app.compare import CompareRequest, compare
+    from hydra.commands.compare import CompareRequest, compare
 
     _check_outputs(options)
-    if stopped := consulting.consult(options):
+    if stopped := review.consult(options):
         sys.exit(stopped)
     html = options["html"]
     request = CompareRequest(run=options["run"], lanes=lanes)
     done = compare(request)
     if html is not None and html in (lane["lane"] for lane in done.verdict["lanes"]):
         # `--html claude`: a lane, for whoever does not write ./claude.
-        done, html = compare(_with_lane(request, html)), _HERE
+        done, html = compare(_with_lane(request, html)), _NO_PATH
     _show(done, html, options)
     sys.stdout.flush()
     sys.exit(done.exit_code)
@@ -85,11 +85,11 @@ def _with_lane(request: Any, lane: str) -> Any:
     return replace(request, lanes=(*request.lanes, lane))
 
 
-def _show(done: Compared, html: str | None, options: dict[str, Any]) -> None:
-    from hydra.reporters.document import dump
+def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
+    from hydra.report.document import dump
 
     if html == "-":
-        from hydra.app.compare import page_of
+        from hydra.commands.compare import page_of
 
         sys.stdout.buffer.write(page_of(done))
         return
@@ -97,7 +97,7 @@ def _show(done: Compared, html: str | None, options: dict[str, Any]) -> None:
     if options["as_json"]:
         sys.stdout.write(dump(done.document()))
     elif options["markdown"]:
-        from hydra.reporters.markdown import comment
+        from hydra.report.markdown import comment
 
         sys.stdout.write(comment(done.verdict, lanes=done.lanes))
     elif page is None:
@@ -109,12 +109,12 @@ def _show(done: Compared, html: str | None, options: dict[str, Any]) -> None:
             _open(page)
 
 
-def _text(done: Compared, options: dict[str, Any]) -> str:
-    from hydra.app.offers import offered
-    from hydra.reporters.compare import compare_text
+def _text(done: JudgedRun, options: dict[str, Any]) -> str:
+    from hydra.commands.merge_candidates import with_candidates
+    from hydra.report.compare import compare_text
 
     return compare_text(
-        offered(done.verdict, done.root, done.record),
+        with_candidates(done.verdict, done.root, done.record),
         lanes=done.lanes,
         width=cells(sys.stdout),
         color=use_color(sys.stdout),
@@ -122,21 +122,21 @@ def _text(done: Compared, options: dict[str, Any]) -> str:
     )
 
 
-def _write(done: Compared, html: str) -> Path:
-    from hydra.app.compare import write_page
+def _write(done: JudgedRun, html: str) -> Path:
+    from hydra.commands.compare import write_page
 
-    return write_page(done, None if html == _HERE else Path(html))
+    return write_page(done, None if html == _NO_PATH else Path(html))
 
 
 def _tell(page: Path, stream: TextIO) -> None:
     """Where it is, so that `$(hydra compare --html)` is its name."""
-    from hydra.reporters.text import clean
+    from hydra.report.text import clean
 
     stream.write(f"{clean(str(page))}\n")
 
 
 def _open(page: Path) -> None:
-    from hydra.app.compare import open_page
+    from hydra.commands.compare import open_page
 
     if not open_page(page):
         sys.stderr.write("hydra: no browser could be opened: open that file yourself\n")

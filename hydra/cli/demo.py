@@ -11,7 +11,7 @@ from hydra.cli.common import Command, invoked_as, json_option, use_color
 from hydra.cli.display import cells, part, watcher
 
 if TYPE_CHECKING:
-    from hydra.app.merge import Landing
+    from hydra.commands.merge import Landing
 
 
 @click.command(cls=Command, races=True, examples=("hydra demo", "hydra demo --json"))
@@ -26,17 +26,17 @@ def command(quiet: bool, **options: Any) -> None:
     The agents are scripts that speak the real CLIs' formats; everything else is the real thing.
     The folder is kept, so that you can look at the patches.
     """
-    from hydra.app.demo import demo
-    from hydra.demo.race import TEACHES, Demo
-    from hydra.reporters.demo import introduction, what_next
-    from hydra.reporters.document import dump, result_document
-    from hydra.reporters.ending import race_end
+    from hydra.commands.demo.command import demo
+    from hydra.commands.demo.race import TEACHES, Demo
+    from hydra.report.demo import introduction, what_next
+    from hydra.report.document import dump, result_document
+    from hydra.report.race_end import race_end
 
     def announce(prepared: Demo) -> None:
         if not quiet:
             width = cells(sys.stderr)
-            said = introduction(prepared.folder, prepared.task, prepared.agents, width=width)
-            sys.stderr.write(said)
+            text = introduction(prepared.folder, prepared.task, prepared.agents, width=width)
+            sys.stderr.write(text)
 
     done = demo(None if quiet else watcher(sys.stderr), announce)
     assert done.report.result is not None
@@ -69,12 +69,12 @@ def command(quiet: bool, **options: Any) -> None:
 
 
 def _landing(landing: Landing | None) -> dict[str, Any] | None:
-    from hydra.reporters.landing import landing_document
+    from hydra.report.landing import landing_document
 
     return None if landing is None else landing_document(landing.document, hooks=landing.hooks)
 
 
 def _landed(landing: Landing, *, color: bool) -> str:
-    from hydra.reporters.landing import landed_text
+    from hydra.report.landing import landed_text
 
     return landed_text(landing.document, landing.files, color=color, steps=False)

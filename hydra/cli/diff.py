@@ -60,28 +60,28 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
         handed = (lane, options["run"], options["output"])
         hand_over(*handed, bundle=options["bundle"])
         return
-    from hydra.app import runs
     from hydra.git import patches
     from hydra.landing.hunks import hunks
-    from hydra.reporters.hunks import hunk_rows, hunks_text, short_ids
-    from hydra.store import shared
+    from hydra.race.recovery import runs
+    from hydra.records.store import shared
+    from hydra.report.hunks import hunk_rows, hunks_text, short_ids
 
-    place = runs.here()
+    place = runs.repository_runs()
     run = runs.find(place, options["run"])
     paths = runs.from_top(place, paths)
     with shared(run.folder):
         ends = runs.ends_of(run, lane, other)
-        found = hunks(run.patches, *ends) if options["hunks"] else ()
-        picked = [hunk for hunk in found if _within(hunk.path, paths)]
+        pieces = hunks(run.patches, *ends) if options["hunks"] else ()
+        picked = [hunk for hunk in pieces if _within(hunk.path, paths)]
         if options["as_json"]:
             rows = [row for row in patches.numstat(run.patches, *ends) if _within(row[0], paths)]
             document = _document(run.id, lane, other, ends, rows)
             if options["hunks"]:
-                document["hunks"] = hunk_rows(picked, short_ids(found))
+                document["hunks"] = hunk_rows(picked, short_ids(pieces))
             click.echo(json.dumps(document, indent=2))
             return
         if options["hunks"]:
-            text = hunks_text(picked, short_ids(found))
+            text = hunks_text(picked, short_ids(pieces))
         else:
             text = patches.diff(run.patches, *ends, paths=paths, stat=options["stat"])
     if not text and not paths:
@@ -94,7 +94,7 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
         sys.stdout.buffer.write(text)
         return
     from hydra.process.foreground import page, pager_of
-    from hydra.reporters.diff import shown
+    from hydra.report.hunks import shown
 
     color = use_color(sys.stdout)
     page(shown(text, color=color), pager_of(patches.users_own(run.patches)))
@@ -102,7 +102,7 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
 
 def hand_over(lane: str, run: str, output: str | None, *, bundle: bool) -> None:
     """A lane's patch as mail or as a bundle, into the new file `output` or to stdout."""
-    from hydra.app import export
+    from hydra.commands import export
     from hydra.errors import UsageError
 
     if bundle and output is None and is_terminal(sys.stdout):
@@ -112,14 +112,14 @@ def hand_over(lane: str, run: str, output: str | None, *, bundle: bool) -> None:
         _write(data, output)
         return
     if is_terminal(sys.stdout):
-        from hydra.reporters.diff import shown
+        from hydra.report.hunks import shown
 
         data = shown(data, color=False)
     sys.stdout.buffer.write(data)
 
 
 def _write(data: bytes, output: str) -> None:
-    from hydra.app.export import write
+    from hydra.commands.export import write
 
     write(data, Path(output))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import sys
 from collections.abc import Callable
@@ -12,9 +11,10 @@ from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from hydra.cli.common import is_terminal, terminal_width, use_color
+from hydra.cli.streams import write_through
 
 if TYPE_CHECKING:
-    from hydra.app.follow import Watcher
+    from hydra.race.follower import RaceWatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,25 +49,11 @@ def part() -> None:
         sys.stderr.flush()
 
 
-def write_through(stream: IO[str], data: bytes) -> None:
-    """Writes all of `data`, past Python's own buffer.
-
-    That has a lock: while a reader holds up the thread that watches, it would hold up the end of
-    the whole program too, and no Ctrl-C would help.
-    """
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(stream.fileno(), view) :]
-        except BlockingIOError:  # somebody else made it so, a terminal is shared
-            select.select([], [stream], [])
-
-
-def watcher(stream: TextIO) -> Watcher:
+def watcher(stream: TextIO) -> RaceWatcher:
     """A live table on a terminal that can draw one, else a plain line an event."""
-    from hydra.reporters.live import LiveTable
-    from hydra.reporters.plain import PlainLines
-    from hydra.reporters.style import wants_live
+    from hydra.report.live import LiveTable
+    from hydra.report.stream import PlainLines
+    from hydra.report.style import wants_live
 
     def write(text: str) -> None:
         try:

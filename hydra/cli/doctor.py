@@ -11,9 +11,9 @@ from hydra.cli.common import Command, json_option, use_color
 from hydra.cli.display import cells, experimental_option
 
 if TYPE_CHECKING:
-    from hydra.app.doctor import Checkup
-    from hydra.reporters.doctor import Check
-    from hydra.reporters.listing import AgentRow
+    from hydra.commands.doctor import Checkup
+    from hydra.report.doctor import DoctorCheck
+    from hydra.report.listing import AgentRow
 
 
 @click.command(
@@ -36,13 +36,13 @@ def command(experimental: bool, fresh: bool, view: bool, **options: Any) -> None
     if view:
         _show_view(as_json=options["as_json"])
         return
-    from hydra.app.doctor import doctor
-    from hydra.reporters.doctor import doctor_text
+    from hydra.commands.doctor import doctor
+    from hydra.report.doctor import doctor_text
 
     allowed = {"race.allow_experimental_adapters": experimental}
     checkup = doctor(allowed, fresh=fresh, whole=options["as_json"])
     if options["as_json"]:
-        from hydra.reporters.document import dump
+        from hydra.report.document import dump
 
         sys.stdout.write(dump(_document(checkup)))
     else:
@@ -54,67 +54,76 @@ def command(experimental: bool, fresh: bool, view: bool, **options: Any) -> None
 
 
 def _show_view(*, as_json: bool) -> None:
-    from hydra.app.seen import seen_by_lanes
-    from hydra.reporters.document import dump
-    from hydra.reporters.view import view_document, view_text
+    from hydra.commands.doctor_view import seen_by_lanes
+    from hydra.report.document import dump
+    from hydra.report.lane_view import view_document, view_text
 
     view = seen_by_lanes()
     sys.stdout.write(dump(view_document(view)) if as_json else view_text(view))
 
 
 def _rows(checkup: Checkup, *, whole: bool = True) -> list[AgentRow]:
-    from hydra.app.proof import rows
+    from hydra.commands.agent_rows import rows
 
-    found = checkup.found
-    pairs = [(a, found.get(a.key())) for a in checkup.adapters]
+    results = checkup.detections
+    pairs = [(a, results.get(a.key())) for a in checkup.adapters]
     return rows(pairs, checkup.troubles, whole=whole)
 
 
-def _checks(checkup: Checkup) -> list[Check]:
-    from hydra.reporters.doctor import Check
-    from hydra.reporters.models import server_words
+def _checks(checkup: Checkup) -> list[DoctorCheck]:
+    from hydra.report.doctor import DoctorCheck
+    from hydra.report.models import server_words
 
-    held = checkup.confinement
+    confinement = checkup.confinement
     return [
-        Check(
+        DoctorCheck(
             name="git",
             ok=not checkup.git_problem,
             text=checkup.git_problem or f"git {checkup.git_version}",
         ),
-        Check(
+        DoctorCheck(
             name="confinement",
-            ok=True if held.holds else None,
-            text=f"agents are confined by {held.program}" if held.holds else f"none: {held.reason}",
-            hint="" if held.holds else "without it agents may edit files and run no commands",
+            ok=True if confinement.holds else None,
+            text=f"agents are confined by {confinement.program}"
+            if confinement.holds
+            else f"none: {confinement.reason}",
+            hint=""
+            if confinement.holds
+            else "without it agents may edit files and run no commands",
         ),
-        Check(
+        DoctorCheck(
             name="folder",
             ok=not checkup.state_problem,
             text=checkup.state_problem or f"races are kept in {checkup.state}",
         ),
-        Check(
+        DoctorCheck(
             name="repository",
             ok=None if checkup.repository_problem else True,
             text=checkup.repository_problem or _about(checkup),
         ),
         *_path(checkup),
-        Check(name="hydra", ok=True, text=checkup.program),
-        *(Check(name="adapter", ok=None, text=one) for one in checkup.adapter_problems),
+        DoctorCheck(name="hydra", ok=True, text=checkup.program),
         *(
-            Check(name="local models", ok=None, text=f"{it.name}: {server_words(it)}")
-            for it in checkup.local
+            DoctorCheck(name="adapter", ok=None, text=adapter_problem)
+            for adapter_problem in checkup.adapter_problems
+        ),
+        *(
+            DoctorCheck(
+                name="local models", ok=None, text=f"{endpoint.name}: {server_words(endpoint)}"
+            )
+            for endpoint in checkup.local
         ),
     ]
 
 
-def _path(checkup: Checkup) -> list[Check]:
-    from hydra.reporters.doctor import Check
+def _path(checkup: Checkup) -> list[DoctorCheck]:
+    from hydra.report.doctor import DoctorCheck
 
     if not checkup.distrusted_path:
         return []
     entries = ", ".join(f"`{entry}`" for entry in checkup.distrusted_path)
     text = f"{entries}: in the repository, so Hydra takes git, bwrap and ssh from elsewhere"
-    return [Check(name="PATH", ok=None, text=text)]
+    return [DoctorCheck(name="PATH", ok=None, text=text)]
 
 
 def _about(checkup: Checkup) -> str:
@@ -123,8 +132,8 @@ def _about(checkup: Checkup) -> str:
 
 
 def _document(checkup: Checkup) -> dict[str, object]:
-    from hydra.reporters.agents_document import agent_document
-    from hydra.reporters.models import server_document
+    from hydra.report.agents_document import agent_document
+    from hydra.report.models import server_document
 
     return {
         "schema": 1,
@@ -143,7 +152,7 @@ def _document(checkup: Checkup) -> dict[str, object]:
         "repository_problem": checkup.repository_problem or None,
         "program": checkup.program,
         "path_distrusted": list(checkup.distrusted_path),
-        "agents": [agent_document(one) for one in _rows(checkup)],
+        "agents": [agent_document(row) for row in _rows(checkup)],
         "adapter_problems": list(checkup.adapter_problems),
         "local_models": [server_document(server) for server in checkup.local],
         "exit_code": checkup.exit_code,

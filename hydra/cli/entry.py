@@ -28,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
         code = _invoke(arguments) if completed is None else completed
         sys.stdout.flush()
     except BaseException as error:
-        from hydra.cli.ending import tell
+        from hydra.cli.exit_report import tell
 
         streams = _has_option(arguments, "--events")
         code = tell(error, as_json=_has_option(arguments, "--json"), streams=streams)
@@ -48,13 +48,13 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 
 def _completion(arguments: Sequence[str]) -> int | None:
-    asked = [name for name in _COMPLETE if os.environ.get(name)]
-    if not asked:
+    names = [name for name in _COMPLETE if os.environ.get(name)]
+    if not names:
         return None
     from click.shell_completion import shell_complete
 
-    program = "hydra-race" if "RACE" in asked[0] else "hydra"
-    return shell_complete(hydra, {}, program, asked[0], os.environ[asked[0]])
+    program = "hydra-race" if "RACE" in names[0] else "hydra"
+    return shell_complete(hydra, {}, program, names[0], os.environ[names[0]])
 
 
 def _has_option(arguments: Sequence[str], name: str) -> bool:
@@ -74,7 +74,7 @@ def _drop_what_stderr_cannot_take() -> None:
     try:
         sys.stderr.flush()
     except (OSError, ValueError):
-        from hydra.cli.ending import silence
+        from hydra.cli.exit_report import silence
 
         silence(sys.stderr)
 

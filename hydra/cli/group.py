@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Group
+from hydra.cli.common import CommandGroup
 
 if TYPE_CHECKING:
     from hydra.errors import UsageError
@@ -35,7 +35,7 @@ SECTIONS = {
 }
 """What `hydra --help` shows, in the order in which a person needs it."""
 
-COMMANDS = {name: words for section in SECTIONS.values() for name, words in section.items()}
+COMMANDS = {name: text for section in SECTIONS.values() for name, text in section.items()}
 """Every command with how its own help begins, so that `hydra --help` imports none of them."""
 
 RENAMED = {"export": "hydra diff LANE --mbox", "models": "hydra agents --models"}
@@ -63,8 +63,13 @@ OTHER_NAMES = {
 """What other words people type for a command, by the line that does it."""
 
 
-class LazyGroup(Group):
-    """Commands by name from `hydra.cli.<name>`, each module's `command`."""
+def module_of(name: str) -> str:
+    """The module whose `command` it is; conformance stands above all others, with its own."""
+    return "hydra.conformance.cli" if name == "conformance" else f"hydra.cli.{name}"
+
+
+class LazyGroup(CommandGroup):
+    """Commands by name, each from a module of its own."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which a person meets them."""
@@ -74,7 +79,7 @@ class LazyGroup(Group):
         """Imports the one command that is used."""
         if name not in COMMANDS and name not in RENAMED:
             return None
-        command: click.Command = import_module(f"hydra.cli.{name}").command
+        command: click.Command = import_module(module_of(name)).command
         return command
 
     def resolve_command(
@@ -132,8 +137,8 @@ def _quoted(task: str) -> str:
     return quote(task if len(task) <= 60 else f"{task[:57]}...")
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, given: bool) -> None:
-    if given and not ctx.resilient_parsing:
+def _print_version(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
+    if is_set and not ctx.resilient_parsing:
         from hydra import __version__
 
         click.echo(f"hydra {__version__}")

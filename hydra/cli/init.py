@@ -9,7 +9,7 @@ import click
 from hydra.cli.common import Command, json_option
 
 if TYPE_CHECKING:
-    from hydra.app.init import Initial
+    from hydra.commands.init import Initial
 
 
 @click.command(cls=Command, examples=("hydra init", "hydra init --print", "hydra init --user"))
@@ -23,19 +23,19 @@ def command(only_print: bool, user: bool, as_json: bool) -> None:
     like, and tried: they start here. What a repository may not
     say, as which program an agent is, goes into your own file: --user.
     """
-    from hydra.app import init
+    from hydra.commands import init
 
     initial = init.users_own() if user else init.propose(Path.cwd())
     if not only_print:
         initial = init.write(initial)
     if as_json:
-        from hydra.reporters.document import dump
+        from hydra.report.document import dump
 
         sys.stdout.write(dump(_document(initial)))
     elif only_print:
         sys.stdout.write(initial.text)
     else:
-        from hydra.reporters.text import clean
+        from hydra.report.text import clean
 
         sys.stdout.write(f"wrote {clean(str(initial.path))}\n{_next_step(initial, user=user)}")
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Command, json_option, run_option, use_color
+from hydra.cli.common import Command, is_terminal, json_option, run_option, use_color
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hydra.app.merge import Landing, MergeRequest
-    from hydra.store import RunRecord
+    from hydra.commands.merge import Landing, MergeRequest
+    from hydra.commands.merge_selection import Confirm
+    from hydra.records.store import RunRecord
 
 _ALONE = ("undo", "abort")
 
@@ -67,19 +69,21 @@ _HINT = """
 def command(lane: str | None, **options: Any) -> None:
     """Land LANE's patch, or picks of several, on your branch.
 
-    Without LANE and picks: the first of the ranking (`hydra compare`), if it is proved. An
-    untested patch lands by its name, one that is broken or held back only with --override.
+    Without LANE and picks: the first of the ranking (`hydra compare`), if it is proved; where no
+    check ran at all (--no-check), the first that nothing speaks against. An untested patch lands by
+    its name, one that is broken or held back only with --override. Where one demands of a test what
+    no other patch does, you are asked first.
 
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.
     """
-    from hydra.app import merge, unmerge
+    from hydra.commands import merge, merge_undo
 
     _refuse_mixtures(lane, options)
     if options["abort"]:
         _abort(options)
     elif options["undo"]:
-        _show_undone(unmerge.undo(_environ()), options)
+        _show_undone(merge_undo.undo(_environ()), options)
     else:
         _show(merge.merge(_request(lane or "", options)), options)
 
@@ -89,8 +93,8 @@ def _refuse_mixtures(lane: str | None, options: dict[str, Any]) -> None:
 
     others = ("picks", "hunks", "branch", "no_commit", "message", "edit", "no_check", "dry_run")
     for name in _ALONE:
-        given = any(options[other] for other in others) or options["override"] is not None
-        if options[name] and (lane or given):
+        is_set = any(options[other] for other in others) or options["override"] is not None
+        if options[name] and (lane or is_set):
             raise UsageError(f"--{name} takes nothing else", hint=f"hydra merge --{name}")
     if options["undo"] and options["abort"]:
         raise UsageError("--undo and --abort exclude each other", hint="`hydra merge --help`")
@@ -105,17 +109,19 @@ def _refuse_mixtures(lane: str | None, options: dict[str, Any]) -> None:
 
 
 def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
-    from hydra.app import runs
-    from hydra.app.merge import MergeRequest
+    from hydra.commands.merge import MergeRequest
     from hydra.landing.picks import Pick, read_pick
+    from hydra.race.recovery import runs
 
     picks = []
     if options["picks"]:
-        place = runs.here()
+        place = runs.repository_runs()
         for text in options["picks"]:
             named, path = read_pick(text, "--pick")
             top = runs.from_top(place, [path])
-            picks.append(Pick(named, path=top[0] if top else ""))
+            meant = path.startswith(("/", "./", "../")) or path in (".", "..")
+            other = "" if meant else os.path.normpath(path)
+            picks.append(Pick(named, path=top[0] if top else "", other=other))
     picks += [
         Pick(*read_pick(text, "--hunk")[:1], hunk=read_pick(text, "--hunk")[1])
         for text in options["hunks"]
@@ -132,11 +138,41 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
         check=None if options["no_check"] else _check,
         override=options["override"],
         warn=_warn,
+        confirm=_confirm(dry_run=options["dry_run"]),
     )
 
 
+def _confirm(*, dry_run: bool) -> Confirm | None:
+    """Who asks the person that stands at the terminal; None where there is none. A dry run asks
+    nothing, so it needs none."""
+    if dry_run:
+        return _would_ask
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        return None
+    return _ask
+
+
+def _ask(sentence: str) -> bool:
+    try:
+        return click.confirm(_question(sentence), prompt_suffix=" ", err=True)
+    except click.Abort:  # Ctrl-C, or no answer will come
+        sys.stderr.write("\nnothing was landed\n")
+        raise
+
+
+def _would_ask(sentence: str) -> bool:
+    sys.stderr.write(f"it would ask: {_question(sentence)} [y/N]\n")
+    return True
+
+
+def _question(sentence: str) -> str:
+    from hydra.report.text import gist
+
+    return f"{gist(sentence, 600)}. Land it?"
+
+
 def _warn(sentence: str) -> None:
-    from hydra.reporters.text import gist
+    from hydra.report.text import gist
 
     sys.stderr.write(f"warning: {gist(sentence)}\n")
     sys.stderr.flush()
@@ -144,12 +180,12 @@ def _warn(sentence: str) -> None:
 
 def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:
     """Runs the race's checks on what is to be landed; a line each on stderr."""
-    from hydra.app.check import check_commit
-    from hydra.reporters.checks import line
+    from hydra.commands.check import check_commit
+    from hydra.report.checks import line
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
-        if said := line(lane, kind, data):
-            sys.stderr.write(f"{said}\n")
+        if text := line(lane.removeprefix("_"), kind, data):
+            sys.stderr.write(f"{text}\n")
 
     return check_commit(record, commit, tell=tell)
 
@@ -160,23 +196,23 @@ def _edit(text: str, editor: str) -> str:
     try:
         edited = click.edit(text + _HINT, editor=editor, extension=".txt")
     except (click.ClickException, OSError, UnicodeError) as error:
-        told = error.format_message() if isinstance(error, click.ClickException) else error
+        value = error.format_message() if isinstance(error, click.ClickException) else error
         raise UsageError(
-            f"your editor did not give a message ({told})",
+            f"your editor did not give a message ({value})",
             hint="set $EDITOR, or give the message: -m",
         ) from error
-    kept = (line for line in (edited or "").splitlines() if not line.startswith("#"))
-    return "\n".join(kept).strip() + "\n"
+    names = (line for line in (edited or "").splitlines() if not line.startswith("#"))
+    return "\n".join(names).strip() + "\n"
 
 
 def _show(landing: Landing, options: dict[str, Any]) -> None:
-    from hydra.reporters.document import dump
-    from hydra.reporters.landing import landed_text, landing_document
+    from hydra.report.document import dump
+    from hydra.report.landing import landed_text, landing_document
 
-    told: dict[str, Any] = {"hooks": landing.hooks, "notes": landing.notes}
-    told["remarks"] = landing.remarks
+    data: dict[str, Any] = {"hooks": landing.hooks, "notes": landing.notes}
+    data["remarks"] = landing.remarks
     if options["as_json"]:
-        document = landing_document(landing.document, dry_run=landing.dry_run, **told)
+        document = landing_document(landing.document, dry_run=landing.dry_run, **data)
         sys.stdout.write(dump(document))
         return
     sys.stdout.write(
@@ -185,14 +221,14 @@ def _show(landing: Landing, options: dict[str, Any]) -> None:
             landing.files,
             dry_run=landing.dry_run,
             color=use_color(sys.stdout),
-            **told,
+            **data,
         )
     )
 
 
 def _show_undone(landing: Landing, options: dict[str, Any]) -> None:
-    from hydra.reporters.document import dump
-    from hydra.reporters.landing import landing_document, undone_text
+    from hydra.report.document import dump
+    from hydra.report.landing import landing_document, undone_text
 
     if options["as_json"]:
         sys.stdout.write(dump(landing_document(landing.document)))
@@ -202,21 +238,21 @@ def _show_undone(landing: Landing, options: dict[str, Any]) -> None:
 
 
 def _abort(options: dict[str, Any]) -> None:
-    from hydra.app import unmerge
-    from hydra.reporters.document import dump
-    from hydra.reporters.text import clean
+    from hydra.commands import merge_undo
+    from hydra.report.document import dump
+    from hydra.report.text import clean
 
-    folder, changed = unmerge.abort(_environ())
-    kept = None if folder is None else str(folder)
+    folder, changed = merge_undo.abort(_environ())
+    text = None if folder is None else str(folder)
     if options["as_json"]:
-        document = {"schema": 1, "kind": "abort", "kept": kept, "left": list(changed)}
+        document = {"schema": 1, "kind": "abort", "kept": text, "left": list(changed)}
         sys.stdout.write(dump(document))
         return
     sys.stdout.write("the landing is undone\n")
     for path in changed:
         sys.stdout.write(f"left as it is now: {clean(path)}\n")
-    if kept:
-        sys.stdout.write(f"what these were before is in {clean(kept)}\n")
+    if text:
+        sys.stdout.write(f"what these were before is in {clean(text)}\n")
 
 
 def _environ() -> dict[str, str]:

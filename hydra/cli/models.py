@@ -11,7 +11,7 @@ from hydra.cli.common import Command, json_option, use_color
 from hydra.cli.display import cells
 
 if TYPE_CHECKING:
-    from hydra.app.models import Shelf
+    from hydra.commands.models import ModelListing
 
 
 @click.command(cls=Command, examples=("hydra agents --models", "hydra agents --model opus"))
@@ -27,18 +27,18 @@ def command(name: str | None, agent: str | None, local: bool, **options: Any) ->
 
 def show(name: str | None, agent: str | None, *, local: bool, as_json: bool) -> None:
     """Lists the models, or shows the one called `name`; those that `agent` takes."""
-    from hydra.app.models import models
+    from hydra.commands.models import models
 
     shelf = models(name, agent, local)
     sys.stdout.write(_document(shelf) if as_json else _text(shelf, bool(name)))
 
 
-def _text(shelf: Shelf, one: bool) -> str:
-    from hydra.reporters.models import choice_text, local_text, model_text, models_table
+def _text(shelf: ModelListing, is_single: bool) -> str:
+    from hydra.report.models import choice_text, local_text, model_text, models_table
 
     width, color = cells(sys.stdout), use_color(sys.stdout)
     text = ""
-    if one:
+    if is_single:
         text = "".join(model_text(model, width=width, color=color) for model in shelf.models)
         text += choice_text(shelf.choice, shelf.agent, width) if shelf.choice else ""
     elif shelf.local is None:
@@ -48,9 +48,9 @@ def _text(shelf: Shelf, one: bool) -> str:
     return text
 
 
-def _document(shelf: Shelf) -> str:
-    from hydra.reporters.document import dump
-    from hydra.reporters.models import model_document, server_document
+def _document(shelf: ModelListing) -> str:
+    from hydra.report.document import dump
+    from hydra.report.models import model_document, server_document
 
     choice = shelf.choice
     return dump(
@@ -58,9 +58,9 @@ def _document(shelf: Shelf) -> str:
             "schema": 1,
             "models": [model_document(model) for model in shelf.models],
             "agent": shelf.agent or None,
-            "told": choice.word if choice else None,
+            "told": choice.argument if choice else None,
             "warnings": list(choice.remarks) if choice else [],
-            "words": dict(shelf.words),
+            "words": dict(shelf.cli_names),
             "local": None
             if shelf.local is None
             else [server_document(server) for server in shelf.local],

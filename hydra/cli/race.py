@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import DURATION, Command, json_option, use_color
-from hydra.cli.display import cells, part, watcher, write_through
+from hydra.cli.common import DURATION, Command, is_terminal, json_option, use_color
+from hydra.cli.display import cells, part, watcher
+from hydra.cli.streams import write_through
 
 if TYPE_CHECKING:
-    from hydra.app.follow import Watcher
-    from hydra.app.race import RaceReport
+    from hydra.commands.race import RaceReport
+    from hydra.race.follower import RaceWatcher
 
 
-class Race(Command):
+class RaceCommand(Command):
     """Knows the two ways in which a task comes apart into words before it gets here."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does it; but what was not quoted is told to be a task, with how to write it."""
-        words = tuple(args)  # click empties the list while it reads
+        terms = tuple(args)  # click empties the list while it reads
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if not any(" " in word and word.startswith("-") for word in words):
+            if not any(" " in term and term.startswith("-") for term in terms):
                 raise
             from hydra.errors import UsageError
 
@@ -46,7 +47,7 @@ class Race(Command):
 
 
 @click.command(
-    cls=Race,
+    cls=RaceCommand,
     races=True,
     common=(
         *("--agent", "--check", "--setup", "--copy", "--share", "--include-dirty", "--file"),
@@ -87,15 +88,15 @@ class Race(Command):
     "checks",
     multiple=True,
     metavar="CMD",
-    help="Run this on each patch (repeatable; NAME=CMD names it). Default: what Hydra guesses, and "
-    "says; --no-check: none.",
+    help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that "
+    "Hydra finds, which it names; --no-check: none.",
 )
 @click.option("--no-check", is_flag=True, help="Run no checks, not even guessed ones.")
 @click.option(
     "--trial-runs",
     type=click.IntRange(0, 10_000),
     metavar="N",
-    help="Run each other's new tests at most so often (40).",
+    help="Run patches' new tests on each other in at most N runs (40).",
 )
 @click.option(
     "--setup", "setup", multiple=True, metavar="CMD", help='Run this first, such as "npm ci".'
@@ -163,8 +164,8 @@ def command(**options: Any) -> None:
     lane: a copy of the checkout with its dependencies. What it changes there becomes a patch;
     your checkout, branches and dependencies stay as they are.
     """
-    from hydra.app.scene import RaceRequest
-    from hydra.app.start import race
+    from hydra.commands.race_start import start
+    from hydra.race.preflight import RaceRequest
 
     _check_outputs(options)
     request = RaceRequest(
@@ -174,8 +175,10 @@ def command(**options: Any) -> None:
         dry_run=options["dry_run"],
         no_check=options["no_check"],
     )
+    if is_terminal(sys.stderr) and not options["quiet"]:
+        click.echo("looking at your repository and for agents that are ready", err=True)
     output = _Output()
-    report = race(request, _watcher(options, output))
+    report = start(request, _watcher(options, output))
     if output.lost is not None:
         raise output.lost
     try:
@@ -183,7 +186,7 @@ def command(**options: Any) -> None:
     except OSError:
         if report.result is None or not report.result.interrupted:
             raise
-        from hydra.cli.ending import silence
+        from hydra.cli.exit_report import silence
 
         silence(sys.stdout)  # the terminal has gone, which is what ended the race
         sys.exit(report.exit_code)
@@ -284,13 +287,13 @@ def _edited() -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip()
 
 
-def _watcher(options: Mapping[str, Any], output: _Output) -> Watcher | None:
+def _watcher(options: Mapping[str, Any], output: _Output) -> RaceWatcher | None:
     if options["dry_run"]:
         return None
     if options["events"]:
-        from hydra.reporters.stream import EventStream
+        from hydra.report.stream import JsonLines
 
-        return EventStream(output.write)
+        return JsonLines(output.write)
     return None if options["quiet"] else watcher(sys.stderr)
 
 
@@ -312,7 +315,7 @@ class _Output:
 
 
 def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
-    from hydra.reporters.document import dump, plan_document, result_document
+    from hydra.report.document import dump, plan_document, result_document
 
     if options["events"]:
         return
@@ -320,13 +323,15 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
         raise report.unready
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if report.result is not None:
-        from hydra.app.offers import offered
-        from hydra.reporters.ending import race_end
+        from hydra.commands.merge_candidates import with_candidates
+        from hydra.report.race_end import race_end
 
         document = result_document(report.plan, report.result)
-        text = race_end(offered(document, report.plan.task.repository), width=columns, color=color)
+        text = race_end(
+            with_candidates(document, report.plan.task.repository), width=columns, color=color
+        )
     else:
-        from hydra.reporters.dryrun import plan_text
+        from hydra.report.dryrun import plan_text
 
         document = plan_document(report.plan, report.view)
         text = plan_text(report.plan, report.view, width=columns, color=color)

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import DURATION, Command, Group, json_option, run_argument, use_color
+from hydra.cli.common import DURATION, Command, CommandGroup, json_option, run_argument, use_color
 from hydra.cli.display import cells
 
 if TYPE_CHECKING:
-    from hydra.app.removal import Removal
-    from hydra.app.runs import Place, Reading
-    from hydra.reporters.history import RunRow
-    from hydra.reporters.removal import Loss
+    from hydra.commands.runs_remove import Removal
+    from hydra.race.recovery.runs import RepositoryRuns, RunReading
+    from hydra.report.removal import Loss
+    from hydra.report.runs import RunRow
 
 
-class Runs(Group):
+class RunsGroup(CommandGroup):
     """Knows a race's id where a command is due."""
 
     def resolve_command(
@@ -29,17 +29,20 @@ class Runs(Group):
         """As click does it; what is no command is asked back as a race."""
         if args[0] in self.commands or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
+        from difflib import get_close_matches
         from shlex import quote
 
         from hydra.errors import UsageError
 
         hint = f"to see a race: hydra runs show {quote(args[0])}"
+        if near := get_close_matches(args[0], self.commands, 1):
+            hint = f"did you mean `hydra runs {near[0]}`?"
         raise UsageError(f"there is no command `hydra runs {args[0]}`", hint=hint)
 
 
 @click.group(
     invoke_without_command=True,
-    cls=Runs,
+    cls=RunsGroup,
     examples=(
         "hydra runs",
         "hydra runs show @-1",
@@ -57,14 +60,14 @@ def command(context: click.Context, /, **options: Any) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from hydra.app import runs
-    from hydra.reporters.document import dump
-    from hydra.reporters.history import runs_table
+    from hydra.race.recovery import runs
+    from hydra.report.document import dump
+    from hydra.report.runs import runs_table
 
-    place = runs.here()
-    found = [runs.read(run) for run in runs.list_runs(place)]
+    place = runs.repository_runs()
+    run_readings = [runs.read(run) for run in runs.list_runs(place)]
     # One that goes by itself may go while it is read.
-    readings = [reading for reading in found if reading.run.folder.is_dir()]
+    readings = [reading for reading in run_readings if reading.run.folder.is_dir()]
     rows = [_row(place, reading) for reading in readings]
     if options["as_json"]:
         documents = [_document(row, reading) for row, reading in zip(rows, readings, strict=True)]
@@ -74,7 +77,7 @@ def command(context: click.Context, /, **options: Any) -> None:
         sys.stdout.write(text)
         _hint(place, {row.run: row.size or 0 for row in rows})
     else:
-        from hydra.app.moved import moved
+        from hydra.race.recovery.moved_repos import moved
 
         if elsewhere := moved(place.state, place.repository.root):
             raise elsewhere
@@ -91,15 +94,15 @@ def show(**options: Any) -> None:
     Every lane's rank, its patch, and why; what was landed. RUN is an id or how it begins, or @-1:
     the one before. Default: the latest.
     """
-    from hydra.app import runs
-    from hydra.app.judgement import known_judgement
-    from hydra.app.offers import offered
-    from hydra.reporters.document import dump
-    from hydra.reporters.history import run_text
-    from hydra.reporters.summary import summary
-    from hydra.store import shared
+    from hydra.commands.merge_candidates import with_candidates
+    from hydra.race.recovery import runs
+    from hydra.race.verdict import known_judgement
+    from hydra.records.store import shared
+    from hydra.report.document import dump
+    from hydra.report.runs import run_text
+    from hydra.report.summary import summary
 
-    place = runs.here()
+    place = runs.repository_runs()
     run = runs.find(place, options["run"])
     with shared(run.folder):
         reading = runs.read(run, events=True)
@@ -107,18 +110,20 @@ def show(**options: Any) -> None:
     landed = runs.landings(run)
     row, result = _row(place, reading), reading.result
     if options["as_json"]:
-        told = _unended(row, reading) if result is None else _ended(result, verdict, landed)
-        sys.stdout.write(dump(told))
+        document = _unended(row, reading) if result is None else _ended(result, verdict, landed)
+        sys.stdout.write(dump(document))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
         root = place.repository.root
-        known = None if result is None else offered({**result, "verdict": verdict}, root, run)
-        ending = summary(known, width=columns, color=color, run=row.run) if known else ""
+        data = (
+            None if result is None else with_candidates({**result, "verdict": verdict}, root, run)
+        )
+        ending = summary(data, width=columns, color=color, run=row.run) if data else ""
         sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])
 
 
-def _end_by(damaged: Sequence[Reading], *, as_json: bool) -> None:
+def _end_by(damaged: Sequence[RunReading], *, as_json: bool) -> None:
     """What is readable has been shown: says what is not, and ends with 6."""
     if not damaged:
         return
@@ -136,9 +141,9 @@ def _end_by(damaged: Sequence[Reading], *, as_json: bool) -> None:
 @run_argument
 def path(**options: Any) -> None:
     """Print a race's folder. RUN as in `hydra runs show`."""
-    from hydra.app import runs
+    from hydra.race.recovery import runs
 
-    click.echo(str(runs.find(runs.here(), options["run"]).folder))
+    click.echo(str(runs.find(runs.repository_runs(), options["run"]).folder))
 
 
 @command.command(
@@ -166,33 +171,34 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
     Their patches, worktrees and records go; it says which, and asks. A race that is still running
     is left alone.
     """
-    from hydra.app import removal, runs
-    from hydra.reporters.removal import gone_text, losses_text
+    from hydra.commands import runs_remove
+    from hydra.race.recovery import runs
+    from hydra.report.removal import gone_text, losses_text
 
-    place = runs.here()
-    chosen = removal.select(
+    place = runs.repository_runs()
+    chosen = runs_remove.select(
         place,
         (*names, *options["more"]),
         older_than=options["older_than"],
         empty=options["empty"],
         everything=options["everything"],
     )
-    removals = [removal.plan_removal(place, run) for run in chosen]
-    losses = [_loss(one) for one in removals]
+    removals = [runs_remove.plan_removal(place, run) for run in chosen]
+    losses = [_loss(removal) for removal in removals]
     dry, as_json = options["dry_run"], options["as_json"]
     if not as_json:
-        said = losses_text(losses) or _nothing(options)
-        (sys.stdout if dry else sys.stderr).write(said)
+        text = losses_text(losses) or _nothing(options)
+        (sys.stdout if dry else sys.stderr).write(text)
     removed: list[str] = []
-    if removals and not dry and _may_go(losses, asked=not options["yes"], said=not as_json):
-        for one in removals:
-            removal.remove(place, one)
-            removed.append(one.run.id)
+    if removals and not dry and _may_go(losses, is_asked=not options["yes"], is_stated=not as_json):
+        for removal in removals:
+            runs_remove.remove(place, removal)
+            removed.append(removal.run.id)
         if not as_json:
             sys.stderr.write(gone_text(losses))
     if as_json:
-        from hydra.reporters.document import dump
-        from hydra.reporters.removal import removal_document
+        from hydra.report.document import dump
+        from hydra.report.removal import removal_document
 
         sys.stdout.write(dump(removal_document(losses, removed, dry_run=dry)))
 
@@ -204,8 +210,8 @@ def _nothing(options: dict[str, Any]) -> str:
     return f"there is no {kind} here{since}: nothing to remove\n"
 
 
-def _may_go(losses: Sequence[Loss], *, asked: bool, said: bool) -> bool:
-    if not asked:
+def _may_go(losses: Sequence[Loss], *, is_asked: bool, is_stated: bool) -> bool:
+    if not is_asked:
         return True
     if not (sys.stdin and sys.stdin.isatty()):
         from hydra.errors import UsageError
@@ -214,8 +220,8 @@ def _may_go(losses: Sequence[Loss], *, asked: bool, said: bool) -> bool:
             "nothing was removed: without a terminal you cannot be asked",
             hint="add --yes to remove, or --dry-run to see what would go",
         )
-    if not said:
-        from hydra.reporters.removal import losses_text
+    if not is_stated:
+        from hydra.report.removal import losses_text
 
         sys.stderr.write(losses_text(losses))
     if click.confirm("remove for good?", err=True):
@@ -224,31 +230,31 @@ def _may_go(losses: Sequence[Loss], *, asked: bool, said: bool) -> bool:
     return False
 
 
-def _loss(one: Removal) -> Loss:
-    from hydra.reporters.removal import Loss
+def _loss(removal: Removal) -> Loss:
+    from hydra.report.removal import Loss
 
     return Loss(
-        run=one.run.id,
-        patches=one.patches,
-        worktrees=one.worktrees,
-        uncommitted=one.uncommitted,
-        age=one.age,
-        size=one.bytes,
+        run=removal.run.id,
+        patches=removal.patches,
+        worktrees=removal.worktrees,
+        uncommitted=removal.uncommitted,
+        age=removal.age,
+        size=removal.bytes,
     )
 
 
-def _hint(place: Place, sizes: Mapping[str, int]) -> None:
-    from hydra.app.housekeeping import hint
-    from hydra.reporters.text import clean
+def _hint(place: RepositoryRuns, sizes: Mapping[str, int]) -> None:
+    from hydra.race.recovery.housekeeping import hint
+    from hydra.report.text import clean
 
     sys.stdout.flush()
-    if said := hint(place.folder, place.state, os.environ, sizes):
-        sys.stderr.write(f"hydra: {clean(said)}\n")
+    if text := hint(place.folder, place.state, os.environ, sizes):
+        sys.stderr.write(f"hydra: {clean(text)}\n")
 
 
-def _row(place: Place, reading: Reading) -> RunRow:
-    from hydra.app import runs
-    from hydra.reporters.history import RunRow
+def _row(place: RepositoryRuns, reading: RunReading) -> RunRow:
+    from hydra.race.recovery import runs
+    from hydra.report.runs import RunRow
 
     run, manifest = reading.run, reading.manifest
     started = manifest.get("started")
@@ -265,11 +271,12 @@ def _row(place: Place, reading: Reading) -> RunRow:
     )
 
 
-def _ending(reading: Reading) -> dict[str, Any]:
+def _ending(reading: RunReading) -> dict[str, Any]:
     """Who won, who was landed, and what it cost."""
-    from hydra.app import runs
-    from hydra.reporters.fields import record, strings, text
-    from hydra.reporters.history import Spending, spending
+    from hydra.race.recovery import runs
+    from hydra.race.verdict import known_judgement
+    from hydra.report.document import strings, text
+    from hydra.report.runs import RaceCost, spending
 
     landings = runs.landings(reading.run)
     lanes = [
@@ -280,14 +287,14 @@ def _ending(reading: Reading) -> dict[str, Any]:
     ]
     result = reading.result
     return {
-        "winner": "" if result is None else text(record(result, "verdict"), "top"),
+        "winner": text(known_judgement(reading.run) or {}, "top"),
         "landed": tuple(dict.fromkeys(lanes)),
         "undone": bool(landings) and not lanes,
-        "spending": Spending() if result is None else spending(result),
+        "spending": RaceCost() if result is None else spending(result),
     }
 
 
-def _document(row: RunRow, reading: Reading) -> dict[str, object]:
+def _document(row: RunRow, reading: RunReading) -> dict[str, object]:
     return {
         "run": row.run,
         "age": None if row.age is None else round(row.age, 1),
@@ -312,6 +319,6 @@ def _ended(
     return {**result, "verdict": verdict or result.get("verdict"), "landings": list(landed)}
 
 
-def _unended(row: RunRow, reading: Reading) -> dict[str, object]:
+def _unended(row: RunRow, reading: RunReading) -> dict[str, object]:
     """A run without a readable result: its manifest, and the lanes as far as they are known."""
     return {**reading.manifest, "schema": 1, "kind": "run", **_document(row, reading)}

@@ -45,6 +45,18 @@ def split_folder(command: str) -> tuple[str, str]:
     return inner[1].strip("'\""), inner[2].removeprefix("{").removesuffix("}").strip(" \n;)")
 
 
+def split_folders(command: str) -> tuple[list[str], str]:
+    """The folders that a command enters, one in another, and what it runs there: `in_folder` puts
+    one before what begins with a `cd` itself."""
+    folders: list[str] = []
+    while True:
+        folder, inner = split_folder(command)
+        if not folder or re.search(r"[$`*?~]", folder):
+            return folders, command
+        folders.append(folder)
+        command = inner
+
+
 def in_folder(command: str, folder: str) -> str:
     """The command as the shell runs it from the top, in `folder` ("" for the top itself)."""
     if not folder:
@@ -56,8 +68,8 @@ def in_folder(command: str, folder: str) -> str:
 def kind_of(name: str, command: str) -> str:
     """test, build or lint, by the words in it; whatever is not known is a test."""
     inner = _IN_FOLDER.match(command)
-    words = words_of(inner[2] if inner else command)[:3]
-    parts = {*name.rpartition(": ")[2].split("-"), *(word.rpartition("/")[2] for word in words)}
+    terms = words_of(inner[2] if inner else command)[:3]
+    parts = {*name.rpartition(": ")[2].split("-"), *(term.rpartition("/")[2] for term in terms)}
     if parts & _LINTERS:
         return "lint"
     return "build" if parts & _BUILDERS else "test"
@@ -65,31 +77,31 @@ def kind_of(name: str, command: str) -> str:
 
 def words_of(command: str) -> list[str]:
     """Its words without the variables that it sets."""
-    words = command.split()
-    while words and re.fullmatch(_ASSIGNMENT, words[0]):
-        words.pop(0)
-    return words
+    terms = command.split()
+    while terms and re.fullmatch(_ASSIGNMENT, terms[0]):
+        terms.pop(0)
+    return terms
 
 
-def _name(words: list[str]) -> str:
-    if not words:
+def _name(terms: list[str]) -> str:
+    if not terms:
         return "check"
-    first = words[0].rpartition("/")[2].lower()
-    rest = [word for word in words[1:] if not word.startswith("-")]
+    first = terms[0].rpartition("/")[2].lower()
+    rest = [term for term in terms[1:] if not term.startswith("-")]
     if rest and first in _RUNNERS and rest[0] in ("run", "exec"):
         return _name(rest[1:])
     if rest and first in _BEFORE:
         return _name(words_of(" ".join(rest)))
-    if first.startswith("python") and "-m" in words:
-        return _name(words[words.index("-m") + 1 :][:1])
-    if first in _SHELLS and "-c" in words:
-        return name_of(" ".join(words[words.index("-c") + 1 :]).strip("'\""))
+    if first.startswith("python") and "-m" in terms:
+        return _name(terms[terms.index("-m") + 1 :][:1])
+    if first in _SHELLS and "-c" in terms:
+        return name_of(" ".join(terms[terms.index("-c") + 1 :]).strip("'\""))
     if first.startswith("python") or first in _INTERPRETERS:
-        options = [word for word in words[1:] if word.startswith("--")]
+        options = [term for term in terms[1:] if term.startswith("--")]
         script = rest[0].rpartition("/")[2] if rest else "-".join((first, *options[:1]))
         return _safe(re.sub(r"\.\w+$", "", script))
     if first in _WITH_VERB:
-        verbs = [word for word in rest[:2] if word not in ("run", "exec")]
+        verbs = [term for term in rest[:2] if term not in ("run", "exec")]
         first = "-".join((first, *verbs[:1]))
     return _safe(first)
 

@@ -3,15 +3,15 @@
 import re
 from typing import Any, NamedTuple
 
-from hydra.config.kinds import Kind
+from hydra.config.kinds import ValueKind
 from hydra.errors import ConfigError
-from hydra.model import Effort
+from hydra.records import Effort
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 """What an agent, or a profile, may be called."""
 
 YES, LOWER, NO = "yes", "only lower", "no"
-"""Whether a repository's own hydra.toml may set a key (docs/architecture.md, decision 14)."""
+"""Whether a repository's own hydra.toml may set a key (docs/decisions.md, 14)."""
 
 
 class Key(NamedTuple):
@@ -24,7 +24,7 @@ class Key(NamedTuple):
 
     name: str
     field: str
-    kind: Kind
+    kind: ValueKind
     default: Any
     meaning: str
     repository: str = YES
@@ -55,7 +55,7 @@ class Table(NamedTuple):
     def key(
         self,
         leaf: str,
-        kind: Kind,
+        kind: ValueKind,
         meaning: str,
         *,
         field: str = "",
@@ -103,8 +103,8 @@ MODEL = r"[A-Za-z0-9][\w.:/@\[\]+-]*"
 
 
 _OWN_PROGRAM = (
-    'a program of your own needs an entry in your own settings: docs/configuration.md, "An agent of'
-    ' your own"'
+    "a program of your own needs an entry in your own settings: docs/reference/configuration.md, "
+    '"An agent of your own"'
 )
 
 

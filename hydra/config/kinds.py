@@ -16,7 +16,7 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """One kind of value. `write` gives what tomli-w is handed."""
 
     name: str
@@ -40,7 +40,7 @@ _TYPES = (
 
 def _described(value: object) -> str:
     # A wrong value as a person wrote it: its TOML type, never a Python class name.
-    return next((words for kind, words in _TYPES if isinstance(value, kind)), "a date or time")
+    return next((line for kind, line in _TYPES if isinstance(value, kind)), "a date or time")
 
 
 def _boolean(value: object) -> bool:
@@ -50,16 +50,16 @@ def _boolean(value: object) -> bool:
 
 
 def _boolean_text(text: str) -> bool:
-    word = text.strip().lower()
-    if word not in _TRUE | _FALSE:
+    term = text.strip().lower()
+    if term not in _TRUE | _FALSE:
         raise ConfigError(f'takes 1 or 0 (true or false), not "{text}"')
-    return word in _TRUE
+    return term in _TRUE
 
 
-BOOLEAN = Kind("boolean", _boolean, _boolean_text, _same)
+BOOLEAN = ValueKind("boolean", _boolean, _boolean_text, _same)
 
 
-def count(low: int, high: int) -> Kind:
+def count(low: int, high: int) -> ValueKind:
     """A whole number from `low` to `high`."""
 
     def read(value: object) -> int:
@@ -74,10 +74,10 @@ def count(low: int, high: int) -> Kind:
             raise ConfigError(f'takes a whole number, not "{text}"')
         return read(int(text))
 
-    return Kind("number", read, read_text, _same)
+    return ValueKind("number", read, read_text, _same)
 
 
-def points(low: float, high: float) -> Kind:
+def points(low: float, high: float) -> ValueKind:
     """A number from `low` to `high`, whole or not."""
 
     def read(value: object) -> float:
@@ -92,10 +92,10 @@ def points(low: float, high: float) -> Kind:
             raise ConfigError(f'takes a number, not "{text}"')
         return read(float(text))
 
-    return Kind("number", read, read_text, _same)
+    return ValueKind("number", read, read_text, _same)
 
 
-def seconds(low: float, high: float) -> Kind:
+def seconds(low: float, high: float) -> ValueKind:
     """A duration from `low` to `high` seconds."""
 
     def bounded(number: float) -> float:
@@ -107,10 +107,10 @@ def seconds(low: float, high: float) -> Kind:
     def read_text(text: str) -> float:
         return bounded(duration(text))
 
-    return Kind("duration", _with_unit(read_text, "duration"), read_text, format_duration)
+    return ValueKind("duration", _with_unit(read_text, "duration"), read_text, format_duration)
 
 
-def in_bytes(low: int, high: int) -> Kind:
+def in_bytes(low: int, high: int) -> ValueKind:
     """A size from `low` to `high` bytes."""
 
     def read_text(text: str) -> int:
@@ -120,7 +120,7 @@ def in_bytes(low: int, high: int) -> Kind:
         bounds = f"{format_size(low)} to {format_size(high)}"
         raise ConfigError(f"must be {bounds}, not {text.strip()}")
 
-    return Kind("size", _with_unit(read_text, "size"), read_text, format_size)
+    return ValueKind("size", _with_unit(read_text, "size"), read_text, format_size)
 
 
 def _with_unit(read_text: Callable[[str], Any], what: str) -> Callable[[object], Any]:
@@ -140,7 +140,7 @@ def _figure(value: float) -> str:
     return "a number that large" if abs(value) >= 10**18 else f"{value}"  # nan is no such number
 
 
-def word(*allowed: str, elsewhere: str = "") -> Kind:
+def choice(*allowed: str, elsewhere: str = "") -> ValueKind:
     """One of a few words; `elsewhere` is a sentence for one that only another way can say."""
 
     def read_text(text: str) -> str:
@@ -149,16 +149,16 @@ def word(*allowed: str, elsewhere: str = "") -> Kind:
             raise ConfigError(f'takes {_either(allowed)}, not "{text}"{other}')
         return text
 
-    return Kind("word", _only_text(read_text), read_text, str)
+    return ValueKind("word", _only_text(read_text), read_text, str)
 
 
-def _either(words: tuple[str, ...]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+def _either(terms: tuple[str, ...]) -> str:
+    return f"{', '.join(terms[:-1])} or {terms[-1]}"
 
 
-def text(check: Callable[[str], str]) -> Kind:
+def text(check: Callable[[str], str]) -> ValueKind:
     """A string that `check` passes on or refuses."""
-    return Kind("string", _only_text(check), check, str)
+    return ValueKind("string", _only_text(check), check, str)
 
 
 def _only_text(read_text: Callable[[str], Any]) -> Callable[[object], Any]:
@@ -170,7 +170,7 @@ def _only_text(read_text: Callable[[str], Any]) -> Callable[[object], Any]:
     return read
 
 
-def strings(check: Callable[[str], str], *, separator: str) -> Kind:
+def strings(check: Callable[[str], str], *, separator: str) -> ValueKind:
     """A list of strings; in an environment variable they stand between `separator`s."""
 
     def read(value: object) -> tuple[str, ...]:
@@ -187,4 +187,4 @@ def strings(check: Callable[[str], str], *, separator: str) -> Kind:
         parts = (part.strip() for part in text.split(separator))
         return tuple(check(part) for part in parts if part)
 
-    return Kind("list of strings", read, read_text, list)
+    return ValueKind("list of strings", read, read_text, list)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from hydra.config.checks import check_name
-from hydra.config.found import Found, Layer
 from hydra.config.key import NAME, NO, Key, inside
 from hydra.config.keys import AGENT, FIXED, KEYS, RESERVED, key_of, variable_of
+from hydra.config.sources import ConfigValue, Layer
 from hydra.config.toml import entries, line_of, parse
 from hydra.errors import ConfigError
-from hydra.model import Permission
+from hydra.records import Permission
 
 OWN_FILE = "your own hydra.toml ($HYDRA_CONFIG, else ~/.config/hydra/hydra.toml)"
 _SECTIONS = (
@@ -40,14 +40,14 @@ class AgentKeys:
     `known`, and once: finding those costs. Without `known`, every name is one."""
 
     def __init__(
-        self, known: Collection[str] = (), further: Callable[[], Collection[str]] = tuple
+        self, names: Collection[str] = (), further: Callable[[], Collection[str]] = tuple
     ) -> None:
-        self.known = tuple(known)
+        self.names = tuple(names)
         self._further = further
         self._rest: tuple[str, ...] | None = None
 
     def __contains__(self, agent: object) -> bool:
-        return not self.known or agent in self.known or agent in self.rest()
+        return not self.names or agent in self.names or agent in self.rest()
 
     def rest(self) -> tuple[str, ...]:
         """All that are not in `known`."""
@@ -62,10 +62,10 @@ def from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Laye
     An agent that the user's own names an adapter for is known from then on.
     """
     layer = {}
-    found = list(entries(parse(path, text)))
-    if trusted and agents.known:
-        agents.known += tuple(parts[1] for parts, _ in found if _names_an_adapter(parts))
-    for parts, value in found:
+    pairs = list(entries(parse(path, text)))
+    if trusted and agents.names:
+        agents.names += tuple(parts[1] for parts, _ in pairs if _names_an_adapter(parts))
+    for parts, value in pairs:
         line = line_of(text, parts)
         where = f"{path}, line {line}" if line else path
         _known_agent(parts, where, agents)
@@ -78,7 +78,7 @@ def from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Laye
             if not trusted and key.field == "preface_file":
                 # It reaches a service: nothing of this machine's that the repository does not have.
                 _checked(inside, checked, f"{where}: {name}")
-            layer[name] = Found(checked, path, where, trusted)
+            layer[name] = ConfigValue(checked, path, where, trusted)
     return layer
 
 
@@ -97,7 +97,7 @@ def _known_agent(parts: tuple[str, ...], where: str, agents: AgentKeys) -> None:
         return
     agent = parts[1]
     if not NAME.fullmatch(agent) or agent not in agents:
-        near = _nearest(agent, (*agents.known, *agents.rest()))
+        near = _nearest(agent, (*agents.names, *agents.rest()))
         raise ConfigError(
             f'{where}: there is no agent "{agent}"',
             hint=f"the nearest is {near}" if near else "`hydra agents` lists them",
@@ -123,7 +123,9 @@ def _known_key(parts: tuple[str, ...], value: object, where: str) -> Key:
         return key
     name = ".".join(parts)
     near = None if _may_name_a_check(parts, value) else _nearest_key(name)
-    hint = f"the nearest known key is {near}" if near else "docs/configuration.md lists them all"
+    hint = "docs/reference/configuration.md lists them all"
+    if near:
+        hint = f"the nearest known key is {near}"
     if name in _SECTIONS:
         hint = "the lanes are `agents` in [race]" if name == "agents" else f"write [{name}]"
         raise ConfigError(f"{where}: {name} is a section, not a key", hint=hint)
@@ -144,10 +146,10 @@ def _nearest_key(name: str) -> str | None:
     return near or by_leaf.get(_nearest(name.rpartition(".")[2], by_leaf) or "")
 
 
-def _nearest(name: str, known: Collection[str]) -> str | None:
+def _nearest(name: str, names: Collection[str]) -> str | None:
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name, known, 1, 0.6)), None)
+    return next(iter(get_close_matches(name, names, 1, 0.6)), None)
 
 
 def _may_be_set(key: Key, parts: tuple[str, ...], where: str, *, trusted: bool) -> None:
@@ -181,7 +183,9 @@ def from_environment(environ: Mapping[str, str], agents: AgentKeys) -> Layer:
     for name, key, variable in _variables(environ, agents):
         text = environ.get(variable, "")
         if text.strip():
-            layer[name] = Found(_checked(key.kind.read_text, text, variable), variable, variable)
+            layer[name] = ConfigValue(
+                _checked(key.kind.read_text, text, variable), variable, variable
+            )
     return layer
 
 
@@ -192,12 +196,12 @@ def _variables(environ: Mapping[str, str], agents: AgentKeys) -> Iterator[tuple[
     for key in FIXED.values():
         if key.environment:
             yield key.name, key, key.environment
-    told = set()
-    for found in map(_of_agent, agents.known):
-        told |= {variable for _, _, variable in found}
-        yield from found
+    lines = set()
+    for rows in map(_of_agent, agents.names):
+        lines |= {variable for _, _, variable in rows}
+        yield from rows
     # Only a variable of none of these can be one of the others, and makes it worth asking.
-    if any(_AGENT_VARIABLE.fullmatch(name) and name not in told for name in environ):
+    if any(_AGENT_VARIABLE.fullmatch(name) and name not in lines for name in environ):
         for agent in agents.rest():
             yield from _of_agent(agent)
 
@@ -215,14 +219,14 @@ def from_flags(flags: Mapping[str, object]) -> Layer:
     layer = {}
     for name, value in flags.items():
         key = FIXED[name]
-        if _given(key, value):
+        if _stated(key, value):
             flag = key.flag.split(" / ")[-1 if value is False else 0]
-            layer[name] = Found(_flag_value(key, value, flag), flag, flag)
+            layer[name] = ConfigValue(_flag_value(key, value, flag), flag, flag)
     _unsafe_stands_alone(layer)
     return layer
 
 
-def _given(key: Key, value: object) -> bool:
+def _stated(key: Key, value: object) -> bool:
     absent_switch = value is False and " / " not in key.flag
     return value is not None and value != () and not absent_switch
 
@@ -240,4 +244,6 @@ def _unsafe_stands_alone(layer: Layer) -> None:
         return
     if "race.permission" in layer:
         raise ConfigError(f"--permission and {unsafe.source} contradict each other: give one")
-    layer["race.permission"] = Found(Permission.UNRESTRICTED.value, unsafe.source, unsafe.where)
+    layer["race.permission"] = ConfigValue(
+        Permission.UNRESTRICTED.value, unsafe.source, unsafe.where
+    )

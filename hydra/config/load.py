@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from hydra.config.checks import from_tables, named
-from hydra.config.found import Found, Layer, tables_of
 from hydra.config.key import LOWER, Key
 from hydra.config.keys import AGENT, CHECK, FIXED
 from hydra.config.layers import (
@@ -14,9 +13,7 @@ from hydra.config.layers import (
     from_file,
     from_flags,
 )
-from hydra.config.models import own_models
-from hydra.config.profiles import check_once, profiles
-from hydra.config.records import (
+from hydra.config.model import (
     AgentSettings,
     CheckSettings,
     Config,
@@ -25,9 +22,12 @@ from hydra.config.records import (
     JudgeSettings,
     RaceSettings,
 )
+from hydra.config.models import own_models
+from hydra.config.profiles import check_once, profiles
 from hydra.config.remotes import check_named, remotes
+from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
-from hydra.model import Budget, Effort, Limits, Permission, Retry, Weights
+from hydra.records import Budget, Effort, Limits, Permission, Retry, Weights
 
 DEFAULT = "default"
 """The source of what nobody set."""
@@ -99,20 +99,20 @@ _CLIS_OWN = ("default", "config")
 
 def _only_lowered(theirs: Layer, own: Layer, *, overridden: Collection[str]) -> Layer:
     """The repository's values without those that lower nothing. Raises where one would raise."""
-    kept = dict(theirs)
+    founds = dict(theirs)
     for name in theirs:
         if name not in FIXED or FIXED[name].repository != LOWER:
             continue
         mine = own[name].value if name in own else FIXED[name].default
-        ceiling, wanted = _granted(name, mine), _granted(name, theirs[name].value)
+        ceiling, number = _granted(name, mine), _granted(name, theirs[name].value)
         if mine in _CLIS_OWN:
             # `plan` alone is surely less than what a CLI does by itself, or as it is set up.
-            ceiling = wanted if theirs[name].value == mine else _granted(name, "plan") + 0.5
-        if wanted > ceiling and name not in overridden:
+            ceiling = number if theirs[name].value == mine else _granted(name, "plan") + 0.5
+        if number > ceiling and name not in overridden:
             raise _raised(name, theirs[name], own.get(name))
-        if wanted >= ceiling:
-            del kept[name]
-    return kept
+        if number >= ceiling:
+            del founds[name]
+    return founds
 
 
 def _granted(name: str, value: Any) -> float:
@@ -123,13 +123,13 @@ def _granted(name: str, value: Any) -> float:
     return rank.index(value) if value in rank else len(rank) - 1
 
 
-def _raised(name: str, found: Found, mine: Found | None) -> ConfigError:
+def _raised(name: str, item: ConfigValue, mine: ConfigValue | None) -> ConfigError:
     key = FIXED[name]
     yours = _toml(key, mine.value) if mine else key.shown or _toml(key, key.default)
     where = f" ({mine.where})" if mine else ""
     way = key.flag.split(" / ")[0]
     return ConfigError(
-        f"{found.where}: {key.leaf} = {_toml(key, found.value)} is more than you grant: "
+        f"{item.where}: {key.leaf} = {_toml(key, item.value)} is more than you grant: "
         f"yours is {yours}{where}",
         hint="a repository's hydra.toml may only lower it: "
         f"{f'use {way}' if way else f'set {key.environment}'}, or put it in {OWN_FILE}",
@@ -148,7 +148,7 @@ def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Con
     permission, effort = race.pop("permission", None), race.pop("effort", None)
     setup = values.get("race.setup")
     sources = dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()}
-    of_agents, own = _agents(values, environ), profiles(values, agents, agents.known)
+    of_agents, own = _agents(values, environ), profiles(values, agents, agents.names)
     elsewhere = remotes(values)
     check_named(elsewhere, of_agents, own, sources)
     return Config(
@@ -182,25 +182,25 @@ def _section(values: Layer, section: str) -> dict[str, Any]:
 
 def _checks(values: Layer) -> CheckSettings:
     tables = {
-        name: {CHECK[leaf].field: found.value for leaf, found in table.items()}
+        name: {CHECK[leaf].field: item.value for leaf, item in table.items()}
         for name, table in tables_of(values, "checks").items()
     }
     listed = values["race.check"].value if "race.check" in values else ()
-    naming = [found for name, found in values.items() if _names_a_check(name)]
+    naming = [item for name, item in values.items() if _names_a_check(name)]
     try:
         checks = (*from_tables(tables), *named(listed, tables))
     except ConfigError as error:
         raise ConfigError(f"{naming[0].where}: {error.message}", hint=error.hint) from None
     return CheckSettings(
         checks=checks,
-        trusted=all(found.trusted for found in naming),
+        trusted=all(item.trusted for item in naming),
         **_section(values, "checks"),
     )
 
 
 def _agents(values: Layer, environ: Mapping[str, str]) -> dict[str, AgentSettings]:
-    def read(leaf: str, found: Found) -> Any:
-        value = _at_home(found, environ) if leaf == "path" else found.value
+    def read(leaf: str, item: ConfigValue) -> Any:
+        value = _at_home(item, environ) if leaf == "path" else item.value
         return Effort(value) if leaf == "effort" else value
 
     return {
@@ -209,11 +209,11 @@ def _agents(values: Layer, environ: Mapping[str, str]) -> dict[str, AgentSetting
     }
 
 
-def _at_home(found: Found, environ: Mapping[str, str]) -> str:
-    path: str = found.value
+def _at_home(item: ConfigValue, environ: Mapping[str, str]) -> str:
+    path: str = item.value
     if not path.startswith("~/"):
         return path
     home = environ.get("HOME", "")
     if not home.startswith("/"):
-        raise ConfigError(f'{found.where}: "{path}" needs HOME, which is not set')
+        raise ConfigError(f'{item.where}: "{path}" needs HOME, which is not set')
     return f"{home.rstrip('/')}/{path[2:]}"

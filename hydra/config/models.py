@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hydra.config.found import Found, Layer, tables_of
 from hydra.config.key import NAME
 from hydra.config.keys import MODEL
-from hydra.config.records import OwnModel
+from hydra.config.model import OwnModel
+from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
 
 
@@ -15,17 +15,17 @@ def own_models(layer: Layer) -> dict[str, OwnModel]:
     """Every one. Raises `ConfigError` for one without an id, half of whose prices are missing, or
     whose name stands for another as well."""
     tables = tables_of(layer, "models")
-    made = {name: _model(name, table) for name, table in sorted(tables.items())}
+    models = {name: _model(name, table) for name, table in sorted(tables.items())}
     taken: dict[str, str] = {}
-    for name, model in made.items():
-        for word in {word.lower() for word in (name, *model.aliases)}:
-            if taken.setdefault(word, name) != name:
+    for name, model in models.items():
+        for term in {term.lower() for term in (name, *model.aliases)}:
+            if taken.setdefault(term, name) != name:
                 where = next(iter(tables[name].values())).where
-                raise ConfigError(f'{where}: "{word}" already stands for the model {taken[word]}')
-    return made
+                raise ConfigError(f'{where}: "{term}" already stands for the model {taken[term]}')
+    return models
 
 
-def _model(name: str, table: Mapping[str, Found]) -> OwnModel:
+def _model(name: str, table: Mapping[str, ConfigValue]) -> OwnModel:
     where = next(iter(table.values())).where
     if not NAME.fullmatch(name):
         raise ConfigError(f'{where}: no model can be called "{name}": a name is of a-z, 0-9 and -')
@@ -36,4 +36,4 @@ def _model(name: str, table: Mapping[str, Found]) -> OwnModel:
     if len(priced) == 1 or (not priced and "cached_price" in table):
         hint = "give input_price and output_price, or none"
         raise ConfigError(f"{where}: the model {name} has half of its prices", hint=hint)
-    return OwnModel(**{MODEL[leaf].field: found.value for leaf, found in table.items()})
+    return OwnModel(**{MODEL[leaf].field: item.value for leaf, item in table.items()})

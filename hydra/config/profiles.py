@@ -5,12 +5,12 @@ from collections.abc import Collection, Container, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from hydra.config.found import Found, Layer, tables_of
 from hydra.config.key import NAME
 from hydra.config.keys import PROFILE
-from hydra.config.records import Profile
+from hydra.config.model import Profile
+from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
-from hydra.model import Budget, Effort, Permission
+from hydra.records import Budget, Effort, Permission
 
 _BUDGET = frozenset(Budget.__dataclass_fields__)
 
@@ -26,43 +26,43 @@ def check_once(own: Layer, theirs: Layer) -> None:
         )
 
 
-def profiles(layer: Layer, agents: Container[str], known: Collection[str]) -> dict[str, Profile]:
-    """Every profile. `agents` are the keys that an agent may have, `known` those to name.
+def profiles(layer: Layer, agents: Container[str], names: Collection[str]) -> dict[str, Profile]:
+    """Every profile. `agents` are the keys that an agent may have, `names` those to name.
 
     Raises `ConfigError` for one without an agent, of an agent that nobody knows, or by the name of
     an agent.
     """
     return {
-        name: _profile(name, table, agents, known)
+        name: _profile(name, table, agents, names)
         for name, table in sorted(tables_of(layer, "profiles").items())
     }
 
 
 def _profile(
-    name: str, table: Mapping[str, Found], agents: Container[str], known: Collection[str]
+    name: str, table: Mapping[str, ConfigValue], agents: Container[str], names: Collection[str]
 ) -> Profile:
     first = next(iter(table.values()))
     if re.match(r"\d+x.", name):
         raise ConfigError(f'{first.where}: no profile can be called "{name}": that is a count')
-    if not NAME.fullmatch(name) or name in known:
-        why = "an agent is called so" if name in known else "a name is of a-z, 0-9 and -"
+    if not NAME.fullmatch(name) or name in names:
+        why = "an agent is called so" if name in names else "a name is of a-z, 0-9 and -"
         raise ConfigError(f'{first.where}: no profile can be called "{name}": {why}')
     if "agent" not in table:
         hint = f'add agent = "claude" to [profiles.{name}]'
         raise ConfigError(f"{first.where}: the profile {name} names no agent", hint=hint)
     agent = table["agent"]
-    if known and agent.value not in agents:
-        near = next(iter(get_close_matches(agent.value, known, 1, 0.6)), None)
+    if names and agent.value not in agents:
+        near = next(iter(get_close_matches(agent.value, names, 1, 0.6)), None)
         hint = f"the nearest is {near}" if near else "`hydra agents` lists them"
         raise ConfigError(f'{agent.where}: there is no agent "{agent.value}"', hint=hint)
-    return _record({PROFILE[leaf].field: found.value for leaf, found in table.items()}, first)
+    return _record({PROFILE[leaf].field: item.value for leaf, item in table.items()}, first)
 
 
-def _record(said: dict[str, Any], first: Found) -> Profile:
-    budget = Budget(**{field: said.pop(field) for field in _BUDGET & said.keys()})
-    effort, permission = said.pop("effort", None), said.pop("permission", None)
+def _record(document: dict[str, Any], first: ConfigValue) -> Profile:
+    budget = Budget(**{field: document.pop(field) for field in _BUDGET & document.keys()})
+    effort, permission = document.pop("effort", None), document.pop("permission", None)
     return Profile(
-        **said,
+        **document,
         effort=Effort(effort) if effort else None,
         permission=Permission(permission) if permission else None,
         budget=budget,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from hydra.config.found import Found, Layer, tables_of
 from hydra.config.key import NAME
 from hydra.config.keys import REMOTE
-from hydra.config.records import HERE, AgentSettings, Profile, Remote
+from hydra.config.model import LOCAL, AgentSettings, Profile, Remote
+from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
 
 _PLACES = {"ssh": ("host",), "docker": ("container", "image"), "k8s": ("pod",)}
@@ -23,10 +23,10 @@ def remotes(layer: Layer) -> dict[str, Remote]:
     return {name: _remote(name, table) for name, table in tables}
 
 
-def _remote(name: str, table: Mapping[str, Found]) -> Remote:
+def _remote(name: str, table: Mapping[str, ConfigValue]) -> Remote:
     where = next(iter(table.values())).where
-    if not NAME.fullmatch(name) or name == HERE:
-        why = "that is this machine" if name == HERE else "a name is of a-z, 0-9 and -"
+    if not NAME.fullmatch(name) or name == LOCAL:
+        why = "that is this machine" if name == LOCAL else "a name is of a-z, 0-9 and -"
         raise ConfigError(f'{where}: no remote can be called "{name}": {why}')
     if "mode" not in table:
         hint = f'add mode = "ssh", "docker" or "k8s" to [remotes.{name}]'
@@ -39,24 +39,24 @@ def _remote(name: str, table: Mapping[str, Found]) -> Remote:
         hint = f"mode {mode} takes one of: {', '.join(places)}"
         raise ConfigError(f"{where}: the remote {name} {many}", hint=hint)
     fitting = {*places, *_ALSO.get(mode, ()), "mode", "workdir", "program", "options"}
-    for leaf, found in table.items():
+    for leaf, item in table.items():
         if leaf not in fitting:
             hint = f"take it out of [remotes.{name}], or change its mode"
-            raise ConfigError(f"{found.where}: {leaf} is not for mode {mode}", hint=hint)
-    return Remote(name=name, **{REMOTE[leaf].field: found.value for leaf, found in table.items()})
+            raise ConfigError(f"{item.where}: {leaf} is not for mode {mode}", hint=hint)
+    return Remote(name=name, **{REMOTE[leaf].field: item.value for leaf, item in table.items()})
 
 
 def check_named(
-    known: Mapping[str, Remote],
+    mapping: Mapping[str, Remote],
     agents: Mapping[str, AgentSettings],
     profiles: Mapping[str, Profile],
     sources: Mapping[str, str],
 ) -> None:
     """Raises `ConfigError` where an agent or a profile names a remote that is not there."""
-    said = [(f"agents.{key}.remote", agent.remote) for key, agent in agents.items()]
-    said += [(f"profiles.{name}.remote", profile.remote) for name, profile in profiles.items()]
-    for key, remote in said:
-        if remote and remote != HERE and remote not in known:
-            near = next(iter(get_close_matches(remote, known, 1, 0.6)), None)
-            hint = f"the nearest is {near}" if near else f'write [remotes.{remote}], or "{HERE}"'
+    rows = [(f"agents.{key}.remote", agent.remote) for key, agent in agents.items()]
+    rows += [(f"profiles.{name}.remote", profile.remote) for name, profile in profiles.items()]
+    for key, remote in rows:
+        if remote and remote != LOCAL and remote not in mapping:
+            near = next(iter(get_close_matches(remote, mapping, 1, 0.6)), None)
+            hint = f"the nearest is {near}" if near else f'write [remotes.{remote}], or "{LOCAL}"'
             raise ConfigError(f'{sources[key]}: {key}: there is no remote "{remote}"', hint=hint)

@@ -63,11 +63,11 @@ def _dotted(parts: str) -> str:
 def entries(table: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[Entry]:
     """Every value of the document with the path to it, in the document's order."""
     for name, value in table.items():
-        here = (*above, name)
-        if isinstance(value, dict) and value and len(here) < _DEEPEST:
-            yield from entries(value, here)
+        names = (*above, name)
+        if isinstance(value, dict) and value and len(names) < _DEEPEST:
+            yield from entries(value, names)
         else:
-            yield here, value
+            yield names, value
 
 
 def line_of(text: str, parts: tuple[str, ...]) -> int | None:
@@ -90,5 +90,5 @@ def line_of(text: str, parts: tuple[str, ...]) -> int | None:
 
 
 def _parts(dotted: str) -> tuple[str, ...]:
-    found = re.findall(r'"([^"]*)"|\'([^\']*)\'|([A-Za-z0-9_-]+)', dotted)
-    return tuple(double or single or bare for double, single, bare in found)
+    documents = re.findall(r'"([^"]*)"|\'([^\']*)\'|([A-Za-z0-9_-]+)', dotted)
+    return tuple(double or single or bare for double, single, bare in documents)

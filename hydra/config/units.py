@@ -34,11 +34,11 @@ def duration(text: str) -> float:
 
     Raises `ConfigError` with a sentence; a number without a unit is told apart from nonsense.
     """
-    words = text.strip()
-    if _bare_number(words):
-        raise ConfigError(f'{words} is a duration without a unit: write "{words}m" or "{words}s"')
-    match = _DURATION.fullmatch(words)
-    if not words or match is None:
+    line = text.strip()
+    if _bare_number(line):
+        raise ConfigError(f'{line} is a duration without a unit: write "{line}m" or "{line}s"')
+    match = _DURATION.fullmatch(line)
+    if not line or match is None:
         raise ConfigError(f'"{text}" is not a duration: write it as "90s", "10m" or "1h30m"')
     parts = [(float(match[unit]), _DURATION_UNITS[unit]) for unit in _DURATION_UNITS if match[unit]]
     return round(sum(number * factor for number, factor in parts), 3)
@@ -46,10 +46,10 @@ def duration(text: str) -> float:
 
 def size(text: str) -> int:
     """Bytes from "100MB", "4MiB", "1.5GB", "512B". Raises `ConfigError` with a sentence."""
-    words = text.strip()
-    if _bare_number(words):
-        raise ConfigError(f'{words} is a size without a unit: write "{words}MB" or "{words}MiB"')
-    match = _SIZE.fullmatch(words)
+    line = text.strip()
+    if _bare_number(line):
+        raise ConfigError(f'{line} is a size without a unit: write "{line}MB" or "{line}MiB"')
+    match = _SIZE.fullmatch(line)
     factor = _SIZE_BY_NAME.get(match["unit"].lower()) if match else None
     if match is None or factor is None:
         raise ConfigError(f'"{text}" is not a size: write it as "100MB", "4MiB" or "2GiB"')
@@ -61,11 +61,11 @@ def format_duration(seconds: float) -> str:
     """The text that `duration` reads back to exactly `seconds`."""
     if seconds != int(seconds):
         return f"{seconds!r}s"
-    left, words = int(seconds), ""
+    remaining, text = int(seconds), ""
     for unit, factor in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
-        count, left = divmod(left, factor)
-        words += f"{count}{unit}" if count else ""
-    return words or "0s"
+        count, remaining = divmod(remaining, factor)
+        text += f"{count}{unit}" if count else ""
+    return text or "0s"
 
 
 def format_size(count: int) -> str:

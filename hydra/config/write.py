@@ -6,8 +6,8 @@ from typing import Any
 
 from hydra.config.key import LOWER, NO, Key
 from hydra.config.keys import KEYS
-from hydra.config.records import Config, Profile
-from hydra.model import Budget, Permission
+from hydra.config.model import Config, Profile
+from hydra.records import Budget, Permission
 
 _INTROS = {
     "race": "How a race runs when the command line does not say it.",
@@ -27,7 +27,7 @@ _INTROS = {
     "agents.<key>": "One table for each agent that `hydra agents` lists.",
     "profiles.<name>": "An agent under a name of your own: `-a reviewer`.",
     "remotes.<name>": "Another machine, container or pod, for `remote` of an agent or a profile "
-    "(docs/remote.md). Nothing of Hydra confines an agent there.",
+    "(docs/how-to/remote.md). Nothing of Hydra confines an agent there.",
     "models.<name>": "A model under a name of your own: `-a claude:large`.",
 }
 
@@ -66,18 +66,20 @@ def dumps(config: Config) -> str:
     document["confine"] = _table(config.confine, "confine")
     document["retry"] = _table(config.retry, "retry")
     document["budget"] = _table(config.budget, "budget")
-    agents = {agent: _table(it, "agents.<key>") for agent, it in config.agents.items()}
+    agents = {agent: _table(settings, "agents.<key>") for agent, settings in config.agents.items()}
     if agents:
         document["agents"] = agents
     if config.profiles:
-        document["profiles"] = {name: _profile(it) for name, it in config.profiles.items()}
+        document["profiles"] = {
+            name: _profile(profile) for name, profile in config.profiles.items()
+        }
     if config.remotes:
         document["remotes"] = {
-            name: _table(it, "remotes.<name>") for name, it in config.remotes.items()
+            name: _table(remote, "remotes.<name>") for name, remote in config.remotes.items()
         }
     if config.models:
         document["models"] = {
-            name: _table(it, "models.<name>") for name, it in config.models.items()
+            name: _table(model, "models.<name>") for name, model in config.models.items()
         }
     return tomli_w.dumps(document)
 
@@ -116,10 +118,10 @@ def template(
         f"{intro} A line that starts with # and no space is a setting: take the # away to set it."
     )
     parts = [_prose(head)]
-    for section, words in _INTROS.items():
+    for section, text in _INTROS.items():
         keys = [key for key in KEYS if key.section == section and key.file]
         shown = [key for key in keys if not (repository and key.repository == NO)]
-        parts.append(f"{_prose(words)}\n[{_EXAMPLES.get(section, section)}]")
+        parts.append(f"{_prose(text)}\n[{_EXAMPLES.get(section, section)}]")
         parts += [_setting(key, (guesses or {}).get(key.name)) for key in shown]
     return "\n\n".join(parts) + "\n"
 
@@ -133,8 +135,8 @@ def _setting(key: Key, guess: tuple[object, str] | None) -> str:
     return f"{_prose(' '.join(notes))}\n#{key.leaf} = {value}"
 
 
-def _prose(words: str) -> str:
-    return fill(words, 88, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+def _prose(text: str) -> str:
+    return fill(text, 88, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
 
 
 def default_text(key: Key) -> str:

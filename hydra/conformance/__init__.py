@@ -1,1 +1,1 @@
-"""How Hydra is proved against the real CLIs: a scripted model server (docs/model-server.md)."""
+"""How Hydra is proved against the real CLIs: docs/reference/conformance.md, model-server.md."""

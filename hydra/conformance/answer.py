@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hydra.conformance.dialect import Asked, Dialect
-from hydra.conformance.offered import harmless
-from hydra.conformance.script import IN_STREAM, Fault, Meetings, Script, Turn
+from hydra.conformance.dialect import Dialect, ModelRequest
+from hydra.conformance.script import IN_STREAM, Meetings, ModelFault, ModelTurn, Script
 from hydra.conformance.text_edits import as_text
+from hydra.conformance.tool_mapping import harmless
 
 _JSON = "application/json"
 _EVENTS = "text/event-stream"
 _GARBAGE = b"\x00\xff\xfe<html>not an event stream</html>\r\n{{{\n\n\x1b[31m"
 _MALFORMED = b'event: message\ndata: {"type": "content_block_delta", "delta": {"te\n\n'
-_SIDE = Turn(say="A short title", input_tokens=10, output_tokens=4)
+_SIDE = ModelTurn(say="A short title", input_tokens=10, output_tokens=4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class PlayedAnswer:
     """What the server plays back.
 
     `ending` is `close` (the reply is whole), `cut` (the connection is dropped) or `hold` (it
@@ -38,9 +38,9 @@ class Answer:
     place: int = -1
 
 
-def document(label: str, data: Mapping[str, Any], *, status: int = 200) -> Answer:
+def document(label: str, data: Mapping[str, Any], *, status: int = 200) -> PlayedAnswer:
     """A JSON answer."""
-    return Answer(label=label, status=status, parts=(json.dumps(data).encode(),))
+    return PlayedAnswer(label=label, status=status, parts=(json.dumps(data).encode(),))
 
 
 def answer(
@@ -50,55 +50,61 @@ def answer(
     headers: Mapping[str, str],
     meetings: Meetings,
     agent: str = "",
-) -> Answer:
+) -> PlayedAnswer:
     """The script's answer to a request for a model's turn. Counts a fault as met.
 
     `agent` is who asks, where the request's path says so; else it is the dialect's own.
     """
     agent = agent or dialect.agent
-    asked = dialect.read(body, headers)
-    if asked.side:
-        return _reply("side", dialect, _side(asked), asked, -1)
-    if asked.unfinished:
-        return _reply("wait", dialect, Turn(tools=(asked.unfinished,)), asked, asked.answered)
-    conversation = f"{agent} {asked.conversation}"
-    mine = script.for_agent(agent, {"agent": agent, "cwd": asked.cwd})
-    if asked.prose:
-        mine, said = as_text(mine, asked.prose)
-        asked = replace(asked, answered=said)
-    place, turn = mine.turn(asked.answered, spent=meetings.spent(conversation))
+    request = dialect.read(body, headers)
+    if request.side:
+        return _reply("side", dialect, _side(request), request, -1)
+    if request.unfinished:
+        return _reply(
+            "wait", dialect, ModelTurn(tools=(request.unfinished,)), request, request.answered
+        )
+    conversation = f"{agent} {request.conversation}"
+    mine = script.for_agent(agent, {"agent": agent, "cwd": request.cwd})
+    if request.prose:
+        mine, number = as_text(mine, request.prose)
+        request = replace(request, answered=number)
+    place, turn = mine.turn(request.answered, spent=meetings.spent(conversation))
     if turn.fault is None:
-        return _reply("turn", dialect, turn, asked, place)
+        return _reply("turn", dialect, turn, request, place)
     meetings.met(conversation, place)
-    return _faulty(dialect, turn, turn.fault, asked, place)
+    return _faulty(dialect, turn, turn.fault, request, place)
 
 
-def _side(asked: Asked) -> Turn:
+def _side(request: ModelRequest) -> ModelTurn:
     # Who wants JSON asks again and again until it is some.
-    return replace(_SIDE, say=json.dumps(harmless(asked.wants))) if asked.wants else _SIDE
+    return replace(_SIDE, say=json.dumps(harmless(request.wants))) if request.wants else _SIDE
 
 
-def _reply(label: str, dialect: Dialect, turn: Turn, asked: Asked, place: int) -> Answer:
-    if asked.stream:
-        parts, kind = tuple(dialect.events(turn, asked, place)), _EVENTS
+def _reply(
+    label: str, dialect: Dialect, turn: ModelTurn, request: ModelRequest, place: int
+) -> PlayedAnswer:
+    if request.stream:
+        parts, kind = tuple(dialect.events(turn, request, place)), _EVENTS
     else:
-        parts, kind = (json.dumps(dialect.document(turn, asked, place)).encode(),), _JSON
-    return Answer(label=label, content_type=kind, parts=parts, wait=turn.wait, place=place)
+        parts, kind = (json.dumps(dialect.document(turn, request, place)).encode(),), _JSON
+    return PlayedAnswer(label=label, content_type=kind, parts=parts, wait=turn.wait, place=place)
 
 
-def _faulty(dialect: Dialect, turn: Turn, fault: Fault, asked: Asked, place: int) -> Answer:
+def _faulty(
+    dialect: Dialect, turn: ModelTurn, fault: ModelFault, request: ModelRequest, place: int
+) -> PlayedAnswer:
     label = f"fault:{fault.kind}"
     if fault.kind in IN_STREAM and not turn.empty:
-        return _broken_stream(label, dialect, turn, fault, asked, place)
+        return _broken_stream(label, dialect, turn, fault, request, place)
     if fault.kind == "overflow":
-        status, parts = dialect.overflow(asked)
+        status, parts = dialect.overflow(request)
         kind = _EVENTS if status == 200 else _JSON
-        return Answer(
+        return PlayedAnswer(
             label=label, status=status, content_type=kind, parts=tuple(parts), place=place
         )
     if fault.kind == "status":
         wait = () if fault.retry_after is None else (("retry-after", f"{fault.retry_after:g}"),)
-        return Answer(
+        return PlayedAnswer(
             label=f"{label} {fault.status}",
             status=fault.status,
             parts=(json.dumps(dialect.error(fault)).encode(),),
@@ -106,25 +112,30 @@ def _faulty(dialect: Dialect, turn: Turn, fault: Fault, asked: Asked, place: int
             place=place,
         )
     ending = "hold" if fault.kind == "hang" else "cut"
-    return Answer(label=label, status=0, ending=ending, wait=turn.wait, place=place)
+    return PlayedAnswer(label=label, status=0, ending=ending, wait=turn.wait, place=place)
 
 
 def _broken_stream(
-    label: str, dialect: Dialect, turn: Turn, fault: Fault, asked: Asked, place: int
-) -> Answer:
-    whole = _reply(label, dialect, turn, asked, place)
+    label: str,
+    dialect: Dialect,
+    turn: ModelTurn,
+    fault: ModelFault,
+    request: ModelRequest,
+    place: int,
+) -> PlayedAnswer:
+    whole = _reply(label, dialect, turn, request, place)
     last = {
         "garbage": (_GARBAGE,),
         "malformed": (_MALFORMED,),
         "error_event": (dialect.error_event(fault),),
     }.get(fault.kind, ())
-    if not asked.stream and last:
+    if not request.stream and last:
         # Claude Code asks again without streaming: there is no stream to break, and it recovers.
         return whole
     half = whole.parts[: (len(whole.parts) + 1) // 2]
-    if not asked.stream:
+    if not request.stream:
         half = (whole.parts[0][: len(whole.parts[0]) // 2],)
-    return Answer(
+    return PlayedAnswer(
         label=label,
         content_type=whole.content_type,
         parts=half + last,

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from hydra.conformance.dialect import Asked, call_id, pieces, place_of, sse
-from hydra.conformance.script import Fault, Tool, Turn
+from hydra.conformance.dialect import ModelRequest, call_id, pieces, place_of, sse
+from hydra.conformance.script import ModelFault, ModelTurn, ScriptTool
 
 _CWD = re.compile(r"Primary working directory: ([^\n]+)")
 _ERROR_TYPES = {
@@ -32,7 +32,7 @@ class AnthropicMessages:
 
     agent = "claude"
 
-    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
+    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> ModelRequest:
         """A request without tools is a side request: a title, a summary, a quota check."""
         results = [
             block["tool_use_id"]
@@ -41,21 +41,21 @@ class AnthropicMessages:
             for block in message["content"]
             if block.get("type") == "tool_result"
         ]
-        found = _CWD.search(_text(body))
-        return Asked(
+        match = _CWD.search(_text(body))
+        return ModelRequest(
             conversation=headers.get("x-claude-code-session-id", ""),
             model=str(body.get("model", "")),
-            cwd=found[1].strip() if found else "",
+            cwd=match[1].strip() if match else "",
             answered=max(map(place_of, results), default=-1),
             results=len(results),
             stream=bool(body.get("stream")),
             side=not body.get("tools"),
-            offered={tool.get("name", ""): _properties(tool) for tool in body.get("tools", ())},
+            tools={tool.get("name", ""): _properties(tool) for tool in body.get("tools", ())},
         )
 
-    def events(self, turn: Turn, asked: Asked, place: int) -> list[bytes]:
+    def events(self, turn: ModelTurn, request: ModelRequest, place: int) -> list[bytes]:
         """message_start, each content block, message_delta, message_stop."""
-        whole = self.document(turn, asked, place)
+        whole = self.document(turn, request, place)
         start = {**whole, "content": [], "stop_reason": None}
         start["usage"] = {**whole["usage"], "output_tokens": 1}
         stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
@@ -66,14 +66,14 @@ class AnthropicMessages:
             sse({"type": "message_stop"}),
         ]
 
-    def document(self, turn: Turn, asked: Asked, place: int) -> dict[str, Any]:
+    def document(self, turn: ModelTurn, request: ModelRequest, place: int) -> dict[str, Any]:
         """The turn as one message."""
         return {
             "id": f"msg_hydra_{next(_message_numbers)}",
             "type": "message",
             "role": "assistant",
-            "model": asked.model,
-            "content": list(_content(turn, asked, place)),
+            "model": request.model,
+            "content": list(_content(turn, request, place)),
             "stop_reason": "tool_use" if turn.tools else "end_turn",
             "stop_sequence": None,
             "usage": {
@@ -84,19 +84,19 @@ class AnthropicMessages:
             },
         }
 
-    def error(self, fault: Fault) -> dict[str, Any]:
+    def error(self, fault: ModelFault) -> dict[str, Any]:
         """The service's error body, its type by the status unless the fault names one."""
         kind = fault.error or _ERROR_TYPES.get(fault.status, "api_error")
         message = fault.message or kind.replace("_", " ")
         return {"type": "error", "error": {"type": kind, "message": message}}
 
-    def error_event(self, fault: Fault) -> bytes:
+    def error_event(self, fault: ModelFault) -> bytes:
         """`event: error` in the middle of a stream, as an overloaded service sends it."""
         kind = fault.error or "overloaded_error"
         error = {"type": kind, "message": fault.message or "Overloaded"}
         return sse({"type": "error", "error": error})
 
-    def overflow(self, asked: Asked) -> tuple[int, list[bytes]]:
+    def overflow(self, request: ModelRequest) -> tuple[int, list[bytes]]:
         """A 400 with the service's own sentence, which Claude Code looks for."""
         message = "prompt is too long: 213462 tokens > 200000 maximum"
         error = {"type": "invalid_request_error", "message": message}
@@ -116,14 +116,14 @@ def _properties(tool: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(tool.get("input_schema", {}).get("properties", {}))
 
 
-def _content(turn: Turn, asked: Asked, place: int) -> list[dict[str, Any]]:
+def _content(turn: ModelTurn, request: ModelRequest, place: int) -> list[dict[str, Any]]:
     content: list[dict[str, Any]] = []
     if turn.think:
         content.append({"type": "thinking", "thinking": turn.think, "signature": "aHlkcmE="})
     if turn.say or not (turn.think or turn.tools):
         content.append({"type": "text", "text": turn.say})
     for number, tool in enumerate(turn.tools):
-        name, arguments = translate(tool, asked)
+        name, arguments = translate(tool, request)
         use = {"type": "tool_use", "id": call_id("toolu_", place, number)}
         content.append({**use, "name": name, "input": arguments})
     return content
@@ -151,15 +151,15 @@ def _block(index: int, block: Mapping[str, Any]) -> list[bytes]:
     ]
 
 
-def translate(tool: Tool, asked: Asked) -> tuple[str, dict[str, Any]]:
+def translate(tool: ScriptTool, request: ModelRequest) -> tuple[str, dict[str, Any]]:
     """Claude Code's own tool for a neutral one: its name as offered, and its input."""
     if tool.kind == "call":
         return tool["name"], dict(tool.arguments["input"])
-    name, arguments = _own_tool(tool, asked.cwd)
-    return _offered_name(name, frozenset(arguments), asked), arguments
+    name, arguments = _own_tool(tool, request.cwd)
+    return _offered_name(name, frozenset(arguments), request), arguments
 
 
-def _own_tool(tool: Tool, cwd: str) -> tuple[str, dict[str, Any]]:
+def _own_tool(tool: ScriptTool, cwd: str) -> tuple[str, dict[str, Any]]:
     if tool.kind in ("shell", "delete_file"):
         command = tool["command"] if tool.kind == "shell" else f"rm -- {shlex.quote(tool['path'])}"
         about = "Runs the scripted command"
@@ -172,9 +172,9 @@ def _own_tool(tool: Tool, cwd: str) -> tuple[str, dict[str, Any]]:
     return "Edit", {"file_path": path, "old_string": tool["old"], "new_string": tool["new"]}
 
 
-def _offered_name(name: str, arguments: frozenset[str], asked: Asked) -> str:
+def _offered_name(name: str, arguments: frozenset[str], request: ModelRequest) -> str:
     """`name` where it is offered, else an offered tool that takes the same input."""
-    offered = asked.offered or {}
-    if name in offered:
+    rows = request.tools or {}
+    if name in rows:
         return name
-    return next((other for other, takes in offered.items() if arguments <= takes), name)
+    return next((other for other, takes in rows.items() if arguments <= takes), name)

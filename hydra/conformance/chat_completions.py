@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hydra.conformance import reading
-from hydra.conformance.dialect import Asked, call_id, pieces, place_of
-from hydra.conformance.offered import own_call
-from hydra.conformance.script import Fault, Turn
+from hydra.conformance import request_texts
+from hydra.conformance.dialect import ModelRequest, call_id, pieces, place_of
+from hydra.conformance.script import ModelFault, ModelTurn
 from hydra.conformance.text_edits import prose
+from hydra.conformance.tool_mapping import own_call
 
 _ERRORS = {
     400: ("invalid_request_error", "invalid_request", "The request is not valid."),
@@ -36,34 +36,34 @@ class ChatCompletions:
 
     agent = "chat"
 
-    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
+    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> ModelRequest:
         """A request without tools is a side request, unless it wants its edits as text."""
         messages = [item for item in body.get("messages", ()) if isinstance(item, Mapping)]
         results = [item for item in messages if item.get("role") == "tool"]
-        spoken = [text for item in messages for text in reading.texts(item.get("content"))]
+        spoken = [text for item in messages for text in request_texts.texts(item.get("content"))]
         tasks = [_text(item) for item in messages if item.get("role") == "user"] or [""]
-        said = tuple(_text(item) for item in messages if item.get("role") == "assistant")
-        cwd = reading.folder("\n".join(spoken))
+        lines = tuple(_text(item) for item in messages if item.get("role") == "assistant")
+        cwd = request_texts.folder("\n".join(spoken))
         schemas = dict(_schema(tool) for tool in body.get("tools") or ())
         # aider's first messages are examples, and its task is the last.
-        wanted = prose(spoken[0], "\n".join(tasks), said) if spoken and not schemas else None
-        return Asked(
-            conversation=reading.conversation(cwd, tasks[-1 if wanted else 0]),
+        passage = prose(spoken[0], "\n".join(tasks), lines) if spoken and not schemas else None
+        return ModelRequest(
+            conversation=request_texts.conversation(cwd, tasks[-1 if passage else 0]),
             model=str(body.get("model", "")),
             cwd=cwd,
             answered=max((place_of(str(item.get("tool_call_id"))) for item in results), default=-1),
             results=len(results),
             stream=bool(body.get("stream")),
-            side=not (schemas or wanted) or any(words in "".join(spoken[:1]) for words in _BESIDE),
+            side=not (schemas or passage) or any(text in "".join(spoken[:1]) for text in _BESIDE),
             schemas=schemas,
-            wants=_wanted(body.get("response_format")),
+            wants=_answer_schema(body.get("response_format")),
             spoken="\n".join(spoken),
-            prose=wanted,
+            prose=passage,
         )
 
-    def events(self, turn: Turn, asked: Asked, place: int) -> list[bytes]:
+    def events(self, turn: ModelTurn, request: ModelRequest, place: int) -> list[bytes]:
         """A chunk for each piece of what is thought and said, one a tool, the usage, [DONE]."""
-        whole = self.document(turn, asked, place)
+        whole = self.document(turn, request, place)
         message = whole["choices"][0]["message"]
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
         deltas += [{"reasoning_content": part} for part in pieces(turn.think)]
@@ -78,13 +78,13 @@ class ChatCompletions:
         usage = _data({**head, "choices": [], "usage": whole["usage"]})
         return [*sent, usage, b"data: [DONE]\n\n"]
 
-    def document(self, turn: Turn, asked: Asked, place: int) -> dict[str, Any]:
+    def document(self, turn: ModelTurn, request: ModelRequest, place: int) -> dict[str, Any]:
         """The turn as one completion."""
         message: dict[str, Any] = {"role": "assistant", "content": turn.say or None}
         if turn.think:
             message["reasoning_content"] = turn.think
         if turn.tools:
-            message["tool_calls"] = _calls(turn, asked, place)
+            message["tool_calls"] = _calls(turn, request, place)
         elif not turn.say:
             message["content"] = ""
         ended = "tool_calls" if turn.tools else "stop"
@@ -92,7 +92,7 @@ class ChatCompletions:
             "id": f"chatcmpl-hydra-{next(_numbers)}",
             "object": "chat.completion",
             "created": 1_700_000_000,
-            "model": asked.model,
+            "model": request.model,
             "choices": [{"index": 0, "message": message, "finish_reason": ended}],
             "usage": {
                 "prompt_tokens": turn.input_tokens,
@@ -103,17 +103,17 @@ class ChatCompletions:
             },
         }
 
-    def error(self, fault: Fault) -> dict[str, Any]:
+    def error(self, fault: ModelFault) -> dict[str, Any]:
         """The service's error body, its code by the status unless the fault names one."""
         kind, code, message = _ERRORS.get(fault.status, _USUAL)
         return _error(kind, fault.error or code, fault.message or message)
 
-    def error_event(self, fault: Fault) -> bytes:
+    def error_event(self, fault: ModelFault) -> bytes:
         """A chunk that is an error, in the middle of a stream."""
         kind, code, message = _USUAL
         return _data(_error(kind, fault.error or code, fault.message or message))
 
-    def overflow(self, asked: Asked) -> tuple[int, list[bytes]]:
+    def overflow(self, request: ModelRequest) -> tuple[int, list[bytes]]:
         """A 400 with the service's own code and sentence."""
         body = _error("invalid_request_error", "context_length_exceeded", _TOO_LONG)
         return 400, [json.dumps(body).encode()]
@@ -128,7 +128,7 @@ def _error(kind: str, code: str, message: str) -> dict[str, Any]:
 
 
 def _text(message: Mapping[str, Any]) -> str:
-    return "\n".join(reading.texts(message.get("content")))
+    return "\n".join(request_texts.texts(message.get("content")))
 
 
 def _schema(tool: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
@@ -136,18 +136,18 @@ def _schema(tool: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return str(own.get("name", "")), own.get("parameters") or {}
 
 
-def _wanted(form: Any) -> Mapping[str, Any] | None:
+def _answer_schema(form: Any) -> Mapping[str, Any] | None:
     """The schema of the JSON that is to be answered, where it is not text."""
     if not isinstance(form, Mapping) or form.get("type") not in ("json_schema", "json_object"):
         return None
     return dict((form.get("json_schema") or {}).get("schema") or {"type": "object"})
 
 
-def _calls(turn: Turn, asked: Asked, place: int) -> list[dict[str, Any]]:
+def _calls(turn: ModelTurn, request: ModelRequest, place: int) -> list[dict[str, Any]]:
     calls = []
     for number, tool in enumerate(turn.tools):
-        name, given = own_call(tool, asked.schemas, asked.cwd, asked.spoken)
-        function = {"name": name, "arguments": json.dumps(given)}
+        name, document = own_call(tool, request.schemas, request.cwd, request.spoken)
+        function = {"name": name, "arguments": json.dumps(document)}
         identifier = call_id("call_", place, number)
         calls.append({"id": identifier, "type": "function", "function": function})
     return calls

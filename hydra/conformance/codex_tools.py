@@ -14,51 +14,51 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hydra.conformance.script import Tool
+from hydra.conformance.script import ScriptTool
 
 _CELL = re.compile(r"Script running with cell ID ([^\s.]+)")
 _SESSION = re.compile(r"Process running with session ID (\d+)")
 _LONGEST_YIELD_MS = 30_000
 _CELL_YIELD_MS = 3_600_000
 
-Offered = Mapping[str, frozenset[str]]
+ToolNames = Mapping[str, frozenset[str]]
 """Names of tools to the properties they take; code mode's `exec` among them."""
 
 
-def offered_tools(tools: Iterable[Any], items: Iterable[Mapping[str, Any]]) -> Offered:
+def offered_tools(tools: Iterable[Any], items: Iterable[Mapping[str, Any]]) -> ToolNames:
     """Every tool of a request, those inside namespaces and `additional_tools` items too."""
-    found: dict[str, frozenset[str]] = {}
+    rows: dict[str, frozenset[str]] = {}
     waiting = [*tools, *(tool for item in items if "tools" in item for tool in item["tools"])]
     while waiting:
         tool = waiting.pop()
         waiting += tool.get("tools", ())
         if tool.get("type") in ("function", "custom"):
             properties = (tool.get("parameters") or {}).get("properties", {})
-            found[tool.get("name", "")] = frozenset(properties)
-    return found
+            rows[tool.get("name", "")] = frozenset(properties)
+    return rows
 
 
-def item_for(tool: Tool, offered: Offered) -> dict[str, Any]:
+def item_for(tool: ScriptTool, rows: ToolNames) -> dict[str, Any]:
     """The output item that calls `tool`, without its call_id."""
     if tool.kind == "call":
         return _call(tool["name"], tool.arguments["input"])
-    if "exec" in offered:
+    if "exec" in rows:
         return _call("exec", _code(tool))
     patch = patch_for(tool)
-    if patch and "apply_patch" in offered:
+    if patch and "apply_patch" in rows:
         return _call("apply_patch", patch)
     command = f"apply_patch <<'HYDRA_PATCH'\n{patch}HYDRA_PATCH\n" if patch else _command(tool)
-    return _shell(command, offered)
+    return _shell(command, rows)
 
 
-def unfinished_call(result: Mapping[str, Any]) -> Tool | None:
+def unfinished_call(result: Mapping[str, Any]) -> ScriptTool | None:
     """The call that waits on, where a tool's result says that it is still running."""
     text = _output_text(result.get("output", ""))
     if cell := _CELL.search(text):
         return _own("wait", {"cell_id": cell[1], "yield_time_ms": _CELL_YIELD_MS})
     if session := _SESSION.search(text):
-        given = {"session_id": int(session[1]), "chars": "", "yield_time_ms": _LONGEST_YIELD_MS}
-        return _own("write_stdin", given)
+        document = {"session_id": int(session[1]), "chars": "", "yield_time_ms": _LONGEST_YIELD_MS}
+        return _own("write_stdin", document)
     return None
 
 
@@ -68,7 +68,7 @@ def _output_text(output: Any) -> str:
     return "\n".join(str(part.get("text", "")) for part in parts)
 
 
-def patch_for(tool: Tool) -> str:
+def patch_for(tool: ScriptTool) -> str:
     """A write, an edit or a removal as Codex's patch text; "" for anything else."""
     if tool.kind == "write_file":
         change = [f"*** Add File: {tool['path']}", *_signed("+", tool["text"])]
@@ -86,41 +86,41 @@ def _signed(sign: str, text: str) -> list[str]:
     return [sign + line for line in text.removesuffix("\n").split("\n")]
 
 
-def _own(name: str, arguments: Mapping[str, Any]) -> Tool:
-    return Tool(kind="call", arguments={"name": name, "input": arguments})
+def _own(name: str, arguments: Mapping[str, Any]) -> ScriptTool:
+    return ScriptTool(kind="call", arguments={"name": name, "input": arguments})
 
 
-def _call(name: str, given: Any) -> dict[str, Any]:
+def _call(name: str, text: Any) -> dict[str, Any]:
     # A custom tool takes free text, a function takes JSON; the input's own type tells them apart.
-    if isinstance(given, str):
-        return {"type": "custom_tool_call", "name": name, "input": given}
-    return {"type": "function_call", "name": name, "arguments": json.dumps(given)}
+    if isinstance(text, str):
+        return {"type": "custom_tool_call", "name": name, "input": text}
+    return {"type": "function_call", "name": name, "arguments": json.dumps(text)}
 
 
-def _command(tool: Tool) -> str:
+def _command(tool: ScriptTool) -> str:
     return tool["command"] if tool.kind == "shell" else f"cat -- {shlex.quote(tool['path'])}"
 
 
-def _shell(command: str, offered: Offered) -> dict[str, Any]:
+def _shell(command: str, rows: ToolNames) -> dict[str, Any]:
     for name in ("exec_command", "shell_command", "shell"):
-        takes = offered.get(name, frozenset())
+        takes = rows.get(name, frozenset())
         if "cmd" in takes:
             return _call(name, {"cmd": command, "yield_time_ms": _LONGEST_YIELD_MS})
         if "command" in takes:
-            given = command if name == "shell_command" else ["bash", "-lc", command]
-            return _call(name, {"command": given})
+            value = command if name == "shell_command" else ["bash", "-lc", command]
+            return _call(name, {"command": value})
     return _call("exec_command", {"cmd": command})
 
 
-def _code(tool: Tool) -> str:
+def _code(tool: ScriptTool) -> str:
     """JavaScript for code mode. A command that outlasts one yield is waited for in the script."""
     head = f'// @exec: {{"yield_time_ms": {_CELL_YIELD_MS}}}\n'
     if patch := patch_for(tool):
         return f"{head}text(await tools.apply_patch({json.dumps(patch)}));\n"
-    given = json.dumps({"cmd": _command(tool), "yield_time_ms": _LONGEST_YIELD_MS})
+    text = json.dumps({"cmd": _command(tool), "yield_time_ms": _LONGEST_YIELD_MS})
     again = f'{{session_id: ran.session_id, chars: "", yield_time_ms: {_LONGEST_YIELD_MS}}}'
     return (
-        f"{head}let ran = await tools.exec_command({given});\n"
+        f"{head}let ran = await tools.exec_command({text});\n"
         "text(ran.output);\n"
         "while (ran.exit_code === undefined && ran.session_id !== undefined) {\n"
         f"  ran = await tools.write_stdin({again});\n"

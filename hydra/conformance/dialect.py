@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from hydra.conformance.script import Fault, Tool, Turn
+from hydra.conformance.script import ModelFault, ModelTurn, ScriptTool
 from hydra.conformance.text_edits import Prose
 
 _CALL_ID = re.compile(r"hydra_?(\d+)n\d+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ModelRequest:
     """One request for a model's turn, as far as the script depends on it.
 
     `answered` is the place of the last turn whose tool results the conversation holds, -1 for
@@ -33,8 +33,8 @@ class Asked:
     results: int = 0
     stream: bool = True
     side: bool = False
-    offered: Mapping[str, frozenset[str]] | None = None
-    unfinished: Tool | None = None
+    tools: Mapping[str, frozenset[str]] | None = None
+    unfinished: ScriptTool | None = None
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     wants: Mapping[str, Any] | None = None
     spoken: str = ""
@@ -48,22 +48,22 @@ class Dialect(Protocol):
     def agent(self) -> str:
         """The agent that speaks it, as scripts name it, where the path names none."""
 
-    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
+    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> ModelRequest:
         """What a request's body and headers ask for. Header names are in lower case."""
 
-    def events(self, turn: Turn, asked: Asked, place: int) -> list[bytes]:
+    def events(self, turn: ModelTurn, request: ModelRequest, place: int) -> list[bytes]:
         """The turn as a whole event stream, one item an event."""
 
-    def document(self, turn: Turn, asked: Asked, place: int) -> dict[str, Any]:
+    def document(self, turn: ModelTurn, request: ModelRequest, place: int) -> dict[str, Any]:
         """The turn as one JSON document, for a request that does not stream."""
 
-    def error(self, fault: Fault) -> dict[str, Any]:
+    def error(self, fault: ModelFault) -> dict[str, Any]:
         """The body of an HTTP error."""
 
-    def error_event(self, fault: Fault) -> bytes:
+    def error_event(self, fault: ModelFault) -> bytes:
         """The stream's own way to say that it failed."""
 
-    def overflow(self, asked: Asked) -> tuple[int, list[bytes]]:
+    def overflow(self, request: ModelRequest) -> tuple[int, list[bytes]]:
         """HTTP status and body (status 200: events) that say the conversation is too long."""
 
 
@@ -77,8 +77,8 @@ def call_id(prefix: str, place: int, number: int) -> str:
 
 def place_of(identifier: str) -> int:
     """The turn that an id of `call_id` belongs to; -1 for another's id."""
-    found = _CALL_ID.search(identifier)
-    return int(found[1]) if found else -1
+    match = _CALL_ID.search(identifier)
+    return int(match[1]) if match else -1
 
 
 def sse(data: Mapping[str, Any]) -> bytes:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
-from hydra.conformance import notes, records
+from hydra.adapters.proofs import records
+from hydra.adapters.proofs.records import Record
+from hydra.conformance import notes
 from hydra.conformance.notes import Issue
 from hydra.conformance.recorded import recordings
-from hydra.conformance.records import Record
-from hydra.conformance.results import Case, Verdict
+from hydra.conformance.results import Case, CaseVerdict
 
 LINES, DETECTION, LIMITS = ("lines", "prompt"), ("detect",), ("limits",)
 PARSER = ("streams", "endings", "hostile")
@@ -56,26 +57,26 @@ def gather(
     record count. Raises `RecordError` or `ConfigError` for a file that cannot be understood.
     """
     key = adapter.key()
-    known = records.read_all(root, key)
-    held = [one for one in recordings(root, key) if notes.is_real(one.folder)]
+    entries = records.read_all(root, key)
+    versions = [recording for recording in recordings(root, key) if notes.is_real(recording.folder)]
     return Facts(
         adapter=adapter,
-        records=known,
-        cases=_with_recorded(_tried(cases, key), known),
+        records=entries,
+        cases=_with_recorded(_tried(cases, key), entries),
         issues=notes.issues(root, key),
         noted=notes.noted(root, key),
         streams=sum(
-            stream.expected is not None and not stream.made
-            for recording in held
+            stream.expected is not None and not stream.synthetic
+            for recording in versions
             for stream in recording.streams()
         ),
-        real=bool(held),
+        real=bool(versions),
         third_party=third_party or adapter.descriptor.third_party is not None,
     )
 
 
-def _with_recorded(tried: Mapping[str, bool], known: Sequence[Record]) -> dict[str, bool]:
-    last = next((record.contract for record in reversed(known) if record.contract), {})
+def _with_recorded(tried: Mapping[str, bool], entries: Sequence[Record]) -> dict[str, bool]:
+    last = next((record.contract for record in reversed(entries) if record.contract), {})
     groups = {_group(name) for name in tried}
     return {
         **{name: passed for name, passed in last.items() if _group(name) not in groups},
@@ -92,7 +93,7 @@ def _tried(cases: Iterable[Case], key: str) -> dict[str, bool]:
     tried: dict[str, bool] = {}
     for case in cases:
         mine = case.agent == key and case.suite == "contract"
-        if mine and case.verdict is not Verdict.SKIPPED:
-            passed = case.verdict is Verdict.PASSED
+        if mine and case.verdict is not CaseVerdict.SKIPPED:
+            passed = case.verdict is CaseVerdict.PASSED
             tried[case.name] = tried.get(case.name, True) and passed
     return tried

@@ -7,10 +7,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hydra.conformance import reading
-from hydra.conformance.dialect import Asked, call_id, pieces, place_of
-from hydra.conformance.offered import own_call
-from hydra.conformance.script import Fault, Turn
+from hydra.conformance import request_texts
+from hydra.conformance.dialect import ModelRequest, call_id, pieces, place_of
+from hydra.conformance.script import ModelFault, ModelTurn
+from hydra.conformance.tool_mapping import own_call
 
 _ERRORS = {
     400: ("INVALID_ARGUMENT", "Request contains an invalid argument."),
@@ -28,23 +28,23 @@ _TOO_LONG = (
 _numbers = itertools.count(1)
 
 
-class Gemini:
+class GeminiDialect:
     """gemini-cli's side of the conversation. The model and streaming are in the path."""
 
     agent = "gemini"
 
-    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
+    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> ModelRequest:
         """Results are functionResponse parts. A request without functions is a side request."""
         turns = [item for item in body.get("contents", ()) if isinstance(item, Mapping)]
         parts = [part for item in turns for part in item.get("parts", ())]
         results = [part["functionResponse"] for part in parts if "functionResponse" in part]
         system = (body.get("systemInstruction") or {}).get("parts", ())
-        cwd = reading.folder("\n".join(reading.texts([*system, *parts])))
+        cwd = request_texts.folder("\n".join(request_texts.texts([*system, *parts])))
         schemas = {name: schema for tool in body.get("tools") or () for name, schema in _own(tool)}
         config = body.get("generationConfig") or {}
-        first = "\n".join(reading.texts(turns[0].get("parts", ()))) if turns else ""
-        return Asked(
-            conversation=reading.conversation(cwd, first),
+        first = "\n".join(request_texts.texts(turns[0].get("parts", ()))) if turns else ""
+        return ModelRequest(
+            conversation=request_texts.conversation(cwd, first),
             model=str(body.get("model", "")),
             cwd=cwd,
             answered=max((place_of(str(item.get("id"))) for item in results), default=-1),
@@ -55,9 +55,9 @@ class Gemini:
             wants=config.get("responseJsonSchema") or config.get("responseSchema"),
         )
 
-    def events(self, turn: Turn, asked: Asked, place: int) -> list[bytes]:
+    def events(self, turn: ModelTurn, request: ModelRequest, place: int) -> list[bytes]:
         """A chunk for each piece of text, one for the calls, the usage in the last."""
-        whole = self.document(turn, asked, place)
+        whole = self.document(turn, request, place)
         parts: list[dict[str, Any]] = []
         parts += [{"text": part, "thought": True} for part in pieces(turn.think)]
         parts += [{"text": part} for part in pieces(turn.say)]
@@ -65,16 +65,16 @@ class Gemini:
         head = {key: whole[key] for key in ("modelVersion", "responseId")}
         sent = [{"candidates": [_candidate([part])], **head} for part in parts]
         last = {"candidates": [{**_candidate([{"text": ""}]), "finishReason": "STOP"}]}
-        return [_data(one) for one in (*sent, {**whole, **last})]
+        return [_data(row) for row in (*sent, {**whole, **last})]
 
-    def document(self, turn: Turn, asked: Asked, place: int) -> dict[str, Any]:
+    def document(self, turn: ModelTurn, request: ModelRequest, place: int) -> dict[str, Any]:
         """The turn as one response."""
         parts = [{"text": turn.think, "thought": True}] if turn.think else []
         if turn.say or not (turn.think or turn.tools):
             parts.append({"text": turn.say})
         for number, tool in enumerate(turn.tools):
-            name, given = own_call(tool, asked.schemas, asked.cwd)
-            call = {"id": call_id("", place, number), "name": name, "args": given}
+            name, document = own_call(tool, request.schemas, request.cwd)
+            call = {"id": call_id("", place, number), "name": name, "args": document}
             parts.append({"functionCall": call})
         return {
             "candidates": [{**_candidate(parts), "finishReason": "STOP"}],
@@ -83,33 +83,33 @@ class Gemini:
                 "candidatesTokenCount": turn.output_tokens,
                 "totalTokenCount": turn.input_tokens + turn.output_tokens,
             },
-            "modelVersion": asked.model,
+            "modelVersion": request.model,
             "responseId": f"hydra-{next(_numbers)}",
         }
 
-    def error(self, fault: Fault) -> dict[str, Any]:
+    def error(self, fault: ModelFault) -> dict[str, Any]:
         """The service's error body; when to come back is in it as well as in the header."""
         body = _error(fault.status, fault)
         if fault.retry_after is not None:
             kind = "type.googleapis.com/google.rpc.RetryInfo"
-            told = {"@type": kind, "retryDelay": f"{fault.retry_after:g}s"}
-            body["error"]["details"] = [told]
+            values = {"@type": kind, "retryDelay": f"{fault.retry_after:g}s"}
+            body["error"]["details"] = [values]
         return body
 
-    def error_event(self, fault: Fault) -> bytes:
+    def error_event(self, fault: ModelFault) -> bytes:
         """A chunk that is an error, in the middle of a stream."""
         return _data(_error(503, fault))
 
-    def overflow(self, asked: Asked) -> tuple[int, list[bytes]]:
+    def overflow(self, request: ModelRequest) -> tuple[int, list[bytes]]:
         """A 400 with the service's own sentence."""
-        told = Fault(kind="overflow", status=400, message=_TOO_LONG)
-        return 400, [json.dumps(_error(400, told)).encode()]
+        fault = ModelFault(kind="overflow", status=400, message=_TOO_LONG)
+        return 400, [json.dumps(_error(400, fault)).encode()]
 
 
-def _error(status: int, fault: Fault) -> dict[str, Any]:
-    word, message = _ERRORS.get(status, ("UNKNOWN", "An unknown error has occurred."))
-    told = {"code": status, "message": fault.message or message, "status": fault.error or word}
-    return {"error": told}
+def _error(status: int, fault: ModelFault) -> dict[str, Any]:
+    term, message = _ERRORS.get(status, ("UNKNOWN", "An unknown error has occurred."))
+    document = {"code": status, "message": fault.message or message, "status": fault.error or term}
+    return {"error": document}
 
 
 def _candidate(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -123,6 +123,9 @@ def _data(data: Mapping[str, Any]) -> bytes:
 def _own(tool: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     functions = tool.get("functionDeclarations") or tool.get("function_declarations") or ()
     return [
-        (str(one["name"]), one.get("parametersJsonSchema") or one.get("parameters") or {})
-        for one in functions
+        (
+            str(function["name"]),
+            function.get("parametersJsonSchema") or function.get("parameters") or {},
+        )
+        for function in functions
     ]

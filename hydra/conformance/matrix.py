@@ -10,11 +10,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
-from hydra.conformance import earned, notes, records
+from hydra.adapters.proofs import proven_capabilities, records
+from hydra.adapters.proofs.records import DIMENSIONS, PLATFORMS, Record
+from hydra.conformance import notes
 from hydra.conformance.recorded import Recording, recordings
-from hydra.conformance.records import DIMENSIONS, PLATFORMS, Record
-from hydra.model import Confidence
-from hydra.reporters.conformance.matrix import Cell, Matrix, Row
+from hydra.conformance.report.matrix import Cell, Matrix, MatrixRow
+from hydra.records import Confidence
 
 COLUMNS = (*DIMENSIONS, *PLATFORMS)
 
@@ -36,77 +37,81 @@ def matrix(
     rows = []
     for adapter in adapters:
         place = (elsewhere or {}).get(adapter.key(), root)
-        known = records.read_all(place, adapter.key())
+        entries = records.read_all(place, adapter.key())
         theirs = adapter.key() in third_party or adapter.descriptor.third_party is not None
-        if known or all or not theirs:
-            real = [one for one in recordings(place, adapter.key()) if notes.is_real(one.folder)]
-            rows.append(row(adapter, known, real, third_party=theirs))
+        if entries or all or not theirs:
+            real = [
+                recording
+                for recording in recordings(place, adapter.key())
+                if notes.is_real(recording.folder)
+            ]
+            rows.append(row(adapter, entries, real, third_party=theirs))
     return Matrix(columns=COLUMNS, rows=tuple(rows))
 
 
 def row(
     adapter: Adapter,
-    known: Sequence[Record],
+    entries: Sequence[Record],
     recorded: Sequence[Recording],
     *,
     third_party: bool = False,
-) -> Row:
-    """One agent's row. `known` as `read_all` gives them, `recorded` the oldest version first."""
+) -> MatrixRow:
+    """One agent's row. `entries` as `read_all` gives them, `recorded` the oldest version first."""
     seen = observed(adapter, recorded[-1]) if recorded else {}
-    cells = [_dimension(known, name, seen.get(name, Cell())) for name in DIMENSIONS]
-    return Row(
+    cells = [_dimension(entries, name, seen.get(name, Cell())) for name in DIMENSIONS]
+    return MatrixRow(
         agent=adapter.key(),
         label=adapter.descriptor.label,
         tier=adapter.descriptor.tier,
         third_party=third_party,
-        cells=(*cells, *(_platform(known, name) for name in PLATFORMS)),
+        cells=(*cells, *(_platform(entries, name) for name in PLATFORMS)),
     )
 
 
 def observed(adapter: Adapter, recording: Recording) -> dict[str, Cell]:
     """The dimensions whose flags stand in the recorded help, by the adapter's own table."""
-    told = adapter.descriptor
-    found = adapter.detect(told.binaries[0], recording.probes(told.probes))
-    names = earned.tied(adapter, found.flags)
+    descriptor = adapter.descriptor
+    result = adapter.detect(descriptor.binaries[0], recording.probes(descriptor.probes))
+    names = proven_capabilities.tied(adapter, result.flags)
     cell = Cell(
         confidence=Confidence.OBSERVED,
         version=recording.version,
         evidence=f"{recording.agent}/{recording.version}",
     )
-    return {dimension: cell for name in names for dimension in earned.BEHIND[name]}
+    return {dimension: cell for name in names for dimension in proven_capabilities.BEHIND[name]}
 
 
-def _dimension(known: Sequence[Record], name: str, otherwise: Cell) -> Cell:
-    said = earned.standing(known, name)
-    if said is None:
+def _dimension(entries: Sequence[Record], name: str, otherwise: Cell) -> Cell:
+    proof = proven_capabilities.standing(entries, name)
+    if proof is None:
         return otherwise
-    told = Cell(
+    cell = Cell(
         confidence=Confidence.VERIFIED,
-        version=said.version,
-        date=said.date,
-        platform=said.platform,
-        evidence=said.evidence,
+        version=proof.version,
+        date=proof.date,
+        platform=proof.platform,
+        evidence=proof.evidence,
     )
-    if said.passed:
-        return told
+    if proof.passed:
+        return cell
     return Cell(
         confidence=otherwise.confidence,
         version=otherwise.version,
-        evidence=said.evidence,
-        note=said.note,
+        evidence=proof.evidence,
+        note=proof.note,
     )
 
 
-def _platform(known: Sequence[Record], name: str) -> Cell:
+def _platform(entries: Sequence[Record], name: str) -> Cell:
     """The newest record of that platform: verified where situations passed, and none failed."""
-    mine = [record for record in known if record.platform == name]
+    mine = [record for record in entries if record.platform == name]
     for record in reversed(mine):
         failed = list(_failed(record))
         if not (record.situations or record.contract):
             continue
-        held = Confidence.VERIFIED if record.situations else Confidence.OBSERVED
+        confidence = Confidence.VERIFIED if record.situations else Confidence.OBSERVED
         return Cell(
-            confidence=Confidence.UNKNOWN if failed else held,
+            confidence=Confidence.UNKNOWN if failed else confidence,
             version=record.version,
             date=record.date,
             platform=name,

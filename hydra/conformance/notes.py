@@ -38,14 +38,14 @@ def is_real(folder: Path) -> bool:
 
 def noted(root: Path, agent: str) -> bool:
     """Whether the agent's research note says something under each heading."""
-    said: dict[str, bool] = {}
+    values: dict[str, bool] = {}
     heading = ""
     for line in _text(root / agent / NOTE).splitlines():
         if line.startswith("## "):
             heading = line.rstrip()
         elif line.strip():
-            said[heading] = True
-    return all(said.get(wanted) for wanted in HEADINGS)
+            values[heading] = True
+    return all(values.get(text) for text in HEADINGS)
 
 
 def issues(root: Path, agent: str) -> tuple[Issue, ...] | None:
@@ -57,10 +57,10 @@ def issues(root: Path, agent: str) -> tuple[Issue, ...] | None:
     if not path.is_file():
         return None
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-        if told.keys() - {"open"} or not isinstance(told.get("open", []), list):
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        if document.keys() - {"open"} or not isinstance(document.get("open", []), list):
             raise ValueError("it has nothing but [[open]]")
-        return tuple(_issue(one) for one in told.get("open", []))
+        return tuple(_issue(row) for row in document.get("open", []))
     except ValueError as error:
         raise ConfigError(
             f"{agent}/{ISSUES} cannot be read: {error}",
@@ -68,14 +68,14 @@ def issues(root: Path, agent: str) -> tuple[Issue, ...] | None:
         ) from error
 
 
-def _issue(told: Mapping[str, Any]) -> Issue:
-    known = {"priority", "title", "since", "place"}
-    if not isinstance(told, dict) or told.keys() - known:
-        raise ValueError(f"an [[open]] has {', '.join(sorted(known))}")
-    priority, title = str(told.get("priority", "")), str(told.get("title", ""))
+def _issue(document: Mapping[str, Any]) -> Issue:
+    names = {"priority", "title", "since", "place"}
+    if not isinstance(document, dict) or document.keys() - names:
+        raise ValueError(f"an [[open]] has {', '.join(sorted(names))}")
+    priority, title = str(document.get("priority", "")), str(document.get("title", ""))
     if not _PRIORITY.fullmatch(priority) or not title:
-        raise ValueError(f"an [[open]] lacks its priority or its title: {dict(told)}")
-    since, place = str(told.get("since", "")), str(told.get("place", ""))
+        raise ValueError(f"an [[open]] lacks its priority or its title: {dict(document)}")
+    since, place = str(document.get("since", "")), str(document.get("place", ""))
     return Issue(priority=priority, title=title, since=since, place=place)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hydra.conformance.codex_tools import item_for, offered_tools, unfinished_call
-from hydra.conformance.dialect import Asked, call_id, pieces, place_of, sse
-from hydra.conformance.script import Fault, Turn
+from hydra.conformance.dialect import ModelRequest, call_id, pieces, place_of, sse
+from hydra.conformance.script import ModelFault, ModelTurn
 
 _CWD = re.compile(r"<cwd>([^<]+)</cwd>")
 _ERRORS = {
@@ -26,27 +26,27 @@ class OpenAIResponses:
 
     agent = "codex"
 
-    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
+    def read(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> ModelRequest:
         """Code mode offers its tools in an `additional_tools` input item, others in `tools`."""
         items = [item for item in body.get("input", ()) if isinstance(item, Mapping)]
         results = [item for item in items if str(item.get("type", "")).endswith("call_output")]
-        offered = offered_tools(body.get("tools", ()), items)
-        found = _CWD.search("\n".join(_texts(items)))
-        return Asked(
+        rows = offered_tools(body.get("tools", ()), items)
+        match = _CWD.search("\n".join(_texts(items)))
+        return ModelRequest(
             conversation=headers.get("thread-id", ""),
             model=str(body.get("model", "")),
-            cwd=found[1] if found else "",
+            cwd=match[1] if match else "",
             answered=max((place_of(str(item.get("call_id"))) for item in results), default=-1),
             results=len(results),
             stream=bool(body.get("stream")),
-            side=not offered,
-            offered=offered,
+            side=not rows,
+            tools=rows,
             unfinished=unfinished_call(results[-1]) if results else None,
         )
 
-    def events(self, turn: Turn, asked: Asked, place: int) -> list[bytes]:
+    def events(self, turn: ModelTurn, request: ModelRequest, place: int) -> list[bytes]:
         """response.created, each output item, response.completed with the usage."""
-        whole = self.document(turn, asked, place)
+        whole = self.document(turn, request, place)
         start = {"id": whole["id"], "object": "response", "status": "in_progress"}
         return [
             sse({"type": "response.created", "response": start}),
@@ -54,14 +54,14 @@ class OpenAIResponses:
             sse({"type": "response.completed", "response": whole}),
         ]
 
-    def document(self, turn: Turn, asked: Asked, place: int) -> dict[str, Any]:
+    def document(self, turn: ModelTurn, request: ModelRequest, place: int) -> dict[str, Any]:
         """The turn as one response."""
         return {
             "id": f"resp_hydra_{next(_response_numbers)}",
             "object": "response",
             "status": "completed",
-            "model": asked.model,
-            "output": _output(turn, asked, place),
+            "model": request.model,
+            "output": _output(turn, request, place),
             "usage": {
                 "input_tokens": turn.input_tokens,
                 "input_tokens_details": {"cached_tokens": 0},
@@ -71,18 +71,18 @@ class OpenAIResponses:
             },
         }
 
-    def error(self, fault: Fault) -> dict[str, Any]:
+    def error(self, fault: ModelFault) -> dict[str, Any]:
         """The service's error body, its code by the status unless the fault names one."""
         usual = ("server_error", "server_error", "The server had an error.")
         kind, code, message = _ERRORS.get(fault.status, usual)
         code = fault.error or code
         return {"error": {"type": kind, "code": code, "message": fault.message or message}}
 
-    def error_event(self, fault: Fault) -> bytes:
+    def error_event(self, fault: ModelFault) -> bytes:
         """`response.failed` in the middle of a stream."""
         return _failed(fault.error or "server_error", fault.message or "The server had an error.")
 
-    def overflow(self, asked: Asked) -> tuple[int, list[bytes]]:
+    def overflow(self, request: ModelRequest) -> tuple[int, list[bytes]]:
         """A stream that fails with the code Codex looks for."""
         message = "Your input exceeds the context window of this model."
         return 200, [_failed("context_length_exceeded", message)]
@@ -104,19 +104,19 @@ def _texts(items: list[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _output(turn: Turn, asked: Asked, place: int) -> list[dict[str, Any]]:
+def _output(turn: ModelTurn, request: ModelRequest, place: int) -> list[dict[str, Any]]:
     output: list[dict[str, Any]] = []
     if turn.think:
         summary = [{"type": "summary_text", "text": turn.think}]
         output.append({"type": "reasoning", "id": f"rs_{place}", "summary": summary})
     if turn.say or not (turn.think or turn.tools):
         content = [{"type": "output_text", "text": turn.say, "annotations": []}]
-        said = {"type": "message", "id": f"msg_{place}", "role": "assistant"}
-        output.append({**said, "status": "completed", "content": content})
+        values = {"type": "message", "id": f"msg_{place}", "role": "assistant"}
+        output.append({**values, "status": "completed", "content": content})
     for number, tool in enumerate(turn.tools):
         # A wait for an unfinished tool belongs to the same turn and needs an id of its own.
-        identifier = call_id("call_", place, number + 100 * asked.results)
-        output.append({**item_for(tool, asked.offered or {}), "call_id": identifier})
+        identifier = call_id("call_", place, number + 100 * request.results)
+        output.append({**item_for(tool, request.tools or {}), "call_id": identifier})
     return output
 
 

@@ -10,16 +10,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from hydra.adapters import versions
+from hydra.adapters import detection
 from hydra.adapters.contract import Adapter
-from hydra.conformance.earned import standing
+from hydra.adapters.proofs.proven_capabilities import standing
+from hydra.adapters.proofs.records import Record
 from hydra.conformance.facts import LIMITS, PARSER, Facts, gather
 from hydra.conformance.notes import ISSUES
-from hydra.conformance.records import Record
+from hydra.conformance.report.promotion import Promotion, Requirement
 from hydra.conformance.results import Case
 from hydra.conformance.stages import beside, live, of_cases, offline, reached, stages
-from hydra.model import Tier
-from hydra.reporters.conformance.promotion import Promotion, Requirement
+from hydra.records import Tier
 
 CYCLES = 2
 """Consecutive minor releases of Hydra in which the probe suite has to pass on each platform."""
@@ -44,13 +44,13 @@ def promotion(
     `third_party` names others' adapters that do not say so themselves. Raises `RecordError` or
     `ConfigError` for a file that cannot be understood.
     """
-    places, told = elsewhere or {}, list(cases)
+    places, items = elsewhere or {}, list(cases)
     return [
         judged(
             gather(
                 adapter,
                 places.get(adapter.key(), root),
-                cases=told,
+                cases=items,
                 third_party=adapter.key() in third_party,
             )
         )
@@ -60,16 +60,16 @@ def promotion(
 
 def judged(facts: Facts) -> Promotion:
     """One agent's facts against every rule. Pure."""
-    held, grown = rules(facts), stages(facts)
+    requirements, grown = rules(facts), stages(facts)
     return Promotion(
         agent=facts.key,
         label=facts.adapter.descriptor.label,
         tier=facts.adapter.descriptor.tier,
         third_party=facts.third_party,
-        rules=held,
+        rules=requirements,
         stages=grown,
         stage=reached(grown),
-        says=_says(facts, held, grown),
+        says=_says(facts, requirements, grown),
     )
 
 
@@ -86,7 +86,7 @@ def rules(facts: Facts) -> tuple[Requirement, ...]:
 
 def cycle(hydra: str) -> Cycle:
     """The minor release: `0.3.1` is of (0, 3)."""
-    return (*versions.parts(hydra), 0, 0)[:2]
+    return (*detection.parts(hydra), 0, 0)[:2]
 
 
 def follows(later: Cycle, earlier: Cycle) -> bool:
@@ -103,7 +103,7 @@ def passed(record: Record) -> bool:
 
 
 def _platform(facts: Facts, platform: str, label: str) -> Requirement:
-    met, says = _cycles([one for one in facts.records if one.platform == platform], label)
+    met, says = _cycles([record for record in facts.records if record.platform == platform], label)
     # A race is refused off Linux, so only the probes and the offline part can be recorded there.
     command = live(facts) if platform == "linux" else f"{offline(facts)} --record"
     return Requirement(
@@ -174,13 +174,13 @@ def _timeouts(facts: Facts) -> Requirement:
 
 def _issues(facts: Facts) -> Requirement:
     place = beside(facts, ISSUES)
-    grave = [one for one in facts.issues or () if one.priority in GRAVE]
+    grave = [issue for issue in facts.issues or () if issue.priority in GRAVE]
     met = facts.issues is not None and not grave
     if facts.issues is None:
         says = f"unknown: there is no {place}"
     elif grave:
-        told = "; ".join(f"{one.priority}: {one.title}" for one in grave)
-        says = f"{told} (open in {place})"
+        text = "; ".join(f"{issue.priority}: {issue.title}" for issue in grave)
+        says = f"{text} (open in {place})"
     else:
         says = f"{place} has {len(facts.issues)} open, none of them P1 or worse"
     return Requirement(
@@ -193,10 +193,12 @@ def _issues(facts: Facts) -> Requirement:
     )
 
 
-def _says(facts: Facts, held: Sequence[Requirement], grown: Sequence[Requirement]) -> str:
-    count = f"{sum(one.met for one in held)} of {len(held)} rules met"
+def _says(facts: Facts, requirements: Sequence[Requirement], grown: Sequence[Requirement]) -> str:
+    count = (
+        f"{sum(requirement.met for requirement in requirements)} of {len(requirements)} rules met"
+    )
     stage = f"stage {reached(grown)} of {len(grown)} reached"
-    met = all(one.met for one in (*held, *grown))
+    met = all(requirement.met for requirement in (*requirements, *grown))
     if facts.third_party:
         return f"a third party's, which stays experimental; {count}, {stage}"
     if facts.adapter.descriptor.tier is Tier.TIER1:

@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from hydra.adapters.contract import Adapter, Probe
-from hydra.adapters.versions import order
-from hydra.demo.shims import fixtures
+from hydra.adapters.detection import order
 from hydra.errors import RecordError
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus, ProbeOutput
+from hydra.paths import fixtures
+from hydra.records import ExitStatus, ProbeOutput
+from hydra.records.events import AgentEvent
 
 _GOOD = ("", "ok", "key", "in")
 
@@ -49,7 +49,7 @@ class Stream:
     exit: ExitStatus
     expected: list[Mapping[str, Any]] | None = None
     files: Mapping[int, bytes] = field(default_factory=dict)
-    made: bool = False
+    synthetic: bool = False
 
 
 class Recording:
@@ -68,31 +68,37 @@ class Recording:
     @property
     def helps(self) -> Mapping[str, str]:
         """The help texts by their probe's name."""
-        found = sorted(self.folder.glob("*help.txt"))
-        return {_probe_name(path.stem): _read(path) for path in found}
+        paths = sorted(self.folder.glob("*help.txt"))
+        return {_probe_name(path.stem): _read(path) for path in paths}
 
-    def probes(self, asked: Sequence[Probe] = ()) -> Mapping[str, ProbeOutput]:
-        """The good answer to each probe that was recorded. `asked`: else the known agent's own."""
-        first = {name: answers[0] for name, answers in self.answers(asked).items()}
+    def probes(self, probes: Sequence[Probe] = ()) -> Mapping[str, ProbeOutput]:
+        """The good answer to each probe that was recorded. `probes`: else the known agent's own."""
+        first = {name: answers[0] for name, answers in self.answers(probes).items()}
         return {name: answer for name, answer in first.items() if answer.exit_code == 0}
 
-    def answers(self, asked: Sequence[Probe] = ()) -> Mapping[str, list[ProbeOutput]]:
+    def answers(self, probes: Sequence[Probe] = ()) -> Mapping[str, list[ProbeOutput]]:
         """Every recorded answer to each probe, the good ones first."""
-        found = {}
-        for probe in asked or _asked_of(self.agent):
+        rows = {}
+        for probe in probes or _asked_of(self.agent):
             files = self._files(probe)
             if files:
-                given = [self._answer(probe, path) for path in files]
-                found[probe.name] = sorted(given, key=lambda answer: answer.exit_code != 0)
-        return found
+                outputs = [self._answer(probe, path) for path in files]
+                rows[probe.name] = sorted(outputs, key=lambda answer: answer.exit_code != 0)
+        return rows
 
     def streams(self) -> list[Stream]:
         """Every recorded run, by name; those written by hand come last."""
         exits = self._named("exits.json")
-        found = [self._stream(path, exits) for path in sorted(self.folder.glob("stream.*.jsonl"))]
+        streams = [self._stream(path, exits) for path in sorted(self.folder.glob("stream.*.jsonl"))]
         expected = self._named("made.expected.json")
-        made = self._named("made.json")
-        return [*found, *(_made(name, told, expected.get(name)) for name, told in made.items())]
+        document = self._named("made.json")
+        return [
+            *streams,
+            *(
+                _synthetic(name, document, expected.get(name))
+                for name, document in document.items()
+            ),
+        ]
 
     def document(self, name: str) -> Any:
         """A JSON file of the folder; None where it is not there. Raises `RecordError`."""
@@ -103,14 +109,14 @@ class Recording:
             raise _damaged(path, str(error)) from error
 
     def _named(self, name: str) -> Mapping[str, Any]:
-        found = self.document(name) or {}
-        if not isinstance(found, dict):
+        document = self.document(name) or {}
+        if not isinstance(document, dict):
             raise _damaged(self.folder / name, "it holds no names")
-        return found
+        return document
 
     def _files(self, probe: Probe) -> list[Path]:
-        words = [word for word in probe.args if not word.startswith("-")]
-        stems = {probe.name.replace("_", "-"), "-".join(words)} - {""}
+        terms = [arg for arg in probe.args if not arg.startswith("-")]
+        stems = {probe.name.replace("_", "-"), "-".join(terms)} - {""}
         either = "|".join(re.escape(stem) for stem in stems)
         named = re.compile(rf"(?:{either})(?:\.(?!stderr|expected)[\w-]+)?\.(?:txt|json)")
         return [self.folder / name for name in self._names() if named.fullmatch(name)]
@@ -167,8 +173,8 @@ def versions(root: Path, agent: str) -> list[str]:
     folder = root / agent
     if not folder.is_dir():
         return []
-    found = [path.name for path in folder.iterdir() if path.is_dir()]
-    return sorted(found, key=order)
+    names = [path.name for path in folder.iterdir() if path.is_dir()]
+    return sorted(names, key=order)
 
 
 def recordings(root: Path, agent: str) -> list[Recording]:
@@ -204,16 +210,16 @@ def expectation(events: Iterable[AgentEvent]) -> str:
     return f"[\n{rows}\n]\n"
 
 
-def _made(name: str, told: Mapping[str, Any], expected: Any) -> Stream:
-    lines = (line if isinstance(line, str) else json.dumps(line) for line in told["lines"])
+def _synthetic(name: str, document: Mapping[str, Any], expected: Any) -> Stream:
+    lines = (line if isinstance(line, str) else json.dumps(line) for line in document["lines"])
     return Stream(
         name=f"made {name}",
         lines=[line.encode("utf-8", "surrogateescape") for line in lines],
-        stderr=str(told.get("stderr", "")).encode(),
-        exit=_exit(int(told.get("exit", 0))),
+        stderr=str(document.get("stderr", "")).encode(),
+        exit=_exit(int(document.get("exit", 0))),
         expected=expected,
-        files={number: text.encode() for number, text in enumerate(told.get("sides", ()))},
-        made=True,
+        files={number: text.encode() for number, text in enumerate(document.get("sides", ()))},
+        synthetic=True,
     )
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
-from hydra.conformance import records
-from hydra.conformance.live.observed import Observed
-from hydra.conformance.proving import fresh_record, proof
+from hydra.adapters.proofs import records
+from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.proof import fresh_record, proof
 from hydra.conformance.recorded import Recording, Stream, expectation, parse
 from hydra.conformance.results import Case
 from hydra.conformance.scrub import scrub
 from hydra.errors import AuthMissing
-from hydra.model import ExitStatus, ProbeOutput
+from hydra.records import ExitStatus, ProbeOutput
 
 LONGEST = 64 * 1024
 """Bytes of a stream, or of its stderr: a longer one is not kept, its proof then names no stream."""
@@ -32,7 +32,7 @@ Outputs = Mapping[str, Mapping[str, ProbeOutput]]
 
 def record(
     root: Path,
-    observed: Sequence[Observed],
+    observed: Sequence[Observation],
     cases: Sequence[Case] = (),
     outputs: Outputs | None = None,
     *,
@@ -52,21 +52,25 @@ def record(
     written: list[Path] = []
     for adapter in registry.everyone() if adapters is None else adapters:
         key = adapter.descriptor.key
-        own = [one for one in observed if one.agent == key and not one.reason]
-        mine = [replace(one, version=one.version or unknown) for one in own]
-        mine = [one for one in mine if one.version]
+        own = [
+            observation
+            for observation in observed
+            if observation.agent == key and not observation.reason
+        ]
+        mine = [replace(observation, version=observation.version or unknown) for observation in own]
+        mine = [observation for observation in mine if observation.version]
         answers = (outputs or {}).get(key, {})
-        found = adapter.detect(adapter.descriptor.binaries[0], answers) if answers else None
-        told = (found.version or unknown) if found else ""
-        for version in sorted({one.version for one in mine} | ({told} - {""})):
+        result = adapter.detect(adapter.descriptor.binaries[0], answers) if answers else None
+        text = (result.version or unknown) if result else ""
+        for version in sorted({observation.version for observation in mine} | ({text} - {""})):
             folder = root / key / version
             folder.mkdir(parents=True, exist_ok=True)
-            if version == told:
+            if version == text:
                 written += _answers(folder, adapter, answers, places or {})
-            seen = [one for one in mine if one.version == version]
+            seen = [observation for observation in mine if observation.version == version]
             if seen:
                 written += _Folder(folder, adapter).add(seen, cases, whole=whole)
-            elif found and (found.error is None or found.error.kind == AuthMissing.kind):
+            elif result and (result.error is None or result.error.kind == AuthMissing.kind):
                 written += _suite_alone(folder, key, version, cases)
     return written
 
@@ -82,25 +86,25 @@ def _answers(
 ) -> list[Path]:
     written = []
     for probe in adapter.descriptor.probes:
-        given = answers.get(probe.name)
-        if given is None or given.exit_code is None:
+        output = answers.get(probe.name)
+        if output is None or output.exit_code is None:
             continue
         stem = probe.name.replace("_", "-")
         plain = stem == "version" or stem.endswith("help")
-        if plain and given.exit_code == 0:
-            written.append(_write(folder / f"{stem}.txt", scrub(given.stdout, places)))
-        elif not plain and not _answered(folder, adapter, given):
-            stem = f"{stem}.{'no' if given.exit_code else 'ok'}"
-            written.append(_write(folder / f"{stem}.txt", scrub(given.stdout, places)))
-            if given.stderr:
-                written.append(_write(folder / f"{stem}.stderr.txt", scrub(given.stderr, places)))
+        if plain and output.exit_code == 0:
+            written.append(_write(folder / f"{stem}.txt", scrub(output.stdout, places)))
+        elif not plain and not _answered(folder, adapter, output):
+            stem = f"{stem}.{'no' if output.exit_code else 'ok'}"
+            written.append(_write(folder / f"{stem}.txt", scrub(output.stdout, places)))
+            if output.stderr:
+                written.append(_write(folder / f"{stem}.stderr.txt", scrub(output.stderr, places)))
     return written
 
 
-def _answered(folder: Path, adapter: Adapter, given: ProbeOutput) -> bool:
+def _answered(folder: Path, adapter: Adapter, output: ProbeOutput) -> bool:
     """Whether an answer to it was recorded by hand that is as good."""
-    held = Recording(folder).answers(adapter.descriptor.probes).get(given.name, [])
-    return any((one.exit_code == 0) == (given.exit_code == 0) for one in held)
+    outputs = Recording(folder).answers(adapter.descriptor.probes).get(output.name, [])
+    return any((output.exit_code == 0) == (output.exit_code == 0) for output in outputs)
 
 
 # streams
@@ -112,24 +116,26 @@ class _Folder:
     def __init__(self, folder: Path, adapter: Adapter) -> None:
         self._folder, self._adapter = folder, adapter
         self._exits: dict[str, int] = Recording(folder).document("exits.json") or {}
-        found = [records.read(path) for path in sorted(folder.glob("record.*.json"))]
-        self._owned = {p.stream for one in found for p in one.situations.values() if p.stream}
+        entries = [records.read(path) for path in sorted(folder.glob("record.*.json"))]
+        self._owned = {p.stream for entry in entries for p in entry.situations.values() if p.stream}
 
-    def add(self, seen: Sequence[Observed], cases: Sequence[Case], *, whole: bool) -> list[Path]:
+    def add(self, seen: Sequence[Observation], cases: Sequence[Case], *, whole: bool) -> list[Path]:
         """Streams, exits and the record."""
-        made = fresh_record(self._folder, seen[0].agent, seen[0].version, cases)
-        kept = {} if whole else dict(made.situations)
+        entry = fresh_record(self._folder, seen[0].agent, seen[0].version, cases)
+        proofs = {} if whole else dict(entry.situations)
         written: list[Path] = []
-        for earlier in made.situations.values() if whole else ():
+        for earlier in entry.situations.values() if whole else ():
             self._remove(earlier.stream)
-        for one in seen:
-            name = self._name(one.situation)
-            files = self._stream(one, name)
+        for observation in seen:
+            name = self._name(observation.situation)
+            files = self._stream(observation, name)
             written += files
-            kept[one.situation] = proof(one, f"stream.{name}.jsonl" if files else "")
+            proofs[observation.situation] = proof(
+                observation, f"stream.{name}.jsonl" if files else ""
+            )
         exits = json.dumps(self._exits, indent=1, sort_keys=True) + "\n"
         written.append(_write(self._folder / "exits.json", exits))
-        written.append(records.write(self._folder, replace(made, situations=kept)))
+        written.append(records.write(self._folder, replace(entry, situations=proofs)))
         return written
 
     def _name(self, situation: str) -> str:
@@ -138,26 +144,31 @@ class _Folder:
         free = file in self._owned or not (self._folder / file).exists()
         return situation if free else f"live-{situation}"
 
-    def _stream(self, one: Observed, name: str) -> list[Path]:
+    def _stream(self, observation: Observation, name: str) -> list[Path]:
         """The files of one stream; none where it is too long or nobody knows how it ended."""
-        code, number = one.exit.get("code"), one.exit.get("signal")
-        stdout, stderr = _text(one.stdout, one.places), _text(one.stderr, one.places)
+        code, number = observation.exit.get("code"), observation.exit.get("signal")
+        stdout, stderr = (
+            _text(observation.stdout, observation.places),
+            _text(observation.stderr, observation.places),
+        )
         stdout = _shortened(stdout)
         self._remove(f"stream.{name}.jsonl")
-        if one.stdout is None or max(map(_size, (stdout, stderr))) > LONGEST:
+        if observation.stdout is None or max(map(_size, (stdout, stderr))) > LONGEST:
             return []
         if not isinstance(code, int) and not isinstance(number, int):
             return []
         self._exits[name] = code if isinstance(code, int) else -int(number or 0)
-        held = Stream(
+        stream = Stream(
             name=name,
             lines=_bytes(stdout).split(b"\n"),
             stderr=_bytes(stderr),
             exit=ExitStatus(code=code) if isinstance(code, int) else ExitStatus(signal=number),
         )
-        sides = {number: _text(path, one.places) for number, path in one.sides.items()}
-        held = replace(held, files={number: _bytes(text) for number, text in sides.items()})
-        texts = {".jsonl": stdout, ".expected.json": expectation(parse(self._adapter, held))}
+        sides = {
+            number: _text(path, observation.places) for number, path in observation.sides.items()
+        }
+        stream = replace(stream, files={number: _bytes(text) for number, text in sides.items()})
+        texts = {".jsonl": stdout, ".expected.json": expectation(parse(self._adapter, stream))}
         if stderr:
             texts[".stderr.txt"] = stderr
         beside = {f"side.{name}.{number}.txt": text for number, text in sides.items()}
@@ -178,8 +189,8 @@ class _Folder:
 
 def _suite_alone(folder: Path, agent: str, version: str, cases: Sequence[Case]) -> list[Path]:
     """A record of the offline suite, where no race was run; one that has situations stays."""
-    made = fresh_record(folder, agent, version, cases)
-    return [records.write(folder, made)] if made.contract and not made.situations else []
+    entry = fresh_record(folder, agent, version, cases)
+    return [records.write(folder, entry)] if entry.contract and not entry.situations else []
 
 
 # files
@@ -198,9 +209,9 @@ def _shortened(text: str) -> str:
     lines = text.split("\n")
     for number, line in enumerate(lines):
         if len(line) > LONGEST // 2 and '"available_commands_update"' in line:
-            told = json.loads(line)
-            told["params"]["update"].pop("_meta", None)
-            lines[number] = json.dumps(told, ensure_ascii=False)
+            document = json.loads(line)
+            document["params"]["update"].pop("_meta", None)
+            lines[number] = json.dumps(document, ensure_ascii=False)
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ _NOT_SECRET = frozenset({"sec-websocket-key"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class LoggedRequest:
     """One request as it is kept. `answer` is the label of what was played back, `place` its turn.
 
     `headers` has names in lower case; a secret's value reads `[scrubbed]`, which still shows that
@@ -57,7 +57,7 @@ class RequestLog:
         self._lock = threading.Lock()
         self._start = time.monotonic()
         self._file = None if path is None else path.open("ab", buffering=0)
-        self.requests: list[Request] = []
+        self.requests: list[LoggedRequest] = []
 
     def add(
         self,
@@ -72,7 +72,7 @@ class RequestLog:
     ) -> None:
         """Keep one request, scrubbed."""
         secrets = secret_values(headers)
-        request = Request(
+        request = LoggedRequest(
             seconds=time.monotonic() - self._start,
             agent=agent,
             method=method,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class CaseVerdict(StrEnum):
     """How one case ended. A case that could not be tried is never one that passed."""
 
     PASSED = "passed"
@@ -27,7 +27,7 @@ class Case:
     suite: str
     agent: str
     name: str
-    verdict: Verdict
+    verdict: CaseVerdict
     version: str = ""
     differences: tuple[str, ...] = ()
     reason: str = ""
@@ -36,7 +36,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class VersionChange:
     """One thing that two versions of a CLI have differently, in one sentence.
 
     `what` is help, event, field or outcome; `how` appeared, vanished or changed; `minds` says what
@@ -67,7 +67,7 @@ class Network:
     tried: tuple[str, ...] = ()
 
     @property
-    def left(self) -> bool:
+    def is_departed(self) -> bool:
         """Whether anything did."""
         return bool(self.packets or self.tried)
 
@@ -83,14 +83,14 @@ class Report:
     versions: Mapping[str, str] = field(default_factory=dict)
     third_party: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[VersionChange, ...] = ()
     network: Network | None = None
     recorded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The words of a command line by which each agent is named again."""
 
-    def count(self, verdict: Verdict) -> int:
+    def count(self, verdict: CaseVerdict) -> int:
         """How many cases ended so."""
         return sum(case.verdict is verdict for case in self.cases)
 
@@ -98,5 +98,5 @@ class Report:
     def differs(self) -> bool:
         """Whether a case failed, a change is one that Hydra minds, or a CLI sought the network."""
         minded = any(change.minds for change in self.changes)
-        outside = self.network is not None and self.network.left
-        return bool(self.count(Verdict.FAILED)) or minded or outside
+        outside = self.network is not None and self.network.is_departed
+        return bool(self.count(CaseVerdict.FAILED)) or minded or outside

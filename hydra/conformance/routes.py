@@ -13,7 +13,7 @@ from typing import Any
 from hydra.conformance.anthropic_messages import AnthropicMessages
 from hydra.conformance.chat_completions import ChatCompletions
 from hydra.conformance.dialect import Dialect
-from hydra.conformance.gemini import Gemini
+from hydra.conformance.gemini import GeminiDialect
 from hydra.conformance.openai_responses import OpenAIResponses
 
 DIALECTS: Mapping[str, Dialect] = {
@@ -23,7 +23,7 @@ DIALECTS: Mapping[str, Dialect] = {
 }
 """The paths, after `/v1`, that ask for a model's turn, and who speaks there."""
 
-GEMINI: Dialect = Gemini()
+GEMINI: Dialect = GeminiDialect()
 
 _AGENT = re.compile(r"^/agent/([^/]+)(?=/|$)")
 _VERSION = re.compile(r"^(/v1(?:beta|alpha)?)(?=/)")
@@ -42,7 +42,7 @@ class Route:
     agent: str = ""
     dialect: Dialect | None = None
     counts: bool = False
-    given: Mapping[str, Any] = field(default_factory=dict)
+    stated: Mapping[str, Any] = field(default_factory=dict)
 
 
 def route(target: str) -> Route:
@@ -52,15 +52,15 @@ def route(target: str) -> Route:
     path = path[named.end() :] if named else path
     path = _VERSION.sub("", path)
     counts = path.endswith("/count_tokens")
-    given: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     if method := _METHOD.match(path):
         dialect: Dialect | None = GEMINI
         counts = method[2] == "countTokens"
-        given = {"model": method[1], "stream": method[2] == "streamGenerateContent"}
+        document = {"model": method[1], "stream": method[2] == "streamGenerateContent"}
     else:
         dialect = DIALECTS.get(path.removesuffix("/count_tokens"))
     agent = "" if dialect is None else named[1] if named else dialect.agent
-    return Route(path=path, agent=agent, dialect=dialect, counts=counts, given=given)
+    return Route(path=path, agent=agent, dialect=dialect, counts=counts, stated=document)
 
 
 def models(path: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What the model says, as data: one TOML or JSON file per situation, the same for every agent.
 
 A script is an ordered list of turns. A turn is what a model gives back to one request: text,
-thinking, tool uses in neutral words, or a fault. `docs/model-server.md` documents every key.
+thinking, tool uses in neutral words, or a fault. docs/reference/model-server.md has every key.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ IN_STREAM = frozenset({"stall", "drop", "garbage", "malformed", "error_event"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class ScriptTool:
     """One tool use in neutral words. `agent` limits it to one agent, "" is every agent."""
 
     kind: str
@@ -56,7 +56,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class ModelFault:
     """One of `FAULTS`. `times` is how often a conversation meets it before it passes; 0: always."""
 
     kind: str
@@ -68,7 +68,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class ModelTurn:
     """What the model gives back to one request. Tokens are what the usage report claims.
 
     `repeat` says it so many times over, for a reply that is large. `session` is the place of the
@@ -79,8 +79,8 @@ class Turn:
     think: str = ""
     repeat: int = 1
     session: int = 0
-    tools: tuple[Tool, ...] = ()
-    fault: Fault | None = None
+    tools: tuple[ScriptTool, ...] = ()
+    fault: ModelFault | None = None
     wait: float = 0.0
     agent: str = ""
     input_tokens: int = 1200
@@ -98,9 +98,9 @@ class Script:
 
     name: str
     about: str
-    turns: tuple[Turn, ...]
+    turns: tuple[ModelTurn, ...]
 
-    def turn(self, answered: int, *, spent: Callable[[int], int]) -> tuple[int, Turn]:
+    def turn(self, answered: int, *, spent: Callable[[int], int]) -> tuple[int, ModelTurn]:
         """The turn that follows turn `answered` (-1: none yet), and its place.
 
         Stateless but for faults that pass: `spent(place)` says how often this conversation has
@@ -110,44 +110,44 @@ class Script:
             passed = turn.fault and turn.fault.times and spent(place) >= turn.fault.times
             if place > answered and not passed and (turn.fault or not turn.empty):
                 return place, turn
-        return len(self.turns), Turn(say="The script has ended.")
+        return len(self.turns), ModelTurn(say="The script has ended.")
 
-    def for_agent(self, agent: str, words: Mapping[str, str]) -> Script:
+    def for_agent(self, agent: str, values: Mapping[str, str]) -> Script:
         """This script as one agent meets it: others' turns emptied (places stay), words filled."""
-        return replace(self, turns=tuple(_turn_for(turn, agent, words) for turn in self.turns))
+        return replace(self, turns=tuple(_turn_for(turn, agent, values) for turn in self.turns))
 
     def of_session(self, number: int) -> Script:
         """This script as the first or second call of one session meets it (places stay)."""
-        turns = (turn if turn.session in (0, number) else Turn() for turn in self.turns)
+        turns = (turn if turn.session in (0, number) else ModelTurn() for turn in self.turns)
         return replace(self, turns=tuple(turns))
 
-    def filled(self, words: Mapping[str, str]) -> Script:
+    def filled(self, values: Mapping[str, str]) -> Script:
         """This script with further words filled in, for every agent."""
-        return replace(self, turns=tuple(_filled(turn, words) for turn in self.turns))
+        return replace(self, turns=tuple(_filled(turn, values) for turn in self.turns))
 
 
-def _filled(turn: Turn, words: Mapping[str, str]) -> Turn:
-    tools = tuple(replace(tool, arguments=fill(tool.arguments, words)) for tool in turn.tools)
-    return replace(turn, tools=tools, say=fill(turn.say, words), think=fill(turn.think, words))
+def _filled(turn: ModelTurn, values: Mapping[str, str]) -> ModelTurn:
+    tools = tuple(replace(tool, arguments=fill(tool.arguments, values)) for tool in turn.tools)
+    return replace(turn, tools=tools, say=fill(turn.say, values), think=fill(turn.think, values))
 
 
-def _turn_for(turn: Turn, agent: str, words: Mapping[str, str]) -> Turn:
+def _turn_for(turn: ModelTurn, agent: str, values: Mapping[str, str]) -> ModelTurn:
     if turn.agent not in ("", agent):
-        return Turn()
+        return ModelTurn()
     mine = tuple(tool for tool in turn.tools if tool.agent in ("", agent))
-    turn = _filled(replace(turn, tools=mine), words)
+    turn = _filled(replace(turn, tools=mine), values)
     return replace(turn, say=turn.say * turn.repeat)
 
 
-def fill(value: Any, words: Mapping[str, str]) -> Any:
+def fill(value: Any, values: Mapping[str, str]) -> Any:
     """`value` with each `{name}` in its texts and keys replaced, at any depth."""
     if isinstance(value, str):
-        for name, word in words.items():
-            value = value.replace("{" + name + "}", word)
+        for name, term in values.items():
+            value = value.replace("{" + name + "}", term)
         return value
     if isinstance(value, Mapping):
-        return {fill(key, words): fill(item, words) for key, item in value.items()}
-    return [fill(item, words) for item in value] if isinstance(value, list) else value
+        return {fill(key, values): fill(item, values) for key, item in value.items()}
+    return [fill(item, values) for item in value] if isinstance(value, list) else value
 
 
 def names() -> list[str]:
@@ -170,19 +170,19 @@ def load(script: str | Path) -> Script:
 
 def parse(name: str, data: Mapping[str, Any]) -> Script:
     """A script from its data. Raises `ConfigError` for a key or a value it does not know."""
-    _known(data, {"about", "turn"}, name)
+    _known_keys(data, {"about", "turn"}, name)
     turns = tuple(_turn(item, f"{name}: turn {n}") for n, item in enumerate(data.get("turn", ())))
     if not turns:
         raise ConfigError(f"{name}: a script needs at least one [[turn]]")
     return Script(name=name, about=str(data.get("about", "")), turns=turns)
 
 
-def _turn(data: Mapping[str, Any], where: str) -> Turn:
+def _turn(data: Mapping[str, Any], where: str) -> ModelTurn:
     fields = {key: data[key] for key in data if key not in ("tool", "fault")}
-    _known(fields, set(Turn.__dataclass_fields__) - {"tools", "fault"}, where)
+    _known_keys(fields, set(ModelTurn.__dataclass_fields__) - {"tools", "fault"}, where)
     tools = tuple(_tool(item, where) for item in data.get("tool", ()))
     fault = _fault(data["fault"], where) if "fault" in data else None
-    turn = Turn(**fields, tools=tools, fault=fault)
+    turn = ModelTurn(**fields, tools=tools, fault=fault)
     if turn.empty and (fault is None or fault.kind in IN_STREAM - {"drop"}):
         raise ConfigError(f"{where} neither says nor does anything")
     if fault and fault.kind not in IN_STREAM and not turn.empty:
@@ -190,28 +190,28 @@ def _turn(data: Mapping[str, Any], where: str) -> Turn:
     return turn
 
 
-def _tool(data: Mapping[str, Any], where: str) -> Tool:
+def _tool(data: Mapping[str, Any], where: str) -> ScriptTool:
     kind = data.get("kind", "")
     if kind not in TOOL_ARGUMENTS:
         raise ConfigError(f"{where}: no tool kind {kind!r}; known: {', '.join(TOOL_ARGUMENTS)}")
     arguments = {key: data[key] for key in data if key not in ("kind", "agent")}
-    _known(arguments, TOOL_ARGUMENTS[kind], f"{where}: {kind}")
+    _known_keys(arguments, TOOL_ARGUMENTS[kind], f"{where}: {kind}")
     if missing := TOOL_ARGUMENTS[kind] - set(arguments):
         raise ConfigError(f"{where}: {kind} needs {', '.join(sorted(missing))}")
-    return Tool(kind=kind, arguments=arguments, agent=data.get("agent", ""))
+    return ScriptTool(kind=kind, arguments=arguments, agent=data.get("agent", ""))
 
 
-def _fault(data: Mapping[str, Any], where: str) -> Fault:
-    _known(data, set(Fault.__dataclass_fields__), f"{where}: fault")
+def _fault(data: Mapping[str, Any], where: str) -> ModelFault:
+    _known_keys(data, set(ModelFault.__dataclass_fields__), f"{where}: fault")
     if data.get("kind") not in FAULTS:
         raise ConfigError(f"{where}: no fault {data.get('kind')!r}; known: {', '.join(FAULTS)}")
-    return Fault(**data)
+    return ModelFault(**data)
 
 
-def _known(data: Mapping[str, Any], keys: set[str] | frozenset[str], where: str) -> None:
+def _known_keys(data: Mapping[str, Any], keys: set[str] | frozenset[str], where: str) -> None:
     if unknown := set(data) - keys:
-        known = ", ".join(sorted(keys))
-        raise ConfigError(f"{where}: unknown {', '.join(sorted(unknown))}; known: {known}")
+        text = ", ".join(sorted(keys))
+        raise ConfigError(f"{where}: unknown {', '.join(sorted(unknown))}; known: {text}")
 
 
 @dataclass(slots=True)

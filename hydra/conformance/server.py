@@ -3,7 +3,7 @@
     python -m hydra.conformance.server --script edit --port-file /var/tmp/port
 
 Claude Code finds it by ANTHROPIC_BASE_URL, Codex by `openai_base_url = "URL/v1"` in config.toml.
-Only the standard library is used, so that any Python 3.11 can run it. docs/model-server.md.
+Only the standard library is used: any Python 3.11 can run it (docs/reference/model-server.md).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from hydra.conformance.answer import Answer, answer, document
+from hydra.conformance.answer import PlayedAnswer, answer, document
 from hydra.conformance.dialect import Dialect
-from hydra.conformance.request_log import Request, RequestLog
+from hydra.conformance.request_log import LoggedRequest, RequestLog
 from hydra.conformance.routes import Route, models, route
 from hydra.conformance.script import Meetings, Script, load, names
 from hydra.errors import HydraError
@@ -54,7 +54,7 @@ class ModelServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     @property
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[LoggedRequest]:
         """Every request so far, in order."""
         return list(self.log.requests)
 
@@ -123,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
         )
         self._play(chosen)
 
-    def _choose(self, where: Route, body: bytes, headers: Mapping[str, str]) -> Answer:
+    def _choose(self, where: Route, body: bytes, headers: Mapping[str, str]) -> PlayedAnswer:
         if headers.get("upgrade", "").lower() == "websocket":
             # Codex takes 426 for "this service has no websocket" and goes on over HTTP at once.
             return document("no websocket", _NOT_FOUND, status=426)
@@ -137,18 +137,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _model_answer(
         self, where: Route, dialect: Dialect, body: bytes, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> PlayedAnswer:
         try:
-            asked = {**json.loads(body), **where.given}
+            data = {**json.loads(body), **where.stated}
         except (TypeError, ValueError):
             return document("no json", {"error": {"message": "not JSON"}}, status=400)
         if where.counts:
             tokens = max(1, len(body) // 4)
             return document("count", {"input_tokens": tokens, "totalTokens": tokens})
         server = self.server
-        return answer(server.script, dialect, asked, headers, server.meetings, where.agent)
+        return answer(server.script, dialect, data, headers, server.meetings, where.agent)
 
-    def _play(self, chosen: Answer) -> None:
+    def _play(self, chosen: PlayedAnswer) -> None:
         if chosen.wait and self.server.stopping.wait(chosen.wait):
             return
         if chosen.status:
@@ -160,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif chosen.ending == "cut":
             self._cut()
 
-    def _send(self, chosen: Answer) -> None:
+    def _send(self, chosen: PlayedAnswer) -> None:
         self.send_response(chosen.status)
         self.send_header("content-type", chosen.content_type)
         for name, value in chosen.headers:
@@ -190,21 +190,21 @@ class _Handler(BaseHTTPRequestHandler):
 
 def main(argv: list[str] | None = None) -> int:
     """Serve one script until SIGTERM or Ctrl-C; the URL is the only line on stdout."""
-    given = _arguments().parse_args(argv)
-    if given.list:
+    namespace = _arguments().parse_args(argv)
+    if namespace.list:
         print("\n".join(f"{name:16} {load(name).about}" for name in names()))
         return 0
     try:
-        script = load(given.script)
+        script = load(namespace.script)
     except HydraError as error:
         print(f"{error.message}\n{error.hint}".rstrip(), file=sys.stderr)
         return error.exit_code
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
-    with serve(script, port=given.port, log=given.log) as server:
-        if given.port_file:
-            _write_whole(given.port_file, f"{server.server_address[1]}\n")
+    with serve(script, port=namespace.port, log=namespace.log) as server:
+        if namespace.port_file:
+            _write_whole(namespace.port_file, f"{server.server_address[1]}\n")
         print(server.url, flush=True)
         done.wait()
     return 0

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hydra.conformance.earned import standing
+from hydra.adapters.proofs.proven_capabilities import standing
 from hydra.conformance.facts import DETECTION, LINES, PARSER, Facts
-from hydra.conformance.live.reach import AGENTS, reaches
+from hydra.conformance.live.agent_settings import AGENTS, reaches
 from hydra.conformance.notes import HEADINGS, NOTE
-from hydra.reporters.conformance.promotion import Requirement
+from hydra.conformance.report.promotion import Requirement
 
 CORE = ("headless", "stream", "edit", "errors", "limits", "interrupt")
 """What has to be verified live before clients may count on an agent (stage 6)."""
@@ -29,9 +29,12 @@ def stages(facts: Facts) -> tuple[Requirement, ...]:
     )
 
 
-def reached(found: Sequence[Requirement]) -> int:
+def reached(requirements: Sequence[Requirement]) -> int:
     """The last stage before the first gap, 0 for none."""
-    return next((number for number, one in enumerate(found) if not one.met), len(found))
+    return next(
+        (number for number, requirement in enumerate(requirements) if not requirement.met),
+        len(requirements),
+    )
 
 
 def of_cases(facts: Facts, groups: Iterable[str], what: str) -> tuple[bool, str]:
@@ -59,19 +62,19 @@ def beside(facts: Facts, name: str) -> str:
 def live(facts: Facts) -> str:
     """What tries the installed CLI and keeps what came of it; first of all Hydra has to know how
     the CLI finds its model server."""
-    known = facts.key in reaches()
+    is_known = facts.key in reaches()
     place = f"hydra/conformance/live/{AGENTS.name}"
-    return f"{offline(facts)} --live --record" if known else f"$EDITOR {place}"
+    return f"{offline(facts)} --live --record" if is_known else f"$EDITOR {place}"
 
 
 def _research(facts: Facts) -> Requirement:
     place = beside(facts, NOTE)
-    wanted = " and ".join(heading.removeprefix("## ") for heading in HEADINGS)
+    text = " and ".join(heading.removeprefix("## ") for heading in HEADINGS)
     return Requirement(
         name="research",
         text="research note: the CLI's shape and its risks",
         met=facts.noted,
-        says=place if facts.noted else f"{place} does not say something under {wanted}",
+        says=place if facts.noted else f"{place} does not say something under {text}",
         command="" if facts.noted else f"$EDITOR {place}",
     )
 
@@ -88,9 +91,9 @@ def _construction(facts: Facts) -> Requirement:
 
 
 def _detection(facts: Facts) -> Requirement:
-    told = facts.adapter.descriptor
+    descriptor = facts.adapter.descriptor
     met, says = of_cases(facts, DETECTION, "detection")
-    hints = {"an install hint": told.install_hint, "a sign-in hint": told.sign_in_hint}
+    hints = {"an install hint": descriptor.install_hint, "a sign-in hint": descriptor.sign_in_hint}
     lacking = [what for what, hint in hints.items() if not hint]
     if met and lacking:
         met, says = False, f"its descriptor lacks {' and '.join(lacking)}"
@@ -120,12 +123,12 @@ def _replay(facts: Facts) -> Requirement:
         parsed, says = False, "no stream of the real CLI is recorded with the events it gives"
     read_back, seen = proven(facts, ("stream",))
     met = parsed and read_back
-    found = f"{facts.streams} recorded streams give their events; {seen}"
+    text = f"{facts.streams} recorded streams give their events; {seen}"
     return Requirement(
         name="replay",
         text="replay smoke: recorded streams give their events, a run's are read back",
         met=met,
-        says=found if met else says if not parsed else seen,
+        says=text if met else says if not parsed else seen,
         command="" if met else live(facts) if parsed or not facts.streams else offline(facts),
     )
 
@@ -136,7 +139,7 @@ def _clients(facts: Facts) -> Requirement:
         met, says = False, "Hydra's own pages and tests do not cover a third party's adapter"
     return Requirement(
         name="clients",
-        text=f"client compatibility: {', '.join(CORE)} verified live and on docs/agents.md",
+        text=f"client compatibility: {', '.join(CORE)} verified live, on docs/reference/agents.md",
         met=met,
         says=says,
         command="" if met else live(facts),
@@ -145,14 +148,14 @@ def _clients(facts: Facts) -> Requirement:
 
 def proven(facts: Facts, dimensions: Iterable[str]) -> tuple[bool, str]:
     """Whether each dimension passed live where it was tried last, and a sentence about it."""
-    found = {name: standing(facts.records, name) for name in dimensions}
-    untried = [name for name, one in found.items() if one is None]
-    known = [one for one in found.values() if one is not None]
-    failed = [one for one in known if not one.passed]
+    proofs = {name: standing(facts.records, name) for name in dimensions}
+    untried = [name for name, proof in proofs.items() if proof is None]
+    dimension_proofs = [proof for proof in proofs.values() if proof is not None]
+    failed = [proof for proof in dimension_proofs if not proof.passed]
     if failed:
         return False, failed[0].note
     if untried:
         return False, f"never tried live: {', '.join(untried)}"
-    files = dict.fromkeys(one.evidence for one in known)
-    where = {f"{one.version} on {one.platform}" for one in known}
+    files = dict.fromkeys(proof.evidence for proof in dimension_proofs)
+    where = {f"{proof.version} on {proof.platform}" for proof in dimension_proofs}
     return True, f"passed live in {', '.join(sorted(where))} ({', '.join(files)})"

@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from hydra.conformance.offered import shell_command
-from hydra.conformance.script import Script, Tool, Turn
+from hydra.conformance.script import ModelTurn, Script, ScriptTool
+from hydra.conformance.tool_mapping import shell_command
 
 _FENCE = re.compile(r"(?:opening |eg: )(`{3,}|<\w+>)")
 
@@ -28,66 +28,66 @@ class Prose:
     whole: bool
     fence: str
     files: Mapping[str, str]
-    said: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
-def prose(instructions: str, spoken: str, said: tuple[str, ...]) -> Prose | None:
+def prose(instructions: str, spoken: str, lines: tuple[str, ...]) -> Prose | None:
     """The wanted format, if the instructions name one. `spoken` is what the user said."""
     whole = "*file listing*" in instructions
     if not whole and "SEARCH/REPLACE" not in instructions:
         return None
-    fence = found[1] if (found := _FENCE.search(instructions)) else "```"
+    fence = match[1] if (match := _FENCE.search(instructions)) else "```"
     listing = re.compile(
         rf"^(\S+)\n{re.escape(fence)}\w*\n(.*?)^{re.escape(_end(fence))}$", re.M | re.S
     )
-    return Prose(whole=whole, fence=fence, files=dict(listing.findall(spoken)), said=said)
+    return Prose(whole=whole, fence=fence, files=dict(listing.findall(spoken)), lines=lines)
 
 
-def as_text(script: Script, wanted: Prose) -> tuple[Script, int]:
+def as_text(script: Script, passage: Prose) -> tuple[Script, int]:
     """The script with every tool said, and the place of the last turn that was said already."""
-    files = dict(wanted.files)
-    turns: list[Turn] = []
+    files = dict(passage.files)
+    turns: list[ModelTurn] = []
     marks: list[set[str]] = []
     open_at = -1  # the turn that what follows is added to, up to the next fault
     for place, turn in enumerate(script.turns):
-        told = _told(turn, wanted, files)
-        joins = open_at >= 0 and not turn.fault and not told.empty
-        turns.append(Turn() if joins else told)
+        model_turn = _stated(turn, passage, files)
+        joins = open_at >= 0 and not turn.fault and not model_turn.empty
+        turns.append(ModelTurn() if joins else model_turn)
         marks.append(set() if joins else _marks(turn))
         if joins:
-            turns[open_at] = _joined(turns[open_at], told)
+            turns[open_at] = _joined(turns[open_at], model_turn)
             marks[open_at] |= _marks(turn)
-        elif turn.fault or not told.empty:
+        elif turn.fault or not model_turn.empty:
             open_at = -1 if turn.fault else place
-        if any(t.kind == "read_file" and t["path"] not in wanted.files for t in turn.tools):
+        if any(t.kind == "read_file" and t["path"] not in passage.files for t in turn.tools):
             open_at = -1  # it has to be put into the chat first: naming it asks for that
-    done = [place for place, mark in enumerate(marks) if mark and _was_said(mark, wanted.said)]
+    done = [place for place, mark in enumerate(marks) if mark and _was_said(mark, passage.lines)]
     return replace(script, turns=tuple(turns)), max(done, default=-1)
 
 
-def _marks(turn: Turn) -> set[str]:
+def _marks(turn: ModelTurn) -> set[str]:
     """What a turn's reply holds whatever the files hold: they may have changed since."""
-    words = {"write_file": "path", "edit_file": "path", "shell": "command"}
-    marks = {tool[words[tool.kind]] for tool in turn.tools if tool.kind in words}
+    values = {"write_file": "path", "edit_file": "path", "shell": "command"}
+    marks = {tool[values[tool.kind]] for tool in turn.tools if tool.kind in values}
     return marks | ({turn.say.strip()} if turn.say else set())
 
 
-def _was_said(marks: set[str], said: tuple[str, ...]) -> bool:
-    return any(all(mark in text for mark in marks) for text in said)
+def _was_said(marks: set[str], lines: tuple[str, ...]) -> bool:
+    return any(all(mark in text for mark in marks) for text in lines)
 
 
-def _joined(first: Turn, then: Turn) -> Turn:
+def _joined(first: ModelTurn, then: ModelTurn) -> ModelTurn:
     say = "\n\n".join(text for text in (first.say, then.say) if text)
     think = "\n".join(text for text in (first.think, then.think) if text)
     return replace(first, say=say, think=think, wait=first.wait + then.wait)
 
 
-def _told(turn: Turn, wanted: Prose, files: dict[str, str]) -> Turn:
-    blocks = [turn.say, *(_block(tool, wanted, files) for tool in turn.tools)]
+def _stated(turn: ModelTurn, passage: Prose, files: dict[str, str]) -> ModelTurn:
+    blocks = [turn.say, *(_block(tool, passage, files) for tool in turn.tools)]
     return replace(turn, say="\n\n".join(text for text in blocks if text), tools=())
 
 
-def _block(tool: Tool, wanted: Prose, files: dict[str, str]) -> str:
+def _block(tool: ScriptTool, passage: Prose, files: dict[str, str]) -> str:
     if tool.kind in ("read_file", "call"):
         return ""
     if tool.kind not in ("write_file", "edit_file"):
@@ -95,16 +95,16 @@ def _block(tool: Tool, wanted: Prose, files: dict[str, str]) -> str:
     path = tool["path"]
     had = files.get(path, "")
     old, new = _lines(tool, had)
-    if wanted.whole and old not in had:
+    if passage.whole and old not in had:
         return f"I cannot edit {path}: the chat does not have that text."
     files[path] = had.replace(old, new, 1) if old else new
     body = files[path]
-    if not wanted.whole:
+    if not passage.whole:
         body = f"<<<<<<< SEARCH\n{_ended(old)}=======\n{_ended(new)}>>>>>>> REPLACE\n"
-    return f"{path}\n{wanted.fence}\n{_ended(body)}{_end(wanted.fence)}"
+    return f"{path}\n{passage.fence}\n{_ended(body)}{_end(passage.fence)}"
 
 
-def _lines(tool: Tool, had: str) -> tuple[str, str]:
+def _lines(tool: ScriptTool, had: str) -> tuple[str, str]:
     """What is replaced and by what, in whole lines, as both formats have it."""
     if tool.kind == "write_file":
         return had, tool["text"]

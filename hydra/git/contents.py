@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from hydra.git.changes import MODULE, Change, Entry, changes, read_change
+from hydra.git.diff import MODULE, TreeChange, TreeEntry, changes, read_change
 from hydra.git.patches import Stat, count, numstat
 from hydra.git.runner import GitFailed, run, split
 
@@ -19,75 +19,80 @@ ALL_BYTES = 256 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileCount:
     """One path that a patch changes. `added` and `deleted` are None for a binary file.
 
     `old` and `new` are the contents, None where there is none or where it was not read.
     """
 
-    change: Change
+    change: TreeChange
     added: int | None
     deleted: int | None
     old: bytes | None
     new: bytes | None
 
 
-def read_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[Content, ...]]:
+def read_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[FileCount, ...]]:
     """What each commit changes against `base`, in git's order; a rename is two entries.
 
     One diff for each commit, and two git commands for all contents. Raises `GitFailed`.
     """
-    known = {commit: listed(git_dir, base, commit) for commit in dict.fromkeys(commits)}
-    wanted = [entry for found, _ in known.values() for one in found for entry in _blobs(one)]
-    texts = contents(git_dir, _worth_reading(sizes(git_dir, (entry.oid for entry in wanted))))
-    return [tuple(_contents(*known[commit], texts)) for commit in commits]
+    pairs = {commit: listed(git_dir, base, commit) for commit in dict.fromkeys(commits)}
+    entries = [
+        entry
+        for tree_changes, _ in pairs.values()
+        for change in tree_changes
+        for entry in _blobs(change)
+    ]
+    texts = contents(git_dir, _worth_reading(sizes(git_dir, (entry.oid for entry in entries))))
+    return [tuple(_contents(*pairs[commit], texts)) for commit in commits]
 
 
-def listed(git_dir: Path, old: str, new: str) -> tuple[tuple[Change, ...], list[Stat]]:
+def listed(git_dir: Path, old: str, new: str) -> tuple[tuple[TreeChange, ...], list[Stat]]:
     """Each path that differs, and its lines, in one look. Raises `GitFailed`.
 
     Where an object that is needed for counting is missing (a partial clone), names alone.
     """
     if old == new:
         return (), []
-    words = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--no-abbrev")
+    terms = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--no-abbrev")
     quiet = ("--no-ext-diff", "--no-textconv", "--end-of-options", old, new, "--")
     try:
-        told = run(*words, *quiet, git_dir=git_dir, isolated=True, timeout=300).stdout
+        output = run(*terms, *quiet, git_dir=git_dir, isolated=True, timeout=300).stdout
     except GitFailed:
         return changes(git_dir, old, new), numstat(git_dir, old, new)
-    fields = split(told)
+    fields = split(output)
     raw = sum(1 for _ in takewhile(lambda field: field.startswith(b":"), fields[::2])) * 2
-    found = zip(fields[:raw:2], fields[1:raw:2], strict=True)
+    item = zip(fields[:raw:2], fields[1:raw:2], strict=True)
     counted = (entry.split(b"\t", 2) for entry in fields[raw:])
     return (
-        tuple(read_change(facts, path) for facts, path in found),
+        tuple(read_change(facts, path) for facts, path in item),
         [(path, count(added), count(deleted)) for added, deleted, path in counted],
     )
 
 
 def sizes(git_dir: Path, names: Iterable[str]) -> dict[str, int]:
     """Bytes of each object, in the order asked for; one that is missing is left out."""
-    asked = dict.fromkeys(names)
-    if not asked:
+    documents = dict.fromkeys(names)
+    if not documents:
         return {}
-    stdin = "".join(f"{name}\n" for name in asked).encode()
-    words = ("cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer")
-    told = run(*words, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
-    pairs = (line.split(" ") for line in told.stdout.decode("ascii", "replace").splitlines())
+    stdin = "".join(f"{name}\n" for name in documents).encode()
+    terms = ("cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer")
+    result = run(*terms, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
+    pairs = (line.split(" ") for line in result.stdout.decode("ascii", "replace").splitlines())
     return {name: int(size) for name, size in pairs if size.isdigit()}
 
 
 def contents(git_dir: Path, names: Iterable[str]) -> dict[str, bytes]:
     """Each object's bytes; one that is missing is left out."""
-    asked = dict.fromkeys(names)
-    if not asked:
+    documents = dict.fromkeys(names)
+    if not documents:
         return {}
-    stdin = "".join(f"{name}\n" for name in asked).encode()
-    words = ("cat-file", "--batch", "--buffer")
-    told = run(*words, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
-    found: dict[str, bytes] = {}
-    rest = memoryview(told.stdout)
+    stdin = "".join(f"{name}\n" for name in documents).encode()
+    terms = ("cat-file", "--batch", "--buffer")
+    result = run(*terms, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
+    mapping: dict[str, bytes] = {}
+    rest = memoryview(result.stdout)
     while rest:
         # NAME SP TYPE SP SIZE LF, the content, LF; or NAME SP missing LF.
         head, _, _ = bytes(rest[:200]).partition(b"\n")
@@ -95,21 +100,21 @@ def contents(git_dir: Path, names: Iterable[str]) -> dict[str, bytes]:
         start = len(head) + 1
         size = int(facts[1]) + 1 if len(facts) == 2 else 0
         if size:
-            found[name] = bytes(rest[start : start + size - 1])
+            mapping[name] = bytes(rest[start : start + size - 1])
         rest = rest[start + size :]
-    return found
+    return mapping
 
 
 def files(git_dir: Path, tree: str) -> dict[bytes, str]:
     """The blob of each ordinary file of a tree, by path. Raises `GitFailed`."""
-    told = run("ls-tree", "-r", "-z", tree, git_dir=git_dir, isolated=True, timeout=300).stdout
-    found: dict[bytes, str] = {}
-    for entry in split(told):
+    output = run("ls-tree", "-r", "-z", tree, git_dir=git_dir, isolated=True, timeout=300).stdout
+    values: dict[bytes, str] = {}
+    for entry in split(output):
         facts, _, path = entry.partition(b"\t")
         mode, _, oid = facts.decode("ascii").split(" ")
         if mode.startswith("100"):
-            found[path] = oid
-    return found
+            values[path] = oid
+    return values
 
 
 def paths(git_dir: Path, tree: str) -> frozenset[str]:
@@ -125,26 +130,26 @@ def trees(git_dir: Path, commits: Sequence[str]) -> list[str]:
     return run("rev-parse", *named, git_dir=git_dir, isolated=True).stdout.decode().split()
 
 
-def _blobs(change: Change) -> Iterator[Entry]:
+def _blobs(change: TreeChange) -> Iterator[TreeEntry]:
     for entry in (change.old, change.new):
         if entry is not None and entry.mode != MODULE:
             yield entry
 
 
-def _worth_reading(known: Mapping[str, int]) -> Iterator[str]:
-    left = ALL_BYTES
-    for name, size in known.items():
-        if size <= min(FILE_BYTES, left):
-            left -= size
+def _worth_reading(values: Mapping[str, int]) -> Iterator[str]:
+    remaining = ALL_BYTES
+    for name, size in values.items():
+        if size <= min(FILE_BYTES, remaining):
+            remaining -= size
             yield name
 
 
 def _contents(
-    found: Sequence[Change], stats: Sequence[Stat], texts: Mapping[str, bytes]
-) -> Iterator[Content]:
+    tree_changes: Sequence[TreeChange], stats: Sequence[Stat], texts: Mapping[str, bytes]
+) -> Iterator[FileCount]:
     lines = {path: (added, deleted) for path, added, deleted in stats}
-    for change in found:
+    for change in tree_changes:
         added, deleted = lines.get(change.path, (None, None))
         old = None if change.old is None else texts.get(change.old.oid)
         new = None if change.new is None else texts.get(change.new.oid)
-        yield Content(change, added, deleted, old, new)
+        yield FileCount(change, added, deleted, old, new)

@@ -8,14 +8,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from hydra.errors import Refused
-from hydra.git import bare, frozen
-from hydra.git.found import Repository
+from hydra.git import attributes, bare_repo
+from hydra.git.repository import Repository
 from hydra.git.runner import GitFailed, run, split
 
 WHO = {
-    f"GIT_{role}_{word}": value
+    f"GIT_{role}_{term}": value
     for role in ("AUTHOR", "COMMITTER")
-    for word, value in (("NAME", "Hydra"), ("EMAIL", "hydra@localhost"))
+    for term, value in (("NAME", "Hydra"), ("EMAIL", "hydra@localhost"))
 }
 """Hydra as an author, for the commits that nobody else ever sees in a history."""
 
@@ -27,16 +27,16 @@ def create(path: Path, repo: Repository, *, base: str = "", allow: Sequence[str]
     is only ever run in it with the user's and the system's configuration left out. `allow` names
     the content filters that may run besides LFS's; they run as configured now.
     """
-    drivers = frozen.drivers(repo, base, allow)
-    bare.make(path, repo, config=drivers, attributes=frozen.no_others(drivers))
-    frozen.write_user_settings(repo, path)
+    drivers = attributes.drivers(repo, base, allow)
+    bare_repo.make(path, repo, config=drivers, attributes=attributes.no_others(drivers))
+    attributes.write_user_settings(repo, path)
 
 
-def drivers(patches: Path) -> frozen.Settings:
+def drivers(patches: Path) -> attributes.Settings:
     """The content filters that may run on what a lane made, as `create` froze them."""
-    words = ("config", "--null", "--get-regexp", r"^filter\.")
-    told = run(*words, git_dir=patches, isolated=True, check=False)
-    pairs = (entry.partition(b"\n") for entry in split(told.stdout))
+    terms = ("config", "--null", "--get-regexp", r"^filter\.")
+    result = run(*terms, git_dir=patches, isolated=True, check=False)
+    pairs = (entry.partition(b"\n") for entry in split(result.stdout))
     return tuple((os.fsdecode(key), os.fsdecode(value)) for key, _, value in pairs)
 
 
@@ -95,7 +95,7 @@ def commit_tree(patches: Path, *, tree: str, base: str, message: str) -> str:
     """A tree as a commit of Hydra's on `base`, on disk for good; no ref is set."""
     if tree == _tree(patches, base):
         return base
-    made = run(
+    result = run(
         *("commit-tree", "-p", base, tree),
         git_dir=patches,
         isolated=True,
@@ -103,7 +103,7 @@ def commit_tree(patches: Path, *, tree: str, base: str, message: str) -> str:
         extra_env=WHO,
         config=(("core.fsync", "loose-object"),),
     )
-    return made.line
+    return result.line
 
 
 Stat = tuple[bytes, int | None, int | None]
@@ -114,20 +114,20 @@ _COUNTED_ALONE = 50
 
 def message(patches: Path, commit: str) -> str:
     """The message of a commit."""
-    told = run("cat-file", "commit", commit, git_dir=patches, isolated=True).stdout
-    return told.partition(b"\n\n")[2].decode("utf-8", "replace")
+    output = run("cat-file", "commit", commit, git_dir=patches, isolated=True).stdout
+    return output.partition(b"\n\n")[2].decode("utf-8", "replace")
 
 
 def editor(patches: Path, environ: Mapping[str, str]) -> str:
     """The editor that git would start, its own setting as it was before the race."""
-    own = frozen.user_settings(patches).get("core.editor")
+    own = attributes.user_settings(patches).get("core.editor")
     named = (environ.get("GIT_EDITOR"), own, environ.get("VISUAL"), environ.get("EDITOR"))
-    return next((one for one in named if one), "vi")
+    return next((name for name in named if name), "vi")
 
 
 def users_own(patches: Path) -> dict[str, str]:
     """How the user's git signs, edits and pages, as it was set before the race."""
-    return frozen.user_settings(patches)
+    return attributes.user_settings(patches)
 
 
 def numstat(patches: Path, base: str, commit: str) -> list[Stat]:
@@ -155,10 +155,10 @@ def _counted_alone(patches: Path, base: str, commit: str, path: bytes) -> Stat:
 
 
 def _counted(patches: Path, base: str, commit: str, how: str, *paths: bytes) -> list[Stat]:
-    words = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", how)
-    told = run(*words, base, commit, "--", *paths, git_dir=patches, isolated=True, timeout=300)
+    terms = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", how)
+    result = run(*terms, base, commit, "--", *paths, git_dir=patches, isolated=True, timeout=300)
     stats = []
-    for entry in split(told.stdout):
+    for entry in split(result.stdout):
         added, deleted, path = entry.split(b"\t", 2) if how == "--numstat" else (b"-", b"-", entry)
         stats.append((path, count(added), count(deleted)))
     return stats
@@ -194,7 +194,7 @@ def diff(patches: Path, a: str, b: str, *, paths: Sequence[str] = (), stat: bool
     try:
         return run(*argv[1:], isolated=True, cwd=patches, timeout=300).stdout
     except GitFailed as failed:
-        from hydra.git.missing import not_shown  # which reads what this module writes
+        from hydra.git.missing_objects import not_shown  # which reads what this module writes
 
         why, hint = not_shown(patches, a, b, failed)
         raise Refused(f"the patch cannot be shown: {why}", hint=hint) from failed
@@ -234,22 +234,43 @@ def with_work(patches: Path, base: str) -> frozenset[str]:
 
 def names(patches: Path, commit: str) -> frozenset[bytes]:
     """Every path in a commit's tree, folders too. Raises `GitFailed`."""
-    words = ("ls-tree", "-r", "-t", "-z", "--name-only", commit)
-    return frozenset(split(run(*words, git_dir=patches, isolated=True, timeout=300).stdout))
+    terms = ("ls-tree", "-r", "-t", "-z", "--name-only", commit)
+    return frozenset(split(run(*terms, git_dir=patches, isolated=True, timeout=300).stdout))
 
 
 @lru_cache(maxsize=64)
 def _tree(patches: Path, commit: str) -> str:
-    words = ("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}")
-    return run(*words, git_dir=patches, isolated=True).line
+    terms = ("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}")
+    return run(*terms, git_dir=patches, isolated=True).line
 
 
 def _refs(patches: Path, under: str) -> dict[str, str]:
-    words = ("for-each-ref", "--format=%(objectname) %(refname)", under)
-    listed = run(*words, git_dir=patches, isolated=True).stdout.decode()
+    terms = ("for-each-ref", "--format=%(objectname) %(refname)", under)
+    listed = run(*terms, git_dir=patches, isolated=True).stdout.decode()
     return {name: oid for oid, name in (line.split(" ", 1) for line in listed.splitlines())}
 
 
 def count(field: bytes) -> int | None:
     """A number of lines as `--numstat` has it; None for a binary file."""
     return None if field == b"-" else int(field)
+
+
+# ---- Whether a word is the project's own: whether it stands anywhere at a commit.
+
+
+def strange(git_dir: Path, commit: str, terms: Sequence[str]) -> frozenset[str]:
+    """Those of `terms` that stand in no text and in no name of a file at `commit`.
+
+    Upper and lower case are the same. Raises `GitFailed`.
+    """
+    paths = b"\n".join(names(git_dir, commit)).lower()
+    return frozenset(
+        term
+        for term in terms
+        if term.lower().encode() not in paths and not _subject(git_dir, commit, term)
+    )
+
+
+def _subject(git_dir: Path, commit: str, term: str) -> bool:
+    terms = ("grep", "--quiet", "--ignore-case", "--fixed-strings", "-I", "-e", term, commit)
+    return run(*terms, git_dir=git_dir, isolated=True, timeout=300, check=False).code == 0

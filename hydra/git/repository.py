@@ -1,245 +1,225 @@
-"""The user's repository before the race: what it is, what it says of files, its pinned base.
-
-Everything else of it stays byte for byte: the one thing that is ever written there is the ref
-refs/hydra/RUN/base, which keeps `git gc` from taking the base away under a race.
-"""
+"""The user's repository as it stands before the race: read once, never written."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
-from hydra.containment import EscapeError, locate
-from hydra.errors import Refused, UsageError
-from hydra.git.found import Repository, read
-from hydra.git.frozen import filters, lfs_missing, settings
-from hydra.git.index import copy_index
-from hydra.git.patches import commit_tree
-from hydra.git.runner import GitFailed, join, run, split
-from hydra.model import Limits
+from hydra.errors import Refused
+from hydra.git.background import Later
+from hydra.git.runner import Result, run, split
+from hydra.git.windows import refuse_windows_disk
 
-__all__ = [
-    "Dirty",
-    "Repository",
-    "about",
-    "check_copies",
-    "dirty",
-    "dirty_base",
-    "filters",
-    "ignored",
-    "ignored_names",
-    "included",
-    "lfs_missing",
-    "pin",
-    "read",
-    "resolve",
-    "settings",
-    "unpin",
-]
+_ALTERNATES_DEPTH = 5
+"""git itself follows alternates of alternates this far (object-file.c)."""
 
-INCLUDE_FILE = ".worktreeinclude"
-"""Names ignored files that belong into every worktree, in .gitignore's syntax."""
+_STATES = (
+    ("rebase-merge", "rebase"),
+    ("rebase-apply/applying", "am"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+)
 
 
-class Dirty(NamedTuple):
-    """How many files of the user's tree are not as in HEAD."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """One repository with a work tree.
 
-    tracked: int
-    untracked: int
-
-    def __bool__(self) -> bool:
-        return bool(self.tracked or self.untracked)
-
-
-def resolve(repo: Repository, ref: str) -> str:
-    """The commit that `ref` names, in full. Raises `UsageError` where there is none."""
-    if ref == "HEAD":
-        return repo.head
-    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    found = run(*words, cwd=repo.root, check=False) if ref else None
-    if found is None or found.code != 0:
-        raise UsageError(
-            f"there is no commit called {ref!r} in {repo.root}",
-            hint="see what there is: git log --oneline --all",
-        )
-    return found.line
-
-
-def dirty(repo: Repository) -> Dirty:
-    """Counts changed and untracked files; the user's index is not even refreshed."""
-    told = run(
-        *("status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=dirty"),
-        "--no-renames",
-        cwd=repo.root,
-        timeout=300,
-    )
-    kinds = [entry[:1] for entry in split(told.stdout)]
-    untracked = kinds.count(b"?")
-    return Dirty(tracked=len(kinds) - untracked, untracked=untracked)
-
-
-def pin(repo: Repository, run_id: str, oid: str) -> None:
-    """Keeps `oid` from `git gc` for one run. Raises `Refused` where the repository is read-only."""
-    try:
-        run("update-ref", "--no-deref", _pin_ref(run_id), oid, cwd=repo.root)
-    except GitFailed as failed:
-        if run("cat-file", "-e", oid, cwd=repo.root, check=False).code != 0:
-            raise Refused(
-                f"the commit {oid[:12]} went away as the race began: its branch was moved, and a "
-                "git gc took it",
-                hint="race again",
-            ) from failed
-        raise Refused(
-            f"the base cannot be kept from git gc: {failed.result.reason}",
-            hint=f"Hydra writes one ref a run under {repo.common_dir}/refs/hydra: let it",
-        ) from failed
-
-
-def unpin(repo: Repository, run_id: str, oid: str) -> None:
-    """Takes the pin away; nothing happens where there is none, or where it is not at `oid`."""
-    run("update-ref", "--no-deref", "-d", _pin_ref(run_id), oid, cwd=repo.root, check=False)
-    with suppress(OSError):
-        (repo.common_dir / _pin_ref(run_id)).parent.rmdir()  # where git had only locked it
-    with suppress(OSError):
-        (repo.common_dir / "refs" / "hydra").rmdir()  # stays while another run is pinned
-
-
-def dirty_base(repo: Repository, patches: Path, head: str, limits: Limits) -> str:
-    """The user's tree as it stands, as a commit on `head` in patches.git.
-
-    Neither the user's index nor their objects are written. Repositories inside the tree and
-    changes in submodules stay out. Raises `Refused` where something could not be taken.
+    `objects` are all its objects folders, its alternates' among them; `state` is what is under
+    way ("" or merge, rebase, am, cherry-pick, revert, bisect); `linked` says that `root` is a
+    linked worktree, `partial` that objects may be missing, `head` the commit of HEAD. `config` is
+    what git holds to be set here: system, user, repository, includes; keys as git prints them.
     """
-    from hydra.git.collector import collect  # few races need it before their agents run
 
-    index = patches / "base-index"
-    with suppress(FileNotFoundError):
-        copy_index(repo.git_dir / "index", index)
-    taken = collect(
-        patches=patches, worktree=repo.root, base=head, index=index, limits=limits, nested=False
-    )
-    index.unlink(missing_ok=True)
-    if taken.incomplete:
-        raise Refused(
-            f"your uncommitted changes cannot all be taken: {taken.incomplete}",
-            hint="commit or ignore what is named, or race from HEAD without --include-dirty",
-        )
-    message = "Uncommitted changes, as the race began"
-    return commit_tree(patches, tree=taken.tree, base=head, message=message)
+    root: Path
+    git_dir: Path
+    common_dir: Path
+    objects: tuple[Path, ...]
+    object_format: str
+    head: str
+    branch: str | None
+    state: str
+    shallow: bool
+    linked: bool
+    partial: bool = False
+    config: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
 
-
-def check_copies(
-    repo: Repository, copies: Sequence[str], *, said: str = "--copy"
-) -> tuple[str, ...]:
-    """What is to be copied, as paths from the root. Raises `UsageError` for what cannot be; `said`
-    is what has named them: a flag, or a file and its key."""
-    return tuple(_checked_copy(repo, named, said) for named in copies)
+    @property
+    def all_objects(self) -> tuple[Path, ...]:
+        """`objects` and those of the submodules that lie below its gitdirs, which lanes borrow."""
+        git_dirs = dict.fromkeys((self.common_dir, self.git_dir))
+        inner = (place for git_dir in git_dirs for place in modules(git_dir / "modules"))
+        near = (place for module in inner for place in objects_folders(module))
+        return tuple(dict.fromkeys((*self.objects, *near)))
 
 
-def included(repo: Repository) -> tuple[str, ...]:
-    """The ignored files of the user's tree that its .worktreeinclude names."""
-    if not (repo.root / INCLUDE_FILE).is_file():
-        return ()
-    words = ("ls-files", "-z", "--others", "--ignored", f"--exclude-from={INCLUDE_FILE}")
-    named = split(run(*words, cwd=repo.root).stdout)
-    if not named:
-        return ()
-    # Only what git ignores: a file that is merely new belongs to --include-dirty.
-    stdin = join(named)
-    told = run("check-ignore", "-z", "--stdin", cwd=repo.root, stdin=stdin, check=False)
-    return tuple(os.fsdecode(path) for path in split(told.stdout))
+def read(start: Path, *, home: Path | None = None, state: Path | None = None) -> Repository:
+    """The repository that `start` lies in.
 
-
-def ignored(repo: Repository) -> list[bytes]:
-    """What git ignores in the user's tree: files, and folders (with a `/` at the end) of which it
-    holds nothing, without what is in them."""
-    words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-    return split(run(*words, cwd=repo.root).stdout)
-
-
-def ignored_names(worktree: Path, names: Sequence[PurePosixPath]) -> list[PurePosixPath]:
-    """Those of `names`, folders that need not be there, that git ignores in a lane's worktree."""
-    if not names:
-        return []
-    stdin = join([os.fsencode(f"./{name}/") for name in names])  # a name may begin with `:`
-    told = run("check-ignore", "-z", "--stdin", cwd=worktree, stdin=stdin, check=False)
-    return [PurePosixPath(os.fsdecode(path)) for path in split(told.stdout)]
-
-
-def about(repo: Repository, oid: str) -> dict[str, object]:
-    """What the record and doctor say of the repository; off the hot path (imports GitPython).
-
-    A trusted read of the user's own gitdir, before any agent runs.
+    `home` (default `$HOME`) may not be its root, and `state`, Hydra's folder, lies neither in it
+    nor around it. Raises `Refused` for these and for: no repository, a bare one, one without a
+    commit, one of another owner.
     """
-    from git import Repo
+    text = _ask(
+        start,
+        "--is-inside-work-tree",
+        "--is-bare-repository",
+        "--is-inside-git-dir",
+        "--show-object-format",
+        "--is-shallow-repository",
+        "--absolute-git-dir",
+    )
+    inside, bare, in_git_dir, object_format, shallow, folder = text.split("\n", 5)
+    if inside != "true":
+        raise _no_work_tree(bare == "true", in_git_dir == "true")
+    git_dir = Path(folder)
+    common = Later(partial(_ask, start, "--path-format=absolute", "--git-common-dir"))
+    top = Later(partial(_ask, start, "--show-toplevel"))
+    head, branch = Later(partial(_head, start)), Later(partial(_branch, start))
+    config = Later(partial(_config, start))
+    common_dir, root = Path(common.result()), Path(top.result())
+    _refuse_places(root, home, state)
+    refuse_windows_disk(root)
+    return Repository(
+        root=root,
+        git_dir=git_dir,
+        common_dir=common_dir,
+        objects=tuple(dict.fromkeys(objects_folders(common_dir / "objects"))),
+        object_format=object_format,
+        head=head.result(),
+        branch=branch.result(),
+        state=_state(git_dir),
+        shallow=shallow == "true",
+        linked=git_dir != common_dir,
+        partial=any((common_dir / "objects" / "pack").glob("*.promisor")),
+        config=config.result(),
+    )
 
-    with Repo(repo.root) as found:
-        # GitPython's children inherit GIT_DIR and its like from Hydra's own environment.
-        found.git.update_environment(
-            GIT_DIR=str(repo.git_dir),
-            GIT_WORK_TREE=str(repo.root),
-            GIT_INDEX_FILE=str(repo.git_dir / "index"),
-            GIT_OBJECT_DIRECTORY=str(repo.common_dir / "objects"),
-            GIT_OPTIONAL_LOCKS="0",
+
+def top(start: Path) -> Path:
+    """The top of the work tree that `start` lies in, also without a commit. Raises `Refused`."""
+    questions = ("--is-inside-work-tree", "--is-bare-repository", "--is-inside-git-dir")
+    inside, bare, in_git_dir = _ask(start, *questions).split("\n")
+    if inside != "true":
+        raise _no_work_tree(bare == "true", in_git_dir == "true")
+    return Path(_ask(start, "--show-toplevel"))
+
+
+def _ask(start: Path, *questions: str) -> str:
+    answer = run("rev-parse", *questions, cwd=start, check=False)
+    if answer.code != 0:
+        raise _unreadable(start, answer)
+    return answer.line
+
+
+def _unreadable(start: Path, answer: Result) -> Refused:
+    if b"dubious ownership" in answer.stderr:
+        return Refused(
+            f"the repository at {start} belongs to somebody else",
+            hint="run hydra as its owner, or add it to git's safe.directory if you trust it",
         )
-        # As text and not as a Commit: GitPython's objects know no SHA-256.
-        words = ("-1", "--no-show-signature", "--format=%s%x00%an%x00%aI", oid)
-        subject, author, date = found.git.log(*words).split("\0")
-        return {
-            "root": str(repo.root),
-            "base": oid,
-            "subject": subject,
-            "author": author,
-            "date": date,
-            "branch": repo.branch,
-            "remotes": {remote.name: _without_password(remote.url) for remote in found.remotes},
-            "tags": len(found.tags),
-            "object_format": repo.object_format,
-            "shallow": repo.shallow,
-            "linked": repo.linked,
-        }
-
-
-def _pin_ref(run_id: str) -> str:
-    return f"refs/hydra/{run_id}/base"
-
-
-def _checked_copy(repo: Repository, named: str, said: str) -> str:
-    path = PurePosixPath(os.path.normpath(named)) if named else PurePosixPath(".")
-    if path.is_absolute() or path.parts[:1] in ((), ("..",), (".git",)):
-        raise UsageError(
-            f"{said} takes a path inside the repository, from its root: {named!r}",
-            hint="for example --copy .env",
+    if b"not a git repository" in answer.stderr:
+        return Refused(
+            f"{start} is not in a git repository",
+            hint="go into one, or make one: git init && git add -A && git commit -m start",
         )
-    if not os.path.lexists(repo.root / path):
-        raise UsageError(f"{said} names a file that is not there: {named}", hint=f"in {repo.root}")
-    _check_way(repo, named, path, said)
-    tracked = run("ls-files", "-z", "--", f":(top,literal){path}", cwd=repo.root).stdout
-    if tracked:
-        raise UsageError(
-            f"{said} names a tracked file, which every lane has anyway: {named}",
-            hint="use --include-dirty to bring its uncommitted changes",
+    return Refused(f"git cannot read the repository at {start}: {answer.reason}")
+
+
+def _no_work_tree(bare: bool, in_git_dir: bool) -> Refused:
+    if bare:
+        return Refused(
+            "this repository is bare: it has no work tree",
+            hint="run this in a work tree: git worktree add ../work, then go there",
         )
-    return str(path)
+    where = "inside a .git folder" if in_git_dir else "outside its work tree"
+    return Refused(f"this is {where}", hint="run this in the work tree")
 
 
-def _check_way(repo: Repository, named: str, path: PurePosixPath, said: str) -> None:
-    """Before a run is made; the copy itself goes the same way without a link."""
-    try:
-        way = locate(repo.root, path)
-    except EscapeError as error:
-        raise UsageError(
-            f"{said} names a path outside the repository: {named}; {error}",
-            hint="name what lies in the repository itself",
-        ) from error
-    if ".git" in (part.lower() for part in way.parts[:1]):
-        raise UsageError(f"{said} leads into .git through a link: {named}", hint="leave it out")
+def _refuse_places(root: Path, home: Path | None, state: Path | None) -> None:
+    named = home or (Path(os.environ["HOME"]) if os.environ.get("HOME") else None)
+    if named is not None and root == _real(named):
+        raise Refused(
+            f"the repository is your home folder itself ({root})",
+            hint="each lane would hold a copy of all of it: run this in a project's repository",
+        )
+    if state is not None and (
+        root.is_relative_to(_real(state)) or _real(state).is_relative_to(root)
+    ):
+        raise Refused(
+            f"the state folder {state} and the repository {root} lie in each other",
+            hint="set HYDRA_STATE_DIR to a folder outside the repository",
+        )
 
 
-def _without_password(url: str) -> str:
-    scheme, mark, rest = url.partition("://")
-    host = rest.rpartition("@")[2] if mark else rest
-    return f"{scheme}{mark}{host}"
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _head(start: Path) -> str:
+    result = run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=start, check=False)
+    if result.code != 0:
+        raise Refused(
+            "this repository has no commit yet",
+            hint="make a first commit: git add -A && git commit -m start",
+        )
+    return result.line
+
+
+def _branch(start: Path) -> str | None:
+    name = run("symbolic-ref", "--quiet", "--short", "HEAD", cwd=start, check=False)
+    return name.line if name.code == 0 else None
+
+
+def _config(start: Path) -> dict[str, str]:
+    # Listing runs nothing, and Hydra's own hardening must not show up in it.
+    plain = {"GIT_CONFIG_COUNT": "0"}
+    listed = run("config", "--list", "-z", "--includes", cwd=start, extra_env=plain).stdout
+    values: dict[str, str] = {}
+    for entry in split(listed):
+        key, named, value = entry.partition(b"\n")
+        # `[commit] gpgSign` with no value at all is true.
+        values[os.fsdecode(key)] = os.fsdecode(value) if named else "true"
+    return values
+
+
+def _state(git_dir: Path) -> str:
+    return next((term for name, term in _STATES if (git_dir / name).exists()), "")
+
+
+def objects_folders(folder: Path, depth: int = 0) -> Iterator[Path]:
+    """An objects folder and all that it borrows from, near ones first."""
+    yield folder
+    listing = folder / "info" / "alternates"
+    if depth >= _ALTERNATES_DEPTH or not listing.is_file():
+        return
+    for line in listing.read_bytes().split(b"\n"):
+        if line and not line.startswith(b"#"):
+            path = Path(os.path.normpath(folder / os.fsdecode(_unquote(line))))
+            if path.is_dir():
+                yield from objects_folders(path, depth + 1)
+
+
+def _unquote(line: bytes) -> bytes:
+    if not line.startswith(b'"'):
+        return line
+    # git's C quoting is Python's but for non-ASCII, which git writes as octal bytes.
+    return line.strip().strip(b'"').decode("unicode_escape").encode("latin-1")
+
+
+def modules(folder: Path) -> Iterator[Path]:
+    """The objects folders of the gitdirs below .git/modules; names there may hold slashes."""
+    if not folder.is_dir():
+        return
+    for entry in sorted(folder.iterdir()):
+        if (entry / "objects").is_dir():
+            yield entry / "objects"
+            yield from modules(entry / "modules")
+        elif entry.is_dir():
+            yield from modules(entry)

@@ -22,7 +22,10 @@ from typing import NamedTuple
 
 from hydra import executables
 from hydra.errors import Exhausted, Refused
+from hydra.log import get_logger
 from hydra.shortage import WAITS, is_passing, is_short, shortage
+
+_log = get_logger(__name__)
 
 MINIMUM = (2, 38)
 """`git merge-tree --write-tree`, which landing needs, is new in 2.38."""
@@ -106,7 +109,7 @@ class GitFailed(Refused):
         self.stderr = result.stderr.decode("utf-8", "replace")
         self.timed_out = timed_out
         self.stopped = stopped
-        verb = next((word for word in argv[1:] if not word.startswith("-")), "git")
+        verb = next((term for term in argv[1:] if not term.startswith("-")), "git")
         super().__init__(f"git {verb} {self._how()}")
 
     @property
@@ -137,8 +140,8 @@ def is_unanswered(error: BaseException) -> bool:
 def sentence(stderr: bytes) -> str:
     """The line of git's stderr that says why."""
     lines = [line for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith(("fatal:", "error:"))]
-    return (told or lines or [""])[-1].strip()
+    texts = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    return (texts or lines or [""])[-1].strip()
 
 
 OWNER = "HYDRA_OWNER"
@@ -183,6 +186,7 @@ def run(
             env[name] = os.fspath(path)
     env.update(extra_env or {})
     # A gitdir that is named needs no folder to stand in; the caller's own may be gone.
+    began = time.monotonic()
     child = _spawn(argv, env, cwd or work_tree or git_dir)
     timed_out = False
     try:
@@ -199,6 +203,8 @@ def run(
             stopped = child in _stopped
             _stopped.discard(child)
     result = Result(child.returncode, stdout, stderr)
+    took = time.monotonic() - began
+    _log.debug("git", argv=argv, git_dir=git_dir, cwd=cwd, code=result.code, seconds=took)
     if timed_out or result.code < 0 or (check and result.code != 0):
         raise GitFailed(argv, result, timed_out=timed_out, stopped=stopped)
     return result
@@ -226,6 +232,7 @@ def kill_all() -> int:
         children = list(_running)
         _stopped.update(children)
     for child in children:
+        _log.info("git is killed", pid=child.pid, argv=child.args)
         _kill(child)
     return len(children)
 
@@ -243,9 +250,9 @@ def require_git() -> tuple[int, ...]:
 
 @cache
 def _version(path: str) -> tuple[int, ...]:
-    told = run("version", timeout=10).stdout.decode("ascii", "replace")
-    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", told)
-    return tuple(int(part) for part in found.groups() if part) if found else (0,)
+    text = run("version", timeout=10).stdout.decode("ascii", "replace")
+    match = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
+    return tuple(int(part) for part in match.groups() if part) if match else (0,)
 
 
 def split(output: bytes) -> list[bytes]:

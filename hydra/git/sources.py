@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-from hydra.git.changes import Change, read_change
+from hydra.git.diff import TreeChange, read_change
 from hydra.git.runner import Result, object_path, run, split
 from hydra.git.tips import admins, small
 
@@ -30,7 +30,7 @@ _TREES = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--en
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LaneRepository:
     """A repository that the agent could write to. `admin` is where the HEAD of its worktree lies.
 
     `prefix` stands before the names of what is found, `folder` before its paths; `settled` are
@@ -48,7 +48,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Mounted:
+class MountedTree:
     """A lane's tree that its commands have at another path, and write that into what git keeps.
 
     It lies at `tree`; `place` is where they have it, the same where nothing is mounted.
@@ -71,28 +71,30 @@ def _moved(path: Path, old: Path, new: Path) -> Path:
 
 
 def lane_sources(
-    git_dir: Path, mounted: Mounted, handed: frozenset[tuple[str, str]] = frozenset()
-) -> tuple[Source, ...]:
+    git_dir: Path, mounted: MountedTree, handed: frozenset[tuple[str, str]] = frozenset()
+) -> tuple[LaneRepository, ...]:
     """The lane's own repository, and the one that an agent has put in its place."""
     admin = _own_admin(git_dir, mounted)
-    own = Source(git_dir, admin, handed=handed)
+    own = LaneRepository(git_dir, admin, handed=handed)
     other = inner_git_dir(mounted.tree, mounted)
     if _same(other, admin) or not _is_inside(other, git_dir.parent):
         return (own,)
-    return (own, Source(other, other, prefix="replaced/", nested=True))
+    return (own, LaneRepository(other, other, prefix="replaced/", nested=True))
 
 
 def inner_source(
-    worktree: Path, folder: bytes, ground: Path, settled: str, mounted: Mounted | None
-) -> Source | None:
+    worktree: Path, folder: bytes, path: Path, settled: str, mounted: MountedTree | None
+) -> LaneRepository | None:
     """The repository in a folder of the tree; None where it is none, or not of this lane alone."""
     git_dir = inner_git_dir(Path(os.fsdecode(os.fsencode(worktree) + b"/" + folder)), mounted)
-    if not _is_inside(git_dir, ground):  # nor is the gitdir of a linked worktree: it has no objects
+    if not _is_inside(git_dir, path):  # nor is the gitdir of a linked worktree: it has no objects
         return None
     return _nested(git_dir, folder, settled)
 
 
-def module_sources(own: Source, base_links: Mapping[bytes, str]) -> Iterator[Source]:
+def module_sources(
+    own: LaneRepository, base_links: Mapping[bytes, str]
+) -> Iterator[LaneRepository]:
     """The submodules' repositories that lie beside the lane's own, whatever became of their
     folders; `base_links` are the commits that the base names."""
     for top in (own.git_dir, *admins(own.git_dir)):
@@ -104,14 +106,14 @@ def module_sources(own: Source, base_links: Mapping[bytes, str]) -> Iterator[Sou
                 yield _nested(Path(place), name, base_links.get(name, ""))
 
 
-def _nested(git_dir: Path, folder: bytes, settled: str) -> Source:
+def _nested(git_dir: Path, folder: bytes, settled: str) -> LaneRepository:
     top = folder.strip(b"/") + b"/"
     commits = (settled,) if settled else ()
     prefix = f"nested/{os.fsdecode(top)}"
-    return Source(git_dir, git_dir, prefix, top, commits, nested=True)
+    return LaneRepository(git_dir, git_dir, prefix, top, commits, nested=True)
 
 
-def inner_git_dir(folder: Path, mounted: Mounted | None) -> Path:
+def inner_git_dir(folder: Path, mounted: MountedTree | None) -> Path:
     """The gitdir that a folder's .git is, or names; nothing of its configuration is ever read."""
     dot = folder / ".git"
     line = small(dot, _GITFILE_LIMIT)
@@ -124,12 +126,16 @@ def inner_git_dir(folder: Path, mounted: Mounted | None) -> Path:
     return mounted.outside(Path(os.path.normpath(mounted.inside(folder) / named)))
 
 
-def staged(patches: Path, source: Source, base: str, scratch: Path) -> tuple[Change, ...]:
+def staged(
+    patches: Path, source: LaneRepository, base: str, scratch: Path
+) -> tuple[TreeChange, ...]:
     """What an agent's index has against the base. Raises `GitFailed`."""
     return _changes(patches, source, *_INDEX, base, index=_copy(source.admin / "index", scratch))
 
 
-def indexed(patches: Path, source: Source, scratch: Path, tag: str = "") -> frozenset[bytes]:
+def indexed(
+    patches: Path, source: LaneRepository, scratch: Path, tag: str = ""
+) -> frozenset[bytes]:
     """The paths in an agent's index; with `tag` those that `ls-files -t` gives it."""
     if (index := _copy(source.admin / "index", scratch)) is None:
         return frozenset()
@@ -140,19 +146,21 @@ def indexed(patches: Path, source: Source, scratch: Path, tag: str = "") -> froz
     return frozenset(path[2:] for path in paths if path.startswith(tag.encode() + b" "))
 
 
-def committed(patches: Path, source: Source, base: str, commit: str) -> tuple[Change, ...]:
+def committed(
+    patches: Path, source: LaneRepository, base: str, commit: str
+) -> tuple[TreeChange, ...]:
     """What a commit of an agent's has against the base. Raises `GitFailed`."""
     return _changes(patches, source, *_TREES, base, commit)
 
 
-def objects_of(source: Source) -> Mapping[str, str]:
+def objects_of(source: LaneRepository) -> Mapping[str, str]:
     """The environment in which git sees its objects too."""
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": object_path(source.git_dir / "objects")}
 
 
 def _changes(
-    patches: Path, source: Source, *arguments: str, index: Path | None = None
-) -> tuple[Change, ...]:
+    patches: Path, source: LaneRepository, *arguments: str, index: Path | None = None
+) -> tuple[TreeChange, ...]:
     if index is None and arguments[0] == _INDEX[0]:
         return ()
     fields = split(_git(patches, source, *arguments, index=index).stdout)
@@ -160,7 +168,7 @@ def _changes(
     return tuple(read_change(facts, path) for facts, path in pairs)
 
 
-def _git(patches: Path, source: Source, *arguments: str, index: Path | None) -> Result:
+def _git(patches: Path, source: LaneRepository, *arguments: str, index: Path | None) -> Result:
     return run(
         *arguments,
         git_dir=patches,
@@ -181,7 +189,7 @@ def _copy(index: Path, scratch: Path) -> Path | None:
     return copy
 
 
-def _own_admin(git_dir: Path, mounted: Mounted) -> Path:
+def _own_admin(git_dir: Path, mounted: MountedTree) -> Path:
     """Where the lane's worktree has its HEAD: as that says, else as git names the first one."""
     named = [os.fsencode(top / ".git") for top in (mounted.place, mounted.tree)]
     for admin in admins(git_dir):
@@ -194,7 +202,7 @@ def _same(path: Path, other: Path) -> bool:
     return os.path.realpath(path) == os.path.realpath(other)
 
 
-def _is_inside(git_dir: Path, ground: Path) -> bool:
+def _is_inside(git_dir: Path, path: Path) -> bool:
     """Whether it is a repository, and of this lane: another's is none of Hydra's business."""
     objects = Path(os.path.realpath(git_dir / "objects"))
-    return objects.is_dir() and objects.is_relative_to(os.path.realpath(ground))
+    return objects.is_dir() and objects.is_relative_to(os.path.realpath(path))

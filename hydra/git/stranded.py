@@ -8,24 +8,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.git.changes import EMPTY_TREE, MODULE, Change, tree_with
-from hydra.git.collector import collect
-from hydra.git.hidden import Keeper, Kept
-from hydra.git.lost import WorktreeLost
+from hydra.git.diff import EMPTY_TREE, MODULE, TreeChange, tree_with
 from hydra.git.patches import commit_tree
 from hydra.git.runner import GitFailed, run, split
-from hydra.git.session import names
-from hydra.git.sources import Mounted, Source, inner_source, module_sources, staged
-from hydra.git.survey import shown
+from hydra.git.snapshot import collect
+from hydra.git.snapshot_state import WorktreeLost, names
+from hydra.git.sources import LaneRepository, MountedTree, inner_source, module_sources, staged
+from hydra.git.stranded_work import StrandedReport, WorkKeeper
 from hydra.git.tips import admins, read_tips, small
-from hydra.model import Limits
+from hydra.git.tree_scan import shown
+from hydra.records import Limits
 
 _REPOSITORIES = 50
 """Repositories inside one tree that are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class LaneSources:
     """Where an agent has worked, and what was taken of it.
 
     `name` is LANE/ATTEMPT, `tree` the patch's; `sources` are its own repositories,
@@ -34,15 +33,15 @@ class Lane:
     """
 
     patches: Path
-    ground: Path
-    mounted: Mounted
+    folder: Path
+    mounted: MountedTree
     base: str
     tree: str
     name: str
     limits: Limits
     exclude: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
-    staged: Mapping[Path, tuple[Change, ...]] = field(default_factory=dict)
+    sources: tuple[LaneRepository, ...] = ()
+    staged: Mapping[Path, tuple[TreeChange, ...]] = field(default_factory=dict)
     repositories: tuple[tuple[bytes, str], ...] = ()
 
     @property
@@ -51,9 +50,9 @@ class Lane:
         return self.mounted.tree
 
 
-def keep(lane: Lane) -> Kept:
+def keep(lane: LaneSources) -> StrandedReport:
     """Brings it into patches.git. Raises `GitFailed` only where a git was killed."""
-    keeper = Keeper(
+    keeper = WorkKeeper(
         patches=lane.patches,
         base=lane.base,
         tree=lane.tree,
@@ -76,10 +75,10 @@ def keep(lane: Lane) -> Kept:
     return keeper.result()
 
 
-def _inside(lane: Lane) -> list[Source]:
+def _inside(lane: LaneSources) -> list[LaneRepository]:
     """The repositories in its tree, and those of submodules whose folders are gone."""
     seen = (
-        inner_source(lane.worktree, folder, lane.ground, oid, lane.mounted)
+        inner_source(lane.worktree, folder, lane.folder, oid, lane.mounted)
         for folder, oid in lane.repositories
     )
     sources = {os.path.realpath(source.git_dir): source for source in seen if source}
@@ -90,7 +89,7 @@ def _inside(lane: Lane) -> list[Source]:
     return [*sources.values()]
 
 
-def _base_links(lane: Lane) -> dict[bytes, str]:
+def _base_links(lane: LaneSources) -> dict[bytes, str]:
     arguments = ("ls-tree", "-r", "-z", lane.base)
     tree = split(run(*arguments, git_dir=lane.patches, isolated=True).stdout)
     links = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
@@ -98,9 +97,9 @@ def _base_links(lane: Lane) -> dict[bytes, str]:
 
 
 def _keep_staged(
-    keeper: Keeper,
-    lane: Lane,
-    source: Source,
+    keeper: WorkKeeper,
+    lane: LaneSources,
+    source: LaneRepository,
     worktree: Path,
     folder: bytes = b"",
     tree: str = "",
@@ -132,7 +131,7 @@ def _keep_staged(
 
 
 def _is_in_no_file(
-    keeper: Keeper, worktree: Path, folder: bytes, change: Change, tree: str
+    keeper: WorkKeeper, worktree: Path, folder: bytes, change: TreeChange, tree: str
 ) -> bool:
     path = folder + change.path
     if keeper.is_put_back(path, change.old, tree):
@@ -144,19 +143,21 @@ def _is_in_no_file(
     return False
 
 
-def _head(source: Source, base: str) -> str:
+def _head(source: LaneRepository, base: str) -> str:
     return read_tips(source.git_dir, source.admin).head or EMPTY_TREE[len(base)]
 
 
-def _keep_worktree(keeper: Keeper, lane: Lane, source: Source, admin: Path) -> None:
+def _keep_worktree(
+    keeper: WorkKeeper, lane: LaneSources, source: LaneRepository, admin: Path
+) -> None:
     """The files of one more worktree that the agent has made; staged ones, where it is gone."""
     short = f"{source.prefix}worktrees/{admin.name}"
     named = Path(os.fsdecode(small(admin / "gitdir").strip())).parent
     worktree = lane.mounted.outside(named)
     if worktree.is_relative_to(lane.worktree) and worktree.is_dir():
         return  # taken as files
-    linked = Source(source.git_dir, admin, f"{short}/")
-    if not _is_lanes(worktree, lane.ground):
+    linked = LaneRepository(source.git_dir, admin, f"{short}/")
+    if not _is_lanes(worktree, lane.folder):
         _keep_staged(keeper, lane, linked, lane.worktree / "\0")
         return
     try:
@@ -168,7 +169,7 @@ def _keep_worktree(keeper: Keeper, lane: Lane, source: Source, admin: Path) -> N
                 index=Path(name, "index"),
                 exclude=lane.exclude,
                 limits=lane.limits,
-                ground=lane.ground,
+                path=lane.folder,
                 sources=(linked,),
                 mounted=lane.mounted,
             )
@@ -180,16 +181,18 @@ def _keep_worktree(keeper: Keeper, lane: Lane, source: Source, admin: Path) -> N
     _keep_staged(keeper, lane, linked, worktree, tree=taken.tree)
 
 
-def _keep_tree(keeper: Keeper, lane: Lane, source: Source, tree: str, short: str) -> None:
+def _keep_tree(
+    keeper: WorkKeeper, lane: LaneSources, source: LaneRepository, tree: str, short: str
+) -> None:
     message = "Left by its agent, and in no worktree\n"
     commit = commit_tree(lane.patches, tree=tree, base=lane.base, message=message)
     if commit != lane.base and keeper.is_new(source, commit):
         keeper.bring(source, commit, short)
 
 
-def _is_lanes(worktree: Path, ground: Path) -> bool:
+def _is_lanes(worktree: Path, path: Path) -> bool:
     real = Path(os.path.realpath(worktree))
-    return real.is_dir() and real.is_relative_to(os.path.realpath(ground)) and real != ground
+    return real.is_dir() and real.is_relative_to(os.path.realpath(path)) and real != path
 
 
 def _is_there(worktree: Path, path: bytes) -> bool:

@@ -1,1 +1,1 @@
-"""Bringing a patch onto the user's branch without a scratch on their tree (docs/landing.md)."""
+"""A patch onto the user's branch, without a scratch on their tree (docs/reference/landing.md)."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from hydra.git.changes import Entry
+from hydra.git.diff import TreeEntry
 
 _CARRIED = ("user.", "system.posix_acl_access")
 """Not `security.`: what a program may do is of its content, and labels are the system's to give."""
@@ -55,7 +55,7 @@ class Attributes(NamedTuple):
             "extended": extended,
         }
 
-    def give(self, path: bytes, old: Entry | None, new: Entry) -> None:
+    def give(self, path: bytes, old: TreeEntry | None, new: TreeEntry) -> None:
         """Gives them to a file that git wrote as `new`; where its x bit changes, with that.
 
         As far as the file system and one's rights allow. Raises `OSError` for the permissions.
@@ -72,7 +72,7 @@ class Attributes(NamedTuple):
             with suppress(OSError):
                 os.setxattr(path, name, value)
 
-    def _mode(self, old: Entry | None, new: Entry) -> int:
+    def _mode(self, old: TreeEntry | None, new: TreeEntry) -> int:
         if old is None or old.mode == new.mode or new.mode not in (_FILE, _PROGRAM):
             return self.mode
         plain = self.mode & ~0o111

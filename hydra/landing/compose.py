@@ -4,14 +4,15 @@ then brought onto where the user's branch stands now."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 from hydra.errors import LandingRefused
-from hydra.git.changes import changes
-from hydra.git.merging import Conflict, Merged, three_way
+from hydra.git.diff import changes
+from hydra.git.merge import Conflict, MergeResult, three_way
 
 _SHOWN = 20
 
@@ -19,14 +20,16 @@ _SMALLER = "leave one of the two out, or pick smaller parts: `hydra diff LANE --
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One lane's part of a composition: `tree` is the base with what was picked of its patch."""
+class LanePart:
+    """One lane's part of a composition: `tree` is the base with what was picked of its patch, which
+    is `commit`."""
 
     lane: str
     tree: str
+    commit: str
 
 
-def compose(patches: Path, base: str, parts: Sequence[Part]) -> str:
+def compose(patches: Path, base: str, parts: Sequence[LanePart]) -> str:
     """One tree of all parts, in whichever order. Raises `LandingRefused` where two of them change
     one place, with the lanes and every path.
 
@@ -34,8 +37,8 @@ def compose(patches: Path, base: str, parts: Sequence[Part]) -> str:
     conflict then has two names. Then all are, one after the other.
     """
     pairs = {
-        (one.lane, other.lane): three_way(patches, base=base, ours=one.tree, theirs=other.tree)
-        for one, other in combinations(parts, 2)
+        (part.lane, other.lane): three_way(patches, base=base, ours=part.tree, theirs=other.tree)
+        for part, other in combinations(parts, 2)
     }
     _refuse_clashes(pairs)
     tree = parts[0].tree
@@ -45,13 +48,15 @@ def compose(patches: Path, base: str, parts: Sequence[Part]) -> str:
             tree = pairs[before[0].lane, part.lane].tree
             continue
         merged = three_way(patches, base=base, ours=tree, theirs=part.tree)
-        whose = f"{' and '.join(one.lane for one in before)} and those of {part.lane}"
+        whose = f"{' and '.join(part.lane for part in before)} and those of {part.lane}"
         if merged.conflicts:
             raise _in_conflict(
-                f"the picks of {whose} change the same place", _told(merged), _SMALLER
+                f"the picks of {whose} change the same place", _task_text(merged), _SMALLER
             )
         expected = [(base, part.tree)]
-        expected += ((one.tree, pairs[one.lane, part.lane].tree) for one in before)
+        expected += (
+            (lane_part.tree, pairs[lane_part.lane, part.lane].tree) for lane_part in before
+        )
         if strays := _paths(patches, [(tree, merged.tree)]) - _paths(patches, expected):
             # git took a file that one lane adds for the new name of one that another moves away.
             raise _in_conflict(
@@ -72,35 +77,35 @@ def bring(patches: Path, *, base: str, tree: str, head: str) -> str:
     if merged.conflicts:
         raise _in_conflict(
             "the branch has moved since the race, and both changed the same place",
-            _told(merged),
+            _task_text(merged),
             "race again from here, or merge it by hand:"
             ' git fetch "$(hydra runs path)/patches.git" LANE && git merge FETCH_HEAD',
         )
     return merged.tree
 
 
-def _refuse_clashes(pairs: Mapping[tuple[str, str], Merged]) -> None:
+def _refuse_clashes(pairs: Mapping[tuple[str, str], MergeResult]) -> None:
     clashes = {lanes: merged for lanes, merged in pairs.items() if merged.conflicts}
     if not clashes:
         return
-    whose = ", ".join(f"{one} and those of {other}" for one, other in clashes)
-    told: list[tuple[str, str]] = []
-    for (one, other), merged in clashes.items():
-        by = f", by {one} and {other}" if len(clashes) > 1 else ""
-        told += ((path, reason + by) for path, reason in _told(merged))
-    raise _in_conflict(f"the picks of {whose} change the same place", told, _SMALLER)
+    whose = ", ".join(f"{name} and those of {other}" for name, other in clashes)
+    rows: list[tuple[str, str]] = []
+    for (name, other), merged in clashes.items():
+        by = f", by {name} and {other}" if len(clashes) > 1 else ""
+        rows += ((path, reason + by) for path, reason in _task_text(merged))
+    raise _in_conflict(f"the picks of {whose} change the same place", rows, _SMALLER)
 
 
 def _paths(patches: Path, steps: Iterable[tuple[str, str]]) -> set[bytes]:
     return {change.path for old, new in steps for change in changes(patches, old, new)}
 
 
-def _in_conflict(what: str, told: Sequence[tuple[str, str]], hint: str) -> LandingRefused:
-    return LandingRefused(f"nothing was landed: {what}", hint=hint, paths=tuple(told[:_SHOWN]))
+def _in_conflict(what: str, rows: Sequence[tuple[str, str]], hint: str) -> LandingRefused:
+    return LandingRefused(f"nothing was landed: {what}", hint=hint, paths=tuple(rows[:_SHOWN]))
 
 
-def _told(merged: Merged) -> list[tuple[str, str]]:
-    return [(os.fsdecode(one.path), _reason(one)) for one in merged.conflicts]
+def _task_text(merged: MergeResult) -> list[tuple[str, str]]:
+    return [(os.fsdecode(conflict.path), _reason(conflict)) for conflict in merged.conflicts]
 
 
 def _reason(conflict: Conflict) -> str:
@@ -108,3 +113,29 @@ def _reason(conflict: Conflict) -> str:
         return conflict.reason
     places = ", ".join(f"{first}-{last}" for first, last in conflict.lines[:8])
     return f"{conflict.reason} (lines {places} of the merged text)"
+
+
+# ---- The message of a landed commit: the task's title or the user's own words, then trailers that
+# say which agents, which models and which race it came from.
+
+_TRAILER = re.compile(r"Hydra-[A-Za-z]+: .*")
+
+
+def message_of(patches: Sequence[str], own: str | None = None) -> str:
+    """`patches` are the messages of the lanes' commits; `own` takes the place of their title."""
+    trailers = dict.fromkeys(line for text in patches for line in _trailers(text))
+    title = own if own is not None else "\n".join(_body(patches[0]))
+    return f"{title.strip()}\n\n" + "".join(f"{line}\n" for line in _ordered(trailers))
+
+
+def _trailers(text: str) -> list[str]:
+    return [line for line in text.splitlines() if _TRAILER.fullmatch(line)]
+
+
+def _body(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not _TRAILER.fullmatch(line)]
+
+
+def _ordered(trailers: dict[str, None]) -> list[str]:
+    """The run last: several lanes have it in common."""
+    return sorted(trailers, key=lambda line: line.startswith("Hydra-Run:"))

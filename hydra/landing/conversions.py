@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hydra.git.runner import join, split
-from hydra.git.standing import WorkTree
+from hydra.git.status import WorkTree
 
 _ANYTHING = ("filter", "ident", "working-tree-encoding")
 _TEXT = ("text", "crlf", "eol")
@@ -57,15 +57,15 @@ class Conversions:
 
 
 def _settings(tree: WorkTree) -> dict[str, str]:
-    words = ("config", "-z", "--get-regexp", r"^core\.(autocrlf|eol)$")
-    entries = split(tree.git(*words, check=False).stdout)
+    terms = ("config", "-z", "--get-regexp", r"^core\.(autocrlf|eol)$")
+    entries = split(tree.git(*terms, check=False).stdout)
     pairs = (entry.decode("utf-8", "replace").partition("\n") for entry in entries)
     return {key: value if equals else "true" for key, equals, value in pairs}
 
 
 def _attributes(tree: WorkTree, paths: Sequence[bytes]) -> dict[bytes, dict[str, str]]:
-    words = ("check-attr", "--cached", "-z", "--stdin", "--all")
-    fields = split(tree.git(*words, stdin=join(paths)).stdout)
+    terms = ("check-attr", "--cached", "-z", "--stdin", "--all")
+    fields = split(tree.git(*terms, stdin=join(paths)).stdout)
     attributes: dict[bytes, dict[str, str]] = {}
     for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
         attributes.setdefault(path, {})[name.decode()] = value.decode("utf-8", "replace")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from hydra.git.changes import Change, changes
+from hydra.git.diff import TreeChange, changes
 from hydra.git.runner import run
 
 _DIFF = (
@@ -45,7 +45,7 @@ class Hunk:
     becomes of the file; `body` the lines as a diff shows them."""
 
     id: str
-    change: Change
+    change: TreeChange
     kind: str
     head: str
     body: bytes = b""
@@ -60,30 +60,30 @@ class Hunk:
 def hunks(git_dir: Path, base: str, commit: str) -> tuple[Hunk, ...]:
     """All hunks of a patch, in the order of its diff."""
     changed = changes(git_dir, base, commit)
-    words = (*_DIFF, "--end-of-options", base, commit, "--")
-    text = run(*words, git_dir=git_dir, isolated=True, timeout=300, config=_SIZE).stdout
+    terms = (*_DIFF, "--end-of-options", base, commit, "--")
+    text = run(*terms, git_dir=git_dir, isolated=True, timeout=300, config=_SIZE).stdout
     starts = [section.start() for section in _SECTION.finditer(text)]
     sections = [text[a:b] for a, b in pairwise([*starts, len(text)])]
-    found: list[Hunk] = []
+    pieces: list[Hunk] = []
     for change in changed:
         # git shows a file that became another kind of thing as a deletion and a creation.
         mine, sections = sections[: _sections(change)], sections[_sections(change) :]
-        found += _of(change, mine)
-    return tuple(found)
+        pieces += _of(change, mine)
+    return tuple(pieces)
 
 
 def apply(blob: bytes, edits: Iterable[Edit]) -> bytes:
     """`blob` with these edits of it. Raises `ValueError` where one does not fit."""
     lines = split_lines(blob)
-    made: list[bytes] = []
+    contents: list[bytes] = []
     at = 0
-    for edit in sorted(edits, key=lambda one: one.start):
+    for edit in sorted(edits, key=lambda edit: edit.start):
         end = edit.start + len(edit.old)
         if edit.start < at or tuple(lines[edit.start : end]) != edit.old:
             raise ValueError(f"an edit of line {edit.start + 1} does not fit")
-        made += (*lines[at : edit.start], *edit.new)
+        contents += (*lines[at : edit.start], *edit.new)
         at = end
-    return b"".join((*made, *lines[at:]))
+    return b"".join((*contents, *lines[at:]))
 
 
 def split_lines(blob: bytes) -> list[bytes]:
@@ -93,7 +93,7 @@ def split_lines(blob: bytes) -> list[bytes]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _sections(change: Change) -> int:
+def _sections(change: TreeChange) -> int:
     if change.old is None or change.new is None:
         return 1
     return 1 if _kind(change.old.mode) == _kind(change.new.mode) else 2
@@ -103,7 +103,7 @@ def _kind(mode: str) -> str:
     return mode[:3]
 
 
-def _of(change: Change, sections: Sequence[bytes]) -> Iterator[Hunk]:
+def _of(change: TreeChange, sections: Sequence[bytes]) -> Iterator[Hunk]:
     old, new = change.old, change.new
     lines = list(_line_hunks(change, sections[0])) if len(sections) == 1 else []
     if old is None or new is None or not lines or not old.mode.startswith("100"):
@@ -118,14 +118,14 @@ def _of(change: Change, sections: Sequence[bytes]) -> Iterator[Hunk]:
     yield from lines
 
 
-def _mode(change: Change) -> Hunk:
+def _mode(change: TreeChange) -> Hunk:
     assert change.old is not None
     assert change.new is not None
-    told = f"mode {change.old.mode} -> {change.new.mode}"
-    return Hunk(_id(change, told.encode()), change, "mode", told)
+    text = f"mode {change.old.mode} -> {change.new.mode}"
+    return Hunk(_id(change, text.encode()), change, "mode", text)
 
 
-def _what(change: Change) -> str:
+def _what(change: TreeChange) -> str:
     if change.old is None:
         return "new file"
     if change.new is None:
@@ -134,7 +134,7 @@ def _what(change: Change) -> str:
     return "changed as a whole" if same else "became another kind of file"
 
 
-def _line_hunks(change: Change, section: bytes) -> Iterator[Hunk]:
+def _line_hunks(change: TreeChange, section: bytes) -> Iterator[Hunk]:
     lines = section.split(b"\n")
     starts = [n for n, line in enumerate(lines) if line.startswith(b"@@ ")]
     if section.endswith(b"\n"):
@@ -190,10 +190,10 @@ def _edits(body: Sequence[bytes], first: int) -> Iterator[Edit]:
         yield Edit(start, tuple(old), tuple(new))
 
 
-def _id(change: Change, *what: bytes) -> str:
+def _id(change: TreeChange, *what: bytes) -> str:
     base = change.old.oid if change.old else "new"
     return hashlib.sha256(b"\0".join((change.path, base.encode(), *what))).hexdigest()
 
 
-def _result(change: Change) -> bytes:
+def _result(change: TreeChange) -> bytes:
     return f"{change.new.mode} {change.new.oid}".encode() if change.new else b"gone"

@@ -9,18 +9,27 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
+import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hydra.errors import RecordError
-from hydra.landing.swap import Mark
+from hydra.git.diff import TreeChange
+from hydra.git.repository import Repository
+from hydra.git.runner import run
+from hydra.git.status import WorkTree
+from hydra.landing.attributes import Attributes
+from hydra.landing.obstacles import mount_of
+from hydra.landing.swap import FileMark
 from hydra.paths import make_private
-from hydra.process.identity import Identity
-from hydra.store import read_object, write_whole
+from hydra.process.identity import ProcessIdentity
+from hydra.records.store import read_object, write_whole
 
 SCHEMA = 2
 """2: the digest of each file that goes."""
@@ -33,7 +42,7 @@ PREPARING, MOVING, DONE = "preparing", "moving", "done"
 was there lies in the staging folder. done: the landing stands; only its leftovers are to go."""
 
 
-class Shift(NamedTuple):
+class FileMove(NamedTuple):
     """One path of the work tree under way: `number` names its place in the staging folder.
 
     `old` knows the file that goes (None: none), `fresh` the one that comes (None: none). `digest`
@@ -43,8 +52,8 @@ class Shift(NamedTuple):
 
     number: int
     path: bytes
-    old: Mark | None
-    fresh: Mark | None
+    old: FileMark | None
+    fresh: FileMark | None
     digest: str = ""
     fresh_digest: str = ""
 
@@ -72,7 +81,7 @@ class Journal:
     ref: str
     head: str
     commit: str
-    shifts: tuple[Shift, ...] = ()
+    shifts: tuple[FileMove, ...] = ()
     made: tuple[bytes, ...] = ()
     record: str = ""
     document: Mapping[str, Any] | None = None
@@ -82,7 +91,7 @@ class Journal:
         return replace(self, phase=phase, **changed)
 
 
-class Desk:
+class LandingStore:
     """Where one repository's journal lies."""
 
     def __init__(self, folder: Path) -> None:
@@ -109,8 +118,8 @@ class Desk:
         """Whether the journal's Hydra is surely gone: a child before its exec may have the lock."""
         with suppress(RecordError):
             journal = self.read()
-            maker = Identity.read(journal.process if journal else {})
-            return maker.here and maker.start is not None and not maker.lives
+            maker = ProcessIdentity.read(journal.process if journal else {})
+            return maker.current and maker.start is not None and not maker.lives
         return False
 
     def write(self, journal: Journal) -> None:
@@ -126,17 +135,17 @@ class Desk:
     def read(self) -> Journal | None:
         """The landing that was broken off, if there is one. Raises `RecordError`."""
         try:
-            told = read_object(self.file)
+            document = read_object(self.file)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as damage:
             raise _damaged(self.file, damage) from damage
-        if told.get("schema", 0) > SCHEMA:
+        if document.get("schema", 0) > SCHEMA:
             raise RecordError(
                 f"{self.file} was written by a newer Hydra", hint="run that one again"
             )
         try:
-            return _journal(told)
+            return _journal(document)
         except (KeyError, TypeError, ValueError) as damage:
             raise _damaged(self.file, damage) from damage
 
@@ -154,29 +163,29 @@ def _locked(lock: int) -> bool:
 
 
 def _plain(journal: Journal) -> dict[str, Any]:
-    told = {one.name: getattr(journal, one.name) for one in fields(journal)}
-    told["shifts"] = [
-        (shift.number, os.fsdecode(shift.path), *shift[2:]) for shift in journal.shifts
+    document = {part.name: getattr(journal, part.name) for part in fields(journal)}
+    document["shifts"] = [
+        (move.number, os.fsdecode(move.path), *move[2:]) for move in journal.shifts
     ]
-    told["made"] = [os.fsdecode(path) for path in journal.made]
-    return told
+    document["made"] = [os.fsdecode(path) for path in journal.made]
+    return document
 
 
-def _journal(told: dict[str, Any]) -> Journal:
-    told = {key: value for key, value in told.items() if key != "schema"}
-    told["shifts"] = tuple(
-        Shift(
+def _journal(document: dict[str, Any]) -> Journal:
+    document = {key: value for key, value in document.items() if key != "schema"}
+    document["shifts"] = tuple(
+        FileMove(
             number=number,
             path=os.fsencode(path),
-            old=Mark(*old) if old else None,
-            fresh=Mark(*fresh) if fresh else None,
+            old=FileMark(*old) if old else None,
+            fresh=FileMark(*fresh) if fresh else None,
             digest=digests[0] if digests else "",
             fresh_digest=digests[1] if digests else "",
         )
-        for number, path, old, fresh, *digests in told["shifts"]
+        for number, path, old, fresh, *digests in document["shifts"]
     )
-    told["made"] = tuple(os.fsencode(path) for path in told["made"])
-    return Journal(**told)
+    document["made"] = tuple(os.fsencode(path) for path in document["made"])
+    return Journal(**document)
 
 
 def _damaged(path: Path, damage: Exception) -> RecordError:
@@ -184,3 +193,94 @@ def _damaged(path: Path, damage: Exception) -> RecordError:
         f"the journal of a landing cannot be read: {path} ({type(damage).__name__})",
         hint="nothing was touched since; look at `git status`, and at the folder named in it",
     )
+
+
+# ---- What a landing is asked to do to the user's tree and branch.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandingOrder:
+    """One move of the user's tree. `changes` lead from what stands there to what shall.
+
+    `ref` (a full name) moves from `head` to `commit`, by `reason` in its reflog; `commit` "" moves
+    none. `loose` and `outside` are as in `TreeLook`. `bring` brings the objects that the index and
+    the commit name; it runs in a thread, once nothing is in the way. `document` is written to
+    `record` when it stands. `exact` are files with what comes back to a path byte for byte, where
+    git would write it otherwise.
+    """
+
+    id: str
+    run: str
+    repository: Repository
+    patches: Path
+    changes: Sequence[TreeChange]
+    ref: str
+    head: str
+    commit: str
+    reason: str = ""
+    bring: Callable[[], None] = lambda: None
+    loose: Collection[bytes] = ()
+    outside: Collection[bytes] = ()
+    attributes: Mapping[bytes, Attributes] = field(default_factory=dict)
+    flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
+    exact: Mapping[bytes, Path] = field(default_factory=dict)
+    record: Path | None = None
+    document: Mapping[str, Any] | None = None
+
+    def tree(self, root: Path, index: Path) -> WorkTree:
+        """A work tree at `root`, seen with an index of Hydra's."""
+        return WorkTree(self.patches, root, index, len(self.head))
+
+
+# ---- Where a landing prepares what is to come, and keeps what was there.
+
+EXACT = "exact"
+"""The folder in a staging folder with the bytes that an undo brings back, each by its digest."""
+
+
+def places(repository: Repository, name: str) -> tuple[Path, Path]:
+    """For the index and for the files of landing `name`, each where it can be renamed from.
+
+    In the git dir, where no tool looks; files in the tree only where that is another file system,
+    or another mount of the same.
+    """
+    git_dir, root, folder = repository.git_dir, repository.root, f".hydra-landing-{name}"
+    same = git_dir.stat().st_dev == root.stat().st_dev and mount_of(git_dir) == mount_of(root)
+    return git_dir / folder, (git_dir if same else root) / folder
+
+
+def copy_index(repository: Repository, copy: Path) -> None:
+    """A copy of the user's index, whole in itself; none where they have none."""
+    git_dir, root = repository.git_dir, repository.root
+    if (git_dir / "index").exists():
+        shutil.copy2(git_dir / "index", copy)
+    if any(git_dir.glob("sharedindex.*")):  # its other half lies in the user's own gitdir
+        # In the tree: a file that was written to in the second of its entry is looked at again.
+        terms = ("update-index", "--no-split-index")
+        run(*terms, cwd=root, git_dir=git_dir, work_tree=root, index=copy)
+
+
+def share(root: Path, fresh: Path, paths: Iterable[bytes]) -> None:
+    """Gives files below `fresh` the group that they would have, had they been made in their place.
+
+    A folder with the setgid bit, as a team shares one, hands its group on.
+    """
+    top, content = os.fsencode(root), os.fsencode(fresh)
+
+    @cache
+    def group(folder: bytes) -> int:
+        try:
+            result = os.lstat(top + b"/" + folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return group(folder.rpartition(b"/")[0])
+        return result.st_gid if result.st_mode & stat.S_ISGID else -1
+
+    for path in paths:
+        if (gid := group(path.rpartition(b"/")[0])) >= 0:
+            with suppress(PermissionError):  # a group that one is not in
+                os.chown(content + b"/" + path, -1, gid, follow_symlinks=False)
+
+
+def is_folder(path: bytes) -> bool:
+    """Whether a folder stands there; a link to one is none."""
+    return os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114

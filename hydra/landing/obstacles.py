@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 
 from hydra.errors import LandingRefused
-from hydra.git.found import Repository
+from hydra.git.repository import Repository
 
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hydra.errors import UsageError
-from hydra.git.changes import Change, Entry, changes, read_blob, renames, tree_with, write_blob
-from hydra.landing.compose import Part
+from hydra.git.diff import TreeChange, TreeEntry, changes, read_blob, renames, tree_with, write_blob
+from hydra.landing.compose import LanePart
 from hydra.landing.hunks import Edit, Hunk, apply, hunks
 
 _NAMED = 5
@@ -18,11 +18,16 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One `--pick LANE:PATH` (from the repository's top, "" is all of it) or `--hunk LANE:ID`."""
+    """One `--pick LANE:PATH` (from the repository's top, "" is all of it) or `--hunk LANE:ID`.
+
+    `other` is what the path would be, had it been typed at the top; "" where it can only be meant
+    from where one stands.
+    """
 
     lane: str
     path: str | None = None
     hunk: str | None = None
+    other: str = ""
 
     @property
     def shown(self) -> str:
@@ -48,12 +53,12 @@ class LanePatch:
     lane: str
     commit: str
     _hunks: tuple[Hunk, ...] | None = None
-    _changes: dict[bytes, Change] | None = None
-    _entries: dict[bytes, Entry | None] = field(default_factory=dict)
+    _changes: dict[bytes, TreeChange] | None = None
+    _entries: dict[bytes, TreeEntry | None] = field(default_factory=dict)
     _edits: dict[bytes, list[Edit]] = field(default_factory=dict)
     _modes: dict[bytes, str] = field(default_factory=dict)
 
-    def part(self, picks: Sequence[Pick], scratch: Path) -> Part:
+    def part(self, picks: Sequence[Pick], scratch: Path) -> LanePart:
         """The base with these picks of the lane. Raises `UsageError` for one that fits nothing."""
         moved = dict(self._moved())
         for pick in picks:
@@ -64,7 +69,8 @@ class LanePatch:
         for path in self._edits.keys() | self._modes.keys():
             if path not in self._entries:  # a whole file holds all of its hunks
                 self._entries[path] = self._edited(path)
-        return Part(lane=self.lane, tree=tree_with(self.patches, self.base, self._entries, scratch))
+        tree = tree_with(self.patches, self.base, self._entries, scratch)
+        return LanePart(lane=self.lane, tree=tree, commit=self.commit)
 
     def hunks(self) -> tuple[Hunk, ...]:
         """All hunks of the patch."""
@@ -103,38 +109,39 @@ class LanePatch:
             case _:
                 self._take_file(hunk.path, moved)
 
-    def _changed(self) -> dict[bytes, Change]:
+    def _changed(self) -> dict[bytes, TreeChange]:
         if self._changes is None:
-            found = changes(self.patches, self.base, self.commit)
-            self._changes = {change.path: change for change in found}
+            tree_changes = changes(self.patches, self.base, self.commit)
+            self._changes = {change.path: change for change in tree_changes}
         return self._changes
 
     def _hunk(self, pick: Pick) -> Hunk:
-        wanted = (pick.hunk or "").lower()
-        found = [one for one in self.hunks() if one.id.startswith(wanted)]
-        if len({one.id for one in found}) == 1:
-            return found[0]
+        text = (pick.hunk or "").lower()
+        pieces = [hunk for hunk in self.hunks() if hunk.id.startswith(text)]
+        if len({hunk.id for hunk in pieces}) == 1:
+            return pieces[0]
         if not self.hunks():
             raise _empty(self.lane)
-        if not found:
+        if not pieces:
             raise UsageError(
                 f"lane {self.lane} has no hunk {pick.hunk!r}",
                 hint=f"see their ids: hydra diff {self.lane} --hunks",
             )
-        ids = ", ".join(f"{one.id[:12]} ({os.fsdecode(one.path)})" for one in found[:_NAMED])
+        ids = ", ".join(f"{hunk.id[:12]} ({os.fsdecode(hunk.path)})" for hunk in pieces[:_NAMED])
         raise UsageError(
-            f"lane {self.lane} has {len(found)} hunks {pick.hunk!r}", hint=f"give more of it: {ids}"
+            f"lane {self.lane} has {len(pieces)} hunks {pick.hunk!r}",
+            hint=f"give more of it: {ids}",
         )
 
-    def _edited(self, path: bytes) -> Entry:
+    def _edited(self, path: bytes) -> TreeEntry:
         old = self._changed()[path].old
         assert old is not None
         mode = self._modes.get(path, old.mode)
         edits = self._edits.get(path, [])
         if not edits:
-            return Entry(mode, old.oid)
+            return TreeEntry(mode, old.oid)
         data = apply(read_blob(self.patches, old.oid), edits)
-        return Entry(mode, write_blob(self.patches, data))
+        return TreeEntry(mode, write_blob(self.patches, data))
 
 
 def _empty(lane: str) -> UsageError:

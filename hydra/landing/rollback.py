@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from hydra.landing.journal import MOVING, Journal, Shift
-from hydra.landing.swap import Mark, give_back, put
+from hydra.landing.journal import MOVING, FileMove, Journal
+from hydra.landing.swap import FileMark, give_back, put
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ def way_back(journal: Journal) -> tuple[list[Act], list[Unsure]]:
     no file has been moved."""
     if journal.phase != MOVING:
         return [], []
-    came = [shift for shift in journal.shifts if shift.fresh is not None]
-    went = [shift for shift in journal.shifts if shift.fresh is None]
+    came = [move for move in journal.shifts if move.fresh is not None]
+    went = [move for move in journal.shifts if move.fresh is None]
     acts: list[Act] = []
     unsure: list[Unsure] = []
 
@@ -49,19 +49,19 @@ def way_back(journal: Journal) -> tuple[list[Act], list[Unsure]]:
             acts.append(step)
 
     judge(_index_back(journal))
-    for shift in came:
-        judge(_came_back(journal, shift))
+    for move in came:
+        judge(_came_back(journal, move))
     acts += [partial(_unmake, journal, folder) for folder in reversed(journal.made)]
-    for shift in came:
-        judge(_folder_back(journal, shift))
-    for shift in went:
-        judge(_went_back(journal, shift))
+    for move in came:
+        judge(_folder_back(journal, move))
+    for move in went:
+        judge(_went_back(journal, move))
     return acts, unsure
 
 
-def restore(journal: Journal, shift: Shift) -> None:
+def restore(journal: Journal, move: FileMove) -> None:
     """Puts one path back at once: what came out of its place is not what was read there."""
-    step = _went_back(journal, shift) if shift.fresh is None else _came_back(journal, shift)
+    step = _went_back(journal, move) if move.fresh is None else _came_back(journal, move)
     if step is not None and not isinstance(step, Unsure):
         step()
 
@@ -81,13 +81,13 @@ def folder_place(journal: Journal, number: int) -> bytes:
     return os.fsencode(journal.files) + b"/folders/%d" % number
 
 
-def displaced(journal: Journal, shift: Shift) -> bytes | None:
+def displaced(journal: Journal, move: FileMove) -> bytes | None:
     """Where the file is that had to go; None where it still stands in its place, or does again."""
-    gone = gone_place(journal, shift.number)
+    gone = gone_place(journal, move.number)
     if os.path.lexists(gone):
         return gone
-    fresh = fresh_place(journal, shift.path)
-    return fresh if Mark.of(fresh) not in (None, shift.fresh) else None
+    fresh = fresh_place(journal, move.path)
+    return fresh if FileMark.of(fresh) not in (None, move.fresh) else None
 
 
 def full(journal: Journal, path: bytes) -> bytes:
@@ -98,10 +98,10 @@ def full(journal: Journal, path: bytes) -> bytes:
 def _index_back(journal: Journal) -> Act | Unsure | None:
     users = os.fsencode(journal.git_dir) + b"/index"
     staging = os.fsencode(journal.staging)
-    now, before = Mark.of(users), Mark.of(staging + b"/index-old")
+    now, before = FileMark.of(users), FileMark.of(staging + b"/index-old")
     if (now and now.inode) == (before and before.inode):
         return None
-    landed = Mark.of(staging + b"/index-new")
+    landed = FileMark.of(staging + b"/index-new")
     if now is None or landed is None or now.inode != landed.inode:
         return Unsure(os.fsdecode(users), "git wrote the index since", staging + b"/index-old")
     return (
@@ -109,81 +109,83 @@ def _index_back(journal: Journal) -> Act | Unsure | None:
     )
 
 
-def _came_back(journal: Journal, shift: Shift) -> Act | Unsure | None:
+def _came_back(journal: Journal, move: FileMove) -> Act | Unsure | None:
     """A file that came goes back to the staging folder; with it, what it took the place of."""
-    target, fresh = full(journal, shift.path), fresh_place(journal, shift.path)
-    now = Mark.of(target)
-    if shift.old is None:
-        return _only_came_back(journal, shift, now)
-    old = displaced(journal, shift)
+    target, fresh = full(journal, move.path), fresh_place(journal, move.path)
+    now = FileMark.of(target)
+    if move.old is None:
+        return _only_came_back(journal, move, now)
+    old = displaced(journal, move)
     if old is None:
         return None  # not come yet, or back already
-    if now == shift.fresh:
-        return partial(_swap_back, journal, shift, old)
-    if now is None and Mark.of(fresh) == shift.fresh:  # between two names, where none is exchanged
-        return partial(_put_back, shift, old, target)
-    return Unsure(os.fsdecode(shift.path), _CHANGED, old)
+    if now == move.fresh:
+        return partial(_swap_back, journal, move, old)
+    if (
+        now is None and FileMark.of(fresh) == move.fresh
+    ):  # between two names, where none is exchanged
+        return partial(_put_back, move, old, target)
+    return Unsure(os.fsdecode(move.path), _CHANGED, old)
 
 
-def _only_came_back(journal: Journal, shift: Shift, now: Mark | None) -> Act | Unsure | None:
-    if now == shift.fresh:
-        return partial(_take_back, journal, shift)
-    if now is None or os.path.lexists(fresh_place(journal, shift.path)):
+def _only_came_back(journal: Journal, move: FileMove, now: FileMark | None) -> Act | Unsure | None:
+    if now == move.fresh:
+        return partial(_take_back, journal, move)
+    if now is None or os.path.lexists(fresh_place(journal, move.path)):
         return None  # not come yet, or gone again; if anything is there, it is the user's
-    return Unsure(os.fsdecode(shift.path), _CHANGED)
+    return Unsure(os.fsdecode(move.path), _CHANGED)
 
 
-def _swap_back(journal: Journal, shift: Shift, old: bytes) -> Unsure | None:
-    places = (fresh_place(journal, shift.path), gone_place(journal, shift.number))
+def _swap_back(journal: Journal, move: FileMove, old: bytes) -> Unsure | None:
+    places = (fresh_place(journal, move.path), gone_place(journal, move.number))
     spare = places[old == places[0]]
-    assert shift.fresh is not None
-    if give_back(old, full(journal, shift.path), spare, shift.fresh):
+    assert move.fresh is not None
+    if give_back(old, full(journal, move.path), spare, move.fresh):
         return None
-    return Unsure(os.fsdecode(shift.path), _QUICKER, displaced(journal, shift))
+    return Unsure(os.fsdecode(move.path), _QUICKER, displaced(journal, move))
 
 
-def _take_back(journal: Journal, shift: Shift) -> Unsure | None:
+def _take_back(journal: Journal, move: FileMove) -> Unsure | None:
     """A new file goes; what was saved over it in that moment comes back to its place."""
-    target, aside = full(journal, shift.path), gone_place(journal, shift.number)
+    target, aside = full(journal, move.path), gone_place(journal, move.number)
     try:
         put(target, aside)
     except FileNotFoundError:  # somebody removed it
         return None
-    return None if Mark.of(aside) == shift.fresh else _put_back(shift, aside, target)
+    return None if FileMark.of(aside) == move.fresh else _put_back(move, aside, target)
 
 
-def _went_back(journal: Journal, shift: Shift) -> Act | Unsure | None:
+def _went_back(journal: Journal, move: FileMove) -> Act | Unsure | None:
     """A file that went comes back to its place."""
-    target, gone = full(journal, shift.path), gone_place(journal, shift.number)
-    old, now = Mark.of(gone), Mark.of(target)
+    target, gone = full(journal, move.path), gone_place(journal, move.number)
+    old, now = FileMark.of(gone), FileMark.of(target)
     if old is None:
         return None
     if now is not None and now.inode == old.inode:
         return partial(os.unlink, gone)  # a link made where there is no renameat2: still in place
-    if now is None or shift.path in journal.made or _is_ours(journal, shift.path, now):
-        return partial(_put_back, shift, gone, target)
-    return Unsure(os.fsdecode(shift.path), "made anew since it was removed", gone)
+    if now is None or move.path in journal.made or _is_ours(journal, move.path, now):
+        return partial(_put_back, move, gone, target)
+    return Unsure(os.fsdecode(move.path), "made anew since it was removed", gone)
 
 
-def _folder_back(journal: Journal, shift: Shift) -> Act | None:
-    aside = folder_place(journal, shift.number)
+def _folder_back(journal: Journal, move: FileMove) -> Act | None:
+    aside = folder_place(journal, move.number)
     if not os.path.lexists(aside):
         return None
-    return partial(_put_back, shift, aside, full(journal, shift.path))
+    return partial(_put_back, move, aside, full(journal, move.path))
 
 
-def _put_back(shift: Shift, aside: bytes, target: bytes) -> Unsure | None:
+def _put_back(move: FileMove, aside: bytes, target: bytes) -> Unsure | None:
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
         put(aside, target)
     except (FileExistsError, NotADirectoryError):
-        return Unsure(os.fsdecode(shift.path), _QUICKER, aside)
+        return Unsure(os.fsdecode(move.path), _QUICKER, aside)
     return None
 
 
-def _is_ours(journal: Journal, path: bytes, now: Mark) -> bool:
+def _is_ours(journal: Journal, path: bytes, now: FileMark) -> bool:
     """Whether the landing itself put the file there, which goes before."""
-    return any(shift.path == path and shift.fresh == now for shift in journal.shifts)
+    return any(move.path == path and move.fresh == now for move in journal.shifts)
 
 
 def _unmake(journal: Journal, folder: bytes) -> None:

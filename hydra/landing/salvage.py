@@ -15,14 +15,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hydra.landing.journal import Desk, Journal, Shift
-from hydra.landing.place import files_below
+from hydra.landing.journal import FileMove, Journal, LandingStore, is_folder
+from hydra.landing.preflight import files_below
 from hydra.landing.rollback import Unsure, folder_place, fresh_place, gone_place
-from hydra.landing.staging import is_folder
-from hydra.landing.swap import Mark
+from hydra.landing.swap import FileMark
 from hydra.landing.version import look_into
-from hydra.naming import some
-from hydra.store import read_object, write_json
+from hydra.records.store import read_object, write_json
+from hydra.text import join_names
 
 _NAME = 40
 """Characters of a file's name that are kept in another place: four bytes each, and a number."""
@@ -47,7 +46,7 @@ class SalvagedFile:
     path: str
     file: str
     why: str
-    mark: Mark | None = None
+    mark: FileMark | None = None
     digest: str = ""
     since: float = 0.0
 
@@ -58,65 +57,65 @@ class SalvagedFile:
 
 
 def salvage(
-    journal: Journal, desk: Desk, unsure: Sequence[Unsure] = ()
+    journal: Journal, store: LandingStore, unsure: Sequence[Unsure] = ()
 ) -> tuple[SalvagedFile, ...]:
     """Looks at all that lies in the staging folder, and moves what is to be kept out of it.
 
     Gives what is to be named. Raises `OSError`.
     """
     old = {item.old_file: item.name for item in unsure if item.old_file is not None}
-    before = tuple(_moved_before(journal, desk))
+    before = tuple(_moved_before(journal, store))
     rows = [
-        _salvage(journal, desk, number, *row)
+        _salvage(journal, store, number, *row)
         for number, row in enumerate(_remains(journal, old), len(before))
     ]
     if rows:
-        _note(desk, [*_read(desk), *rows])
+        _note(store, [*_read(store), *rows])
     return (*before, *(row for row in rows if row.why != _UNKNOWN))
 
 
-def _moved_before(journal: Journal, desk: Desk) -> Iterator[SalvagedFile]:
+def _moved_before(journal: Journal, store: LandingStore) -> Iterator[SalvagedFile]:
     """What was kept by a Hydra that was killed over it, and so never named."""
-    for folder in _folders(journal, desk):
+    for folder in _folders(journal, store):
         for file in sorted(folder.iterdir()) if folder.is_dir() else ():
             yield SalvagedFile(path=file.name.partition("-")[2], file=str(file), why=WRITTEN)
 
 
-def _folders(journal: Journal, desk: Desk) -> tuple[Path, Path]:
+def _folders(journal: Journal, store: LandingStore) -> tuple[Path, Path]:
     """Where files are kept; the second where the first is on another disk than they."""
     name = f"kept-{journal.id}"
-    return desk.folder / name, Path(journal.files).with_name(f".hydra-{name}")
+    return store.folder / name, Path(journal.files).with_name(f".hydra-{name}")
 
 
-def review(desk: Desk) -> tuple[SalvagedFile, ...]:
+def review(store: LandingStore) -> tuple[SalvagedFile, ...]:
     """Looks again at what was kept as a program had it open: gives what was written to since.
 
     What nobody has open any more, unchanged, goes. Raises `OSError`.
     """
-    rows = _read(desk)
+    rows = _read(store)
     now = [_again(row) for row in rows]
     stay = [row for row in now if row is not None]
     if stay != rows:
-        _note(desk, stay)
+        _note(store, stay)
     late = [row for row, before in zip(now, rows, strict=True) if row and row.why != before.why]
     return tuple(row for row in late if row.why == WRITTEN)
 
 
-def is_to_be_reviewed(desk: Desk) -> bool:
+def is_to_be_reviewed(store: LandingStore) -> bool:
     """Whether anything is to be looked at again."""
-    return _file(desk).exists()
+    return _file(store).exists()
 
 
 def _remains(journal: Journal, old: dict[bytes, str]) -> Iterator[tuple[bytes, str, str]]:
     """Each place with something in it that is to be kept, its path and why."""
-    for shift in journal.shifts:
-        name = os.fsdecode(shift.path)
-        fresh = (fresh_place(journal, shift.path),) if shift.fresh else ()
-        for place in (*fresh, gone_place(journal, shift.number)):
-            why = BEFORE if place in old else _reason(shift, place)
+    for move in journal.shifts:
+        name = os.fsdecode(move.path)
+        fresh = (fresh_place(journal, move.path),) if move.fresh else ()
+        for place in (*fresh, gone_place(journal, move.number)):
+            why = BEFORE if place in old else _reason(move, place)
             if why is not None:
                 yield place, name, why
-        folder = folder_place(journal, shift.number)
+        folder = folder_place(journal, move.number)
         if is_folder(folder) and next(files_below(folder), None) is not None:
             yield folder, name, WRITTEN
     index = os.fsencode(journal.staging) + b"/index-old"
@@ -124,27 +123,27 @@ def _remains(journal: Journal, old: dict[bytes, str]) -> Iterator[tuple[bytes, s
         yield index, old[index], BEFORE
 
 
-def _reason(shift: Shift, place: bytes) -> str | None:
+def _reason(move: FileMove, place: bytes) -> str | None:
     """Why a file of the staging folder is kept; None where it may go, or none is there."""
-    mark = Mark.of(place)
+    mark = FileMark.of(place)
     if mark is None:
         return None
-    if mark not in (shift.old, shift.fresh):
+    if mark not in (move.old, move.fresh):
         return WRITTEN
     is_open, digest = look_into(place, mark)
-    expected = shift.digest if mark == shift.old else shift.fresh_digest
+    expected = move.digest if mark == move.old else move.fresh_digest
     changed = "" not in (digest, expected) and digest != expected
-    if changed or Mark.of(place) != mark:
+    if changed or FileMark.of(place) != mark:
         return WRITTEN
     return None if is_open is False else OPEN if is_open else _UNKNOWN
 
 
 def _salvage(
-    journal: Journal, desk: Desk, number: int, place: bytes, name: str, why: str
+    journal: Journal, store: LandingStore, number: int, place: bytes, name: str, why: str
 ) -> SalvagedFile:
-    mark = Mark.of(place)
+    mark = FileMark.of(place)
     digest = look_into(place, mark)[1] if mark and why in (OPEN, _UNKNOWN) else ""
-    file = _move(place, f"{number}-{Path(name).name[-_NAME:]}", _folders(journal, desk))
+    file = _move(place, f"{number}-{Path(name).name[-_NAME:]}", _folders(journal, store))
     since = time.time()
     return SalvagedFile(path=name, file=str(file), why=why, mark=mark, digest=digest, since=since)
 
@@ -170,7 +169,7 @@ def _again(row: SalvagedFile) -> SalvagedFile | None:
     if row.why not in (OPEN, _UNKNOWN):
         return None  # named already: it is the user's to remove
     place = os.fsencode(row.file)
-    mark = Mark.of(place)
+    mark = FileMark.of(place)
     if mark is None:
         return None
     is_open, digest = look_into(place, mark)
@@ -188,21 +187,21 @@ def _remove(file: Path) -> None:
         file.parent.rmdir()
 
 
-def _file(desk: Desk) -> Path:
-    return desk.folder / "kept.json"
+def _file(store: LandingStore) -> Path:
+    return store.folder / "kept.json"
 
 
-def _note(desk: Desk, rows: Sequence[SalvagedFile]) -> None:
+def _note(store: LandingStore, rows: Sequence[SalvagedFile]) -> None:
     rows = [row for row in rows if row.why in (OPEN, _UNKNOWN)]
     if rows:
-        write_json(_file(desk), {"schema": 1, "files": [asdict(row) for row in rows]})
+        write_json(_file(store), {"schema": 1, "files": [asdict(row) for row in rows]})
     else:
-        _file(desk).unlink(missing_ok=True)
+        _file(store).unlink(missing_ok=True)
 
 
-def _read(desk: Desk) -> list[SalvagedFile]:
+def _read(store: LandingStore) -> list[SalvagedFile]:
     try:
-        rows = read_object(_file(desk))["files"]
+        rows = read_object(_file(store))["files"]
         return [_salvaged(row) for row in rows]
     except (FileNotFoundError, KeyError, TypeError, ValueError):
         return []  # damaged: what is kept was named when it was, and stays where it is
@@ -210,10 +209,10 @@ def _read(desk: Desk) -> list[SalvagedFile]:
 
 def _salvaged(row: dict[str, Any]) -> SalvagedFile:
     mark = row["mark"]
-    return SalvagedFile(**{**row, "mark": Mark(*mark) if mark else None})
+    return SalvagedFile(**{**row, "mark": FileMark(*mark) if mark else None})
 
 
 def files_in_short(files: Sequence[SalvagedFile]) -> str:
     """The paths, why they are kept, and the folder they lie in."""
-    names = some([f"{file.path} ({file.why})" for file in files], _SHOWN)
+    names = join_names([f"{file.path} ({file.why})" for file in files], _SHOWN)
     return f"{names} in {Path(files[0].file).parent}"

@@ -29,7 +29,7 @@ _TIMES = 8
 """How often a file that is being saved is given back its place before what stands there stays."""
 
 
-class Mark(NamedTuple):
+class FileMark(NamedTuple):
     """By which a file is known again wherever it is renamed to, and seen to be unchanged.
 
     A rename moves the ctime, so that is no part of it.
@@ -41,15 +41,15 @@ class Mark(NamedTuple):
     mode: int
 
     @classmethod
-    def of(cls, path: bytes) -> Mark | None:
+    def of(cls, path: bytes) -> FileMark | None:
         """The file that has this name now; None where there is none."""
-        found = look_at(path)
-        return None if found is None else cls.read(found)
+        result = look_at(path)
+        return None if result is None else cls.read(result)
 
     @classmethod
-    def read(cls, found: os.stat_result) -> Mark:
+    def read(cls, result: os.stat_result) -> FileMark:
         """The file that was looked at."""
-        return cls(found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode)
+        return cls(result.st_ino, result.st_size, result.st_mtime_ns, result.st_mode)
 
 
 def look_at(path: bytes) -> os.stat_result | None:
@@ -74,7 +74,7 @@ def exchange(fresh: bytes, target: bytes, aside: bytes) -> bytes:
     return aside
 
 
-def give_back(old: bytes, target: bytes, aside: bytes, ours: Mark) -> bool:
+def give_back(old: bytes, target: bytes, aside: bytes, ours: FileMark) -> bool:
     """Puts an old file back to `target`, where `ours` is to stand; `aside` is a free name.
 
     Whatever else stands there, or is saved there meanwhile, is newer and stays; False then. What
@@ -82,12 +82,12 @@ def give_back(old: bytes, target: bytes, aside: bytes, ours: Mark) -> bool:
     """
     expected = ours
     for _ in range(_TIMES):
-        going = Mark.of(old)
+        going = FileMark.of(old)
         try:
             came = exchange(old, target, aside)
         except (FileNotFoundError, FileExistsError):
             return False
-        if Mark.of(came) == expected:
+        if FileMark.of(came) == expected:
             break
         # Saved in the very moment. It goes back; what must come out then is what was just put in.
         assert going is not None

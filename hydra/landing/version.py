@@ -14,7 +14,7 @@ import signal
 import stat
 from typing import NamedTuple
 
-from hydra.landing.swap import Mark, look_at
+from hydra.landing.swap import FileMark, look_at
 
 _DIGEST_BYTES = 16
 _PIECE = 1 << 20
@@ -24,7 +24,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 class Version(NamedTuple):
     """`mark` outlives a rename; `device` and `ctime_ns` do not, and tell more until then."""
 
-    mark: Mark
+    mark: FileMark
     device: int
     ctime_ns: int
 
@@ -37,7 +37,7 @@ class Version(NamedTuple):
     @classmethod
     def read(cls, facts: os.stat_result) -> Version:
         """Of a file that was looked at."""
-        return cls(Mark.read(facts), facts.st_dev, facts.st_ctime_ns)
+        return cls(FileMark.read(facts), facts.st_dev, facts.st_ctime_ns)
 
     def digest(self, path: bytes) -> str | None:
         """The digest of this very version; None where another one stands there by now, came while
@@ -49,7 +49,7 @@ class Version(NamedTuple):
         return digest if Version.of(path) == self else None
 
 
-def digest_of(path: bytes, mark: Mark) -> str:
+def digest_of(path: bytes, mark: FileMark) -> str:
     """Of the bytes of a file of this mark, or of a link's target; "" of what has none. Raises
     `OSError`."""
     if stat.S_ISLNK(mark.mode):
@@ -63,7 +63,7 @@ def digest_of(path: bytes, mark: Mark) -> str:
         os.close(fd)
 
 
-def look_into(path: bytes, mark: Mark) -> tuple[bool | None, str]:
+def look_into(path: bytes, mark: FileMark) -> tuple[bool | None, str]:
     """Whether a file of this mark `is_written_to`, and its digest ("" where it cannot be read): in
     this order, so that whoever still could change it is known before it is read."""
     if not stat.S_ISREG(mark.mode):  # a link, which nobody can have open

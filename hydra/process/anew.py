@@ -8,7 +8,10 @@ from typing import Any, ParamSpec, TypeVar
 
 import trio
 
+from hydra.log import get_logger
 from hydra.process.records import CannotStart
+
+_log = get_logger(__name__)
 
 WAITS = (0.0, 0.1, 0.4)
 """Seconds before each further try: a folder may take a while to be removed, file by file."""
@@ -33,6 +36,7 @@ def anew(start: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]
             except CannotStart as error:
                 if not error.passing:
                     raise
+                _log.info("to be started anew", after=str(error), seconds=seconds)
             await trio.sleep(seconds)
         return await start(*args, **kwargs)
 

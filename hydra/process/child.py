@@ -10,10 +10,13 @@ from contextlib import asynccontextmanager
 
 import trio
 
-from hydra.model import ExitStatus
-from hydra.process import leftovers, proc
+from hydra.log import get_logger
+from hydra.process import leftovers, procfs
 from hydra.process.handle import ProcessHandle, hold, hold_init
 from hydra.process.records import CannotStart, cannot_execute
+from hydra.records import ExitStatus
+
+_log = get_logger(__name__)
 
 MARK = "HYDRA_MARK"
 """Environment variable that names a lane's processes, for when the keeper itself is lost."""
@@ -51,7 +54,7 @@ OnChunk = Callable[[bytes], None]
 
 
 class Child:
-    """One spawned keeper. Its `status` lines become fields and events here (docs/keeper.md)."""
+    """One spawned keeper. Its `status` lines become fields and events here (docs/why/keeper.md)."""
 
     def __init__(
         self,
@@ -109,11 +112,11 @@ class Child:
 
     def signal(self, number: int) -> None:
         """INT or TERM for the agent's process group; KILL for everything it started."""
-        word = b"kill\n" if number == signal.SIGKILL else b"signal %d\n" % number
+        content = b"kill\n" if number == signal.SIGKILL else b"signal %d\n" % number
         if self._control is not None:
             # A keeper that has just ended has no agent left to signal.
             with contextlib.suppress(BrokenPipeError):
-                os.write(self._control, word)
+                os.write(self._control, content)
             self._thaw()
 
     async def listen(self) -> None:
@@ -159,15 +162,16 @@ class Child:
         with trio.move_on_after(ANSWER) as late:
             await self.process.wait()
         if late.cancelled_caught:
+            _log.warning("the keeper does not answer and is killed", keeper=self.process.pid)
             await trio.to_thread.run_sync(self.force)
             self.process.kill()
             await self.process.wait()
         for stream in (self.stdin, self.stdout, self.stderr, self._status):
             if stream is not None:
                 await stream.aclose()
-        for handle in (self._init, self._agent):
-            if handle is not None:
-                handle.close()
+        for process_handle in (self._init, self._agent):
+            if process_handle is not None:
+                process_handle.close()
 
     async def sweep_if_lost(self) -> None:
         """Where the keeper went without its last word, ends what it can no longer end."""
@@ -209,7 +213,7 @@ class Child:
 
     def _thaw(self) -> None:
         # A keeper that an agent has stopped obeys again: it knows more than can be found from here.
-        for pid in (self.process.pid, *proc.children(self.process.pid)):
+        for pid in (self.process.pid, *procfs.children(self.process.pid)):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGCONT)
 
@@ -218,13 +222,14 @@ class Child:
         swept = leftovers.sweep(f"{MARK}={self.mark}".encode(), self.pid)
         self._survivors += [name for name in swept if name not in self._survivors]
 
-    def _take(self, words: list[str]) -> None:
-        match words:
+    def _take(self, terms: list[str]) -> None:
+        match terms:
             case ["started", pid] if not self.started.is_set():
                 self.inner_pid = int(pid)
                 self._held_init()
                 self.pid = self._seen_from_here(self.inner_pid)
                 self._hold_agent()
+                _log.debug("started", pid=self.pid, keeper=self.process.pid)
                 self.started.set()
                 self.on_started()
             case ["cannot", number] if not self.started.is_set():
@@ -244,7 +249,7 @@ class Child:
     def _hold_agent(self) -> None:
         pid = self.pid
         if pid is not None:
-            self._agent = hold(pid, lambda: proc.inner_pid(pid) == self.inner_pid)
+            self._agent = hold(pid, lambda: procfs.inner_pid(pid) == self.inner_pid)
 
     def _may_have_ended(self, number: int, most: int) -> bool:
         """Whether a first report of the agent's end can be true."""
@@ -254,8 +259,8 @@ class Child:
 
     def _seen_from_here(self, inner: int) -> int | None:
         # In a PID namespace the keeper calls the agent 2; signals and /proc here want our name.
-        for pid in proc.descendants(self.process.pid):
-            if proc.inner_pid(pid) == inner and proc.parent(pid) is not None:
+        for pid in procfs.descendants(self.process.pid):
+            if procfs.inner_pid(pid) == inner and procfs.parent(pid) is not None:
                 return pid
         return None
 

@@ -47,7 +47,7 @@ class Ladder:
         return min(self._due[self._sent :], default=math.inf)
 
 
-class Control:
+class ProcessControl:
     """Handed to `supervise`, kept by its caller: what the stream shows, and the wish to stop.
 
     Every method is quick, may be called at any time (before the start and after the end too) and

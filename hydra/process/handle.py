@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import trio
 
-from hydra.process import proc
+from hydra.process import procfs
 
 
 class ProcessHandle:
@@ -43,22 +43,22 @@ class ProcessHandle:
 def hold(pid: int, is_same: Callable[[], bool]) -> ProcessHandle | None:
     """A handle of `pid` if `is_same` still says so once it is held; else None."""
     try:
-        handle = ProcessHandle(pid)
+        process_handle = ProcessHandle(pid)
     except OSError:
         return None
     if is_same():
-        return handle
-    handle.close()
+        return process_handle
+    process_handle.close()
     return None
 
 
 def hold_init(monitor: int) -> ProcessHandle | None:
     """The init of the PID namespace that `monitor` (bwrap's outer process) has made, if any."""
-    for pid in proc.children(monitor):
-        if handle := hold(pid, lambda pid=pid: _is_init(pid, monitor)):  # type: ignore[misc]
-            return handle
+    for pid in procfs.children(monitor):
+        if process_handle := hold(pid, lambda pid=pid: _is_init(pid, monitor)):  # type: ignore[misc]
+            return process_handle
     return None
 
 
 def _is_init(pid: int, monitor: int) -> bool:
-    return pid != 1 and proc.parent(pid) == monitor and proc.inner_pid(pid) == 1
+    return pid != 1 and procfs.parent(pid) == monitor and procfs.inner_pid(pid) == 1

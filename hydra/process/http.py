@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import trio
 
-from hydra.process.serverevents import EventStream
+from hydra.process.lines import LineFramer
 
 AT_ONCE = 32
 """Requests that may be open together; a conversation needs three."""
@@ -30,7 +30,7 @@ _HEAD = 65536
 """Bytes that the head of an answer may have."""
 
 
-class Request(NamedTuple):
+class HttpRequest(NamedTuple):
     """One request. `id` names its answer; `events`: the answer is a stream of server-sent events.
 
     `url` is `http://` on loopback with a port.
@@ -44,7 +44,7 @@ class Request(NamedTuple):
     events: bool = False
 
 
-class _Refused(Exception):
+class _RefusedRequest(Exception):
     """It is not sent, or its answer is not taken; says why."""
 
 
@@ -64,7 +64,7 @@ class Caller:
         self._over = False
         self._idle = trio.Event()
 
-    def start(self, request: Request) -> None:
+    def start(self, request: HttpRequest) -> None:
         """Sends `request`; after `hang_up` nothing is sent."""
         if not self._over:
             self._running += 1
@@ -82,12 +82,12 @@ class Caller:
             self._idle = trio.Event()
             await self._idle.wait()
 
-    async def _run(self, request: Request) -> None:
+    async def _run(self, request: HttpRequest) -> None:
         try:
             if self._running > AT_ONCE:
-                raise _Refused(f"over {AT_ONCE} requests at once")
+                raise _RefusedRequest(f"over {AT_ONCE} requests at once")
             await self._exchange(request)
-        except (_Refused, OSError, trio.BrokenResourceError) as problem:
+        except (_RefusedRequest, OSError, trio.BrokenResourceError) as problem:
             if not self._over:
                 text = (str(problem) or type(problem).__name__)[:500]
                 self._tell(_line("http_failed", request, text=text))
@@ -97,7 +97,7 @@ class Caller:
             self._running -= 1
             self._idle.set()
 
-    async def _exchange(self, request: Request) -> None:
+    async def _exchange(self, request: HttpRequest) -> None:
         place = _place(request.url)
         stream = await _connected(place)
         self._open.add(stream)
@@ -116,8 +116,8 @@ class Caller:
             self._open.discard(stream)
             stream.socket.close()
 
-    async def _follow(self, request: Request, wire: _Wire) -> None:
-        events = EventStream(self._limit)
+    async def _follow(self, request: HttpRequest, wire: _Wire) -> None:
+        events = ServerEvents(self._limit)
         while chunk := await wire.more():
             for event in events.feed(chunk):
                 named = {"event": event.type} if event.type else {}
@@ -128,7 +128,7 @@ class Caller:
 
     def _say(self, line: bytes) -> None:
         if len(line) > self._limit:
-            raise _Refused(f"the answer is over {self._limit} bytes")
+            raise _RefusedRequest(f"the answer is over {self._limit} bytes")
         if not self._over:
             self._tell(line)
 
@@ -143,25 +143,25 @@ class _Wire:
         self._stream = stream
         self._state = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD)
 
-    async def ask(self, request: Request, place: SplitResult) -> int:
+    async def ask(self, request: HttpRequest, place: SplitResult) -> int:
         """Sends it, and reads the answer's head: its status."""
-        given = {name.lower() for name, _ in request.headers}
+        names = {name.lower() for name, _ in request.headers}
         own = [("host", place.netloc), ("connection", "close")]
         own.append(("accept", "text/event-stream" if request.events else "application/json"))
         if request.body or request.method in ("POST", "PUT", "PATCH"):
             own.append(("content-length", str(len(request.body))))
-        headers = [*((name, value) for name, value in own if name not in given), *request.headers]
+        headers = [*((name, value) for name, value in own if name not in names), *request.headers]
         target = f"{place.path or '/'}{'?' + place.query if place.query else ''}"
         try:
             head = self._h11.Request(method=request.method, target=target, headers=headers)
             parts = [head, self._h11.Data(data=request.body), self._h11.EndOfMessage()]
             sent = b"".join(self._state.send(part) or b"" for part in parts)
         except (self._h11.LocalProtocolError, UnicodeError) as problem:
-            raise _Refused(f"it is no request: {problem}") from problem
+            raise _RefusedRequest(f"it is no request: {problem}") from problem
         await self._stream.send_all(sent)
         while not isinstance(event := await self._next(), self._h11.Response):
             if not isinstance(event, self._h11.InformationalResponse):
-                raise _Refused("the connection ended without an answer")
+                raise _RefusedRequest("the connection ended without an answer")
         return int(event.status_code)
 
     async def more(self) -> bytes:
@@ -179,7 +179,7 @@ class _Wire:
         while part := await self.more():
             size += len(part)
             if size > limit:
-                raise _Refused(f"the answer is over {limit} bytes")
+                raise _RefusedRequest(f"the answer is over {limit} bytes")
             parts.append(part)
         return b"".join(parts)
 
@@ -188,7 +188,7 @@ class _Wire:
             while (event := self._state.next_event()) is self._h11.NEED_DATA:
                 self._state.receive_data(await self._stream.receive_some(_CHUNK))
         except self._h11.RemoteProtocolError as problem:
-            raise _Refused(f"the answer broke off or is no HTTP: {problem}") from problem
+            raise _RefusedRequest(f"the answer broke off or is no HTTP: {problem}") from problem
         return event
 
 
@@ -199,7 +199,7 @@ def _place(url: str) -> SplitResult:
     except ValueError:
         good = False
     if not good or "@" in place.netloc:
-        raise _Refused(f"only http:// on this machine's loopback, with a port: {url}")
+        raise _RefusedRequest(f"only http:// on this machine's loopback, with a port: {url}")
     return place
 
 
@@ -211,7 +211,7 @@ async def _connected(place: SplitResult) -> trio.SocketStream:
     return await trio.open_tcp_stream(last, place.port or 0)
 
 
-def _with(data: bytes, field: str, kind: str, request: Request, **more: object) -> bytes:
+def _with(data: bytes, field: str, kind: str, request: HttpRequest, **more: object) -> bytes:
     """A line with `data` under `field`: as JSON where it is that, else as text; null for none."""
     try:
         return _line(kind, request, **more, **{field: json.loads(data) if data else None})
@@ -219,5 +219,78 @@ def _with(data: bytes, field: str, kind: str, request: Request, **more: object) 
         return _line(kind, request, **more, **{field: data.decode("utf-8", "replace")})
 
 
-def _line(kind: str, request: Request, **more: object) -> bytes:
+def _line(kind: str, request: HttpRequest, **more: object) -> bytes:
     return json.dumps({"hydra": kind, "id": request.id, **more}).encode()
+
+
+# ---- Server-sent events out of a stream of bytes, in bounded memory (HTML standard, 9.2).
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NAME = 100
+"""Bytes that a line may have besides its data."""
+
+
+class ServerEvent(NamedTuple):
+    """One event: its type ("" for the usual one) and its data; where that is too long, about how
+    many bytes it has."""
+
+    type: str
+    data: bytes
+    skipped: int = 0
+
+
+class ServerEvents:
+    """`feed` it the body as it comes. What is over `limit` bytes is skipped and counted."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._framer = LineFramer(limit + _NAME)
+        self._first = True
+        self._after_cr = False
+        self._type = ""
+        self._data: list[bytes] = []
+        self._size = 0
+
+    def feed(self, chunk: bytes) -> list[ServerEvent]:
+        """The events that `chunk` ends. One that the stream breaks off in is never given."""
+        if not chunk:
+            return []
+        if self._after_cr:
+            # A line's end may be CR, LF or both, and the two may come apart.
+            chunk = chunk.removeprefix(b"\n")
+        self._after_cr = chunk.endswith(b"\r")
+        events = []
+        for block in self._framer.feed(chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")):
+            if block.oversized:
+                self._take(block.data)
+                continue
+            for line in block.data[:-1].split(b"\n"):
+                if not line and (event := self._ended()) is not None:
+                    events.append(event)
+                self._field(line)
+        return events
+
+    def _field(self, line: bytes) -> None:
+        if self._first:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+            self._first = False
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._take(value)
+        elif name == b"event":
+            self._type = value[:200].decode("utf-8", "replace")
+
+    def _take(self, value: bytes) -> None:
+        self._size += len(value) + bool(self._data)
+        if self._size > self._limit:
+            self._data.clear()
+        self._data.append(value if self._size <= self._limit else b"")
+
+    def _ended(self) -> ServerEvent | None:
+        data, size, type = b"\n".join(self._data), self._size, self._type
+        seen = bool(self._data)
+        self._data, self._size, self._type = [], 0, ""
+        if not seen:
+            return None
+        return ServerEvent(type, data) if size <= self._limit else ServerEvent(type, b"", size)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hydra.process import proc
+from hydra.process import procfs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class ProcessIdentity:
     """One process of one machine's one boot. Empty fields: this system cannot tell.
 
     `start` is in clock ticks since the boot, `namespace` the PID namespace that the pid is of.
@@ -23,12 +23,12 @@ class Identity:
     namespace: str = ""
 
     @classmethod
-    def of(cls, pid: int) -> Identity:
+    def of(cls, pid: int) -> ProcessIdentity:
         """The process that has this pid now."""
-        return cls(pid=pid, start=proc.started(pid), boot=boot_id(), namespace=_namespace())
+        return cls(pid=pid, start=procfs.started(pid), boot=boot_id(), namespace=_namespace())
 
     @classmethod
-    def read(cls, data: Mapping[str, object]) -> Identity:
+    def read(cls, data: Mapping[str, object]) -> ProcessIdentity:
         """Back from `as_dict`; what is missing or no number stays empty."""
         pid, start = data.get("pid"), data.get("start")
         return cls(
@@ -43,15 +43,17 @@ class Identity:
         return asdict(self)
 
     @property
-    def here(self) -> bool:
+    def current(self) -> bool:
         """Whether its pid means anything now and here: the same boot, the same namespace."""
         return bool(self.boot) and self.boot == boot_id() and self.namespace == _namespace()
 
     @property
     def lives(self) -> bool:
         """Whether it surely still runs: the pid alone is never believed."""
-        known = self.here and self.start is not None
-        return known and proc.started(self.pid) == self.start and not proc.has_ended(self.pid)
+        is_known = self.current and self.start is not None
+        return (
+            is_known and procfs.started(self.pid) == self.start and not procfs.has_ended(self.pid)
+        )
 
 
 def boot_id() -> str:

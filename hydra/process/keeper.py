@@ -1,4 +1,4 @@
-"""The keeper: the small process between Hydra and one agent (docs/keeper.md has the protocol).
+"""The keeper: the small process between Hydra and one agent (docs/why/keeper.md has the protocol).
 
     PYTHON -I -S -E keeper.py CONTROL STATUS STDOUT [STDIN [tty]] [MARK...] -- PROGRAM ARGUMENT...
 
@@ -67,12 +67,12 @@ class Keeper:
 
     def keep(self, argv: list[str]) -> None:
         """Starts the agent, serves Hydra until it has ended, and leaves nothing running."""
-        wake, handle = _wakeups()
+        wake, number = _wakeups()
         if not self.orphaned():
             self.start(argv)
             self.serve(wake)
         _signal.set_wakeup_fd(-1)
-        posix.close(handle)
+        posix.close(number)
         if self.ended is not None:
             self.report(self.ended)
         self.end_all()
@@ -124,13 +124,13 @@ class Keeper:
             self.obey(line.split())
         return bool(chunk)
 
-    def obey(self, words: list[bytes]) -> None:
+    def obey(self, contents: list[bytes]) -> None:
         """`signal N` reaches the agent's process group, `kill` everything."""
-        if words == [b"kill"]:
+        if contents == [b"kill"]:
             self.end_all()
-        elif len(words) == 2 and words[0] == b"signal" and self.agent:
+        elif len(contents) == 2 and contents[0] == b"signal" and self.agent:
             # A helper that its leader does not forward to must get it too; a stopped one wakes.
-            for number in (int(words[1]), _signal.SIGCONT):
+            for number in (int(contents[1]), _signal.SIGCONT):
                 try:
                     posix.killpg(self.agent, number)
                 except ProcessLookupError:
@@ -217,8 +217,8 @@ def _environment() -> dict[bytes, bytes]:
     # In the C locale Python itself sets LC_CTYPE (PEP 538); the agent shall not see that.
     environ = dict(posix.environ)
     if b"LC_CTYPE" in environ:
-        given = b"\0" + (_read("/proc/self/environ") or b"\0LC_CTYPE=")
-        if b"\0LC_CTYPE=" not in given:
+        content = b"\0" + (_read("/proc/self/environ") or b"\0LC_CTYPE=")
+        if b"\0LC_CTYPE=" not in content:
             del environ[b"LC_CTYPE"]
     return environ
 
@@ -260,27 +260,27 @@ def _send(fd: int, number: int, flags: int) -> None:
 
 def _below(top: int) -> dict[int, int]:
     # Every living descendant of `top`, with its parent.
-    found: dict[int, int] = {}
+    values: dict[int, int] = {}
     todo = [top]
     while todo:
         parent = todo.pop()
         for pid in _children(parent):
-            if pid not in found:
-                found[pid] = parent
+            if pid not in values:
+                values[pid] = parent
                 todo.append(pid)
-    return found
+    return values
 
 
 def _children(pid: int) -> list[int]:
-    found: list[int] = []
+    numbers: list[int] = []
     try:
         threads = posix.listdir(f"/proc/{pid}/task")
     except OSError:
-        return found
+        return numbers
     for thread in threads:
-        words = _read(f"/proc/{pid}/task/{thread}/children") or b""
-        found += [int(word) for word in words.split()]
-    return found
+        content = _read(f"/proc/{pid}/task/{thread}/children") or b""
+        numbers += [int(content) for content in content.split()]
+    return numbers
 
 
 def _parent(pid: int) -> int:
@@ -323,11 +323,11 @@ def _silence(*fds: int) -> None:
 
 def _wakeups() -> tuple[int, int]:
     # A pipe that gets a byte for each SIGCHLD: a poll alone could miss one that comes just before.
-    wake, handle = posix.pipe()
-    posix.set_blocking(handle, False)
-    _signal.set_wakeup_fd(handle, warn_on_full_buffer=False)
+    wake, count = posix.pipe()
+    posix.set_blocking(count, False)
+    _signal.set_wakeup_fd(count, warn_on_full_buffer=False)
     _signal.signal(_signal.SIGCHLD, lambda number, frame: None)
-    return wake, handle
+    return wake, count
 
 
 def call(name: str, *args: "int | bytes | None") -> int:

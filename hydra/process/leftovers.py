@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from hydra.process import proc
+from hydra.process import procfs
 from hydra.process.handle import hold, hold_init
 
 _QUIET_ROUNDS = 2
@@ -23,24 +23,24 @@ def sweep(mark: bytes, session: int | None = None) -> list[str]:
     Goes on until two looks in a row find none, and returns who was found, "name (pid)". A process
     that cleared its environment *and* left the session is not found: only the keeper knows those.
     """
-    found: list[str] = []
+    names: list[str] = []
     quiet = 0
     while quiet < _QUIET_ROUNDS:
-        swept = [pid for pid in proc.everyone() if _marked(pid, mark, session)]
+        swept = [pid for pid in procfs.everyone() if _marked(pid, mark, session)]
         quiet = 0 if swept else quiet + 1
         for pid in swept:
-            name = f"{proc.name(pid)} ({pid})"
-            if kill(pid, partial(_marked, pid, mark, session)) and name not in found:
-                found.append(name)
+            name = f"{procfs.name(pid)} ({pid})"
+            if kill(pid, partial(_marked, pid, mark, session)) and name not in names:
+                names.append(name)
         # Between two quiet looks as well: amid an exec a process shows no environment.
         time.sleep(_PAUSE)
-    return found
+    return names
 
 
 def _marked(pid: int, mark: bytes, session: int | None) -> bool:
-    if proc.has_ended(pid) or pid == os.getpid():
+    if procfs.has_ended(pid) or pid == os.getpid():
         return False
-    return proc.carries(pid, mark) or (session is not None and proc.session(pid) == session)
+    return procfs.carries(pid, mark) or (session is not None and procfs.session(pid) == session)
 
 
 def end_tree(top: int) -> bool:
@@ -53,7 +53,7 @@ def end_tree(top: int) -> bool:
         init.send(signal.SIGKILL)
         init.ends_within(_PATIENCE)
         init.close()
-    keepers = [pid for pid in proc.children(top) if is_keeper(pid)]
+    keepers = [pid for pid in procfs.children(top) if is_keeper(pid)]
     if not _ended_below(top, keepers):
         return False
     for pid in keepers:
@@ -69,8 +69,8 @@ def _ended_below(top: int, keepers: Sequence[int]) -> bool:
     while quiet < _QUIET_ROUNDS:
         if time.monotonic() > deadline:
             return False
-        below = [pid for pid in proc.descendants(top) if pid not in keepers]
-        alive = [pid for pid in below if not proc.has_ended(pid)]
+        below = [pid for pid in procfs.descendants(top) if pid not in keepers]
+        alive = [pid for pid in below if not procfs.has_ended(pid)]
         for pid in alive:
             kill(pid, partial(_is_below, pid, top))
         quiet = 0 if alive else quiet + 1
@@ -81,13 +81,13 @@ def _ended_below(top: int, keepers: Sequence[int]) -> bool:
 
 def is_keeper(pid: int) -> bool:
     """Whether it is a keeper or a guard, or bwrap around one, by its command line."""
-    return b"/keeper." in proc.command_line(pid)
+    return b"/keeper." in procfs.command_line(pid)
 
 
 def _is_below(pid: int, top: int) -> bool:
     above: int | None = pid
     while above is not None and above > 1:
-        above = proc.parent(above)
+        above = procfs.parent(above)
         if above == top:
             return True
     return False
@@ -95,9 +95,9 @@ def _is_below(pid: int, top: int) -> bool:
 
 def kill(pid: int, is_same: Callable[[], bool]) -> bool:
     """Kills `pid` if `is_same` still says so once a pidfd holds it: the number may pass on."""
-    handle = hold(pid, is_same)
-    if handle is None:
+    process_handle = hold(pid, is_same)
+    if process_handle is None:
         return False
-    handle.send(signal.SIGKILL)
-    handle.close()
+    process_handle.send(signal.SIGKILL)
+    process_handle.close()
     return True

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hydra.errors import STDERR_EXCERPT
-from hydra.model import ExitStatus
+from hydra.records import ExitStatus
 
 Wrap = Callable[[tuple[str, ...]], tuple[str, ...]]
 """Puts a confinement around a command line: the keeper's, which holds the agent's."""
@@ -21,7 +21,7 @@ def plain(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
+class ProcessSpec:
     """One agent to run. `env` is its whole environment.
 
     What `stdin` holds is descriptor 0, sealed; None is nothing. Hydra's own stdin is never
@@ -64,7 +64,7 @@ class End(NamedTuple):
     idle_seconds: float
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     """What a short command gave. `exit_code` is None when it did not end by itself.
 
     Each output is its first `output_limit` bytes. A command ended by signal N has `-N`. `survivors`

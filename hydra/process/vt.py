@@ -43,10 +43,10 @@ class Stripper:
         return self.feed(raw + b"\n")[:-1].rstrip(b"\r").rpartition(b"\r")[2]
 
     def _text(self, chunk: bytes, at: int) -> int:
-        found = chunk.find(_ESC, at)
-        end = len(chunk) if found < 0 else found
+        position = chunk.find(_ESC, at)
+        end = len(chunk) if position < 0 else position
         self._shown.append(chunk[at:end])
-        if found < 0:
+        if position < 0:
             return end
         self._state = self._escape
         return end + 1
@@ -82,9 +82,9 @@ class Stripper:
         return at if chunk[at] < 0x20 or chunk[at] > 0x7E else at + 1
 
     def _string(self, chunk: bytes, at: int) -> int:
-        found = _STRING_END.search(chunk, at)
-        if found is None:
+        match = _STRING_END.search(chunk, at)
+        if match is None:
             return len(chunk)
         # ESC ends it too where no backslash follows: a new sequence then begins.
-        self._state = self._escape if found[0] == b"\x1b" else self._text
-        return found.start() if found[0] == b"\n" else found.end()
+        self._state = self._escape if match[0] == b"\x1b" else self._text
+        return match.start() if match[0] == b"\n" else match.end()

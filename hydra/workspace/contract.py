@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from hydra.model import Patch
-from hydra.sandbox.layers import Placement
+from hydra.process.sandbox.layers import Placement
+from hydra.records import Patch
 
 
 class SignInNotice(NamedTuple):
@@ -21,7 +21,7 @@ class SignInNotice(NamedTuple):
     consumed: bool = False
 
 
-class Ground(Protocol):
+class Workspace(Protocol):
     """One lane's ground. Every method blocks; callers use a thread."""
 
     @property
@@ -66,7 +66,7 @@ class Ground(Protocol):
     def changed_since(self, when: float) -> float | None:
         """When the worktree last changed, if after `when` (wall-clock seconds); else None."""
 
-    def settle(self) -> None:
+    def warm_index(self) -> None:
         """Prepares the snapshot while the agent thinks; once, over a second after `open`."""
 
     def snapshot(
@@ -87,7 +87,7 @@ class Ground(Protocol):
     def credentials_changed(self) -> bool:
         """Whether the agent wrote its credentials since they were last looked at: a cheap look."""
 
-    def give_back(self, *, refused: bool = False) -> None:
+    def sync_credentials_back(self, *, refused: bool = False) -> None:
         """Renewed tokens go to the user's folder, unless the user's own have moved; `refused`: by
         the lane's own word its service refused the sign-in."""
 
@@ -95,14 +95,15 @@ class Ground(Protocol):
         """What went back since this was last called; at `last` also what is refused, which might
         have gone back later (a refusal of the service is seen after its renewal)."""
 
-    def take_in(self) -> None:
+    def refresh_credentials(self) -> None:
         """Credentials that another lane gave back come into this one."""
 
     @property
-    def owes(self) -> bool:
-        """Whether `give_back` failed at last, or refused what may be renewed: it is here alone."""
+    def unsynced_credentials(self) -> bool:
+        """Whether `sync_credentials_back` failed at last, or refused what may be renewed: it is
+        here alone."""
 
-    def forget(self) -> None:
+    def remove_secrets(self) -> None:
         """Removes the copies of the user's settings and sign-in, and what the agent wrote beside
         them; its work stays. Raises `OSError`."""
 

@@ -14,18 +14,20 @@ import secrets
 import stat
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
+from hydra.adapters.config_dirs import named_place
 from hydra.adapters.contract import ConfigFolder, TokenFields
-from hydra.adapters.folders import named_place
 from hydra.containment import folder_below
+from hydra.workspace import reports
 from hydra.workspace.contract import SignInNotice
-from hydra.workspace.copying import copy_bounded
+from hydra.workspace.copies import copy_bounded
 from hydra.workspace.renewal import Renewal, is_signed_out, renew
+from hydra.workspace.trust import withdraw_trust
 
 _LIMIT = 1024 * 1024
 """Bytes of a credentials file; Claude's and Codex's are under 10 kB."""
@@ -66,7 +68,9 @@ class ConfigCopy:
         there whatever any variable says."""
         pairs = [(self.copy, self.source)]
         if not self._named:
-            pairs += ((self.copy.parent / name, self._home / name) for name in self._folder.beside)
+            pairs += (
+                (self.copy.parent / name, self._home / name) for name in self._folder.home_files
+            )
         return tuple((copy, Path(os.path.realpath(own))) for copy, own in pairs if self._laid(own))
 
     def make(self) -> None:
@@ -74,10 +78,10 @@ class ConfigCopy:
         self.copy.mkdir(parents=True, mode=0o700, exist_ok=True)
         inside = (self._home, self.source)
         notes = copy_bounded(
-            ((self.source / name, self.copy / name) for name in self._wanted()), inside
+            ((self.source / name, self.copy / name) for name in self._file_names()), inside
         )
         # With its variable set, an agent keeps in its folder what else lies beside it in HOME.
-        beside = [(self._beside(name), name) for name in self._folder.beside]
+        beside = [(self._beside(name), name) for name in self._folder.home_files]
         for place in (self.copy, self.copy.parent):
             notes += copy_bounded(((own, place / name) for own, name in beside), inside)
         self.notes = tuple(dict.fromkeys(notes))
@@ -113,7 +117,7 @@ class ConfigCopy:
         """What `give_back_left` needs, as JSON: folders, fields, digests of what was copied in."""
         return self._files.record()
 
-    def _wanted(self) -> Iterator[str]:
+    def _file_names(self) -> Iterator[str]:
         yield from self._folder.credentials
         yield from self._folder.copied
 
@@ -272,10 +276,10 @@ def _digest(data: bytes) -> str:
 
 def _mark(path: Path) -> tuple[int, int, int]:
     try:
-        found = path.lstat()
+        result = path.lstat()
     except OSError:
         return (0, 0, 0)
-    return (found.st_ino, found.st_size, found.st_mtime_ns)
+    return (result.st_ino, result.st_size, result.st_mtime_ns)
 
 
 def _replace(folder: int, name: str, data: bytes, *, over: bytes | None = None) -> bool:
@@ -326,3 +330,97 @@ def _locked(folder: Path) -> Iterator[None]:
     finally:
         with suppress(OSError):
             os.close(descriptor)
+
+
+# ---- All the settings folders of one agent, as one lane's copies: one for most, several for some.
+
+Named = tuple[ConfigFolder, str | None]
+"""A folder, and the value of its variable in the user's environment, if that is set."""
+
+
+class ConfigCopies:
+    """The copies of one agent's folders, the first being its configuration."""
+
+    def __init__(self, folders: Sequence[Named], *, home: Path, place: Path) -> None:
+        """`home` is the user's; the copies lie in `place`, the lane's own."""
+        self.copies = [
+            ConfigCopy(folder, home=home, named=named, root=place, below=_below(number))
+            for number, (folder, named) in enumerate(folders)
+        ]
+        self.withheld = False
+        """Whether a renewal was refused of which the user's own may be consumed."""
+        self._returns: list[SignInNotice] = []
+        self._refusals: list[SignInNotice] = []
+
+    @property
+    def binds(self) -> tuple[tuple[Path, Path], ...]:
+        """(copy, original place) for each, in the order in which they are laid: what lies deeper
+        comes later. Of two for one place the first is laid last, and holds: a folder that Hydra
+        knows gives its sign-in back, one that the user names does not."""
+        laid = [pair for copy in reversed(self.copies) for pair in copy.binds]
+        return tuple(sorted(laid, key=lambda pair: len(pair[1].parts)))
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Every folder's variable, and its copy as its value."""
+        return {copy.variable: str(copy.value) for copy in self.copies if copy.variable}
+
+    def missing(self) -> dict[str, str]:
+        """The same for those alone whose original is not there: nothing can be laid over it."""
+        moved = [copy for copy in self.copies if copy.variable]
+        return {copy.variable: str(copy.value) for copy in moved if not copy.source.exists()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, in sentences."""
+        return tuple(dict.fromkeys(note for copy in self.copies for note in copy.notes))
+
+    def make(self, place: Path | None) -> None:
+        """Copies what is wanted of each, but for the trust in `place`, at which its lane stands."""
+        for copy in self.copies:
+            copy.make()
+            if place is not None:
+                withdraw_trust((copy.copy, copy.copy.parent), copy.trust, place)
+
+    def changed(self) -> bool:
+        """Whether a credentials file is another than at the last look."""
+        return any(copy.changed() for copy in self.copies)
+
+    def give_back(self, *, refused: bool) -> None:
+        """Renewed tokens to the user's own folders."""
+        self._refusals = []
+        for copy in self.copies:
+            for notice in copy.give_back(refused=refused):
+                (self._returns if notice.fields else self._refusals).append(notice)
+        self.withheld = any(notice.consumed for notice in self._refusals)
+
+    def sign_in_notices(self, *, last: bool) -> list[SignInNotice]:
+        """What went back since then, each once; at `last` also what is refused."""
+        notices, self._returns = self._returns, []
+        return [*notices, *(self._refusals if last else ())]
+
+    def take_in(self) -> None:
+        """The user's credentials, moved since."""
+        for copy in self.copies:
+            copy.take_in()
+
+    def lent(self) -> list[dict[str, object]]:
+        """What `give_back_left` needs, for each."""
+        return [copy.lent() for copy in self.copies]
+
+    def side_file(self, pattern: str) -> bytes:
+        """The newest file that fits, of the first copy that has one; b"" where none has."""
+        contents = (reports.newest(copy.copy, pattern) for copy in self.copies)
+        return next(filter(None, contents), b"")
+
+
+def give_back_all(lent: object, *, refused: bool) -> list[SignInNotice]:
+    """As `ConfigCopies.give_back`, by what `lent()` gave. Raises `OSError`, and `KeyError` and
+    `TypeError` for what is none, as an older Hydra's."""
+    records = lent if isinstance(lent, list) else []
+    return [notice for record in records for notice in give_back_left(record, refused=refused)]
+
+
+def _below(number: int) -> str:
+    # Two folders of one agent may have the same name: .config/opencode, .local/share/opencode.
+    return f"more-{number}" if number else ""

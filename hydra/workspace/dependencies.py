@@ -16,11 +16,11 @@ from pathlib import Path, PurePosixPath
 
 from hydra.containment import EscapeError, folder_below, locate
 from hydra.errors import UsageError
-from hydra.git.repository import Repository, ignored, ignored_names
-from hydra.sandbox.layers import Layer
+from hydra.git.base_commit import Repository, ignored, ignored_names, namesakes
+from hydra.process.sandbox.layers import Layer
 from hydra.workspace import tree
-from hydra.workspace.copying import copy_exact
-from hydra.workspace.hardlinks import Linked, NoRoom, TooManyFiles, link_file, link_tree
+from hydra.workspace.copies import copy_exact
+from hydra.workspace.hardlinks import LinkReport, NoRoom, TooManyFiles, link_file, link_tree
 
 FOLDERS = frozenset(
     (
@@ -116,7 +116,7 @@ def _entry(name: PurePosixPath) -> PurePosixPath:
 
 def _absent(worktree: Path, names: Iterable[PurePosixPath]) -> list[PurePosixPath]:
     """Those that its base has not, and that git ignores there."""
-    return ignored_names(worktree, [it for it in names if not os.path.lexists(worktree / it)])
+    return ignored_names(worktree, [name for name in names if not os.path.lexists(worktree / name)])
 
 
 DependencySource = Callable[[], Dependencies]
@@ -130,9 +130,9 @@ def dependency_names(repository: Repository, share: Sequence[str] = ()) -> tuple
     """
     names = [os.fsdecode(name) for name in ignored(repository)]
     folders = (PurePosixPath(name) for name in names if name.endswith("/"))
-    known = [name for name in folders if _is_known(repository.root, name)]
+    paths = [name for name in folders if _is_known(repository.root, name)]
     files = [name for name in names if BUILT.search(name) and _is_module(repository.root / name)]
-    return (*map(str, _outermost((*known, *map(PurePosixPath, share)))), *sorted(files))
+    return (*map(str, _outermost((*paths, *map(PurePosixPath, share)))), *sorted(files))
 
 
 def _is_module(path: Path) -> bool:
@@ -148,9 +148,10 @@ def check_shared(repository: Repository, share: Iterable[str]) -> None:
     for name in share:
         problem = _problem(repository.root, name)
         if problem:
-            raise UsageError(
-                f"{name} cannot be shared: {problem}", hint="name a folder of the checkout"
-            )
+            exists = os.path.lexists(repository.root / name)
+            near = [] if exists else namesakes(repository, PurePosixPath(name).name)
+            hint = f"did you mean {' or '.join(near)}?" if near else "name a folder of the checkout"
+            raise UsageError(f"{name} cannot be shared: {problem}", hint=hint)
 
 
 def _problem(root: Path, name: str) -> str:
@@ -191,7 +192,7 @@ def freeze(
 ) -> Dependencies:
     """Links each of `names` below `frozen`, which has none of them yet: from the checkout's top,
     or the whole path of what lies outside it. What has to be copied and would leave its disk under
-    the `floor` (`under_floor`) is left out. Raises `OSError`."""
+    the `floor` (`below_minimum`) is left out. Raises `OSError`."""
     linked: list[PurePosixPath] = []
     files: list[PurePosixPath] = []
     notes, room = list[str](), MOST
@@ -228,7 +229,7 @@ def freeze(
     )
 
 
-def _link_steadily(source: Path, target: Path, most: int, floor: int) -> Linked:
+def _link_steadily(source: Path, target: Path, most: int, floor: int) -> LinkReport:
     """Half of an installation is no environment: again, for a while, where one is under way."""
     for wait in (*_WAITS, None):
         result = link_tree(source, target, most=most, floor=floor)
@@ -239,7 +240,7 @@ def _link_steadily(source: Path, target: Path, most: int, floor: int) -> Linked:
     raise AssertionError("the last one is given")
 
 
-def _notes(name: PurePosixPath, result: Linked) -> Iterator[str]:
+def _notes(name: PurePosixPath, result: LinkReport) -> Iterator[str]:
     if result.moving:
         yield f"{name} was changed all the time while it was linked: it may be half of what it is"
     if result.missing:

@@ -53,13 +53,13 @@ def variables(places: Iterable[Path]) -> dict[str, str]:
 
 def _projects(checkout: Path) -> list[Path]:
     names = ("pyproject.toml", "Pipfile")
-    found = (path for at in _DEPTHS for name in names for path in checkout.glob(f"{at}{name}"))
-    real = dict.fromkeys(Path(os.path.realpath(path.parent)) for path in found)
+    paths = (path for at in _DEPTHS for name in names for path in checkout.glob(f"{at}{name}"))
+    real = dict.fromkeys(Path(os.path.realpath(path.parent)) for path in paths)
     return [folder for folder in real if folder.is_relative_to(checkout)]
 
 
 def _active(environ: Mapping[str, str]) -> Iterator[Path]:
-    from hydra.sandbox.programs import holds_work
+    from hydra.process.sandbox.programs import holds_work
 
     for name, mark in _MARKS.items():
         place = Path(environ.get(name, ""))
@@ -72,7 +72,7 @@ def _active(environ: Mapping[str, str]) -> Iterator[Path]:
 
 def _of_poetry(folder: Path, projects: list[Path]) -> Iterator[Path]:
     digests = tuple(f"-{_digest(project)}-py" for project in projects)
-    own = [at for at in _environments_in(folder) if any(it in at.name for it in digests)]
+    own = [at for at in _environments_in(folder) if any(digest in at.name for digest in digests)]
     yield from own
     if own and (folder / _POETRYS_CHOICES).is_file():
         yield folder / _POETRYS_CHOICES
@@ -142,6 +142,8 @@ def _expanded(name: str, home: Path) -> Path:
 
 def _is_own(place: Path, checkout: Path, home: Path) -> bool:
     """Outside the checkout, and the user's to change."""
-    if place.is_relative_to(checkout) or any(it.is_relative_to(place) for it in (checkout, home)):
+    if place.is_relative_to(checkout) or any(
+        path.is_relative_to(place) for path in (checkout, home)
+    ):
         return False
     return os.access(place, os.W_OK)

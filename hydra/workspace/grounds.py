@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from hydra.git.repository import Repository, included
-from hydra.model import Limits
+from hydra.git.base_commit import Repository, included
+from hydra.records import Limits
 from hydra.workspace.contract import SignInNotice
+from hydra.workspace.credentials import ConfigCopies, Named, give_back_all
 from hydra.workspace.dependencies import DependencySource
-from hydra.workspace.private import LANE_HOME, RECORD, USER_HOME, PrivateGround
-from hydra.workspace.settings import Named, Settings, give_back_all
-
-_TAKEN = frozenset(("repo.git", LANE_HOME, USER_HOME, "tmp"))
+from hydra.workspace.names import LANE_HOME, worktree_name
+from hydra.workspace.private import RECORD, LaneWorkspace
 
 
 def private_ground(
@@ -23,7 +21,7 @@ def private_ground(
     base: str,
     lane: str,
     run_folder: Path,
-    ground: Path,
+    path: Path,
     patches: Path,
     home: Path,
     confined: bool,
@@ -34,7 +32,7 @@ def private_ground(
     folders: Sequence[Named] = (),
     dependencies: DependencySource | None = None,
     python_path: Sequence[str] = (),
-) -> PrivateGround:
+) -> LaneWorkspace:
     """A lane's ground, not yet opened. `folders` are the agent's own, each with the value of its
     variable.
 
@@ -44,16 +42,16 @@ def private_ground(
     top that the agent makes for itself. With `dependencies`, its commands see the worktree at the
     checkout's path, and these there. `python_path` are its folders that PYTHONPATH names.
     """
-    return PrivateGround(
+    return LaneWorkspace(
         repository=repository,
-        worktree=ground / worktree_name(repository.root),
+        worktree=path / worktree_name(repository.root),
         base=base,
         lane=lane,
         run_folder=run_folder,
-        ground=ground,
+        path=path,
         patches=patches,
         limits=limits,
-        settings=Settings(folders, home=home, place=ground / LANE_HOME),
+        settings=ConfigCopies(folders, home=home, place=path / LANE_HOME),
         confined=confined,
         copies=tuple(dict.fromkeys((*copies, *included(repository)))),
         litter=litter,
@@ -69,24 +67,24 @@ def standing_ground(
     base: str,
     lane: str,
     run_folder: Path,
-    ground: Path,
+    path: Path,
     worktree: Path,
     patches: Path,
     limits: Limits,
-) -> PrivateGround:
+) -> LaneWorkspace:
     """The ground that a killed Hydra has left, by its own record: `snapshot` and `remove` it."""
     recorded = _recorded(run_folder, lane)
     copies, place = recorded.get("copies"), recorded.get("place")
-    return PrivateGround(
+    return LaneWorkspace(
         repository=None,
         worktree=worktree,
         base=base,
         lane=lane,
         run_folder=run_folder,
-        ground=ground,
+        path=path,
         patches=patches,
         limits=limits,
-        settings=Settings((), home=ground, place=ground),
+        settings=ConfigCopies((), home=path, place=path),
         confined=True,
         copies=copies if isinstance(copies, list) else (),
         place=Path(place) if place and isinstance(place, str) else None,
@@ -105,12 +103,3 @@ def _recorded(run_folder: Path, lane: str) -> dict[str, object]:
     except (OSError, ValueError, RecursionError):
         return {}
     return read if isinstance(read, dict) else {}
-
-
-def worktree_name(root: Path) -> str:
-    """The worktree's folder: named like the repository, as tools show it and name builds by it.
-
-    git keeps a worktree's place in a file of one line, so no control character comes along.
-    """
-    name = re.sub(r"[\x00-\x1f\x7f]", "_", root.name) or "repository"
-    return f"{name}-work" if name in _TAKEN else name

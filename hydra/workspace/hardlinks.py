@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from hydra.space import under_floor
+from hydra.disk import below_minimum
 
 _COPIED = (errno.EXDEV, errno.EPERM, errno.EMLINK)
 """Another disk; a file of another user's (fs.protected_hardlinks); a file with too many names."""
@@ -40,7 +40,7 @@ class NoRoom(OSError):
 
 
 @dataclass(slots=True)
-class Linked:
+class LinkReport:
     """What came of it: `entries` in all, `missing` that could not be had (closed to this account),
     `moving`: whether folders of the original changed while they were read."""
 
@@ -51,14 +51,14 @@ class Linked:
     """Bytes that copies leave free on their disk, or 5% of it, the smaller."""
 
 
-def link_tree(source: Path, target: Path, *, most: int, floor: int = 0) -> Linked:
+def link_tree(source: Path, target: Path, *, most: int, floor: int = 0) -> LinkReport:
     """Makes `target`, which is not there yet, the same tree as `source`, of hard links.
 
     A file that cannot be linked is copied. What goes meanwhile is left out, and so are sockets,
     pipes and devices: by another name they would still lead to who listens there. Raises
     `TooManyFiles` over `most` entries, `NoRoom` for a copy under the disk's `floor`, and `OSError`.
     """
-    linked, stamps = Linked(floor=floor), dict[str, int]()
+    linked, stamps = LinkReport(floor=floor), dict[str, int]()
     waiting = [(os.fspath(source), os.fspath(target))]
     while waiting:
         folder, copy = waiting.pop()
@@ -84,11 +84,11 @@ def link_tree(source: Path, target: Path, *, most: int, floor: int = 0) -> Linke
 
 def link_file(source: Path, target: Path, *, floor: int = 0) -> bool:
     """The same for a single file; whether it is there. Raises `NoRoom`, `OSError`."""
-    _link(os.fspath(source), os.fspath(target), Linked(floor=floor))
+    _link(os.fspath(source), os.fspath(target), LinkReport(floor=floor))
     return os.path.lexists(target)
 
 
-def _link(source: str, target: str, linked: Linked) -> None:
+def _link(source: str, target: str, linked: LinkReport) -> None:
     if _NOTES.search(source):
         _copy(source, target, linked)
         return
@@ -101,7 +101,7 @@ def _link(source: str, target: str, linked: Linked) -> None:
             _leave_out(linked, problem)
 
 
-def _copy(source: str, target: str, linked: Linked) -> None:
+def _copy(source: str, target: str, linked: LinkReport) -> None:
     try:
         _refuse_full(target, os.lstat(source).st_size, linked.floor)
         shutil.copy2(source, target, follow_symlinks=False)
@@ -113,11 +113,11 @@ def _copy(source: str, target: str, linked: Linked) -> None:
 
 def _refuse_full(target: str, size: int, floor: int) -> None:
     """A link takes no room; copies of a whole environment may be all that a disk has."""
-    if low := under_floor((Path(target).parent,), floor, coming=size):
+    if low := below_minimum((Path(target).parent,), floor, coming=size):
         raise NoRoom(errno.ENOSPC, str(low))
 
 
-def _leave_out(linked: Linked, problem: OSError) -> None:
+def _leave_out(linked: LinkReport, problem: OSError) -> None:
     if problem.errno in _FATAL:
         raise problem
     linked.missing += problem.errno != errno.ENOENT

@@ -33,7 +33,7 @@ _LAYOUTS = ("src", "", "lib", "python")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Install:
+class EditableInstall:
     """`folder` of the checkout, from its top, is on the environment's path by what `record` says.
 
     `copy`: the package was installed from the checkout and is a copy of it, as it was then;
@@ -53,7 +53,7 @@ def package_folders(environment: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(Path(os.path.realpath(place)) for place in places))
 
 
-def installs(packages: Iterable[Path], checkout: Path) -> tuple[Install, ...]:
+def installs(packages: Iterable[Path], checkout: Path) -> tuple[EditableInstall, ...]:
     """All that leads from these folders of packages into `checkout` (a real path)."""
     return tuple(
         dict.fromkeys(
@@ -72,7 +72,7 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _of_entry(entry: Path, checkout: Path, packages: Path) -> Iterator[Install]:
+def _of_entry(entry: Path, checkout: Path, packages: Path) -> Iterator[EditableInstall]:
     match entry.suffix:
         case ".pth":
             folders = _of_path_file(entry, checkout, packages)
@@ -83,7 +83,7 @@ def _of_entry(entry: Path, checkout: Path, packages: Path) -> Iterator[Install]:
             return
         case _:
             folders = _linked(entry, packages, checkout)
-    yield from (Install(entry, folder) for folder in dict.fromkeys(folders))
+    yield from (EditableInstall(entry, folder) for folder in dict.fromkeys(folders))
 
 
 def _of_path_file(file: Path, checkout: Path, packages: Path) -> Iterator[str]:
@@ -176,7 +176,7 @@ def _links(top: Path, most: int = MOST_LINKS) -> Iterator[Path]:
             return
 
 
-def _copies(record: Path, checkout: Path) -> Iterator[Install]:
+def _copies(record: Path, checkout: Path) -> Iterator[EditableInstall]:
     """A package that was installed from the checkout, by PEP 610, if it is no editable one: those
     have other entries, which say more."""
     try:
@@ -191,7 +191,7 @@ def _copies(record: Path, checkout: Path) -> Iterator[Install]:
     modules = tuple(_modules(record))
     sources = (name for path in _sources(project, modules) for name in _inside(path, checkout))
     for folder in dict.fromkeys(sources):
-        yield Install(record, folder, copy=True, modules=modules)
+        yield EditableInstall(record, folder, copy=True, modules=modules)
 
 
 def _modules(record: Path) -> Iterator[str]:

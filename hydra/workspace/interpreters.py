@@ -24,7 +24,7 @@ def interpreters(command: str, folder: Path, search: str) -> tuple[Interpreter, 
     """Of each program that `command` starts in `folder`, where that is Python or a script of it;
     for one that is neither (make, tox), those that `search`, a PATH, has. Nothing is run."""
     programs = list(_programs(command))
-    each = (_of_program(words, folder, search) for words in programs)
+    each = (_of_program(terms, folder, search) for terms in programs)
     return tuple(dict.fromkeys(chain.from_iterable(each)))
 
 
@@ -44,35 +44,35 @@ def script_interpreter(program: str) -> Interpreter:
     if not head.startswith("#!"):
         return ()
     first, _, rest = head[2:].partition("\n")
-    words = _started(first.split())
+    terms = _started(first.split())
     # pip's own, where the interpreter's path is too long for the kernel or has blanks.
     long = re.match(r"'''exec' (\"[^\"]+\"|\S+)", rest)
-    if long and words and Path(words[0]).name == "sh":
-        words = [long[1].strip('"')]
-    return tuple(words) if words and _is_python(words[0]) else ()
+    if long and terms and Path(terms[0]).name == "sh":
+        terms = [long[1].strip('"')]
+    return tuple(terms) if terms and _is_python(terms[0]) else ()
 
 
 def _programs(command: str) -> Iterator[list[str]]:
     """The words of each simple command, from its program on."""
     lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
-    words: list[str] = []
+    terms: list[str] = []
     try:
         parts = [*lexer, ";"]
     except ValueError:  # a quote that is not closed: the shell will say so
         return
     for part in parts:
         if set(part) <= _BETWEEN:
-            if started := _started(words):
+            if started := _started(terms):
                 yield started
-            words = []
+            terms = []
         else:
-            words.append(part)
+            terms.append(part)
 
 
-def _started(words: list[str]) -> list[str]:
+def _started(terms: list[str]) -> list[str]:
     """Behind assignments, and programs that start others."""
-    rest = list(words)
+    rest = list(terms)
     while rest and (_ASSIGNED.match(rest[0]) or Path(rest[0]).name in _WRAPPERS):
         rest.pop(0)
         while rest and rest[0].startswith("-"):
@@ -80,8 +80,8 @@ def _started(words: list[str]) -> list[str]:
     return rest
 
 
-def _of_program(words: list[str], folder: Path, search: str) -> Iterator[Interpreter]:
-    program, *options = words
+def _of_program(terms: list[str], folder: Path, search: str) -> Iterator[Interpreter]:
+    program, *options = terms
     if program == "cd":
         return
     path = str(folder / program) if "/" in program else shutil.which(program, path=search)
@@ -96,13 +96,13 @@ def _of_program(words: list[str], folder: Path, search: str) -> Iterator[Interpr
         yield from on_path(search)
 
 
-def _options(words: list[str]) -> Iterator[str]:
+def _options(terms: list[str]) -> Iterator[str]:
     """Those that decide where Python looks for modules."""
-    for word in words:
-        if not word.startswith("-") or word in ("-m", "-c", "-"):
+    for term in terms:
+        if not term.startswith("-") or term in ("-m", "-c", "-"):
             return
-        if set(word[1:]) & set("IEsSP"):
-            yield word
+        if set(term[1:]) & set("IEsSP"):
+            yield term
 
 
 def _is_python(path: str) -> bool:

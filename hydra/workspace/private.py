@@ -1,4 +1,4 @@
-"""Today's ground (docs/architecture.md, decision 1): private repository, worktree, own home."""
+"""Today's ground (docs/decisions.md, 1): private repository, worktree, own home."""
 
 from __future__ import annotations
 
@@ -6,45 +6,44 @@ import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydra.errors import Refused
-from hydra.git import lane as lane_git
 from hydra.git import patches as patch_git
-from hydra.git.frozen import content
+from hydra.git import worktree as lane_git
+from hydra.git.attributes import content
+from hydra.git.base_commit import Repository
 from hydra.git.index import copy_index, refresh
-from hydra.git.repository import Repository
 from hydra.git.runner import GitFailed
-from hydra.model import Limits, Patch
-from hydra.sandbox.layers import Placement
+from hydra.log import get_logger
+from hydra.process.sandbox.layers import Placement
+from hydra.records import Limits, Patch
 from hydra.shortage import WAITS
-from hydra.workspace import sidefile, tree
-from hydra.workspace.borrowing import Borrowed
+from hydra.workspace import reports, tree
+from hydra.workspace.alternates import BorrowedObjects
 from hydra.workspace.contract import SignInNotice
-from hydra.workspace.copying import copy_exact
+from hydra.workspace.copies import copy_exact
+from hydra.workspace.credentials import ConfigCopies
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.environments import variables
-from hydra.workspace.settings import Settings
+from hydra.workspace.names import LANE_HOME, USER_HOME
+
+_log = get_logger(__name__)
 
 if TYPE_CHECKING:
-    from hydra.git.collector import Collected
-    from hydra.git.hidden import Kept
-    from hydra.git.holding import Count
-    from hydra.git.sources import Mounted, Source
+    from hydra.git.secret_scan import Count
+    from hydra.git.snapshot import Snapshot
+    from hydra.git.sources import LaneRepository, MountedTree
+    from hydra.git.stranded_work import StrandedReport
 
 RECORD = "ground.json"
 """Beside the index: what is needed to take the patch should Hydra not live to do so."""
 
-LANE_HOME = "home"
-"""A lane's folder for its agent's settings, caches and files, beside its worktree."""
 
-USER_HOME = "user"
-"""What its processes have for HOME where something confines them."""
-
-
-class PrivateGround:
+class LaneWorkspace:
     """One lane's folder under the state folder: worktree, repo.git, home, tmp."""
 
     def __init__(
@@ -55,10 +54,10 @@ class PrivateGround:
         base: str,
         lane: str,
         run_folder: Path,
-        ground: Path,
+        path: Path,
         patches: Path,
         limits: Limits,
-        settings: Settings,
+        settings: ConfigCopies,
         confined: bool,
         copies: Sequence[str],
         of_a_lane: bool = False,
@@ -73,10 +72,10 @@ class PrivateGround:
         self._repository = repository
         self._base = base
         self._lane = lane
-        self._ground = ground
-        self._git_dir = ground / "repo.git"
-        self._home = ground / LANE_HOME
-        self._temporary = ground / "tmp"
+        self._folder = path
+        self._git_dir = path / "repo.git"
+        self._home = path / LANE_HOME
+        self._temporary = path / "tmp"
         self._patches = patches
         self._index = run_folder / "lanes" / lane / "index"
         self._record = run_folder / "lanes" / lane / RECORD
@@ -91,7 +90,7 @@ class PrivateGround:
         self._placement = Placement(path=place)
         self._python_path = tuple(python_path)
         self._noted = ""
-        self.owes = False
+        self.unsynced_credentials = False
         """Whether `give_back` failed at last, or refused what may be renewed: it is here alone."""
 
     @property
@@ -102,7 +101,7 @@ class PrivateGround:
     @property
     def home_folder(self) -> Path:
         """Beside its own folders, and in none of them: nothing of Hydra's is read from there."""
-        return self._ground / USER_HOME
+        return self._folder / USER_HOME
 
     @property
     def placement(self) -> Placement:
@@ -128,21 +127,21 @@ class PrivateGround:
         already), so they move only where the user's own is read-only anyway.
         """
         cache = self._home / ".cache"
-        held = {
+        values = {
             "TMPDIR": str(self._temporary),
             "XDG_CACHE_HOME": str(cache),
             "npm_config_cache": str(cache / "npm"),
         }
         if self._confined:
-            held["CARGO_HOME"] = str(cache / "cargo")
-            held["GOMODCACHE"] = str(cache / "go-mod")
-            held["GOFLAGS"] = "-modcacherw"
+            values["CARGO_HOME"] = str(cache / "cargo")
+            values["GOMODCACHE"] = str(cache / "go-mod")
+            values["GOFLAGS"] = "-modcacherw"
         if self._python_path:
-            held["PYTHONPATH"] = ":".join(str(self.worktree / name) for name in self._python_path)
-        held |= variables(self._placement.layer.places.values() if self._placement.layer else ())
+            values["PYTHONPATH"] = ":".join(str(self.worktree / name) for name in self._python_path)
+        values |= variables(self._placement.layer.places.values() if self._placement.layer else ())
         # Nothing can be laid over a folder that is not there, or where nothing confines.
-        held |= self._settings.missing() if self._confined else self._settings.variables
-        return held
+        values |= self._settings.missing() if self._confined else self._settings.variables
+        return values
 
     def open(self) -> None:
         """Private repository, worktree, index, submodules, settings, copied files."""
@@ -151,7 +150,7 @@ class PrivateGround:
         except OSError as error:
             raise Refused(
                 f"the lane {self._lane} could not be opened: {error}",
-                hint=f"see that {self._ground.parent} can be written and the disk has room",
+                hint=f"see that {self._folder.parent} can be written and the disk has room",
             ) from error
 
     def instructions(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -167,7 +166,7 @@ class PrivateGround:
                 return changed
         return None
 
-    def settle(self) -> None:
+    def warm_index(self) -> None:
         """Refreshes the collector's index: a snapshot then costs what changed."""
         refresh(self._index, patches=self._patches, worktree=self.worktree)
 
@@ -184,6 +183,7 @@ class PrivateGround:
             try:
                 return self._taken(attempt, message, secrets_in, last=wait is None)
             except GitFailed as failed:
+                _log.info("git failed on the snapshot", why=failed.message, again=wait)
                 if wait is None or not failed.passing:
                     return self._not_taken_for(failed)
             time.sleep(wait)
@@ -193,7 +193,7 @@ class PrivateGround:
     def _not_taken_for(self, failed: GitFailed) -> Patch:
         """A full disk, a record that was removed, a git that is killed again and again; a checkout
         that was moved away."""
-        from hydra.git.missing import without_base
+        from hydra.git.missing_objects import without_base
 
         why = without_base(self._patches, self._base) or failed.message
         notes = (self._kept_here,)
@@ -206,7 +206,7 @@ class PrivateGround:
     def written(self) -> tuple[bytes, ...]:
         """What was written into the worktree since it was opened, by name: changed tracked files,
         and new ones that are not ignored. Raises `GitFailed`."""
-        from hydra.git.written import written  # only checks ask
+        from hydra.git.status import written  # only checks ask
 
         return written(
             patches=self._patches,
@@ -217,24 +217,24 @@ class PrivateGround:
 
     def side_file(self, pattern: str) -> bytes:
         """From the settings' copies, else from the lane's own folder beside the worktree."""
-        return self._settings.side_file(pattern) or sidefile.newest(self._home, pattern)
+        return self._settings.side_file(pattern) or reports.newest(self._home, pattern)
 
     def credentials_changed(self) -> bool:
         """A look at the copies' inode, size and mtime."""
         return self._settings.changed()
 
-    def give_back(self, *, refused: bool = False) -> None:
+    def sync_credentials_back(self, *, refused: bool = False) -> None:
         """Renewed tokens to the user's folder."""
-        self.owes = True
+        self.unsynced_credentials = True
         self._settings.give_back(refused=refused)
         self._note()
-        self.owes = self._settings.withheld
+        self.unsynced_credentials = self._settings.withheld
 
     def sign_in_notices(self, *, last: bool = False) -> Sequence[SignInNotice]:
         """What came of that."""
         return self._settings.sign_in_notices(last=last)
 
-    def take_in(self) -> None:
+    def refresh_credentials(self) -> None:
         """The user's credentials, moved since, into this lane."""
         self._settings.take_in()
         self._note()
@@ -244,18 +244,19 @@ class PrivateGround:
         which comes when the checkout is done."""
         return self._record.exists() and self.worktree.exists()
 
-    def forget(self) -> None:
+    def remove_secrets(self) -> None:
         """All of its home but the caches: what was installed into the worktree may lead there."""
         tree.empty(self._home, but=".cache")
-        for folder in self._ground.glob(f"{USER_HOME}*"):
+        for folder in self._folder.glob(f"{USER_HOME}*"):
             if folder != self.worktree and not folder.is_symlink():
                 tree.remove(folder)
 
     def remove(self) -> None:
         """Worktree, repository and home; never the record or the patches."""
+        _log.debug("ground is removed", ground=self._folder)
         if layer := self._placement.layer:
             self._placement = replace(self._placement, layer=layer.unmounted())
-        tree.remove(self._ground)
+        tree.remove(self._folder)
 
     def _note(self) -> None:
         lent, place = self._settings.lent(), str(self._placement.path or "")
@@ -271,11 +272,11 @@ class PrivateGround:
         assert self._repository is not None
         # An earlier attempt's: it would make half a checkout look like an agent's work.
         self._record.unlink(missing_ok=True)
-        self._ground.mkdir(parents=True, mode=0o700, exist_ok=True)
+        self._folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         for folder in (self._home, self._temporary, self._home / ".cache"):
             folder.mkdir(mode=0o700, exist_ok=True)
         drivers = patch_git.drivers(self._patches) if self._of_a_lane else None
-        borrowed = Borrowed(self._ground / "borrowed", self._placement.path is not None)
+        borrowed = BorrowedObjects(self._folder / "borrowed", self._placement.path is not None)
         lane_git.make(self._git_dir, self._repository, drivers=drivers, alias=borrowed.alias)
         lane_git.bring(self._git_dir, self._patches, self._base, self._repository.head)
         index = lane_git.checkout(
@@ -294,7 +295,7 @@ class PrivateGround:
         self._note()
         copy_exact(self._repository.root, self.worktree, self._copies)
 
-    def _stand(self, borrowed: Borrowed) -> None:
+    def _stand(self, borrowed: BorrowedObjects) -> None:
         """What its commands see at the checkout's path."""
         place = self._placement.path
         if place is None:
@@ -305,14 +306,14 @@ class PrivateGround:
             dependencies = self._dependencies()
             dependencies.copy_files(self.worktree)
             self.notes += dependencies.notes
-            layer = dependencies.layer(self._ground / "layer", self.worktree, place)
+            layer = dependencies.layer(self._folder / "layer", self.worktree, place)
         self._placement = Placement(path=place, layer=layer, borrowed=borrowed.names)
 
     def _taken(self, attempt: int, message: str, secrets_in: Count | None, *, last: bool) -> Patch:
-        from hydra.git import collector  # not before: agents would wait for it
-        from hydra.git.holding import noted
-        from hydra.git.touched import touched
-        from hydra.remarks import remarks
+        from hydra.analysis.notices import remarks
+        from hydra.git import snapshot as collector  # not before: agents would wait for it
+        from hydra.git.patch_facts import touched
+        from hydra.git.secret_scan import noted
 
         taken = collector.collect(
             patches=self._patches,
@@ -321,7 +322,7 @@ class PrivateGround:
             index=self._index,
             exclude=self._not_taken,
             limits=self._limits,
-            ground=self._ground,
+            path=self._folder,
             sources=self._sources(),
             mounted=self._mounted,
         )
@@ -329,7 +330,9 @@ class PrivateGround:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1) as beside:
-            counted = beside.submit(touched, self._patches, self._base, taken.tree)
+            counted = beside.submit(
+                copy_context().run, touched, self._patches, self._base, taken.tree
+            )
             # Before any ref says to a recovery that all of this attempt is taken.
             work = self._stranded(attempt, taken, last=last)
             exposed = self._exposed()
@@ -368,19 +371,19 @@ class PrivateGround:
     def _exposed(self) -> tuple[str, ...]:
         """A sentence for each dependency folder in which its agent has made work of the project:
         it wrote there, and git no longer ignores it. That lies in the layer alone."""
-        from hydra.git.written import exposed
+        from hydra.git.status import exposed
 
         layer = self._placement.overlaid
         folders = [] if layer is None else layer.written(self._placement.path)
         names = exposed(patches=self._patches, worktree=self.worktree, folders=folders)
         return tuple(f"{name} is no longer ignored, and not in the patch" for name in names)
 
-    def _stranded(self, attempt: int, taken: Collected, *, last: bool) -> Kept:
-        from hydra.git import hidden, stranded
+    def _stranded(self, attempt: int, taken: Snapshot, *, last: bool) -> StrandedReport:
+        from hydra.git import stranded, stranded_work
 
-        lane = stranded.Lane(
+        lane = stranded.LaneSources(
             patches=self._patches,
-            ground=self._ground,
+            folder=self._folder,
             mounted=self._mounted,
             base=self._base,
             tree=taken.tree,
@@ -397,18 +400,20 @@ class PrivateGround:
             if not last:
                 raise
             # The patch itself stands.
-            return hidden.Kept((f"its other work could not be looked at: {failed.message}",), 1)
+            return stranded_work.StrandedReport(
+                (f"its other work could not be looked at: {failed.message}",), 1
+            )
 
     @property
-    def _mounted(self) -> Mounted:
-        from hydra.git.sources import Mounted
+    def _mounted(self) -> MountedTree:
+        from hydra.git.sources import MountedTree
 
-        return Mounted(self.worktree, self._placement.path or self.worktree)
+        return MountedTree(self.worktree, self._placement.path or self.worktree)
 
-    def _sources(self) -> tuple[Source, ...]:
+    def _sources(self) -> tuple[LaneRepository, ...]:
         """The agent's own repositories, with the refs that its lane was made with."""
-        from hydra.git import hidden, sources
+        from hydra.git import sources, stranded_work
 
         packed = self._refs if self._refs.exists() else self._git_dir / "packed-refs"
-        refs = hidden.handed(content(packed))
+        refs = stranded_work.handed(content(packed))
         return sources.lane_sources(self._git_dir, self._mounted, refs)

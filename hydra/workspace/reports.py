@@ -28,19 +28,19 @@ def fresh(folder: Path, pattern: str, before: Seen, limit: int) -> tuple[list[by
     Together at most `limit` bytes; also whether there was anything else. Links (to folders, too)
     and FIFOs are passed over, and nothing blocks.
     """
-    found: list[bytes] = []
+    contents: list[bytes] = []
     more = False
     for path, status in _fitting(folder, pattern):
         if before.get(str(path)) == _facts(status):
             more = True
             continue
         data = read_regular(path, limit + 1)
-        if data is None or len(data) > limit or len(found) == MOST:
+        if data is None or len(data) > limit or len(contents) == MOST:
             more = True
             continue
         limit -= len(data)
-        found.append(data)
-    return found, more
+        contents.append(data)
+    return contents, more
 
 
 def _fitting(folder: Path, pattern: str) -> Iterator[tuple[Path, os.stat_result]]:
@@ -57,3 +57,33 @@ def _fitting(folder: Path, pattern: str) -> Iterator[tuple[Path, os.stat_result]
 
 def _facts(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_ctime_ns
+
+
+# ---- Files that an agent keeps of its own and Hydra reads at the end: its folder is not trusted.
+
+LARGEST = 8 * 1024 * 1024
+"""Bytes read of one file; Codex's record of a session tells what it applied at its beginning."""
+
+
+def newest(folder: Path, pattern: str) -> bytes:
+    """The newest regular file in `folder` that fits the glob, its first `LARGEST` bytes; or b"".
+
+    Links (to folders, too) and FIFOs that an agent may have laid there are passed over, and
+    nothing blocks.
+    """
+    inside = Path(os.path.realpath(folder.parent), folder.name)
+    named = [path for path in folder.glob(pattern) if _leads_to(path, inside)]
+    pairs = [(status.st_mtime, path) for path in named if (status := _regular(path))]
+    return read_regular(max(pairs)[1], LARGEST) or b"" if pairs else b""
+
+
+def _leads_to(path: Path, inside: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(inside)
+
+
+def _regular(path: Path) -> os.stat_result | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None

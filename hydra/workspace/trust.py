@@ -34,15 +34,15 @@ def _withdraw(file: Path, key: str, place: Path) -> None:
         text = file.read_text()
         document: dict[str, Any] = tomllib.loads(text) if is_toml else json.loads(text)
         granted = document.get(key) if isinstance(document, dict) else None
-        kept = _without(granted, place)
-        if kept != granted:
-            document[key] = kept
+        value = _without(granted, place)
+        if value != granted:
+            document[key] = value
             file.write_text(tomli_w.dumps(document) if is_toml else json.dumps(document, indent=2))
 
 
 def _without(granted: object, place: Path) -> object:
     if isinstance(granted, dict):
-        return {path: it for path, it in granted.items() if not _concerns(path, place)}
+        return {path: row for path, row in granted.items() if not _concerns(path, place)}
     if isinstance(granted, list):
         return [path for path in granted if not _concerns(path, place)]
     return granted

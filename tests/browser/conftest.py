@@ -24,10 +24,10 @@ Open = Callable[..., Watched]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All of this folder wants a browser, and takes its time."""
-    here = Path(__file__).parent
+    path = Path(__file__).parent
     missing = _missing()
     for item in items:
-        if here in item.path.parents:
+        if path in item.path.parents:
             item.add_marker(pytest.mark.browser)
             if missing:
                 item.add_marker(pytest.mark.skip(reason=missing))
@@ -48,7 +48,7 @@ def chrome() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def made() -> Iterator[Callable[[str], PageRun]]:
     """A run by its name in tests.support.pages, made once; its page is `run.page`."""
-    held: dict[str, PageRun] = {}
+    runs: dict[str, PageRun] = {}
     with ExitStack() as stack:
         # Hydra's own git must not read this machine's settings; fixtures of a test come later.
         patch = stack.enter_context(pytest.MonkeyPatch.context())
@@ -57,12 +57,12 @@ def made() -> Iterator[Callable[[str], PageRun]]:
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
         def make(name: str) -> PageRun:
-            if name not in held:
+            if name not in runs:
                 folder = tempfile.TemporaryDirectory(prefix="hydra-page-", dir=SCRATCH_ROOT)
                 scratch = Path(stack.enter_context(folder))
-                held[name] = KINDS[name](make_repository(scratch / "shop"), scratch)
-                held[name].file(scratch)
-            return held[name]
+                runs[name] = KINDS[name](make_repository(scratch / "shop"), scratch)
+                runs[name].file(scratch)
+            return runs[name]
 
         yield make
 

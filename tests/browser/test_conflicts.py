@@ -28,26 +28,26 @@ def test_the_page_and_the_landing_agree(
         if summary.evaluate("(node) => !node.parentElement.open"):
             summary.click()
     wrong, conflicts = [], 0
-    for one, other in combinations(lanes, 2):
-        found = shown(page, lanes.index(one), lanes.index(other))
-        conflicts += found
-        if found != refused(run, one, other):
-            wrong.append((one, other, "the page says so" if found else "the landing refuses"))
+    for row, other in combinations(lanes, 2):
+        is_present = shown(page, lanes.index(row), lanes.index(other))
+        conflicts += is_present
+        if is_present != refused(run, row, other):
+            wrong.append((row, other, "the page says so" if is_present else "the landing refuses"))
     assert not wrong
     assert 20 < conflicts < 80  # of 120
 
 
-def shown(page: Page, one: int, other: int) -> bool:
-    for lane in (one, other):
+def shown(page: Page, number: int, other: int) -> bool:
+    for lane in (number, other):
         page.locator(f"[data-pick-lane='{lane}']").click()
-    found = bool(page.locator("#picks .conflicts").count())
+    is_present = bool(page.locator("#picks .conflicts").count())
     page.get_by_role("button", name="Clear").click()
-    return found
+    return is_present
 
 
-def refused(run: PageRun, one: str, other: str) -> bool:
+def refused(run: PageRun, name: str, other: str) -> bool:
     try:
-        run.shelf.merge(picks=(Pick(one, path=""), Pick(other, path="")), dry_run=True)
+        run.shelf.merge(picks=(Pick(name, path=""), Pick(other, path="")), dry_run=True)
     except HydraError as error:
         if error.exit_code != 5:
             raise

@@ -54,6 +54,29 @@ def test_lanes_without_a_patch_are_none_that_could_agree(show: Open) -> None:
     assert agree.locator("li").inner_text().startswith("2 of 2 patches changed pages in")
 
 
+def test_what_came_of_tests_that_were_asked_for_is_seen_unfolded(show: Open) -> None:
+    page = show("ends").page
+    document = page.locator("details.fold", has_text="was asked for")
+    text = "1 of 2 tests that codex was asked for tells patches apart"
+    assert document.locator("summary").inner_text() == text
+    assert page.locator("text=test_zero").first.is_hidden()
+    document.locator("summary").click()
+    assert document.locator("pre").inner_text().startswith("def test_zero():")
+    items = document.locator("li").all_inner_texts()
+    assert items[1] == "test_apart.test_rest: it passes on every patch"
+    assert items[2].startswith("its file conftest.py is not tried")
+
+
+def test_the_name_of_a_lane_at_the_head_of_a_table_is_one_line(show: Open) -> None:
+    page = show("small", "tests", width=360).page
+    heads = page.locator(".matrix thead th", has_text="cursor-agent")
+    lines = (
+        "(node) => { const range = document.createRange(); range.selectNode(node.firstChild);"
+        " return range.getClientRects().length; }"
+    )
+    assert {head.evaluate(lines) for head in heads.all()} == {1}
+
+
 def test_a_phone_shows_the_whole_line_that_lands_it(show: Open) -> None:
     line = show("small", width=360).page.locator(".hero code.line")
     assert line.evaluate("(node) => node.scrollWidth - node.clientWidth") <= 0
@@ -65,6 +88,14 @@ def test_a_phone_shows_the_lines_of_a_patch_to_their_end(show: Open) -> None:
     over = "(box) => box.scrollWidth - box.clientWidth"
     assert page.locator("#patch .row.del .changed").count() > 0
     assert [box.evaluate(over) for box in page.locator("#patch .diff").all()] == [0, 0]
+
+
+def test_a_phone_breaks_no_line_of_a_patch_of_forty_characters(show: Open) -> None:
+    rows = show("small", width=390).page.locator("#patch .row").all()
+    high = {len(row.text_content() or ""): row.bounding_box() for row in rows}
+    short = [box["height"] for long, box in high.items() if box and 36 <= long <= 40]
+    assert short
+    assert max(short) <= 20
 
 
 def test_a_patch_that_goes_on_below_shows_that_it_does(show: Open) -> None:

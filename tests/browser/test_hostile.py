@@ -68,10 +68,10 @@ def test_what_would_hide_or_reorder_is_shown_by_its_name(show: Open) -> None:
     page.keyboard.press("2")
     page.locator(".entry", has_text="a.py").first.click()
     # What no frame has drawn yet has no inner text.
-    told = page.locator("#file .rows").text_content() or ""
-    assert "<U+202E>gnp.exe<U+2066><U+200B><U+FEFF>" in told
-    assert "^[]52;c;cHduZWQ=^G" in told
-    assert "</script><script>window.pwned=1;alert(1)</script>" in told
+    value = page.locator("#file .rows").text_content() or ""
+    assert "<U+202E>gnp.exe<U+2066><U+200B><U+FEFF>" in value
+    assert "^[]52;c;cHduZWQ=^G" in value
+    assert "</script><script>window.pwned=1;alert(1)</script>" in value
 
 
 def test_the_policy_forbids_what_the_page_does_not_do(show: Open) -> None:
@@ -88,7 +88,7 @@ def test_the_policy_forbids_what_the_page_does_not_do(show: Open) -> None:
     page.wait_for_timeout(200)
     assert page.evaluate("window.pwned") is None
     assert len(seen.console) >= 3  # one complaint each
-    assert all("Content Security Policy" in told or "Security" in told for told in seen.console)
+    assert all("Content Security Policy" in text or "Security" in text for text in seen.console)
 
 
 def test_every_attack_would_be_noticed(show: Open, made: Callable[[str], PageRun]) -> None:

@@ -23,8 +23,8 @@ VIEWS = ("verdict", "changes", "tests", "timeline")
 
 
 def focused(page: Page) -> str:
-    told: str = page.evaluate("(({ id, className }) => id || className)(document.activeElement)")
-    return told
+    text: str = page.evaluate("(({ id, className }) => id || className)(document.activeElement)")
+    return text
 
 
 def wait(page: Page, what: str) -> None:
@@ -33,8 +33,8 @@ def wait(page: Page, what: str) -> None:
 
 
 def file_name(page: Page) -> str:
-    told: str = page.locator("#file h2").inner_text()
-    return told
+    text: str = page.locator("#file h2").inner_text()
+    return text
 
 
 def test_the_page_opens_on_the_answer_and_folds_all_else(show: Open) -> None:
@@ -154,13 +154,13 @@ def test_everything_can_be_reached_by_tab_and_shows_it(show: Open) -> None:
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement === document.body"):
             break
-        told = page.evaluate(
+        document = page.evaluate(
             "(() => { const a = document.activeElement; const s = getComputedStyle(a);"
             " return [a.textContent.slice(0, 40), s.outlineStyle, a.getClientRects().length]; })()"
         )
-        assert told[1] != "none", told
-        assert told[2] > 0, told
-        reached.add(told[0])
+        assert document[1] != "none", document
+        assert document[2] > 0, document
+        reached.add(document[0])
     assert {
         "Skip to the content",
         "Verdict",
@@ -276,9 +276,11 @@ def test_axe_finds_nothing(show: Open, name: str, scheme: Scheme, width: int) ->
         for state in states:
             if state:
                 page.keyboard.press(state)
-            found = axe.run(page).response["violations"]
-            told = [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
-            assert not found, f"view {key}, after {state!r}: {json.dumps(told, indent=1)}"
+            document = axe.run(page).response["violations"]
+            pairs = [
+                (row["id"], [node["html"][:160] for node in row["nodes"][:3]]) for row in document
+            ]
+            assert not document, f"view {key}, after {state!r}: {json.dumps(pairs, indent=1)}"
         page.keyboard.press("Escape")
 
 
@@ -286,8 +288,8 @@ def test_the_theme_can_be_chosen_and_stays(show: Open) -> None:
     page = show("small", scheme="dark").page
 
     def paper() -> str:
-        told: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        return told
+        text: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return text
 
     dark = paper()
     page.keyboard.press("t")

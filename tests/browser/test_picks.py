@@ -23,8 +23,8 @@ Made = Callable[[str], PageRun]
 
 
 def the_line(page: Page) -> str:
-    told: str = page.locator("#picks code.line").inner_text()
-    return told
+    text: str = page.locator("#picks code.line").inner_text()
+    return text
 
 
 def take_hunk(page: Page, lane: str, place: int = 0) -> None:
@@ -37,9 +37,9 @@ def open_file(page: Page, name: str) -> None:
 
 
 def dry_run(run: PageRun, line: str) -> tuple[int, str]:
-    words = shlex.split(line)
-    assert words[0] == "hydra"
-    done = run.shelf.command(*words[1:], "--dry-run", "--no-check")
+    terms = shlex.split(line)
+    assert terms[0] == "hydra"
+    done = run.shelf.command(*terms[1:], "--dry-run", "--no-check")
     return done.returncode, done.stdout + done.stderr
 
 
@@ -54,11 +54,11 @@ def test_a_file_of_one_lane_and_a_hunk_of_another_land_as_one(made: Made, show: 
     assert line == (
         f"hydra merge -r {RUN} --pick codex:tests/test_pager.py --pick claude:docs/usage.md"
     )
-    code, told = dry_run(run, line)
-    assert code == 0, told
-    assert "docs/usage.md" in told
-    assert "tests/test_pager.py" in told
-    assert "src/pager.py" not in told
+    code, text = dry_run(run, line)
+    assert code == 0, text
+    assert "docs/usage.md" in text
+    assert "tests/test_pager.py" in text
+    assert "src/pager.py" not in text
 
 
 def test_the_line_lands_exactly_what_was_ticked(made: Made, show: Open) -> None:
@@ -66,9 +66,9 @@ def test_the_line_lands_exactly_what_was_ticked(made: Made, show: Open) -> None:
     open_file(page, "pager.py")
     take_hunk(page, "codex-2")
     line = the_line(page)
-    words = shlex.split(line)
+    terms = shlex.split(line)
     before = git(run.shelf.repo, "rev-parse", "HEAD")
-    done = run.shelf.command(*words[1:], "--branch", "picked", "--no-check")
+    done = run.shelf.command(*terms[1:], "--branch", "picked", "--no-check")
     assert done.returncode == 0, done.stderr
     landed = git(run.shelf.repo, "show", "picked:src/pager.py")
     assert landed + "\n" == PAGER.replace("start + size - 1]", "start + size]")
@@ -98,10 +98,10 @@ def test_a_whole_lane_and_a_part_of_another(made: Made, show: Open) -> None:
     open_file(page, "CHANGELOG.md")
     page.get_by_label("Take this file from claude").check()
     assert the_line(page) == f"hydra merge -r {RUN} --pick codex:. --pick claude:CHANGELOG.md"
-    code, told = dry_run(made("small"), the_line(page))
-    assert code == 0, told
-    assert "CHANGELOG.md" in told
-    assert "src/pager.py" in told
+    code, text = dry_run(made("small"), the_line(page))
+    assert code == 0, text
+    assert "CHANGELOG.md" in text
+    assert "src/pager.py" in text
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_conflicts_are_named_as_the_landing_finds_them(
     for lane in lanes:
         page.locator("#file .choices button").filter(has_text=lane).first.click()
         page.get_by_label(f"Take this file from {lane}", exact=True).check()
-    code, told = dry_run(made("small"), the_line(page))
-    assert (code == 5) == conflict, told
+    code, text = dry_run(made("small"), the_line(page))
+    assert (code == 5) == conflict, text
     shown = page.locator("#picks .conflicts")
     assert shown.count() == int(conflict)
     if conflict:
@@ -132,22 +132,22 @@ def test_conflicts_are_named_as_the_landing_finds_them(
 
 def test_names_that_a_shell_would_read_are_quoted(made: Made, show: Open) -> None:
     run, page = made("hostile"), show("hostile", "changes").page
-    wanted = {
+    values = {
         "touch pwned": "a'b\"c $(touch pwned) `touch pwned`;.py",
         "new ": "new\nline \u202e.py",
         "bytes-": "bytes-\udcff.py",
         "-rf.py": "-rf.py",
         "script>.html": "</script><script>window.pwned=1</script>.html",
     }
-    for part, path in wanted.items():
+    for part, path in values.items():
         open_file(page, part)
         page.get_by_label("Take this file from codex").check()
         line = the_line(page)
-        words = bash_words(line)
-        assert words[:4] == ["hydra", "merge", "-r", RUN]
-        assert words[4:] == ["--pick", f"codex:{path}"]
-        merge_command.make_context("merge", words[2:])
-        done = run.shelf.command(*words[1:], "--dry-run", "--no-check")
+        terms = bash_words(line)
+        assert terms[:4] == ["hydra", "merge", "-r", RUN]
+        assert terms[4:] == ["--pick", f"codex:{path}"]
+        merge_command.make_context("merge", terms[2:])
+        done = run.shelf.command(*terms[1:], "--dry-run", "--no-check")
         assert done.returncode == 0, done.stderr
         page.get_by_role("button", name="Clear").click()
 
@@ -159,7 +159,7 @@ def bash_words(line: str) -> list[str]:
 
     script = f"set -- {line}\nprintf '%s\\0' \"$@\""
     done = subprocess.run(["bash", "-c", script], capture_output=True, check=True)
-    return [os.fsdecode(word) for word in done.stdout.split(b"\0")[:-1]]
+    return [os.fsdecode(content) for content in done.stdout.split(b"\0")[:-1]]
 
 
 def test_a_folder_that_is_taken_whole_is_one_pick(show: Open) -> None:

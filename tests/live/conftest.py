@@ -60,11 +60,11 @@ class _place:
             pytest.skip("HYDRA_LIVE_BIN names no folder with the real CLIs")
         # What is skipped or fails on the way in is cleared up, too.
         with self._stack as stack:
-            place = self._made(stack)
+            place = self._make_place(stack)
             self._stack = stack.pop_all()
         return place
 
-    def _made(self, stack: ExitStack) -> Place:
+    def _make_place(self, stack: ExitStack) -> Place:
         root = Path(tempfile.mkdtemp(prefix="hydra-live-", dir="/var/tmp"))
         stack.callback(shutil.rmtree, root, ignore_errors=True)
         root.chmod(0o755)

@@ -29,42 +29,42 @@ class Leftover:
 def leftovers(folder: Path, *, patience: float = PATIENCE) -> list[Leftover]:
     """The folder's processes that are still there after `patience` seconds; zombies not."""
     deadline = time.monotonic() + patience
-    while (found := look(folder)) and time.monotonic() < deadline:
+    while (items := look(folder)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return found
+    return items
 
 
 def look(folder: Path) -> list[Leftover]:
     """The folder's processes at this moment, this one not."""
-    wanted = os.fsencode(folder)
+    content = os.fsencode(folder)
     pids = [int(proc.name) for proc in Path("/proc").iterdir() if proc.name.isdigit()]
     return [
         Leftover(pid, _command(pid), why)
         for pid in pids
-        if pid != os.getpid() and (why := _why(Path("/proc", str(pid)), wanted))
+        if pid != os.getpid() and (why := _why(Path("/proc", str(pid)), content))
     ]
 
 
-def end(left: list[Leftover]) -> None:
+def end(items: list[Leftover]) -> None:
     """Kill what was found, so that a failed test leaves nothing behind."""
-    for process in left:
+    for process in items:
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
 
 
-def _why(proc: Path, wanted: bytes) -> str:
+def _why(proc: Path, content: bytes) -> str:
     for name in ("environ", "cmdline"):
         with contextlib.suppress(OSError):
-            if wanted in (proc / name).read_bytes():
+            if content in (proc / name).read_bytes():
                 return name
     for name in ("cwd", "exe"):
         with contextlib.suppress(OSError):
-            if os.fsencode((proc / name).readlink()).startswith(wanted):
+            if os.fsencode((proc / name).readlink()).startswith(content):
                 return name
     with contextlib.suppress(OSError):
         for descriptor in (proc / "fd").iterdir():
             with contextlib.suppress(OSError):
-                if os.fsencode(descriptor.readlink()).startswith(wanted):
+                if os.fsencode(descriptor.readlink()).startswith(content):
                     return f"fd {descriptor.name}"
     return ""
 

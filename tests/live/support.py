@@ -195,7 +195,7 @@ class Place:
 
     def start_race(self, *options: str) -> subprocess.Popen[str]:
         """`hydra race` with both agents, running."""
-        both = [word for agent in AGENTS for word in ("-a", agent)]
+        both = [term for agent in AGENTS for term in ("-a", agent)]
         return self.start(hydra_program(), "race", "Do the task", *both, "--json", *options)
 
     def patch_files(self, lane: str) -> dict[str, str]:
@@ -208,9 +208,9 @@ class Place:
 
     def assert_nothing_left(self) -> None:
         """No process of this place is still there."""
-        left = leftovers(self.root)
-        end(left)
-        assert not left, "\n".join(map(str, left))
+        items = leftovers(self.root)
+        end(items)
+        assert not items, "\n".join(map(str, items))
 
 
 def hydra_program() -> str:

@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory
 import pytest
 import tomli_w
 
-from hydra.conformance.live.left import left
-from hydra.conformance.live.reach import reaches
+from hydra.adapters.registry import EXPERIMENTAL_FLAG
+from hydra.conformance.live.agent_settings import reaches
+from hydra.conformance.live.orphans import orphans
 from hydra.conformance.live.situation import FILES
-from hydra.conformance.racing import Order, Place, race
+from hydra.conformance.race_run import RaceOrder, ScratchPlace, race
 from hydra.conformance.script import parse
 from hydra.conformance.server import serve
-from hydra.lanes import EXPERIMENTAL_FLAG
 from tests.live.fingerprint import apart_from_pins, changes, fingerprint
 from tests.live.support import BIN
 
@@ -34,42 +34,42 @@ FOLDERS = {
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
+def place() -> Iterator[ScratchPlace]:
     with TemporaryDirectory(prefix="hydra-acp-", dir="/var/tmp") as folder:
-        yield Place(Path(folder) / "place")
+        yield ScratchPlace(Path(folder) / "place")
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_any_agent_that_speaks_the_protocol_edits_a_file(place: Place, agent: str) -> None:
-    program, *words = AGENTS[agent]
-    found = shutil.which(program, path=BIN)
-    if not found:
+def test_any_agent_that_speaks_the_protocol_edits_a_file(place: ScratchPlace, agent: str) -> None:
+    program, *terms = AGENTS[agent]
+    text = shutil.which(program, path=BIN)
+    if not text:
         pytest.skip(f"no {program} in {BIN}")
     place.commit(FILES)
     before = fingerprint(place.repo)
     with serve("edit") as server:
         own = reaches()[agent].prepare(place.home, server.url)
         settings = {
-            "path": found,
-            "args": words,
+            "path": text,
+            "args": terms,
             "environment": sorted(own),
             "folders": FOLDERS[program],
         }
         place.settings.write_text(tomli_w.dumps({"agents": {"acp": settings}}))
-        said = race(
+        outcome = race(
             place,
-            Order(
+            RaceOrder(
                 agents=["acp"],
                 options=(EXPERIMENTAL_FLAG,),
                 environ=place.environ([BIN], **own),
             ),
         )
-    lane = said.lane("acp")
-    assert (lane["status"], lane["error"]) == ("completed", None), said.stderr[-3000:]
-    assert said.folder is not None
-    assert place.patch(said.folder, "acp") == {f"created-by-{agent}.txt": "A", "README.md": "M"}
+    lane = outcome.lane("acp")
+    assert (lane["status"], lane["error"]) == ("completed", None), outcome.stderr[-3000:]
+    assert outcome.folder is not None
+    assert place.patch(outcome.folder, "acp") == {f"created-by-{agent}.txt": "A", "README.md": "M"}
     assert not apart_from_pins(changes(before, fingerprint(place.repo)))
-    assert not left(place.root)
+    assert not orphans(place.root)
 
 
 COMMITS = parse(
@@ -92,23 +92,25 @@ COMMITS = parse(
 )
 
 
-def test_what_is_hidden_from_an_agent_stays_though_it_commits_without_it(place: Place) -> None:
+def test_what_is_hidden_from_an_agent_stays_though_it_commits_without_it(
+    place: ScratchPlace,
+) -> None:
     if not shutil.which("copilot", path=BIN):
         pytest.skip(f"no copilot in {BIN}")
     hook = '{"hooks": {"sessionStart": [{"type": "command", "bash": "touch mark-hook"}]}}'
     place.commit({"README.md": "# Shop\n", ".github/hooks/trap.json": hook})
     with serve(COMMITS) as server:
         own = reaches()["copilot-acp"].prepare(place.home, server.url)
-        order = Order(
+        order = RaceOrder(
             agents=["copilot-acp"],
             options=(EXPERIMENTAL_FLAG,),
             environ=place.environ([BIN], **own),
         )
-        said = race(place, order)
-    lane = said.lane("copilot-acp")
-    assert (lane["status"], lane["error"]) == ("completed", None), said.stderr[-3000:]
+        outcome = race(place, order)
+    lane = outcome.lane("copilot-acp")
+    assert (lane["status"], lane["error"]) == ("completed", None), outcome.stderr[-3000:]
     assert [text for text in lane["warnings"] if text.startswith("hidden from GitHub Copilot CLI")]
-    assert said.folder is not None
-    assert place.patch(said.folder, "copilot-acp") == {"a.txt": "A", "listed.txt": "A"}
-    listed = place.git("show", "copilot-acp:listed.txt", cwd=said.folder / "patches.git")
+    assert outcome.folder is not None
+    assert place.patch(outcome.folder, "copilot-acp") == {"a.txt": "A", "listed.txt": "A"}
+    listed = place.git("show", "copilot-acp:listed.txt", cwd=outcome.folder / "patches.git")
     assert listed.split() == ["README.md", "a.txt"], "the hook was in its sight"

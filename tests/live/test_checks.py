@@ -64,13 +64,13 @@ def test_one_is_right_and_one_breaks_a_test(make_place: MakePlace) -> None:
     assert ["claude", "2", "passed"] in rows
     assert any(row[:3] == ["codex", "1", "broken"] for row in rows)
     refused = place.start(hydra_program(), "merge", "codex")
-    _, said = place.finish(refused, 120)
+    _, text = place.finish(refused, 120)
     assert refused.returncode == 5
-    assert "test_codex_has_not_edited_the_readme" in said
+    assert "test_codex_has_not_edited_the_readme" in text
     head = place.git("rev-parse", "HEAD")
     landed = place.hydra("merge", "claude")
     assert landed.startswith("landed claude on main as ")
-    assert "checked in its race" in landed
+    assert "checked since its race" in landed
     assert place.git("log", "-1", "--format=%an %P") == f"Ada {head}"
     assert place.git("status", "--porcelain") == ""
     assert (place.repo / "created-by-claude.txt").is_file()

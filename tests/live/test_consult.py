@@ -87,9 +87,9 @@ def shop(place: Place) -> Path:
     return Path(place.hydra("runs", "path").strip())
 
 
-def play(place: Place, told: dict[str, Any]) -> None:
+def play(place: Place, document: dict[str, Any]) -> None:
     """From here on the model says this."""
-    place.server.script = parse("told here", told)
+    place.server.script = parse("told here", document)
 
 
 def compared(place: Place, *options: str) -> tuple[dict[str, Any], str]:
@@ -113,11 +113,11 @@ def test_a_review_that_tries_to_write(make_place: MakePlace, agent: str) -> None
 
     record = json.loads((folder / "consult/1/answer.json").read_text())
     lane = record["patches"]["B"]
-    assert [(one["lane"], one["reviewer"], one["text"]) for one in after["notes"]] == [
+    assert [(row["lane"], row["reviewer"], row["text"]) for row in after["notes"]] == [
         (lane, agent, f"line 2: {TEXT}")
     ], stderr
-    assert [(it["lane"], it["rank"]) for it in after["lanes"]] == [
-        (it["lane"], it["rank"]) for it in before["lanes"]
+    assert [(row["lane"], row["rank"]) for row in after["lanes"]] == [
+        (row["lane"], row["rank"]) for row in before["lanes"]
     ]
     assert fingerprint(place.repo) == users
     assert place.git("for-each-ref", cwd=folder / "patches.git") == refs
@@ -140,11 +140,11 @@ def test_tests_that_tell_two_patches_apart(make_place: MakePlace, agent: str) ->
 
     document, stderr = compared(place, "--separate", agent)
 
-    found = document["separated"]
-    assert found["separates"] is True, stderr
-    (test,) = found["tests"]
+    data = document["separated"]
+    assert data["separates"] is True, stderr
+    (test,) = data["tests"]
     assert test["cells"] == {"claude": "passed", "codex": "failed"}
-    (shown,) = found["shown"]
+    (shown,) = data["shown"]
     assert "AssertionError: 1 != 0" in shown["gives"]["codex"]
     assert fingerprint(place.repo) == users
     assert (folder / "consult/1/separated.json").exists()

@@ -50,9 +50,9 @@ def test_no_key_gets_into_the_record(own_place: MakePlace) -> None:
     settings(place)
     lived_in(place)
     assert place.race("--keep", "all").exit_code == 0
-    kept = [path for path in place.state.rglob("*") if path.is_file()]
-    assert kept
-    for path in kept:
+    paths = [path for path in place.state.rglob("*") if path.is_file()]
+    assert paths
+    for path in paths:
         content = path.read_bytes()
         assert CLAUDE_KEY.encode() not in content, path
         assert CODEX_KEY.encode() not in content, path

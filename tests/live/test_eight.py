@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from hydra.adapters import registry
-from hydra.conformance.live.left import left
-from hydra.conformance.live.reach import reaches
-from hydra.conformance.racing import Order, Place, race
+from hydra.adapters.registry import EXPERIMENTAL_FLAG
+from hydra.conformance.live.agent_settings import reaches
+from hydra.conformance.live.orphans import orphans
+from hydra.conformance.race_run import RaceOrder, ScratchPlace, race
 from hydra.conformance.script import parse
 from hydra.conformance.server import serve
-from hydra.lanes import EXPERIMENTAL_FLAG
 from tests.live.fingerprint import apart_from_pins, changes, fingerprint
 from tests.live.support import BIN
 
@@ -44,20 +44,20 @@ SCRIPT = parse(
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
+def place() -> Iterator[ScratchPlace]:
     with TemporaryDirectory(prefix="hydra-eight-", dir="/var/tmp") as folder:
-        yield Place(Path(folder) / "place")
+        yield ScratchPlace(Path(folder) / "place")
 
 
 def programs() -> list[str]:
     """Those of the eight that are installed; without any it is another folder's turn."""
-    there = [key for key in EIGHT if (BIN / registry.OWN[key].descriptor.binaries[0]).exists()]
-    if not there:
+    names = [key for key in EIGHT if (BIN / registry.OWN[key].descriptor.binaries[0]).exists()]
+    if not names:
         pytest.skip(f"none of {', '.join(EIGHT)} is in {BIN}")
-    return there
+    return names
 
 
-def test_eight_agents_at_once_leave_their_patches_and_nothing_else(place: Place) -> None:
+def test_eight_agents_at_once_leave_their_patches_and_nothing_else(place: ScratchPlace) -> None:
     agents = programs()
     place.commit({"README.md": "# Shop\n"})
     before = fingerprint(place.repo)
@@ -65,9 +65,9 @@ def test_eight_agents_at_once_leave_their_patches_and_nothing_else(place: Place)
         own: dict[str, str] = {}
         for agent in agents:
             own |= reaches()[agent].prepare(place.home, server.url)
-        said = race(
+        outcome = race(
             place,
-            Order(
+            RaceOrder(
                 agents=agents,
                 prompt="Make the file",
                 options=(EXPERIMENTAL_FLAG, "--max-parallel", "8", "--idle-timeout", "5m"),
@@ -75,20 +75,20 @@ def test_eight_agents_at_once_leave_their_patches_and_nothing_else(place: Place)
                 longest=600,
             ),
         )
-    assert not said.hung
-    lanes = {agent: said.lane(agent) for agent in agents}
-    told = {agent: (lane.get("status"), lane.get("error")) for agent, lane in lanes.items()}
-    assert said.exit_code == 0, f"{told}\n{said.stderr[-3000:]}"
+    assert not outcome.hung
+    lanes = {agent: outcome.lane(agent) for agent in agents}
+    rows = {agent: (lane.get("status"), lane.get("error")) for agent, lane in lanes.items()}
+    assert outcome.exit_code == 0, f"{rows}\n{outcome.stderr[-3000:]}"
     for lane in lanes.values():
         # An outcome that is not a patch says what it is; none is called completed without one.
         done = lane["status"] == "completed"
-        assert done == bool(lane["patch"] and lane["patch"]["files"] and not lane["error"]), told
-        assert done or lane["error"], told
+        assert done == bool(lane["patch"] and lane["patch"]["files"] and not lane["error"]), rows
+        assert done or lane["error"], rows
     assert {agent for agent, lane in lanes.items() if lane["status"] == "completed"} == set(agents)
-    assert said.folder is not None
+    assert outcome.folder is not None
     for agent in agents:
-        assert place.patch(said.folder, agent) == {f"made-by-{agent}.txt": "A"}
-    assert left(place.root) == []
+        assert place.patch(outcome.folder, agent) == {f"made-by-{agent}.txt": "A"}
+    assert orphans(place.root) == []
     assert apart_from_pins(changes(before, fingerprint(place.repo))) == {}
     git = subprocess.run(
         ["git", "-C", str(place.repo), "status", "--porcelain", "--ignored"],

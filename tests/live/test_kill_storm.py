@@ -21,8 +21,8 @@ SEED = 88
 def test_a_short_kill_storm_over_the_real_agents(scratch: Path) -> None:
     if not BIN.is_dir():
         pytest.skip("HYDRA_LIVE_BIN names no folder with the real CLIs")
-    told: list[str] = []
+    lines: list[str] = []
     # Its four moments: 0.2, 0.5, 0.8 and 1.2 of the time until both tools run.
-    rounds = storm_real(scratch, BIN, kills=4, seed=SEED, say=told.append)
-    assert [done for done in rounds if done.faults] == [], "\n".join([*told, summary(rounds)])
-    assert any(done.phase != "no run" for done in rounds), told
+    rounds = storm_real(scratch, BIN, kills=4, seed=SEED, say=lines.append)
+    assert [done for done in rounds if done.faults] == [], "\n".join([*lines, summary(rounds)])
+    assert any(done.phase != "no run" for done in rounds), lines

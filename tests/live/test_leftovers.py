@@ -37,9 +37,9 @@ def test_a_process_is_found_by_whatever_still_names_the_folder(
     with process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
-        found = look(scratch)
-        assert [(one.pid, one.why) for one in found] == [(process.pid, why)]
-        end(found)
+        leftovers = look(scratch)
+        assert [(leftover.pid, leftover.why) for leftover in leftovers] == [(process.pid, why)]
+        end(leftovers)
     assert process.returncode == -9
     assert look(scratch) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.conformance.request_log import Request
+from hydra.conformance.request_log import LoggedRequest
 from tests.live.conftest import MakePlace
 from tests.live.fingerprint import apart_from_pins, changes, fingerprint
 from tests.live.repository import lived_in, settings
@@ -54,7 +54,7 @@ def test_the_idle_limit_also_holds_when_nothing_was_ever_answered(own_place: Mak
     place.assert_nothing_left()
 
 
-def worked(requests: list[Request], lane: str) -> float:
+def worked(requests: list[LoggedRequest], lane: str) -> float:
     """Seconds from an agent's first request to its last: how long it worked until the silence."""
     times = [request.seconds for request in requests if request.agent == lane]
     return times[-1] - times[0]

@@ -55,13 +55,13 @@ os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 
 def test_both_agents_edit_and_the_counter_stays_at_zero(make_place: MakePlace) -> None:
     place = make_place("edit")
-    told = json.loads(
+    document = json.loads(
         place.run(str(PYTHON), "-c", OBSERVE, str(BIN), str(place.root / "live"), timeout=120)
     )
-    if not told["watched"]:
-        unmet(f"uid {place.uid}: {told['reason']}")
-    assert told["differences"] == {agent: [] for agent in AGENTS}
-    assert (told["counter"], told["packets"], told["tried"]) == (0, 0, [])
+    if not document["watched"]:
+        unmet(f"uid {place.uid}: {document['reason']}")
+    assert document["differences"] == {agent: [] for agent in AGENTS}
+    assert (document["counter"], document["packets"], document["tried"]) == (0, 0, [])
     place.assert_nothing_left()
 
 

@@ -73,9 +73,9 @@ def shop(place: Place) -> None:
     place.git("commit", "-qm", "First commit")
 
 
-def said(place: Place, code: int, *words: str) -> str:
+def said(place: Place, code: int, *args: str) -> str:
     """What a hydra command says, on both streams."""
-    process = place.start(hydra_program(), *words)
+    process = place.start(hydra_program(), *args)
     stdout, stderr = place.finish(process, 180)
     assert process.returncode == code, f"{stdout}\n{stderr}"
     return stdout + stderr
@@ -97,18 +97,18 @@ def test_one_is_right_and_one_weakens_a_test(make_place: MakePlace) -> None:
     verdict = json.loads(said(place, 0, "compare", "--json"))
     assert (verdict["top"], verdict["mergeable"]) == ("claude", 1)
     right, weak = verdict["lanes"]
-    assert [(it["lane"], it["rank"], it["mergeable"]) for it in (right, weak)] == [
+    assert [(row["lane"], row["rank"], row["mergeable"]) for row in (right, weak)] == [
         ("claude", 1, True),
         ("codex", 2, False),
     ]
     assert right["gates"] == []
-    told = {it["kind"]: it["text"] for it in right["reasons"]}
-    assert told["base"] == "fixes the one failure of the base in unittest"
+    document = {row["kind"]: row["text"] for row in right["reasons"]}
+    assert document["base"] == "fixes the one failure of the base in unittest"
     (gate,) = weak["gates"]
     assert (gate["text"], gate["path"], gate["line"]) == (WEAKENS, "test_pager.py", 8)
-    reasons = [it["text"] for it in weak["reasons"]]
+    reasons = [row["text"] for row in weak["reasons"]]
     assert "does not fix the one failure of the base in unittest" in reasons
-    assert f"with the base's tests, {REST} fails" in reasons
+    assert f"unittest: {REST} passes with its own tests, not with the base's" in reasons
     (put_back,) = weak["protected"]
     assert put_back["paths"] == ["test_pager.py"]
     assert Path(verdict["folder"], put_back["details"]).is_file()

@@ -1,5 +1,5 @@
 """Wrappers around the real CLIs, each with one thing differently: it is found and named, and a race
-goes on or ends as docs/adapters.md says."""
+goes on or ends as docs/reference/agents/README.md says."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from hydra.conformance.live.reach import reaches
-from hydra.conformance.racing import Order, race
-from hydra.conformance.racing import Place as Scene
+from hydra.conformance.live.agent_settings import reaches
+from hydra.conformance.race_run import RaceOrder, race
+from hydra.conformance.race_run import ScratchPlace as Scene
 from hydra.conformance.server import serve
 from tests.live.support import AGENTS, BIN, hydra_program, unmet
 from tests.support.command import completed
@@ -34,7 +34,7 @@ class Kind:
     report; `warnings` patterns of the race's own warnings.
     """
 
-    made: Mapping[str, Difference]
+    build: Mapping[str, Difference]
     sentences: Mapping[str, tuple[str, ...]]
     changes: Mapping[str, tuple[str, str]]
     status: str = "completed"
@@ -49,7 +49,7 @@ def both(difference: Difference) -> dict[str, Difference]:
 
 KINDS = {
     "an optional flag is gone": Kind(
-        made={
+        build={
             "claude": Difference(flag="--disallowedTools"),
             "codex": Difference(flag="--config"),
         },
@@ -67,7 +67,7 @@ KINDS = {
         },
     ),
     "a vital event has another name": Kind(
-        made={
+        build={
             "claude": Difference(event="result", renamed="outcome"),
             "codex": Difference(event="turn.completed", renamed="turn.finished"),
         },
@@ -84,7 +84,7 @@ KINDS = {
         unknown={"claude": "outcome/success", "codex": "turn.finished"},
     ),
     "a field is gone": Kind(
-        made={
+        build={
             "claude": Difference(field="result/total_cost_usd"),
             "codex": Difference(field="turn.completed/usage"),
         },
@@ -98,19 +98,19 @@ KINDS = {
         },
     ),
     "a new event type": Kind(
-        made=both(Difference(new="weather")),
+        build=both(Difference(new="weather")),
         sentences=dict.fromkeys(AGENTS, (r'unknown event type "weather" once',)),
         changes=dict.fromkeys(AGENTS, ("appeared", "weather")),
         unknown=dict.fromkeys(AGENTS, "weather"),
     ),
     "a banner before the stream": Kind(
-        made=both(Difference(banner=BANNER)),
+        build=both(Difference(banner=BANNER)),
         sentences=dict.fromkeys(AGENTS, (r"stream: 1 line is no JSON.*Welcome! A newer version",)),
         changes=dict.fromkeys(AGENTS, ("appeared", "not JSON")),
         warnings=dict.fromkeys(AGENTS, (r"could not be parsed",)),
     ),
     "another version text": Kind(
-        made={
+        build={
             "claude": Difference(version="Claude Code, spring edition"),
             "codex": Difference(version="Codex, spring edition"),
         },
@@ -195,11 +195,11 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("HYDRA_LIVE_BIN names no folder with the real CLIs")
     folder = tmp_path_factory.mktemp("recorded")
     root = folder / "fixtures"
-    found = conformance(folder, "--record", "--fixtures", str(root), path=BIN)
-    assert found.exit_code == 0, found.document
-    if not found.document["network"]["watched"]:
+    item = conformance(folder, "--record", "--fixtures", str(root), path=BIN)
+    assert item.exit_code == 0, item.document
+    if not item.document["network"]["watched"]:
         # Codex without --config asks for an address outside (its analytics): not from here.
-        unmet(str(found.document["network"]["reason"]))
+        unmet(str(item.document["network"]["reason"]))
     return root
 
 
@@ -209,19 +209,19 @@ def test_it_is_named_and_a_race_goes_on_or_ends_as_it_should(
 ) -> None:
     expected = KINDS[kind]
     for agent in AGENTS:
-        wrap(scratch / "bin", BIN / agent, expected.made[agent])
+        wrap(scratch / "bin", BIN / agent, expected.build[agent])
 
-    found = conformance(scratch, "--drift", str(recorded), path=scratch / "bin")
+    item = conformance(scratch, "--drift", str(recorded), path=scratch / "bin")
 
-    assert found.exit_code == 1, found.document
+    assert item.exit_code == 1, item.document
     for agent in AGENTS:
-        sentences, lane = found.sentences(agent), found.lanes[agent]
+        sentences, lane = item.sentences(agent), item.lanes[agent]
         for pattern in expected.sentences[agent]:
             assert any(re.search(pattern, sentence) for sentence in sentences), sentences
         how, name = expected.changes[agent]
-        named = [(change["how"], change["name"]) for change in found.changes(agent)]
+        named = [(change["how"], change["name"]) for change in item.changes(agent)]
         assert any(h == how and name in n for h, n in named), named
-        _held(lane, found.events[agent], expected, agent)
+        _held(lane, item.events[agent], expected, agent)
 
 
 def _held(
@@ -246,14 +246,14 @@ def test_a_required_flag_that_is_gone_is_named_and_nothing_is_raced(
     for agent, flag in REQUIRED.items():
         wrap(scratch / "bin", BIN / agent, Difference(flag=flag))
 
-    found = conformance(scratch, "--drift", str(recorded), path=scratch / "bin")
+    item = conformance(scratch, "--drift", str(recorded), path=scratch / "bin")
 
-    assert found.exit_code == 1, found.document
-    assert found.lanes == {}
+    assert item.exit_code == 1, item.document
+    assert item.lanes == {}
     for agent, flag in REQUIRED.items():
-        (sentence,) = found.sentences(agent)
+        (sentence,) = item.sentences(agent)
         assert flag in sentence
-        (change,) = [change for change in found.changes(agent) if change["minds"]]
+        (change,) = [change for change in item.changes(agent) if change["minds"]]
         assert (change["how"], change["name"]) == ("vanished", flag)
 
 
@@ -271,11 +271,11 @@ def test_a_lane_without_a_required_flag_is_not_started(broken: str, scratch: Pat
         for agent in AGENTS:
             led |= reaches()[agent].prepare(scene.home, server.url)
         scene.settings.write_text(f'[agents.{broken}]\npath = "{program}"\n')
-        said = race(scene, Order(agents=AGENTS, environ=scene.environ([BIN], **led)))
-    lane = said.lane(broken)
-    assert (lane["status"], lane["error"]["kind"]) == ("not_started", "UnsupportedFlag"), said
+        outcome = race(scene, RaceOrder(agents=AGENTS, environ=scene.environ([BIN], **led)))
+    lane = outcome.lane(broken)
+    assert (lane["status"], lane["error"]["kind"]) == ("not_started", "UnsupportedFlag"), outcome
     assert flag in lane["error"]["message"]
-    assert said.lane(whole)["status"] == "completed", said
+    assert outcome.lane(whole)["status"] == "completed", outcome
     assert {request.agent for request in server.requests if request.agent} == {whole}
 
 
@@ -283,8 +283,8 @@ def test_a_wrapper_without_a_difference_makes_none(scratch: Path, recorded: Path
     """Otherwise the tests above might find the wrapper, and not what it changes."""
     for agent in AGENTS:
         wrap(scratch / "bin", BIN / agent, Difference())
-    found = conformance(scratch, "--drift", str(recorded), path=scratch / "bin")
-    assert found.exit_code == 0, found.document
+    item = conformance(scratch, "--drift", str(recorded), path=scratch / "bin")
+    assert item.exit_code == 0, item.document
     for agent in AGENTS:
-        assert found.sentences(agent) == []
-        assert found.changes(agent) == []
+        assert item.sentences(agent) == []
+        assert item.changes(agent) == []

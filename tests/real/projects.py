@@ -95,7 +95,8 @@ def fetch(requirement: str) -> Path:
 
 
 def _download(requirement: str, folder: Path) -> None:
-    sdist = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:")
+    name = requirement.partition("==")[0]  # what builds it may come as wheels
+    sdist = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name)
     npm, deb = ("npm", "pack", "--silent"), ("apt-get", "download", "-q")
     argv = sdist if "==" in requirement else npm if "@" in requirement else deb
     environ = {name: value for name, value in os.environ.items() if name != "PIP_CONSTRAINT"}

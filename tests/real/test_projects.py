@@ -92,7 +92,7 @@ def everything(checkout: Checkout) -> dict[str, object]:
     """Also what of its environments lies in HOME."""
     places = [checkout.place.home / name for name in checkout.project.outside]
     assert all(any(place.iterdir()) for place in places)
-    outside = {f"{top}/{name}": it for top in places for name, it in users_own(top).items()}
+    outside = {f"{top}/{name}": value for top in places for name, value in users_own(top).items()}
     return users_own(checkout.top) | outside
 
 

@@ -34,19 +34,19 @@ from tests.support.mutation_sites import NOTHING, ROOT, Mutation, every
 
 EQUIVALENT: dict[str, str] = {
     **{
-        f"claude_stream.py:_NOTICES: 'task_{name}' is renamed": "whatever begins with task_ is read"
+        f"claude.py:_NOTICES: 'task_{name}' is renamed": "whatever begins with task_ is read"
         " before this table is asked"
         for name in ("started", "progress", "updated", "notification")
     },
-    "jsonlines.py:_brackets: len(text) > _COUNTED is len(text) <= _COUNTED": "the quicker of two"
+    "json_stream.py:_brackets: len(text) > _COUNTED is len(text) <= _COUNTED": "the quicker of two"
     " ways to one count",
-    "jsonlines.py:_brackets: at >= 0 and opened <= DEPTH: or": "goes on to the exact count, which"
+    "json_stream.py:_brackets: at >= 0 and opened <= DEPTH: or": "goes on to the exact count, which"
     " is judged alike",
-    "jsonlines.py:_brackets: opened <= DEPTH is opened > DEPTH (2)": "the same count, made twice",
-    "said.py:tool_result: False is True": "every caller says it",
-    "stream.py:JsonStream.parse_line: False is True": "events that end nothing pass `_once` as"
+    "json_stream.py:_brackets: opened <= DEPTH is opened > DEPTH (2)": "the same count, made twice",
+    "event_builders.py:tool_result: False is True": "every caller says it",
+    "json_stream.py:JsonStream.parse_line: False is True": "events that end nothing pass `_once` as"
     " they are",
-    "codex_stream.py:_KINDS: 'update' is renamed": "a kind that is not in the table is shown as"
+    "codex.py:_KINDS: 'update' is renamed": "a kind that is not in the table is shown as"
     " Edit as well",
 }
 """Changes that no input can show, by name, each with why."""
@@ -58,7 +58,7 @@ _RUN = """
 import os, sys
 sys.dont_write_bytecode = True
 import ast, difflib, importlib, json, random, shlex, tempfile, threading, traceback, subprocess
-import hydra.events, hydra.model, hydra.errors
+import hydra.records.events, hydra.records, hydra.errors
 assert hydra.__file__.startswith(sys.argv[1]), hydra.__file__
 assert not [name for name in sys.modules if name.startswith(("hydra.adapters", "hydra.conf"))]
 
@@ -180,7 +180,7 @@ def _agents(file: str) -> tuple[str, ...]:
     return (agent,) if agent else tuple(own.values())
 
 
-def main(words: list[str]) -> int:
+def main(terms: list[str]) -> int:
     """The command."""
     parser = argparse.ArgumentParser(description="mutations of the adapters")
     parser.add_argument("names", nargs="*", help="only those whose name holds one of these")
@@ -189,18 +189,24 @@ def main(words: list[str]) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="every one, not COUNT of them")
     parser.add_argument("--list", action="store_true", help="name them and stop")
-    told = parser.parse_args(words)
-    there = every()
-    named = [m for m in there if not told.names or any(n in m.name for n in told.names)]
-    drawn = random.Random(told.seed)
-    chosen = named if told.all or told.names else drawn.sample(named, min(told.count, len(named)))
-    if told.list:
+    namespace = parser.parse_args(terms)
+    mutations = every()
+    named = [
+        m for m in mutations if not namespace.names or any(n in m.name for n in namespace.names)
+    ]
+    drawn = random.Random(namespace.seed)
+    chosen = (
+        named
+        if namespace.all or namespace.names
+        else drawn.sample(named, min(namespace.count, len(named)))
+    )
+    if namespace.list:
         print("\n".join(mutation.name for mutation in chosen))
         return 0
     if not _passes():
         return 2
     survived, equivalent, began = [], [], time.monotonic()
-    for verdict in run(chosen, told.jobs):
+    for verdict in run(chosen, namespace.jobs):
         name = verdict.mutation.name
         if verdict.killed:
             print(f"killed    {name}\n            {verdict.by[:160]}", flush=True)
@@ -212,7 +218,7 @@ def main(words: list[str]) -> int:
             print(f"SURVIVED  {name}", flush=True)
     killed = len(chosen) - len(survived) - len(equivalent)
     print(
-        f"{len(chosen)} of {len(there)} mutations (seed {told.seed}): {killed} killed,"
+        f"{len(chosen)} of {len(mutations)} mutations (seed {namespace.seed}): {killed} killed,"
         f" {len(equivalent)} change nothing, {len(survived)} survived;"
         f" {time.monotonic() - began:.0f} s"
     )

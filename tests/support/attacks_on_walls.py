@@ -162,9 +162,9 @@ def fresh_sys() -> object:
 def new_mount_call() -> object:
     fd = syscall(430, b"proc", 0)
     syscall(431, fd, 6, None, None, 0)
-    made = syscall(432, fd, 0, 0)
+    count = syscall(432, fd, 0, 0)
     pattern = read("/proc/sys/kernel/core_pattern")
-    return os.write(os.open("sys/kernel/core_pattern", os.O_WRONLY, dir_fd=made), pattern)
+    return os.write(os.open("sys/kernel/core_pattern", os.O_WRONLY, dir_fd=count), pattern)
 
 
 def block_mount() -> object:

@@ -24,7 +24,7 @@ SWITCHES = (
 def chromium() -> str | None:
     """The browser's program: HYDRA_CHROMIUM, or the first of its names on PATH."""
     named = (os.environ.get("HYDRA_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
-    return next((found for name in named if name and (found := shutil.which(name))), None)
+    return next((text for name in named if name and (text := shutil.which(name))), None)
 
 
 @contextmanager
@@ -57,12 +57,12 @@ class Watched:
             if not sent.url.startswith((own, "data:")):
                 self.requests.append(sent.url)
 
-        def spoke(told: Dialog) -> None:
-            self.dialogs.append(told.message)
-            told.dismiss()
+        def spoke(document: Dialog) -> None:
+            self.dialogs.append(document.message)
+            document.dismiss()
 
-        self.page.on("console", lambda told: self.console.append(told.text))
-        self.page.on("pageerror", lambda told: self.errors.append(str(told)))
+        self.page.on("console", lambda item: self.console.append(item.text))
+        self.page.on("pageerror", lambda item: self.errors.append(str(item)))
         self.page.on("dialog", spoke)
         self.page.on("request", asked)
 

@@ -59,6 +59,12 @@ UNITTEST = spread(
     """,
 )
 
+TAPE = spread(passed="adds\nrefunds", failed="removes", skipped="pays")
+NODE_TAP = {f"test/cart.js > {name}": status for name, status in TAPE.items()}
+NODE_TEST = spread(
+    passed="opens\ncart > adds", failed="closes\ncart > removes", skipped="pays\nrefunds"
+)
+
 CARGO_LIBRARY = spread(
     passed="shop src/lib.rs::tests::adds\nshop src/lib.rs::tests::refuses",
     failed="shop src/lib.rs::tests::removes",
@@ -121,6 +127,23 @@ JEST = {
     name.replace(" \u203a ", " > ").removesuffix(" (2 ms)"): status
     for name, status in (VITEST_CART | PRICE).items()
 }
+VITEST_TITLES = spread(
+    passed="""
+        src/parse.test.js::parse > reads 1.5s
+        src/parse.test.js::parse > reads 2ms
+        src/parse.test.js::parse > reads 10 ms
+        src/parse.test.js::parse > reads 3s (4ms)
+        src/parse.test.js::parse > reads 300ms
+        src/parse.test.js::parse > takes 1.5s
+        src/parse.test.js::parse > comes again in 5s
+        src/parse.test.js::parses > 4s
+    """,
+    failed="src/parse.test.js::parse > fails in 2ms",
+    skipped="""
+        src/parse.test.js::parse > waits 5ms
+        src/parse.test.js::parse > skips itself
+    """,
+)
 JEST_JUNIT = spread(
     passed="""
         cart adds
@@ -143,7 +166,7 @@ CTEST = spread(passed="adds\none euro", failed="removes\nopens", skipped="pays")
 
 def only(status: Status, names: dict[str, Status]) -> dict[str, Status]:
     """Those of `names` that have `status`."""
-    return {name: held for name, held in names.items() if held == status}
+    return {name: text for name, text in names.items() if text == status}
 
 
 def counts(tests: Tests | None) -> tuple[int, int, int]:

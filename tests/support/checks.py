@@ -12,15 +12,15 @@ from typing import Any
 
 import trio
 
-from hydra.checks.kit import Kit
+from hydra.checks.context import CheckContext
 from hydra.checks.record import CheckResult
-from hydra.checks.round import Round, new_folder
+from hydra.checks.round import CheckRun, new_folder
+from hydra.git import base_commit
 from hydra.git import patches as patch_git
-from hydra.git import repository
-from hydra.model import Check, Confinement, Limits
-from hydra.sandbox import PROMISES, View, trial_argv
-from hydra.sandbox.discovery import compute_view
-from hydra.secrets import Redactor
+from hydra.process.sandbox import PROMISES, View, trial_argv
+from hydra.process.sandbox.discovery import compute_view
+from hydra.records import Check, Confinement, Limits
+from hydra.redaction import Redactor
 from tests.conftest import git
 
 BIN = Path(sys.prefix, "bin")
@@ -48,35 +48,35 @@ class Bench:
         checks: Sequence[Check],
         *,
         setup: tuple[str, ...] = (),
-        held: Confinement | None = None,
+        confined: Confinement | None = None,
         limits: Limits | None = None,
         environment: Mapping[str, str] | None = None,
         network: str = "host",
         secrets: Sequence[str] = (),
     ) -> None:
-        found = repository.read(repo)
+        repository = base_commit.read(repo)
         self.repo = repo
         self.state = scratch / "state"
         self.run_folder = self.state / "shop" / "runs" / "r1"
         self.run_folder.mkdir(parents=True, exist_ok=True)
         self.patches = self.run_folder / "patches.git"
-        self.base = repository.resolve(found, "HEAD")
+        self.base = base_commit.resolve(repository, "HEAD")
         if not self.patches.exists():
-            patch_git.create(self.patches, found, base=self.base)
+            patch_git.create(self.patches, repository, base=self.base)
         self.grounds = self.state / "g" / "1f3a9c00"
         self.events: list[tuple[str, Mapping[str, object]]] = []
         home = scratch / "home"
         home.mkdir(exist_ok=True)
         path = f"{BIN}{os.pathsep}/usr/local/bin:/usr/bin:/bin"
-        self.kit = Kit(
+        self.kit = CheckContext(
             checks=tuple(checks),
             setup=setup,
             copies=(),
-            repository=found,
+            repository=repository,
             patches=self.patches,
             run_folder=self.run_folder,
             folder=new_folder(self.run_folder),
-            ground=lambda label: self.grounds / label,
+            workspace_folder=lambda label: self.grounds / label,
             state=self.state,
             home=home,
             environment={
@@ -87,7 +87,7 @@ class Bench:
                 **(environment or {}),
             },
             redactor=Redactor(secrets),
-            confinement=held or confinement(),
+            confinement=confined or confinement(),
             limits=limits or Limits(check=60),
             network=network,
             view=self.view,
@@ -126,12 +126,12 @@ class Bench:
         git(self.repo, "checkout", "-q", "main")
         return commit
 
-    async def checked(self, commit: str, **words: Any) -> dict[str, CheckResult]:
+    async def checked(self, commit: str, **document: Any) -> dict[str, CheckResult]:
         """The base's checks, then those of `commit`, by name."""
-        round = Round(self.kit)
+        round = CheckRun(self.kit)
         await round.baseline(self.base, self.tell)
         results = await round.lane(
-            "claude", commit, self.tell, stop=words.pop("stop", trio.CancelScope()), **words
+            "claude", commit, self.tell, stop=document.pop("stop", trio.CancelScope()), **document
         )
         self.base_results = dict(round.base)
         return {result.check.name: result for result in results}

@@ -6,24 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hydra.checks.judging import judge
-from hydra.checks.record import CheckResult, Status
+from hydra.analysis.patch import FileChange
+from hydra.checks.cross.trial import Trial
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.results import TestCase, Tests
-from hydra.judge.evidence import Evidence, FileChange, LaneEvidence, Trial
-from hydra.model import Check, Patch
+from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.records import Check, Patch
 
 PYTEST = Check("pytest", "pytest -q", "test")
 
 
 def result(
-    ends: Mapping[str, bool], check: Check = PYTEST, *, status: Status | None = None, name: str = ""
+    ends: Mapping[str, bool],
+    check: Check = PYTEST,
+    *,
+    status: CheckStatus | None = None,
+    name: str = "",
 ) -> CheckResult:
     """A check that named these tests; True is passed."""
     cases = tuple(TestCase(id, "passed" if good else "failed") for id, good in ends.items())
     good = all(ends.values())
     return CheckResult(
         check=check,
-        status=status or (Status.PASSED if good else Status.FAILED),
+        status=status or (CheckStatus.PASSED if good else CheckStatus.FAILED),
         reason="" if good else "it exited with 1",
         exit_code=0 if good else 1,
         tests=Tests("junit", cases),
@@ -33,9 +39,11 @@ def result(
 
 def plain(good: bool, check: Check, *, name: str = "") -> CheckResult:
     """A check without tests: a build, a lint."""
-    held = result({}, check, status=Status.PASSED if good else Status.FAILED, name=name)
+    check_result = result(
+        {}, check, status=CheckStatus.PASSED if good else CheckStatus.FAILED, name=name
+    )
     return replace(
-        held, tests=None, exit_code=int(not good), reason="" if good else "it exited with 1"
+        check_result, tests=None, exit_code=int(not good), reason="" if good else "it exited with 1"
     )
 
 
@@ -66,7 +74,7 @@ def lane(
     ended: str = "",
 ) -> LaneEvidence:
     """A lane that left a patch, its checks held against `base`."""
-    held = {it.check.name: it for it in base}
+    results = {check_result.check.name: check_result for check_result in base}
     changed = (file(new=f"x = {len(name)}\n"),) if files is None else tuple(files)
     return LaneEvidence(
         lane=name,
@@ -74,7 +82,7 @@ def lane(
         patch=Patch(commit="c" * 40, base="b" * 40, files=len(changed)),
         tree=tree or name,
         files=changed,
-        checks=tuple(judge(it, held.get(it.check.name)) for it in checks),
+        checks=tuple(compare_to_baseline(check, results.get(check.check.name)) for check in checks),
         seconds=seconds,
         ended=ended,
         status="failed" if ended else "completed",
@@ -84,7 +92,7 @@ def lane(
 def cross(author: str, on: str, ends: Mapping[str, bool], base: CheckResult) -> Trial:
     """The new tests of `author` as they ended on `on` ("" is the base)."""
     ran = result(ends, name=f"trials/{author}-on-{on or '_base'}")
-    return Trial(kind="cross", on=on, author=author, result=judge(ran, base))
+    return Trial(kind="cross", on=on, author=author, result=compare_to_baseline(ran, base))
 
 
 def protected(
@@ -95,7 +103,7 @@ def protected(
     return Trial(
         kind="protected",
         on=on,
-        result=judge(ran, base),
+        result=compare_to_baseline(ran, base),
         paths=("test_a.py",),
         configuration=configuration,
     )
@@ -103,5 +111,5 @@ def protected(
 
 def evidence(lanes: Sequence[LaneEvidence], base: Sequence[CheckResult], **more: Any) -> Evidence:
     """All of one run."""
-    known = Evidence(run="r", base="b" * 40, lanes=tuple(lanes), baseline=tuple(base))
-    return replace(known, **more)
+    facts = Evidence(run="r", base="b" * 40, lanes=tuple(lanes), baseline=tuple(base))
+    return replace(facts, **more)

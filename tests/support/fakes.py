@@ -2,7 +2,7 @@
 
     bin_folder = fakes.place(scratch, "claude", [fakes.edit("a.py", "x = 1\\n"), fakes.finish()])
 
-Everything that makes a step is in `hydra.demo.script` and is named here again. A `Barrier`
+Everything that makes a step is in `hydra.commands.demo.script` and is named here again. A `Barrier`
 orders a test and its agents; it works through a confinement with a read-only root as well,
 because it is a FIFO: those may be written there (`Hydra.shown` shows its folder).
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import trio
 
-from hydra.demo.script import (
+from hydra.commands.demo.script import (
     Step,
     close_stdout,
     daemon,
@@ -42,7 +42,7 @@ from hydra.demo.script import (
     touch,
     wait_for,
 )
-from hydra.demo.shims import Answer, place
+from hydra.commands.demo.shims import Answer, place
 from tests.support.processes import wait_until
 
 __all__ = [
@@ -85,7 +85,7 @@ class Fifo:
         self.path = path
         os.mkfifo(path)
         self.fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
-        self._held = b""
+        self._content = b""
 
     def close(self) -> None:
         """Gives the descriptor back; a writer after this waits for ever."""
@@ -94,13 +94,13 @@ class Fifo:
     def take(self, end: bytes, timeout: float) -> bytes | None:
         """What was written up to `end`, without it; None when `timeout` seconds have passed."""
         deadline = time.monotonic() + timeout
-        while end not in self._held:
-            left = deadline - time.monotonic()
-            if not select.select([self.fd], [], [], max(0.0, left))[0]:
+        while end not in self._content:
+            remaining = deadline - time.monotonic()
+            if not select.select([self.fd], [], [], max(0.0, remaining))[0]:
                 return None
-            self._held += os.read(self.fd, 65536)
-        found, _, self._held = self._held.partition(end)
-        return found
+            self._content += os.read(self.fd, 65536)
+        content, _, self._content = self._content.partition(end)
+        return content
 
 
 class Barrier:
@@ -170,10 +170,10 @@ class Calls:
 
     def so_far(self) -> list[dict[str, object]]:
         """All calls that have been recorded and not been taken yet."""
-        found = []
+        documents = []
         while (line := self._fifo.take(b"\n", 0)) is not None:
-            found.append(json.loads(line))
-        return found
+            documents.append(json.loads(line))
+        return documents
 
     def close(self) -> None:
         """Gives the descriptor back."""
@@ -191,7 +191,7 @@ def left(name: str) -> list[int]:
 
 def processes_named(name: str) -> list[int]:
     """The pids of living processes with `name` in their command line; zombies have none."""
-    found = []
+    numbers = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -199,5 +199,5 @@ def processes_named(name: str) -> list[int]:
             except OSError:
                 continue
             if name.encode() in line and int(entry.name) != os.getpid():
-                found.append(int(entry.name))
-    return found
+                numbers.append(int(entry.name))
+    return numbers

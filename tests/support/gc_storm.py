@@ -315,7 +315,7 @@ def summary(rounds: list[Round]) -> str:
     bad = [done for done in rounds if done.faults]
     tidied = sum((done.tidied for done in rounds), Counter[str]())
     lost = sum("lost" in fault for done in rounds for fault in done.faults)
-    typed = ", ".join(f"{count} {word}" for word, count in tidied.most_common())
+    typed = ", ".join(f"{count} {term}" for term, count in tidied.most_common())
     return (
         f"{len(rounds)} races, {sum(done.entered for done in rounds)} entries in the ledger, "
         f"{lost} lost, {len(bad)} rounds with faults, "

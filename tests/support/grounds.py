@@ -10,18 +10,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hydra.adapters.contract import ConfigFolder
+from hydra.git import base_commit
 from hydra.git import patches as patch_git
-from hydra.git import repository
 from hydra.git.runner import run
-from hydra.model import Limits, Patch
-from hydra.workspace import PrivateGround, private_ground
+from hydra.records import Limits, Patch
+from hydra.workspace.grounds import private_ground
+from hydra.workspace.private import LaneWorkspace
 
 
 @dataclass(frozen=True)
 class Race:
     """One run over one repository: its patches.git and where its lanes go."""
 
-    repo: repository.Repository
+    repo: base_commit.Repository
     patches: Path
     state: Path
     base: str
@@ -37,13 +38,13 @@ class Race:
         config_env: str | None = None,
         home: Path | None = None,
         confined: bool = True,
-    ) -> PrivateGround:
+    ) -> LaneWorkspace:
         return private_ground(
             repository=self.repo,
             base=base or self.base,
             lane=lane,
             run_folder=self.state / "run",
-            ground=self.state / "g" / lane,
+            path=self.state / "g" / lane,
             patches=self.patches,
             home=home or Path(os.environ["HOME"]),
             folders=[(config, config_env)] if config else (),
@@ -52,40 +53,40 @@ class Race:
             limits=self.limits,
         )
 
-    def opened(self, lane: str = "claude", **words: object) -> PrivateGround:
-        ground = self.ground(lane, **words)  # type: ignore[arg-type]
+    def opened(self, lane: str = "claude", **document: object) -> LaneWorkspace:
+        ground = self.ground(lane, **document)  # type: ignore[arg-type]
         ground.open()
         return ground
 
-    def limited(self, **words: int) -> Race:
-        return replace(self, limits=replace(self.limits, **words))
+    def limited(self, **values: int) -> Race:
+        return replace(self, limits=replace(self.limits, **values))
 
 
 def race_on(root: Path, state: Path, base: str = "HEAD", allow: Sequence[str] = ()) -> Race:
-    found = repository.read(root)
-    oid = repository.resolve(found, base)
+    repository = base_commit.read(root)
+    oid = base_commit.resolve(repository, base)
     patches = state / "run" / "patches.git"
-    patch_git.create(patches, found, base=oid, allow=allow)
-    return Race(found, patches, state, oid)
+    patch_git.create(patches, repository, base=oid, allow=allow)
+    return Race(repository, patches, state, oid)
 
 
-def take(ground: PrivateGround, attempt: int = 1) -> Patch:
+def take(ground: LaneWorkspace, attempt: int = 1) -> Patch:
     return ground.snapshot(attempt=attempt, message="A task\n\nRun: r1")
 
 
 def files(race: Race, commit: str) -> dict[bytes, bytes]:
     """Every path of a commit to its content; a submodule to its commit's name."""
     listed = run("ls-tree", "-r", "-z", commit, git_dir=race.patches).stdout
-    found = {}
+    contents = {}
     for entry in listed.split(b"\0")[:-1]:
         head, _, path = entry.partition(b"\t")
         mode, kind, oid = head.split()
         if kind == b"commit":
-            found[path] = oid
+            contents[path] = oid
         else:
-            found[path] = run("cat-file", "blob", oid, git_dir=race.patches).stdout
+            contents[path] = run("cat-file", "blob", oid, git_dir=race.patches).stdout
         del mode
-    return found
+    return contents
 
 
 def changes(race: Race, patch: Patch) -> dict[bytes, bytes | None]:
@@ -116,15 +117,15 @@ def fingerprint(root: Path, *, without: str = "refs/hydra") -> dict[str, object]
         for name in [*folders, *names]:
             path = Path(folder, name)
             key = str(path.relative_to(root))
-            found = path.lstat()
+            result = path.lstat()
             if key.startswith(f".git/{without}"):
                 continue
             if path.is_symlink():
                 seen[key] = ("link", str(path.readlink()))
             elif not path.is_file():
-                seen[key] = ("no file", found.st_mode)
+                seen[key] = ("no file", result.st_mode)
             else:
-                when = 0 if key.startswith(".git/") and "/objects/" in key else found.st_mtime_ns
+                when = 0 if key.startswith(".git/") and "/objects/" in key else result.st_mtime_ns
                 data = hashlib.sha256(path.read_bytes()).hexdigest()
-                seen[key] = ("file", found.st_mode, when, data)
+                seen[key] = ("file", result.st_mode, when, data)
     return seen

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.landing import engine
+from hydra.landing import transaction
 from tests.conftest import git, make_repository
 from tests.support.landings import Shelf, everything, leftovers
 
@@ -138,8 +138,8 @@ def raw(root: Path, *args: str) -> str:
 
 def as_git_writes_it(root: Path, path: str) -> bytes:
     """The bytes that git itself gives a file of HEAD in this work tree."""
-    words = ("git", "cat-file", "--filters", f"HEAD:{path}")
-    return subprocess.run(words, cwd=root, check=True, capture_output=True).stdout
+    terms = ("git", "cat-file", "--filters", f"HEAD:{path}")
+    return subprocess.run(terms, cwd=root, check=True, capture_output=True).stdout
 
 
 def unlike_git(root: Path, paths: tuple[str, ...] = TOUCHED) -> list[str]:
@@ -171,9 +171,9 @@ def lane_of_entries(shelf: Shelf, lane: str, entries: str) -> None:
     store, base = shelf.race.patches, shelf.race.base
     index = {**os.environ, "GIT_DIR": str(store), "GIT_INDEX_FILE": str(store / "made")}
 
-    def run(*words: str, stdin: str = "") -> str:
+    def run(*args: str, stdin: str = "") -> str:
         done = subprocess.run(
-            ["git", *words], env=index, input=stdin, capture_output=True, text=True, check=True
+            ["git", *args], env=index, input=stdin, capture_output=True, text=True, check=True
         )
         return done.stdout.strip()
 
@@ -188,7 +188,7 @@ def lane_of_entries(shelf: Shelf, lane: str, entries: str) -> None:
 
 def quiet() -> None:
     """No seam is watched any more."""
-    engine.moment = lambda name: None
+    transaction.moment = lambda name: None
 
 
 def killed_at(act: Callable[[], Any], number: int) -> bool:
@@ -205,7 +205,7 @@ def killed_at(act: Callable[[], Any], number: int) -> bool:
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        engine.moment = count
+        transaction.moment = count
         try:
             act()
         except BaseException as error:
@@ -257,12 +257,12 @@ def sparse_index(scratch: Path) -> Path:
     return _sparse(scratch, "--cone", "--sparse-index", "src", "old", ".githooks")
 
 
-def _sparse(scratch: Path, *words: str) -> Path:
+def _sparse(scratch: Path, *args: str) -> Path:
     root = shop(scratch)
     (root / "docs" / "deep").mkdir(parents=True)
     (root / "docs" / "deep" / "a.md").write_text("there\n")
     commit(root)
-    git(root, "sparse-checkout", "set", *words)
+    git(root, "sparse-checkout", "set", *args)
     assert not (root / "docs").exists()
     return root
 
@@ -327,8 +327,8 @@ def signing_gpg(root: Path, scratch: Path) -> Path:
     program = scratch / "gpg"
     program.write_text(f'#!/bin/sh\nexec gpg --homedir {home} --batch --no-tty "$@"\n')
     program.chmod(0o755)
-    words = ("--passphrase", "", "--quick-generate-key", "Ada <ada@example.com>", "ed25519")
-    subprocess.run([program, *words], check=True, capture_output=True)
+    terms = ("--passphrase", "", "--quick-generate-key", "Ada <ada@example.com>", "ed25519")
+    subprocess.run([program, *terms], check=True, capture_output=True)
     git(root, "config", "gpg.program", str(program))
     git(root, "config", "user.signingKey", "ada@example.com")
     git(root, "config", "commit.gpgSign", "true")
@@ -349,8 +349,8 @@ def signing(how: str, root: Path, scratch: Path) -> Iterator[Path]:
 
 def end_gpg(scratch: Path) -> None:
     """gpg keeps a process for its keys: it goes with them."""
-    words = (scratch / "gpg").read_text().split()
-    home = words[words.index("--homedir") + 1]
+    terms = (scratch / "gpg").read_text().split()
+    home = terms[terms.index("--homedir") + 1]
     subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], check=False)
     shutil.rmtree(home, ignore_errors=True)
 
@@ -358,8 +358,8 @@ def end_gpg(scratch: Path) -> None:
 def signing_ssh(root: Path, scratch: Path) -> Path:
     """The user signs by an SSH key."""
     key = scratch / "id_ed25519"
-    words = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
-    subprocess.run(words, check=True, capture_output=True)
+    terms = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
+    subprocess.run(terms, check=True, capture_output=True)
     public = key.with_suffix(".pub").read_text()
     (scratch / "allowed").write_text(f"ada@example.com {public}")
     git(root, "config", "gpg.format", "ssh")
@@ -456,8 +456,8 @@ def partial_clone(scratch: Path) -> Path:
     (root / "docs" / "a.md").write_text("there\n")
     commit(root)
     git(root, "config", "uploadpack.allowFilter", "true")
-    words = ("--filter=blob:none", "--sparse", f"file://{root}", "clone")
-    git(scratch, "clone", "-q", *words)
+    terms = ("--filter=blob:none", "--sparse", f"file://{root}", "clone")
+    git(scratch, "clone", "-q", *terms)
     _me(scratch / "clone")
     git(scratch / "clone", "sparse-checkout", "set", "src", "old", ".githooks")
     return scratch / "clone"
@@ -494,8 +494,8 @@ def allowed_filter(scratch: Path) -> Path:
 def submodule(scratch: Path) -> Path:
     root = shop(scratch)
     inner = make_repository(scratch / "inner")
-    words = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
-    git(root, *words, str(inner), "vendor")
+    terms = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
+    git(root, *terms, str(inner), "vendor")
     commit(root)
     return root
 

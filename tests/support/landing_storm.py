@@ -24,10 +24,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.app.merge import desk_of
-from hydra.app.recover import recover
-from hydra.landing import engine
+from hydra.commands.merge import desk_of
+from hydra.landing import transaction
 from hydra.landing.picks import Pick
+from hydra.race.recovery.startup import recover
 from tests.conftest import git, make_repository
 from tests.support.landings import Shelf, Whole, leftovers
 
@@ -106,19 +106,19 @@ class Fort:
 
     def faults(self, kind: str) -> list[str]:
         """What is wrong after a kill and the next command's recovery."""
-        told: list[str] = []
-        recover(self.shelf.environ, told.append)
-        repo, found = self.shelf.repo, []
+        lines: list[str] = []
+        recover(self.shelf.environ, lines.append)
+        repo, names = self.shelf.repo, []
         now = Whole.of(repo)
         if now not in (self.before(kind), self.landed[kind]):
-            found.append(f"neither old nor new ({told}): {_differences(self.before(kind), now)}")
-        found += (f"left behind: {name}" for name in leftovers(repo))
+            names.append(f"neither old nor new ({lines}): {_differences(self.before(kind), now)}")
+        names += (f"left behind: {name}" for name in leftovers(repo))
         if desk_of(self.shelf.state, repo).file.exists():
-            found.append(f"the journal is still there ({told})")
-        if len(told) > 1:
-            found.append(f"more than one line: {told}")
+            names.append(f"the journal is still there ({lines})")
+        if len(lines) > 1:
+            names.append(f"more than one line: {lines}")
         git(repo, "fsck", "--strict", "--no-dangling")
-        return found
+        return names
 
 
 def _claude(tree: Path) -> None:
@@ -159,10 +159,10 @@ class _at_each:
         self._act = act
 
     def __enter__(self) -> None:
-        engine.moment = self._act
+        transaction.moment = self._act
 
     def __exit__(self, *_: object) -> None:
-        engine.moment = lambda name: None
+        transaction.moment = lambda name: None
 
 
 def killed_at(fort: Fort, kind: str, number: int) -> bool:
@@ -177,7 +177,7 @@ def killed_at(fort: Fort, kind: str, number: int) -> bool:
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        engine.moment = count
+        transaction.moment = count
         _act_and_leave(fort, kind)
     return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
 
@@ -202,11 +202,11 @@ def _act_and_leave(fort: Fort, kind: str) -> None:
 
 
 def _differences(old: Whole, now: Whole) -> list[str]:
-    found = [
+    names = [
         name for name in old.files.keys() | now.files if old.files.get(name) != now.files.get(name)
     ]
-    words = ("index", "head", "refs", "stash")
-    return [*sorted(found), *(word for word in words if getattr(old, word) != getattr(now, word))]
+    terms = ("index", "head", "refs", "stash")
+    return [*sorted(names), *(term for term in terms if getattr(old, term) != getattr(now, term))]
 
 
 def storm(kills: int, seed: int) -> int:
@@ -226,13 +226,13 @@ def storm(kills: int, seed: int) -> int:
                 killed = killed_after(fort, kind, chance.uniform(0, 0.5))
             else:
                 killed = killed_at(fort, kind, chance.randint(1, fort.moments[kind]))
-            found = fort.faults(kind)
-            stands = Whole.of(fort.shelf.repo) == fort.landed[kind]
-            counts[f"{kind}: {'new' if stands else 'old'}{'' if killed else ' (not killed)'}"] += 1
-            for fault in found:
+            names = fort.faults(kind)
+            answer = Whole.of(fort.shelf.repo) == fort.landed[kind]
+            counts[f"{kind}: {'new' if answer else 'old'}{'' if killed else ' (not killed)'}"] += 1
+            for fault in names:
                 faults += 1
                 print(f"turn {turn} ({kind}): {fault}")
-            if found:
+            if names:
                 return 1
             fort.reset()
     finally:

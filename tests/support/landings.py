@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra import paths
-from hydra.app import merge, unmerge
-from hydra.app.merge import Landing, MergeRequest
-from hydra.git import repository
-from hydra.store import write_json
+from hydra.commands import merge, merge_undo
+from hydra.commands.merge import Landing, MergeRequest
+from hydra.git import base_commit
+from hydra.records.store import write_json
 from tests.conftest import git
 from tests.support.grounds import Race, race_on, take
 
@@ -40,7 +40,7 @@ class Shelf:
     def of(cls, repo: Path, scratch: Path, allow: tuple[str, ...] = ()) -> Shelf:
         """An empty run over `repo` as it stands."""
         state = scratch / "state"
-        folder = paths.runs_dir(state, repository.read(repo).root) / RUN
+        folder = paths.runs_dir(state, base_commit.read(repo).root) / RUN
         race = race_on(repo, folder.parent / "x", allow=allow)
         folder.parent.mkdir(parents=True, exist_ok=True)
         (folder.parent / "x" / "run").rename(folder)
@@ -66,13 +66,13 @@ class Shelf:
         """For an app function, or for the command."""
         return {**os.environ, "HYDRA_STATE_DIR": str(self.state)}
 
-    def merge(self, lane: str = "", **words: object) -> Landing:
+    def merge(self, lane: str = "", **document: object) -> Landing:
         """`hydra merge`, in this process. The caller stands in the repository."""
-        return merge.merge(MergeRequest(lane=lane, environ=self.environ, **words))  # type: ignore[arg-type]
+        return merge.merge(MergeRequest(lane=lane, environ=self.environ, **document))  # type: ignore[arg-type]
 
     def undo(self) -> Landing:
         """`hydra merge --undo`."""
-        return unmerge.undo(self.environ)
+        return merge_undo.undo(self.environ)
 
     def command(self, *args: str) -> subprocess.CompletedProcess[str]:
         """The real command."""
@@ -98,7 +98,7 @@ class Shelf:
 
 def everything(repo: Path) -> dict[str, tuple[int, bytes]]:
     """Every file of the work tree: its mode and its bytes (a link's target). Without .git."""
-    found: dict[str, tuple[int, bytes]] = {}
+    pairs: dict[str, tuple[int, bytes]] = {}
     for top, folders, files in os.walk(repo):
         if ".git" in folders:
             folders.remove(".git")
@@ -107,8 +107,8 @@ def everything(repo: Path) -> dict[str, tuple[int, bytes]]:
             mode = path.lstat().st_mode
             link = stat.S_ISLNK(mode)
             data = os.fsencode(path.readlink()) if link else path.read_bytes()
-            found[os.path.relpath(path, repo)] = (mode, data)
-    return found
+            pairs[os.path.relpath(path, repo)] = (mode, data)
+    return pairs
 
 
 @dataclass(frozen=True)

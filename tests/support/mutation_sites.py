@@ -14,19 +14,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ADAPTERS = ROOT / "hydra" / "adapters"
 FILES = (
-    *(f"{agent}{part}.py" for agent in ("claude", "codex") for part in ("", "_errors", "_stream")),
+    "claude.py",
+    "codex.py",
+    "command_line.py",
     "cursor.py",
-    "cursor_stream.py",
-    "detecting.py",
-    "endings.py",
-    "flags.py",
-    "helptext.py",
-    "jsonlines.py",
+    "detection.py",
+    "event_builders.py",
+    "failures.py",
+    "json_stream.py",
     "prompts.py",
-    "said.py",
-    "signin.py",
-    "stream.py",
-    "versions.py",
 )
 _NAME = re.compile(r"-{0,2}[A-Za-z_][\w.:/*=-]*")
 _ENUMS = ("Permission", "SignIn", "Confidence", "Tier")
@@ -93,10 +89,12 @@ def _below(node: ast.AST, scope: str, *, patterns: bool) -> Iterator[tuple[str, 
         elif isinstance(child, ast.Assign | ast.AnnAssign) and not scope:
             target = child.target if isinstance(child, ast.AnnAssign) else child.targets[0]
             inner = ast.unparse(target)
-        here = patterns or _compiles(child)
-        if _is_site(child, here):
+            if inner == "DESCRIPTOR":
+                continue  # data, which is compared with what is recorded of it
+        is_local = patterns or _compiles(child)
+        if _is_site(child, is_local):
             yield inner, child
-        yield from _below(child, inner, patterns=here)
+        yield from _below(child, inner, patterns=is_local)
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
@@ -163,9 +161,9 @@ def _change(node: ast.AST) -> Iterator[str]:
         node.value = empty.get(str(node.arg), ast.Tuple([], ast.Load()))
         yield f"{short} is dropped"
     elif isinstance(node, ast.Compare):
-        kept = copy.copy(node.ops)
-        for place, op in enumerate(kept):
-            node.ops = list(kept)
+        nodes = copy.copy(node.ops)
+        for place, op in enumerate(nodes):
+            node.ops = list(nodes)
             node.ops[place] = _SWAPPED[type(op)]()
             yield f"{short} is {ast.unparse(node)}"
     elif isinstance(node, ast.BoolOp):
@@ -176,7 +174,7 @@ def _change(node: ast.AST) -> Iterator[str]:
         yield f"{short}: without not"
 
 
-NOTHING = Mutation("nothing is changed", "said.py", -1, 0)
+NOTHING = Mutation("nothing is changed", "event_builders.py", -1, 0)
 """What no suite may fail on: it goes before and after the others."""
 
 

@@ -22,7 +22,8 @@ PARTS = 30
 
 
 def ends(repo: Path, scratch: Path) -> PageRun:
-    """One with very many files, one with generated and binary ones, and one that failed."""
+    """One with very many files, one with generated and binary ones, and one that failed; an agent
+    was asked for tests that tell them apart."""
     pager = {"src/pager.py": "def pages(n, size):\n    return -(-n // size)\n"}
     with_assets: Files = {"a.min.js": "var a=1;\n", "b.png": b"\x89PNG\0\1\2", **pager}
     files: Files = {
@@ -60,5 +61,21 @@ def ends(repo: Path, scratch: Path) -> PageRun:
         gates=[reason("gate", "failed: API Error")],
     )
     shared = [{"path": "src/pager.py", "name": "pages", "lanes": ["claude", "claude-2"]}]
+    separated = {
+        "agent": "codex",
+        "tests": [
+            {"id": "test_apart.test_zero", "counts": True, "why": ""},
+            {"id": "test_apart.test_rest", "counts": False, "why": "it passes on every patch"},
+        ],
+        "shown": [
+            {
+                "id": "test_apart.test_zero",
+                "source": "def test_zero():\n    assert pages(0, 2) == 0",
+                "gives": {"claude": "passed", "claude-2": "assert 1 == 0"},
+            }
+        ],
+        "warnings": ["its file conftest.py is not tried: it is no test by its name and place"],
+    }
     write_events(shelf, [])
-    return PageRun(shelf, verdict(shelf, [proved, second, failed], shared=shared))
+    lanes = [proved, second, failed]
+    return PageRun(shelf, verdict(shelf, lanes, shared=shared, separated=separated))

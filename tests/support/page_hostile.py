@@ -117,12 +117,12 @@ def hostile(repo: Path, scratch: Path) -> PageRun:
         folder=f"/{harm}",
         repository=harm,
     )
-    said = [
+    events = [
         event(1, 0.0, "agent_started", "codex", pid=1),
         *(event(n, float(n), "message", "codex", text=text) for n, text in enumerate(HARM, 2)),
         event(20, 20.0, "tool_call", "codex", id="1", name=harm, summary=harm),
         event(21, 21.0, "failed", "codex", error="x", message=harm, terminal=True),
         event(22, 22.0, "check_started", "__proto__", check=harm, command=harm),
     ]
-    write_events(shelf, said)
+    write_events(shelf, events)
     return PageRun(shelf, document)

@@ -38,7 +38,7 @@ def large(
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "Many files")
     shelf = Shelf.of(repo, scratch)
-    told = []
+    documents = []
     for number in range(lanes):
         name = f"codex-{number + 1}" if number else "codex"
         changed = {path: _changed(text, number) for path, text in base.items()}
@@ -52,7 +52,7 @@ def large(
             tests=tested(tests, 0),
             comparison=comparison(fixed=differ, new=[f"{case}[{name}]" for case in differ[:50]]),
         )
-        told.append(
+        documents.append(
             lane(
                 name,
                 number + 1,
@@ -81,7 +81,7 @@ def large(
                 usage=usage(20_000 + number, 900),
             )
         )
-    cells = {one["lane"]: "passed" for one in told}
+    cells = {row["lane"]: "passed" for row in documents}
     cross = [
         {
             "id": f"tests/test_new.py::test_{n}",
@@ -95,8 +95,8 @@ def large(
         }
         for n in range(tests // 10)
     ]
-    write_events(shelf, steps([one["lane"] for one in told]))
-    return PageRun(shelf, verdict(shelf, told, cross=cross))
+    write_events(shelf, steps([row["lane"] for row in documents]))
+    return PageRun(shelf, verdict(shelf, documents, cross=cross))
 
 
 def _module(number: int, lines: int) -> str:
@@ -144,10 +144,10 @@ def crossing(repo: Path, scratch: Path) -> PageRun:
     shelf = Shelf.of(repo, scratch)
 
     def text(*changes: tuple[int, int, str]) -> str:
-        made = list(lines)
+        names = list(lines)
         for start, end, new in sorted(changes, reverse=True):
-            made[start - 1 : end - 1] = [new] if new else []
-        return "".join(made)
+            names[start - 1 : end - 1] = [new] if new else []
+        return "".join(names)
 
     lanes: dict[str, Files] = {
         "change-10": {"text.txt": text((10, 11, "ten\n"))},

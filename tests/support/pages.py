@@ -1,7 +1,7 @@
 """What runs with a page are made of: patches without a race, a verdict document, events.
 
 The repositories and patches are real, so that the lines the page gives can be run. The verdict
-documents are written by hand to the contract of docs/json.md.
+documents are written by hand to the contract of docs/reference/json.md.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hydra.app.page import page
-from hydra.events import AGENT_KINDS, Event, encode
-from hydra.store import RunRecord
+from hydra.commands.html_page import page
+from hydra.records.events import AGENT_KINDS, Event, encode
+from hydra.records.store import RunRecord
 from tests.support.landings import RUN, Shelf
 
 Document = dict[str, Any]
@@ -61,16 +61,16 @@ def write_events(shelf: Shelf, events: Sequence[Event]) -> None:
     (folder / "events.jsonl").write_bytes(b"".join(map(encode, events)))
 
 
-def check(status: str, says: str, **words: Any) -> Document:
+def check(status: str, says: str, **document: Any) -> Document:
     """One check as result.json has it."""
-    told: Document = {
+    data: Document = {
         **{"check": "pytest", "kind": "test", "command": "pytest -q", "required": True},
         **{"status": status, "says": says, "reason": "", "exit_code": int(status != "passed")},
         **{"seconds": 3.14, "tree": "clean", "output": None, "details": None},
         **{"output_dropped": 0, "tests": None, "comparison": None, "survivors": []},
         **{"remarks": [], "held_back": "", "again": None},
     }
-    return {**told, **words}
+    return {**data, **document}
 
 
 def comparison(**lists: Sequence[str]) -> Document:
@@ -92,18 +92,18 @@ def comparison(**lists: Sequence[str]) -> Document:
     }
 
 
-def lane(name: str, rank: int | None, *, mergeable: bool = True, **words: Any) -> Document:
+def lane(name: str, rank: int | None, *, mergeable: bool = True, **document: Any) -> Document:
     """One lane of a verdict document."""
     state = "proved" if mergeable else "broken"
-    told: Document = {
-        **{"state": state, "reason": words.get("why", "")},
+    data: Document = {
+        **{"state": state, "reason": document.get("why", "")},
         **{"lane": name, "adapter": name.split("-")[0], "model": None, "label": name.title()},
         **{"rank": rank, "tied": [], "mergeable": mergeable, "status": "completed", "why": ""},
         **{"gates": [], "reasons": [], "chance": None, "score": None, "checks": []},
         **{"protected": [], "patch": None, "files": [], "usage": usage(), "seconds": 61.0},
         "message": "",
     }
-    return {**told, **words}
+    return {**data, **document}
 
 
 def usage(came: int | None = None, went: int | None = None, spent: float | None = None) -> Document:
@@ -119,20 +119,20 @@ def reason(
     return {"kind": kind, "text": text, "file": file or None, "path": path or None, "line": line}
 
 
-def verdict(shelf: Shelf, lanes: list[Document], **words: Any) -> Document:
+def verdict(shelf: Shelf, lanes: list[Document], **document: Any) -> Document:
     """A verdict document over these lanes; what the contract asks for is there."""
-    told: Document = {
+    data: Document = {
         **{"schema": 1, "kind": "verdict", "run": RUN, "base": shelf.race.base},
         **{"base_name": "main", "title": "Fix the pager", "repository": str(shelf.repo)},
         **{"top": lanes[0]["lane"] if lanes else None, "says": "one is ahead"},
         "checked": True,
-        "mergeable": sum(one["mergeable"] for one in lanes),
+        "mergeable": sum(row["mergeable"] for row in lanes),
         "confidence": {"word": "unknown", "share": None, "why": ""},
         **{"lanes": lanes, "baseline": [], "cross": [], "groups": [], "shared": []},
         **{"not_tried": [], "notes": [], "separated": None, "exit_code": 0, "warnings": []},
         "folder": str(shelf.race.patches.parent),
     }
-    return {**told, **words}
+    return {**data, **document}
 
 
 def patch(files: int, added: int, deleted: int) -> Document:
@@ -147,8 +147,8 @@ def patch(files: int, added: int, deleted: int) -> Document:
 
 
 def tested(passed: int, failed: int) -> Document:
-    told: Document = {"source": "junit", "passed": passed, "failed": failed, "skipped": 0}
-    return {**told, "failing": []}
+    document: Document = {"source": "junit", "passed": passed, "failed": failed, "skipped": 0}
+    return {**document, "failing": []}
 
 
 def score(total: float, *values: float | None) -> Document:
@@ -217,11 +217,11 @@ _STEPS: Sequence[tuple[float, str, Document]] = (
 
 
 def steps(lanes: Sequence[str]) -> list[Event]:
-    found: list[tuple[float, str, str, Document]] = [
+    rows: list[tuple[float, str, str, Document]] = [
         (0.0, "run_started", "", {"lanes": list(lanes)})
     ]
-    found.append((0.1, "check_started", "", {"check": "pytest", "command": "pytest -q"}))
-    found.append(
+    rows.append((0.1, "check_started", "", {"check": "pytest", "command": "pytest -q"}))
+    rows.append(
         (
             3.2,
             "check_ended",
@@ -232,10 +232,10 @@ def steps(lanes: Sequence[str]) -> list[Event]:
     for place, name in enumerate(lanes):
         pace = (1.5, 1.2, 2.2, 0.6)[place % 4]
         began = 0.6 + place * 0.3
-        found.append((began, "agent_started", name, {"pid": 1}))
-        found += [(began + at * pace, kind, name, dict(data)) for at, kind, data in _STEPS]
+        rows.append((began, "agent_started", name, {"pid": 1}))
+        rows += [(began + at * pace, kind, name, dict(data)) for at, kind, data in _STEPS]
         ended = began + 42 * pace
-        found.append(
+        rows.append(
             (
                 ended,
                 "agent_exited",
@@ -243,13 +243,13 @@ def steps(lanes: Sequence[str]) -> list[Event]:
                 {"code": 0, "signal": None, "survivors": [], "seconds": ended},
             )
         )
-        found.append(
+        rows.append(
             (ended + 0.2, "patch_taken", name, {"files": 2, "insertions": 5, "deletions": 2})
         )
-        found.append(
+        rows.append(
             (ended + 0.5, "check_started", name, {"check": "pytest", "command": "pytest -q"})
         )
-        found.append(
+        rows.append(
             (
                 ended + 4.5,
                 "check_ended",
@@ -257,7 +257,7 @@ def steps(lanes: Sequence[str]) -> list[Event]:
                 {"check": "pytest", "status": "passed", "says": "4 passed", "seconds": 4.0},
             )
         )
-        found.append(
+        rows.append(
             (
                 ended + 4.6,
                 "lane_ended",
@@ -265,8 +265,8 @@ def steps(lanes: Sequence[str]) -> list[Event]:
                 {"status": "completed", "usable": True, "seconds": ended},
             )
         )
-    found.sort(key=lambda one: one[0])
-    return [event(n, at, kind, who, **data) for n, (at, kind, who, data) in enumerate(found, 1)]
+    rows.sort(key=lambda row: row[0])
+    return [event(n, at, kind, who, **data) for n, (at, kind, who, data) in enumerate(rows, 1)]
 
 
 def commit_files(

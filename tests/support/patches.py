@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hydra.judge.evidence import FileChange
-from hydra.judge.finding import Finding
-from hydra.judge.tampering import findings
+from hydra.analysis.finding import Finding
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering import findings
 
 
 def change(path: str, old: str | None, new: str | None) -> FileChange:
@@ -25,9 +25,9 @@ def found(*files: tuple[str, str | None, str | None]) -> tuple[Finding, ...]:
 
 def told(*files: tuple[str, str | None, str | None]) -> list[tuple[str, str, str]]:
     """Kind, weight and sentence of each."""
-    return [(one.kind, one.weight, one.text) for one in found(*files)]
+    return [(finding.kind, finding.weight, finding.text) for finding in found(*files)]
 
 
 def accused(*files: tuple[str, str | None, str | None]) -> list[str]:
     """The sentences that are held against a patch: those of gates and of suspicion."""
-    return [one.text for one in found(*files) if one.weight != "remark"]
+    return [finding.text for finding in found(*files) if finding.weight != "remark"]

@@ -31,8 +31,8 @@ def commits(git_dir: Path, case: Case) -> tuple[str, ...]:
     stream = [_commit("base", case.base, "")]
     stream += (_commit(f"lane{n}", tree, "base") for n, tree in enumerate(case.lanes))
     config = (("fastimport.unpackLimit", "10000"),)
-    words = ("fast-import", "--quiet", "--force", "--done")
-    run(*words, git_dir=git_dir, stdin=b"".join((*stream, b"done\n")), config=config)
+    terms = ("fast-import", "--quiet", "--force", "--done")
+    run(*terms, git_dir=git_dir, stdin=b"".join((*stream, b"done\n")), config=config)
     refs = [f"refs/case/{name}" for name in ("base", *(f"lane{n}" for n in range(len(case.lanes))))]
     return tuple(run("rev-parse", *refs, git_dir=git_dir).line.split())
 

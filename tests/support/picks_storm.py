@@ -1,8 +1,9 @@
 """Picks of three lanes, composed by Hydra, against `git apply --3way --index` of the same pieces
 in a scratch clone, one lane after the other: `python -m tests.support.picks_storm --cases 1000`.
 
-The pieces are cut here from git's own text, not by Hydra's code. docs/landing.md says which of the
-two is right where they differ; `why_they_differ` holds the same rules, and nothing else passes.
+The pieces are cut here from git's own text, not by Hydra's code. docs/reference/landing.md says
+which of the two is right where they differ; `why_they_differ` holds the same rules, and nothing
+else passes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from hydra.errors import LandingRefused
 from hydra.git.runner import run
-from hydra.landing.compose import Part, compose
+from hydra.landing.compose import LanePart, compose
 from hydra.landing.picks import LanePatch, Pick
 from tests.conftest import make_repository
 from tests.support.grounds import race_on
@@ -52,7 +53,7 @@ class Picked:
 
     def at(self, path: bytes) -> list[Piece]:
         """Its pieces of one path."""
-        return [one for one in self.pieces if one.path == path]
+        return [piece for piece in self.pieces if piece.path == path]
 
 
 @dataclass
@@ -98,16 +99,18 @@ class Bench:
     def _chosen(self, base: str, lane: str, turns: tuple[bool, ...]) -> Picked:
         everything = pieces(run(*_PATCH, base, lane, git_dir=self.patches, isolated=True).stdout)
         numbers = [n for n in range(len(everything)) if turns[n % len(turns)]]
-        words = ("diff-tree", "-r", "-z", "-M50%", "--name-status", "--diff-filter=R", base, lane)
-        fields = run(*words, git_dir=self.patches, isolated=True).stdout.split(b"\0")
+        terms = ("diff-tree", "-r", "-z", "-M50%", "--name-status", "--diff-filter=R", base, lane)
+        fields = run(*terms, git_dir=self.patches, isolated=True).stdout.split(b"\0")
         taken = {everything[n].path for n in numbers}
         sides = zip(fields[1::3], fields[2::3], strict=False)
         moved = [pair for pair in sides if taken.intersection(pair)]  # both sides, or none
         taken_too = {side for pair in moved for side in pair}
-        kept = [one for n, one in enumerate(everything) if n in numbers or one.path in taken_too]
-        return Picked(kept, numbers, moved)
+        items = [
+            piece for n, piece in enumerate(everything) if n in numbers or piece.path in taken_too
+        ]
+        return Picked(items, numbers, moved)
 
-    def _parts(self, base: str, lanes: list[str], picked: list[Picked]) -> list[Part]:
+    def _parts(self, base: str, lanes: list[str], picked: list[Picked]) -> list[LanePart]:
         parts = []
         for n, (commit, mine) in enumerate(zip(lanes, picked, strict=True)):
             lane = LanePatch(self.patches, base, f"lane{n}", commit)
@@ -115,7 +118,7 @@ class Bench:
             parts.append(lane.part(picks, self.scratch))
         return parts
 
-    def _composed(self, base: str, parts: list[Part]) -> str:
+    def _composed(self, base: str, parts: list[LanePart]) -> str:
         try:
             return compose(self.patches, base, parts)
         except LandingRefused as refused:
@@ -130,49 +133,49 @@ class Bench:
         done: set[Piece] = set()
         for picked in lanes:
             # The same piece of two lanes is one: git apply does not know that.
-            fresh = [one for one in picked.pieces if one.kind == "lines" or one not in done]
+            fresh = [piece for piece in picked.pieces if piece.kind == "lines" or piece not in done]
             done.update(picked.pieces)
             if text := patch_of(fresh):
-                words = ("apply", "--3way", "--index", "--whitespace=nowarn", "-")
-                told = run(*words, cwd=self.clone, stdin=text, check=False)
-                if told.code != 0:
-                    return f"refused: {told.stderr.decode('utf-8', 'replace')}"
+                terms = ("apply", "--3way", "--index", "--whitespace=nowarn", "-")
+                result = run(*terms, cwd=self.clone, stdin=text, check=False)
+                if result.code != 0:
+                    return f"refused: {result.stderr.decode('utf-8', 'replace')}"
         return run("write-tree", "--missing-ok", cwd=self.clone).line
 
 
 def pieces(text: bytes) -> list[Piece]:
     """A patch in pieces, in its own order."""
-    found: list[Piece] = []
+    items: list[Piece] = []
     for section in re.split(rb"^(?=diff --git )", text, flags=re.M)[1:]:
         head, *blocks = re.split(rb"^(?=@@ )", section, flags=re.M)
         path = head.split(b"\n", 1)[0]
         whole = re.search(rb"^(new file|deleted file|index \S+ (12|16)|GIT binary)", head, re.M)
-        if whole and found and found[-1].path == path and found[-1].kind == "whole":
-            found[-1] = Piece(path, "whole", found[-1].text + section)
+        if whole and items and items[-1].path == path and items[-1].kind == "whole":
+            items[-1] = Piece(path, "whole", items[-1].text + section)
         elif whole:
-            found.append(Piece(path, "whole", section))
+            items.append(Piece(path, "whole", section))
         else:
             modes = re.search(rb"^old mode .*\nnew mode .*\n", head, re.M)
             if modes:
-                found.append(Piece(path, "mode", modes[0]))
+                items.append(Piece(path, "mode", modes[0]))
             frame = head[head.find(b"index ") :] if blocks else b""
-            found += (Piece(path, "lines", block, frame) for block in blocks)
-    return [Piece(_name(one.path), one.kind, one.text, one.frame) for one in found]
+            items += (Piece(path, "lines", block, frame) for block in blocks)
+    return [Piece(_name(piece.path), piece.kind, piece.text, piece.frame) for piece in items]
 
 
 def patch_of(picked: list[Piece]) -> bytes:
     """Pieces as one patch again."""
     lines: list[bytes] = []
-    for path in dict.fromkeys(one.path for one in picked):
-        mine = [one for one in picked if one.path == path]
+    for path in dict.fromkeys(piece.path for piece in picked):
+        mine = [piece for piece in picked if piece.path == path]
         if mine[0].kind == "whole":
             lines.append(mine[0].text)
             continue
         lines.append(b"diff --git %s %s\n" % (_quoted(b"a/" + path), _quoted(b"b/" + path)))
-        lines += (one.text for one in mine if one.kind == "mode")
-        blocks = [one for one in mine if one.kind == "lines"]
+        lines += (piece.text for piece in mine if piece.kind == "mode")
+        blocks = [piece for piece in mine if piece.kind == "lines"]
         if blocks:
-            lines += (blocks[0].frame, *(one.text for one in blocks))
+            lines += (blocks[0].frame, *(block.text for block in blocks))
     return b"".join(lines)
 
 
@@ -181,26 +184,28 @@ def why_they_differ(lanes: list[Picked], base: set[bytes], ours: str, theirs: st
     pairs = list(permutations(lanes, 2))
     if not (ours.startswith("refused") or theirs.startswith("refused")):
         # Two trees, and one is wrong: apply deletes a file with a warning on its mode.
-        moves = ((other, move[0]) for one, other in pairs for move in one.moved)
+        moves = ((other, move[0]) for picked, other in pairs for move in picked.moved)
         follows = any(piece.kind == "mode" for other, old in moves for piece in other.at(old))
         return "a mode follows a moved file" if follows else ""
-    if any(other.at(side) for one, other in pairs for move in one.moved for side in move):
+    if any(other.at(side) for picked, other in pairs for move in picked.moved for side in move):
         # apply sees a file that is gone, or takes a second copy of it for new.
         return "a change follows a moved file, or is in conflict with the move"
     if ours.startswith("refused"):
-        if any(_kinds_clash(one, other) for one, other in pairs):
+        if any(_kinds_clash(picked, other) for picked, other in pairs):
             # apply takes the last one's mode with a warning, and what was empty for nothing.
             return "two lanes make one file two kinds of thing"
         return ""
-    new = [one.path for lane in lanes for one in lane.pieces if b"\nnew file mode" in one.text]
+    new = [
+        piece.path for lane in lanes for piece in lane.pieces if b"\nnew file mode" in piece.text
+    ]
     if any(_beside(path, other) for path in new for other in base):
         # apply does not take away what stands where the picked file must.
         return "a file takes the place of a folder, or a folder that of a file"
     return ""
 
 
-def _kinds_clash(one: Picked, other: Picked) -> bool:
-    for piece in one.pieces:
+def _kinds_clash(picked: Picked, other: Picked) -> bool:
+    for piece in picked.pieces:
         others = other.at(piece.path)
         if piece.kind == "whole" and others and others != [piece]:
             return True
@@ -213,8 +218,8 @@ def _beside(path: bytes, other: bytes) -> bool:
 
 def _name(head: bytes) -> bytes:
     """The path of a `diff --git` line; both sides have one name here."""
-    words = head.removeprefix(b"diff --git ")
-    half = words[: len(words) // 2]
+    content = head.removeprefix(b"diff --git ")
+    half = content[: len(content) // 2]
     if half.startswith(b'"'):
         half = half[1:-1].decode("latin-1").encode().decode("unicode_escape").encode("latin-1")
     return half.removeprefix(b"a/")

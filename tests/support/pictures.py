@@ -21,7 +21,7 @@ import sys
 import termios
 from pathlib import Path
 
-from hydra.reporters.text import width as cells
+from hydra.report.text import width as cells
 from tests.support.browser import Scheme, browser, opened
 
 TERMINALS = {"terminal-80.svg": 80, "terminal.svg": 120}
@@ -93,7 +93,7 @@ def _demo(columns: int) -> str:
         env=environ,
     )
     os.close(theirs)
-    told = b""
+    output = b""
     while True:
         try:
             part = os.read(mine, 65536)
@@ -101,35 +101,35 @@ def _demo(columns: int) -> str:
             break
         if not part:
             break
-        told += part
+        output += part
     if child.wait():
         raise SystemExit(f"hydra demo ended with {child.returncode}")
-    printed = told.decode().replace("\r\n", "\n")
+    printed = output.decode().replace("\r\n", "\n")
     if "not started" in printed:  # a machine's trouble is no picture of Hydra
         raise SystemExit(f"a lane of the demo was not started:\n{printed}")
     return printed
 
 
-def _found(pattern: str, told: str) -> tuple[str, ...]:
-    match = re.search(pattern, _SGR.sub("", told))
+def _found(pattern: str, text: str) -> tuple[str, ...]:
+    match = re.search(pattern, _SGR.sub("", text))
     if match is None:
-        raise SystemExit(f"the demo does not say {pattern}:\n{told}")
+        raise SystemExit(f"the demo does not say {pattern}:\n{text}")
     return match.groups()
 
 
-def _folder(told: str) -> Path:
-    (folder,) = _found(r"rm -rf (/\S*/hydra-demo-\w+)\n", told)
+def _folder(text: str) -> Path:
+    (folder,) = _found(r"rm -rf (/\S*/hydra-demo-\w+)\n", text)
     return Path(folder)
 
 
-def _shown(told: str) -> list[str]:
+def _shown(text: str) -> list[str]:
     """The part worth a picture: up to the lines to type, which are as long as their paths."""
-    lines = told.split("\n")
+    lines = text.split("\n")
     end = next((n for n, line in enumerate(lines) if line.startswith("what the lanes did")), None)
-    kept = lines[:end]
-    while kept and not kept[-1].strip():
-        kept.pop()
-    return ["$ hydra demo", "", *kept]
+    names = lines[:end]
+    while names and not names[-1].strip():
+        names.pop()
+    return ["$ hydra demo", "", *names]
 
 
 def svg(lines: list[str]) -> str:
@@ -154,20 +154,20 @@ def _line(line: str, y: float) -> str:
             style = "" if piece in ("", "0") else piece
             continue
         parts += (
-            _text(found[0], column + cells(piece[: found.start()]), y, style)
-            for found in _WORDS.finditer(piece)
+            _text(match[0], column + cells(piece[: match.start()]), y, style)
+            for match in _WORDS.finditer(piece)
         )
         column += cells(piece)
     return "".join(parts)
 
 
-def _text(words: str, column: int, y: float, style: str) -> str:
-    x, long = _PAD + column * _CELL, cells(words) * _CELL
+def _text(text: str, column: int, y: float, style: str) -> str:
+    x, long = _PAD + column * _CELL, cells(text) * _CELL
     look = f' fill="{_COLORS[style]}"' if style in _COLORS else ""
     look += ' font-weight="700"' if style == "1" else ""
     # Its length is said, so that columns stand whatever font there is.
     place = f'x="{x:.1f}" y="{y:.1f}" textLength="{long:.1f}"'
-    return f"<text {place}{look}>{html.escape(words)}</text>"
+    return f"<text {place}{look}>{html.escape(text)}</text>"
 
 
 def _pages(page: Path, out: Path) -> None:

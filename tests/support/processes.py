@@ -15,9 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from hydra.model import Limits
-from hydra.process import Control, End, Inlet, Notice, Spec, Wrap, supervise
-from hydra.sandbox import trial_argv
+from hydra.process.control import ProcessControl
+from hydra.process.records import End, Notice, ProcessSpec, Wrap
+from hydra.process.sandbox import trial_argv
+from hydra.process.stdin_queue import StdinQueue
+from hydra.process.supervisor import supervise
+from hydra.records import Limits
 
 NAMESPACE = (
     *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind"),
@@ -55,7 +58,7 @@ def running(mark: str, *, keepers: bool = False) -> list[int]:
     Without `keepers` also but for the keeper and what confines it: their last act is to close the
     pipe on which a test waits.
     """
-    found = []
+    numbers = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != os.getpid():
             try:
@@ -63,8 +66,8 @@ def running(mark: str, *, keepers: bool = False) -> list[int]:
             except OSError:
                 continue
             if mark.encode() in line and (keepers or b"/keeper." not in line):
-                found.append(int(entry.name))
-    return found
+                numbers.append(int(entry.name))
+    return numbers
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 20.0) -> bool:
@@ -101,12 +104,12 @@ class Watched:
     env: dict[str, str] = field(default_factory=dict)
     cwd: Path = Path("/var/tmp")
     stdin: Path | None = None
-    control: Control = field(default_factory=Control)
+    control: ProcessControl = field(default_factory=ProcessControl)
     changed_since: Callable[[float], object] = nothing_changed
     stdout: bytearray = field(default_factory=bytearray)
     stderr: bytearray = field(default_factory=bytearray)
     wrap: Wrap | None = None
-    inlet: Inlet | None = None
+    inlet: StdinQueue | None = None
     terminal: bool = False
     notices: list[Notice] = field(default_factory=list)
     on_output: Callable[[bytes], None] = lambda chunk: None
@@ -114,7 +117,7 @@ class Watched:
 
     async def run(self, limits: Limits | None = None) -> End:
         """To its end."""
-        spec = Spec(
+        spec = ProcessSpec(
             argv=self.argv,
             env={"PATH": os.environ["PATH"], **self.env},
             cwd=self.cwd,
@@ -131,7 +134,7 @@ class Watched:
             on_stderr=self.stderr.extend,
             changed_since=self.changed_since,  # type: ignore[arg-type]
             on_notice=self._notice,
-            inlet=self.inlet,
+            queue=self.inlet,
         )
 
     def noticed(self, kind: str) -> list[Notice]:

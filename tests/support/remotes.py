@@ -53,13 +53,13 @@ class Away:
 
     def lead(self, agent: str = "claude", **remote: Any) -> None:
         """Writes the user's own hydra.toml."""
-        told: Mapping[str, Any] = {
+        document: Mapping[str, Any] = {
             "mode": "ssh",
             "workdir": str(self.root / "tmp"),
             "options": self.options,
             **remote,
         }
-        lines = [f"{key} = {json.dumps(value)}" for key, value in told.items() if value]
+        lines = [f"{key} = {json.dumps(value)}" for key, value in document.items() if value]
         text = "[remotes.box]\n" + "\n".join(lines)
         text += f'\n[profiles.far]\nagent = "{agent}"\nremote = "box"\n'
         (self.hydra.home / "hydra.toml").write_text(text)

@@ -68,7 +68,7 @@ class Seen:
         return Path(self.race.document["folder"])
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """Every warning and note."""
         patch = self.lane["patch"] or {"notes": [], "incomplete": ""}
         return "\n".join([*self.lane["warnings"], *patch["notes"], patch["incomplete"] or ""])
@@ -76,32 +76,32 @@ class Seen:
     @property
     def worktree(self) -> Path:
         """Where it was, or still is."""
-        found = self.place.state / "g"
-        return next(found.iterdir(), found) / str(self.lane["lane"]) / self.place.repo.name
+        path = self.place.state / "g"
+        return next(path.iterdir(), path) / str(self.lane["lane"]) / self.place.repo.name
 
-    def git(self, *words: str) -> bytes:
+    def git(self, *args: str) -> bytes:
         """git in patches.git, as the account, as bytes."""
         done = subprocess.run(
-            ["git", *words],
+            ["git", *args],
             cwd=self.folder / "patches.git",
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.place.home)},
             capture_output=True,
             check=True,
             **account(self.place.uid),
         )
-        said: bytes = done.stdout
-        return said
+        output: bytes = done.stdout
+        return output
 
     def changes(self) -> dict[bytes, bytes | None]:
         """The patch: path to new content, None for a deletion, b"" for what is no blob."""
         base, commit = self.lane["patch"]["base"], self.lane["patch"]["commit"]
-        words = ("diff-tree", "-r", "-z", "--no-renames", "--raw", base, commit)
-        fields = self.git(*words).split(b"\0")[:-1]
-        found: dict[bytes, bytes | None] = {}
-        for told, path in zip(fields[::2], fields[1::2], strict=True):
-            oid = told.split()[3].decode()
-            found[path] = None if set(oid) == {"0"} else self.git("cat-file", "blob", oid)
-        return found
+        row = ("diff-tree", "-r", "-z", "--no-renames", "--raw", base, commit)
+        fields = self.git(*row).split(b"\0")[:-1]
+        contents: dict[bytes, bytes | None] = {}
+        for output, path in zip(fields[::2], fields[1::2], strict=True):
+            oid = output.split()[3].decode()
+            contents[path] = None if set(oid) == {"0"} else self.git("cat-file", "blob", oid)
+        return contents
 
 
 def fixed(seen: Seen) -> None:
@@ -114,7 +114,7 @@ def fixed_with(*notes: str) -> Callable[[Seen], None]:
     def check(seen: Seen) -> None:
         assert seen.changes().get(b"src/pager.py") == b"fixed\n"
         for note in notes:
-            assert note in seen.said, seen.said
+            assert note in seen.text, seen.text
 
     return check
 
@@ -136,9 +136,9 @@ def empty(seen: Seen) -> None:
 
 
 def stashed(seen: Seen) -> None:
-    assert "kept as refs/left/" in seen.said
-    left = f"refs/left/{seen.lane['lane']}/1/stash:src/pager.py"
-    assert seen.git("cat-file", "blob", left) == b"fixed\n"
+    assert "kept as refs/left/" in seen.text
+    text = f"refs/left/{seen.lane['lane']}/1/stash:src/pager.py"
+    assert seen.git("cat-file", "blob", text) == b"fixed\n"
 
 
 def large(seen: Seen) -> None:
@@ -177,7 +177,7 @@ def nothing_crafted(seen: Seen) -> None:
     fixed(seen)
     listed = seen.git("for-each-ref", "--format=%(refname)", f"refs/left/{seen.lane['lane']}")
     assert b"crafted" not in listed, listed
-    assert seen.said.count("could not be kept") == 5, seen.said
+    assert seen.text.count("could not be kept") == 5, seen.text
     seen.git("fsck", "--strict", "--no-dangling", str(seen.lane["patch"]["commit"]))
 
 
@@ -189,7 +189,7 @@ def names(seen: Seen) -> None:
 def counted(lines: int) -> Callable[[Seen], None]:
     def check(seen: Seen) -> None:
         fixed(seen)
-        assert f"{lines} lines of its output could not be parsed" in seen.said, seen.said
+        assert f"{lines} lines of its output could not be parsed" in seen.text, seen.text
 
     return check
 
@@ -210,7 +210,7 @@ def closed(seen: Seen) -> None:
 
 def flagged(seen: Seen) -> None:
     assert seen.changes()[b"key.txt"] == f"key = {KEY}\n".encode()
-    assert "holds what looks like a secret: key.txt" in seen.said
+    assert "holds what looks like a secret: key.txt" in seen.text
     for path in (seen.folder / "lanes").rglob("*"):
         assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
     events = (seen.folder / "events.jsonl").read_text()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from hydra.adapters.contract import Descriptor
 from hydra.errors import Failure
-from hydra.model import Capability, CapabilitySet, Confidence, DetectResult, SignIn, Tier
-from hydra.reporters.doctor import Check
-from hydra.reporters.history import RunRow, Spending
-from hydra.reporters.listing import AgentRow
+from hydra.records import Capability, CapabilitySet, Confidence, DetectResult, SignIn, Tier
+from hydra.report.doctor import DoctorCheck
+from hydra.report.listing import AgentRow
+from hydra.report.runs import RaceCost, RunRow
 
 CAPABLE = CapabilitySet(
     json_stream=Capability(True, Confidence.VERIFIED, "2.1.330"),
@@ -50,7 +50,7 @@ CURSOR = Descriptor(
 AGENTS = [
     AgentRow(
         descriptor=CLAUDE,
-        found=DetectResult(
+        detection=DetectResult(
             adapter="claude",
             binary=Path("/usr/bin/claude"),
             version="2.1.330",
@@ -64,7 +64,7 @@ AGENTS = [
     ),
     AgentRow(
         descriptor=CODEX,
-        found=DetectResult(
+        detection=DetectResult(
             adapter="codex",
             error=Failure(
                 kind="BinaryMissing",
@@ -77,14 +77,14 @@ AGENTS = [
     AgentRow(descriptor=CURSOR),
 ]
 CHECKS = [
-    Check(name="git", ok=True, text="2.39.5"),
-    Check(
+    DoctorCheck(name="git", ok=True, text="2.39.5"),
+    DoctorCheck(
         name="confinement",
         ok=None,
         text="none: bwrap was refused (Creating new namespace failed: Operation not permitted)",
         hint="the agents then get --permission edit; install bubblewrap or allow user namespaces",
     ),
-    Check(
+    DoctorCheck(
         name="state folder", ok=False, text="/nowhere cannot be written", hint="set HYDRA_STATE_DIR"
     ),
 ]
@@ -97,7 +97,7 @@ RUNS = [
         size=3_400_000,
         winner="claude",
         landed=("claude",),
-        spending=Spending(0.14),
+        spending=RaceCost(0.14),
         folder="/home/ada/.local/state/hydra/shop-00/runs/20261121t203415-k3f",
     ),
     RunRow(run="20261121t101500-abc", age=30, title="Add a test", state="broken off"),

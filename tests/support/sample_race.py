@@ -7,8 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from hydra.errors import Failure
-from hydra.events import Event
-from hydra.model import (
+from hydra.records import (
     BuiltCommand,
     Confinement,
     ExitStatus,
@@ -25,6 +24,7 @@ from hydra.model import (
     Tier,
     Usage,
 )
+from hydra.records.events import Event
 
 RUN = "20261121t203415-k3f"
 BASE = "4be1c02a9f0c5d1e7b3a8c6d2f4e5a6b7c8d9e0f"

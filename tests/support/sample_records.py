@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hydra.conformance import records
-from hydra.conformance.records import Proof, Record
+from hydra.adapters.proofs import records
+from hydra.adapters.proofs.records import Proof, Record
 
 
 def proof(*proves: str, passed: bool = True, stream: str = "") -> Proof:
@@ -36,8 +36,8 @@ def record(
     )
 
 
-def keep(root: Path, *kept: Record) -> Path:
+def keep(root: Path, *entries: Record) -> Path:
     """Writes them below `root`, each into its version's folder."""
-    for one in kept:
-        records.write(root / one.agent / one.version, one)
+    for entry in entries:
+        records.write(root / entry.agent / entry.version, entry)
     return root

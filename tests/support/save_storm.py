@@ -26,11 +26,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.app.merge import desk_of
-from hydra.app.recover import recover
-from hydra.app.unmerge import abort
+from hydra.commands.merge import desk_of
+from hydra.commands.merge_undo import abort
 from hydra.errors import HydraError, LandingRefused
 from hydra.landing.picks import Pick
+from hydra.race.recovery.startup import recover
 from tests.conftest import git, make_repository
 from tests.support.command import account
 from tests.support.editor import Editor, Save

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hydra.reporters.text import width
+from hydra.report.text import width
 
 _TOKEN = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n]+)", re.DOTALL)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 def program() -> str:
     """The sshd of this machine, "" where there is none (or no client)."""
-    found = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-    return found if found and shutil.which("ssh") and shutil.which("ssh-keygen") else ""
+    text = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    return text if text and shutil.which("ssh") and shutil.which("ssh-keygen") else ""
 
 
 @dataclass
@@ -34,10 +34,10 @@ class Sshd:
     @property
     def sessions(self) -> list[int]:
         """The processes that serve a client each: what to kill to cut a line."""
-        told = subprocess.run(
+        process = subprocess.run(
             ["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False
         )
-        return [int(pid) for pid in told.stdout.split()]
+        return [int(pid) for pid in process.stdout.split()]
 
     def stop(self) -> None:
         """Ends it and every session."""

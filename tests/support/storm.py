@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra.paths import ground_dir
-from hydra.store import UNBORN
+from hydra.records.store import UNBORN
 from tests.conftest import git, make_repository
 from tests.live.leftovers import Leftover, end, leftovers
 from tests.support import fakes
@@ -144,7 +144,7 @@ class Round:
     at: float
     phase: str = "no run"
     entered: int = 0
-    told: str = ""
+    text: str = ""
     seconds: float = 0.0
     faults: list[str] = field(default_factory=list)
 
@@ -219,15 +219,15 @@ class Storm:
                 fakes.finish("done"),
             ]
             self.hydra.agent(lane, steps)
-        words = ["race", "Do it", "-q", *(w for lane in LANES for w in ("-a", lane))]
+        terms = ["race", "Do it", "-q", *(w for lane in LANES for w in ("-a", lane))]
         if not self.bwrap:
-            words.append("--unsafe-full-access")
-        return self._hydra(*words)
+            terms.append("--unsafe-full-access")
+        return self._hydra(*terms)
 
-    def _hydra(self, *words: str) -> subprocess.Popen[bytes]:
+    def _hydra(self, *args: str) -> subprocess.Popen[bytes]:
         """Into no pipe: nobody would close it."""
         return subprocess.Popen(
-            [sys.executable, "-m", "hydra", *words],
+            [sys.executable, "-m", "hydra", *args],
             cwd=self.hydra.repo,
             env=self.hydra.environ,
             stdin=subprocess.DEVNULL,
@@ -251,11 +251,11 @@ class Storm:
         if number % 5 == 4:
             self._kill_recovery()
         began = time.monotonic()
-        told = self.hydra.run("runs", "--json")
+        items = self.hydra.run("runs", "--json")
         done.seconds = time.monotonic() - began
-        done.told = told.stderr.strip()
-        if told.returncode != 0:
-            done.faults.append(f"hydra runs: exit {told.returncode}: {told.stderr}")
+        done.text = items.stderr.strip()
+        if items.returncode != 0:
+            done.faults.append(f"hydra runs: exit {items.returncode}: {items.stderr}")
         self.ledger.settle()
         done.faults += process_faults(self.hydra.scratch)
         self._look(done, token)
@@ -268,8 +268,8 @@ class Storm:
         process.wait()
 
     def _runs(self) -> dict[str, Path]:
-        found = self.hydra.state.glob("*/runs/[!.]*")
-        return {path.name: path for path in found}
+        paths = self.hydra.state.glob("*/runs/[!.]*")
+        return {path.name: path for path in paths}
 
     def _look(self, done: Round, token: str) -> None:
         fresh = {name: path for name, path in self._runs().items() if name not in self.seen}
@@ -306,7 +306,7 @@ class Storm:
 
 def _left_links(state: Path) -> list[Path]:
     """Links that nobody uses. Those of a run that was killed while its folder was made go with it,
-    after a minute (docs/recovery.md)."""
+    after a minute (docs/reference/recovery.md)."""
     making = (folder.name[1:].removesuffix(UNBORN) for folder in state.glob("*/runs/.*.new"))
     grounds = {ground_dir(state, run, "x").parent for run in making}
     return [links for links in state.glob("g/*/_frozen") if links.parent not in grounds]
@@ -314,9 +314,9 @@ def _left_links(state: Path) -> list[Path]:
 
 def process_faults(scratch: Path) -> list[str]:
     """What still runs of a round; it is ended."""
-    left: list[Leftover] = leftovers(scratch)
-    end(left)
-    return [f"left running: {one}" for one in left]
+    items: list[Leftover] = leftovers(scratch)
+    end(items)
+    return [f"left running: {leftover}" for leftover in items]
 
 
 def record_faults(folder: Path) -> Iterator[str]:
@@ -328,9 +328,9 @@ def record_faults(folder: Path) -> Iterator[str]:
         yield f"the record is not closed: {error}"
         return
     kinds = Counter((event["kind"], event["lane"]) for event in events)
-    wanted = {("run_ended", ""): 1, **{("lane_ended", lane): 1 for lane in LANES}}
-    got = {key: kinds[key] for key in wanted}
-    if got != wanted:
+    values = {("run_ended", ""): 1, **{("lane_ended", lane): 1 for lane in LANES}}
+    got = {key: kinds[key] for key in values}
+    if got != values:
         yield f"endings: {got}"
     if [event["seq"] for event in events] != list(range(1, len(events) + 1)):
         yield "events are not numbered one by one"
@@ -343,8 +343,8 @@ def record_faults(folder: Path) -> Iterator[str]:
 def phase_of(folder: Path) -> str:
     """How far the race had come: the kind of its last event that recovery did not write."""
     events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
-    told = [event["data"].get("text", "").startswith("Hydra was killed") for event in events]
-    own = events[: told.index(True)] if True in told else events
+    documents = [event["data"].get("text", "").startswith("Hydra was killed") for event in events]
+    own = events[: documents.index(True)] if True in documents else events
     kinds = [event["kind"] for event in own if event["source"] == "hydra"]
     return str(kinds[-1]) if kinds else "before the first event"
 
@@ -353,11 +353,11 @@ def _patch_faults(folder: Path, lane: str, entered: set[str]) -> Iterator[str]:
     if not entered:
         return
     listed = completed(["git", f"--git-dir={folder}/patches.git", "ls-tree", "-r", lane])
-    held = {}
+    values = {}
     for line in listed.stdout.splitlines():
         meta, _, name = line.partition("\t")
-        held[name] = meta.split()[2]
-    wrong = [name for name in sorted(entered) if held.get(name) != _blob(lane, name)]
+        values[name] = meta.split()[2]
+    wrong = [name for name in sorted(entered) if values.get(name) != _blob(lane, name)]
     if wrong:
         yield (
             f"{lane}: {len(wrong)} of {len(entered)} entries are not in its patch "
@@ -389,24 +389,24 @@ def storm(
     say: Callable[[str], None] = lambda line: None,
 ) -> list[Round]:
     """So many kills; every round, faults or not."""
-    one = Storm(scratch, seed, bwrap=bwrap)
+    item = Storm(scratch, seed, bwrap=bwrap)
     try:
-        one.measure()
-        return _rounds(one, kills, seed, say)
+        item.measure()
+        return _rounds(item, kills, seed, say)
     finally:
-        one.ledger.close()
+        item.ledger.close()
 
 
-def _rounds(one: Storm, kills: int, seed: int, say: Callable[[str], None]) -> list[Round]:
-    say(f"seed {seed}; a whole race takes {one.full:.2f} s")
+def _rounds(item: Storm, kills: int, seed: int, say: Callable[[str], None]) -> list[Round]:
+    say(f"seed {seed}; a whole race takes {item.full:.2f} s")
     rounds = []
     for number in range(kills):
-        done = one.kill(number)
+        done = item.kill(number)
         rounds.append(done)
         faults = "".join(f"\n    FAULT {fault}" for fault in done.faults)
         say(
             f"{number + 1:4} killed at {done.at:5.2f} s ({done.phase}), {done.entered} entries, "
-            f"recovery {done.seconds:.2f} s: {done.told or 'nothing to recover'}{faults}"
+            f"recovery {done.seconds:.2f} s: {done.text or 'nothing to recover'}{faults}"
         )
     return rounds
 
@@ -418,7 +418,7 @@ def summary(rounds: list[Round]) -> str:
     slowest = max((done.seconds for done in rounds), default=0.0)
     return (
         f"{len(rounds)} kills, {sum(done.entered for done in rounds)} entries in the ledger, "
-        f"{sum(done.told.startswith('hydra: recovered') for done in rounds)} runs recovered, "
+        f"{sum(done.text.startswith('hydra: recovered') for done in rounds)} runs recovered, "
         f"slowest {slowest:.2f} s, {len(bad)} rounds with faults\n"
         + "".join(f"  {count:4} {phase}\n" for phase, count in phases.most_common())
     )

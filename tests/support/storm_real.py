@@ -105,8 +105,8 @@ def _round(place: Place, number: int, at: float) -> Round:
     process.kill()
     process.communicate()
     began = time.monotonic()
-    code, told = _hydra(place)
-    done = Round(number, at, told=told, seconds=time.monotonic() - began)
+    code, text = _hydra(place)
+    done = Round(number, at, text=text, seconds=time.monotonic() - began)
     done.entered = sum(map(len, seen.values()))
     if code:
         done.faults.append(f"hydra runs: exit {code}")
@@ -122,8 +122,8 @@ def _round(place: Place, number: int, at: float) -> Round:
 def _missing(place: Place, folder: Path, lane: str, names: set[str]) -> list[str]:
     if not names:
         return []
-    held = place.git("ls-tree", "-r", "--name-only", lane, cwd=folder / "patches.git").splitlines()
-    lost = names - set(held)
+    texts = place.git("ls-tree", "-r", "--name-only", lane, cwd=folder / "patches.git").splitlines()
+    lost = names - set(texts)
     return [f"{lane}: {sorted(lost)} not in its patch"] if lost else []
 
 
@@ -131,5 +131,5 @@ def _told(done: Round) -> str:
     faults = "".join(f"\n    FAULT {fault}" for fault in done.faults)
     return (
         f"{done.number + 1:4} killed at {done.at:5.2f} s ({done.phase}), {done.entered} seen, "
-        f"recovery {done.seconds:.2f} s: {done.told or 'nothing to recover'}{faults}"
+        f"recovery {done.seconds:.2f} s: {done.text or 'nothing to recover'}{faults}"
     )

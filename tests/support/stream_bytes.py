@@ -68,7 +68,7 @@ def secret(rng: Random, line: bytes) -> bytes:
             value.encode(),
             json.dumps(value)[1:-1].encode(),
             json.dumps(value, ensure_ascii=False)[1:-1].encode(),
-            "".join(f"\\u{ord(one):04x}" for one in value).encode(),
+            "".join(f"\\u{ord(name):04x}" for name in value).encode(),
             json.dumps(json.dumps(value))[3:-3].encode(),
         )
     )

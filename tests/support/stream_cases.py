@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from hydra.model import ExitStatus, Limits, Patch
+from hydra.records import ExitStatus, Limits, Patch
 from tests.support import stream_corpus as corpus
 from tests.support import stream_mutations as mutations
 
@@ -84,14 +84,14 @@ def _composed(rng: Random, agent: str) -> list[bytes]:
         count = min(rng.randrange(1_000, 12_000), FLOOD // len(line))
         return [mutations.identify(rng, line) for _ in range(count)]
     size = rng.choice((1, 4, 20, 60, 120, 300))
-    made: list[bytes] = []
-    while len(made) < size:
+    contents: list[bytes] = []
+    while len(contents) < size:
         if rng.random() < 0.5:
-            made += mutations.renewed(rng, rng.choice(corpus.recordings(agent)))
+            contents += mutations.renewed(rng, rng.choice(corpus.recordings(agent)))
         else:
-            made += rng.choices(corpus.lines(agent), k=min(20, size))
+            contents += rng.choices(corpus.lines(agent), k=min(20, size))
     rate = rng.choice((0.0, 0.05, 0.3, 0.9))
-    return [mutations.spoil(rng, line) if rng.random() < rate else line for line in made[:300]]
+    return [mutations.spoil(rng, line) if rng.random() < rate else line for line in contents[:300]]
 
 
 def _ordered(rng: Random, agent: str, lines: list[bytes]) -> list[bytes]:
@@ -123,7 +123,7 @@ def _huge(rng: Random, line: bytes) -> bytes:
 def _stderr(rng: Random) -> bytes:
     if rng.random() < 0.6:
         return b""
-    said = b"".join(rng.choices(corpus.complaints(), k=rng.randrange(1, 3)))
+    output = b"".join(rng.choices(corpus.complaints(), k=rng.randrange(1, 3)))
     if rng.random() < 0.05:
-        said += rng.choice(corpus.words()).encode() * 3_000
-    return mutations.spoil(rng, said) if rng.random() < 0.6 else said
+        output += rng.choice(corpus.words()).encode() * 3_000
+    return mutations.spoil(rng, output) if rng.random() < 0.6 else output

@@ -13,18 +13,20 @@ from hydra import adapters
 from hydra.adapters import registry
 from tests import adapter_recordings
 
-AGENTS = tuple(one.key() for one in registry.everyone() if not one.descriptor.unrunnable)
+AGENTS = tuple(
+    adapter.key() for adapter in registry.everyone() if not adapter.descriptor.unrunnable
+)
 
 
 @cache
 def recordings(agent: str) -> tuple[tuple[bytes, ...], ...]:
     """Every recorded stream of `agent`, its lines."""
-    found = (
+    rows = (
         tuple(line for line in path.read_bytes().split(b"\n") if line)
         for path in adapter_recordings.recordings()
         if path.parent.parent.name == agent
     )
-    return tuple(lines for lines in found if lines)
+    return tuple(lines for lines in rows if lines)
 
 
 @cache
@@ -36,21 +38,21 @@ def lines(agent: str) -> tuple[bytes, ...]:
 @cache
 def complaints() -> tuple[bytes, ...]:
     """What the CLIs wrote to stderr, each recording's whole."""
-    found = sorted(adapter_recordings.FIXTURES.glob("*/*/*.stderr.txt"))
-    return tuple(path.read_bytes() for path in found)
+    paths = sorted(adapter_recordings.FIXTURES.glob("*/*/*.stderr.txt"))
+    return tuple(path.read_bytes() for path in paths)
 
 
 @cache
 def words() -> tuple[str, ...]:
     """What the adapters look for in a text: the literal parts of all their patterns."""
     literal = re.compile(r"[A-Za-z][A-Za-z0-9' :_/-]{3,}")
-    found = {
-        word
+    documents = {
+        document
         for module in iter_modules(adapters.__path__)
         for pattern in _patterns(vars(import_module(f"{adapters.__name__}.{module.name}")).values())
-        for word in literal.findall(re.sub(r"\\.", "", pattern.replace(r"\d", "1")))
+        for document in literal.findall(re.sub(r"\\.", "", pattern.replace(r"\d", "1")))
     }
-    return tuple(sorted(found))
+    return tuple(sorted(documents))
 
 
 def _patterns(values: Any) -> Iterator[str]:

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from hydra import reading
 from hydra.adapters import registry
-from hydra.adapters.codex_descriptor import ROLLOUT
-from hydra.events import AgentEvent, Event, Raw
-from hydra.heard import differences, feed_clocks
-from hydra.model import BuiltCommand, Limits, Outcome
-from hydra.outcome import Evidence, Story, conclude
-from hydra.process import Control
-from hydra.reading import Reader
-from hydra.secrets import Redactor
-from hydra.store import RawSink
+from hydra.adapters.codex import ROLLOUT
+from hydra.process.control import ProcessControl
+from hydra.race import output
+from hydra.race.agent_events import differences, feed_clocks
+from hydra.race.outcome import AttemptEvidence, classify
+from hydra.race.output import OutputReader
+from hydra.records import BuiltCommand, Limits, Outcome
+from hydra.records.events import AgentEvent, Event, Raw
+from hydra.records.store import RawSink
+from hydra.records.transcript import AgentTranscript
+from hydra.redaction import Redactor
 from tests.support.stream_bytes import SECRETS
 from tests.support.stream_cases import Case
 from tests.support.stream_seen import Seen, Tape
@@ -28,7 +29,7 @@ COMMAND = BuiltCommand(
     program="/usr/bin/agent",
     args=("--title", "it's"),
     cwd=Path("/lane/shop"),
-    expects=(("permission", "acceptEdits"), ("sandbox", "workspace-write")),
+    expected_settings=(("permission", "acceptEdits"), ("sandbox", "workspace-write")),
 )
 SLOW = 0.5, 2.0
 """CPU seconds that a stream may take, and more for each MB of it."""
@@ -61,7 +62,7 @@ class Lane:
 
     def _read(self, case: Case, seen: Seen) -> None:
         watched = Watched(registry.get(case.agent).parser(), seen.faults)
-        tape, story, control = Tape(seen), Story(), Control()
+        tape, story, control = Tape(seen), AgentTranscript(), ProcessControl()
         warned: list[str] = []
 
         def take(event: AgentEvent, raw: Raw | None, recorded: bool = True) -> None:
@@ -75,7 +76,7 @@ class Lane:
             watched.raw_mode = True
             tape.emit("parse_fallback", data={"failures": failures})
 
-        reader = Reader(
+        reader = OutputReader(
             parser=watched,
             sink=RawSink(self._raw, case.raw_limit),
             stderr_sink=RawSink(self._err, case.raw_limit),
@@ -86,33 +87,33 @@ class Lane:
         )
         _feed(reader, case)
         files = {"stderr": reader.stderr_tail, ROLLOUT: case.stderr}
-        for event in reading.ending(watched, case.exit, files, REDACTOR):
+        for event in output.ending(watched, case.exit, files, REDACTOR):
             take(event, None)
         seen.faults += _endings(seen.events)
-        if reading.ending(watched, case.exit, files, REDACTOR) != []:
-            more = [e.kind for e in reading.ending(watched, case.exit, {}, REDACTOR)]
+        if output.ending(watched, case.exit, files, REDACTOR) != []:
+            more = [e.kind for e in output.ending(watched, case.exit, {}, REDACTOR)]
             if set(more) & {"completed", "failed"}:
                 seen.faults.append("a second ending when it is asked again")
         seen.faults += _miscounted(case, reader, watched)
         seen.faults += self._misplaced(case, reader, seen.events)
         seen.outcome = _concluded(case, story, reader, tuple(warned))
 
-    def _misplaced(self, case: Case, reader: Reader, events: list[Event]) -> Iterator[str]:
+    def _misplaced(self, case: Case, reader: OutputReader, events: list[Event]) -> Iterator[str]:
         """What of the files is not what was sent, and which events point elsewhere."""
-        kept = self._raw.read_bytes()
-        yield from _unlike("stdout", case.stdout, kept, reader.sink)
+        content = self._raw.read_bytes()
+        yield from _unlike("stdout", case.stdout, content, reader.sink)
         yield from _unlike("stderr", case.stderr, self._err.read_bytes(), reader.stderr_sink)
         for event in events:
             if event.raw is None:
                 continue
             start, length = event.raw.offset, event.raw.length
-            piece = kept[start : start + length]
-            if len(piece) != length or (start and kept[start - 1 : start] != b"\n"):
+            piece = content[start : start + length]
+            if len(piece) != length or (start and content[start - 1 : start] != b"\n"):
                 yield f"{event.kind} points at {event.raw}, which is no line"
                 return
 
 
-def _feed(reader: Reader, case: Case) -> None:
+def _feed(reader: OutputReader, case: Case) -> None:
     """Both streams, in pieces as a pipe may bring them."""
     rng = Random(case.salt)
     stdout, stderr = case.stdout, case.stderr
@@ -139,16 +140,16 @@ def _endings(events: list[Event]) -> Iterator[str]:
         yield f"{len(ends)} endings: {ends}"
 
 
-def _miscounted(case: Case, reader: Reader, watched: Watched) -> Iterator[str]:
+def _miscounted(case: Case, reader: OutputReader, watched: Watched) -> Iterator[str]:
     """Each line was told once: as JSON, as text, as too long, or it was blank."""
     form = registry.OWN[case.agent].descriptor.stream_format
     if form in ("text", "json") or case.agent == "opencode-http":
         return  # not one JSON object a line: text, one document, a server's first words
     sent = case.stdout.split(b"\n")
     lines = sum(1 for line in sent if line)
-    told = watched.lines + watched.plain - watched.again
-    if told + reader.counts.oversized != lines:
-        yield f"{lines} lines: {told} told, {reader.counts.oversized} too long"
+    number = watched.lines + watched.plain - watched.again
+    if number + reader.counts.oversized != lines:
+        yield f"{lines} lines: {number} told, {reader.counts.oversized} too long"
     inner = watched.parser
     understood, malformed = getattr(inner, "understood", 0), getattr(inner, "malformed", 0)
     if understood + malformed + watched.unknown + watched.blank != watched.lines:
@@ -162,34 +163,36 @@ def _miscounted(case: Case, reader: Reader, watched: Watched) -> Iterator[str]:
         yield f"{reader.counts} where {malformed} were, {watched.again} of them as text"
 
 
-def _unlike(name: str, sent: bytes, kept: bytes, sink: reading.Sink) -> Iterator[str]:
+def _unlike(name: str, sent: bytes, content: bytes, sink: output.Sink) -> Iterator[str]:
     """What is kept is what was sent, secrets aside: the whole, or a head, a counted gap, a tail."""
     assert isinstance(sink, RawSink)
     expected = b"\n".join([REDACTOR.redact(line)[0] for line in sent.split(b"\n")])
     gap = b'\n{"hydra":"gap","bytes":%d}\n' % sink.dropped
     if not sink.dropped:
-        if kept != expected:
-            yield f"{name}: kept is not what was sent ({_first_difference(kept, expected)})"
+        if content != expected:
+            yield f"{name}: kept is not what was sent ({_first_difference(content, expected)})"
         return
-    head, found, tail = kept.partition(gap)
+    head, item, tail = content.partition(gap)
     whole = expected.startswith(head) and expected.endswith(tail)
-    if not found or not whole or len(head) + len(tail) + sink.dropped != len(expected):
+    if not item or not whole or len(head) + len(tail) + sink.dropped != len(expected):
         yield f"{name}: head, gap and tail are not what was sent"
 
 
-def _first_difference(one: bytes, other: bytes) -> str:
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), -1)
-    return f"at {at}: {one[at : at + 40]!r} for {other[at : at + 40]!r}"
+def _first_difference(content: bytes, other: bytes) -> str:
+    at = next((i for i, (a, b) in enumerate(zip(content, other, strict=False)) if a != b), -1)
+    return f"at {at}: {content[at : at + 40]!r} for {other[at : at + 40]!r}"
 
 
-def _concluded(case: Case, story: Story, reader: Reader, warned: tuple[str, ...]) -> Outcome:
-    return conclude(
-        Evidence(
+def _concluded(
+    case: Case, story: AgentTranscript, reader: OutputReader, warned: tuple[str, ...]
+) -> Outcome:
+    return classify(
+        AttemptEvidence(
             lane="codex",
             attempt=1,
             descriptor=registry.get(case.agent).descriptor,
             command=COMMAND.argv,
-            story=story,
+            transcript=story,
             exit=case.exit,
             stopped=case.stopped,
             seconds=61.5,

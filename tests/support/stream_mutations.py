@@ -118,10 +118,10 @@ def _rewrap(rng: Random, places: list[Place]) -> None:
 
 def _swap(rng: Random, places: list[Place]) -> None:
     if len(places) > 1:
-        (one, a), (other, b) = rng.sample(places, 2)
+        (row, a), (other, b) = rng.sample(places, 2)
         # Not one into itself: a ring is no JSON.
-        if not any(isinstance(value, dict | list) for value in (one[a], other[b])):
-            one[a], other[b] = other[b], one[a]
+        if not any(isinstance(value, dict | list) for value in (row[a], other[b])):
+            row[a], other[b] = other[b], row[a]
 
 
 def _harden(rng: Random, places: list[Place]) -> None:
@@ -147,7 +147,7 @@ def stutter(rng: Random, line: bytes, size: int = 0) -> bytes:
     size = size or rng.choice((2_000, 40_000))
     chosen = rng.sample(words(), 4)
     gap = rng.choice(("", " ", " 1 ", "\n", "'"))
-    long = "".join(f"{word}{gap}" * (size // 4 // len(word + gap) + 1) for word in chosen)
+    long = "".join(f"{term}{gap}" * (size // 4 // len(term + gap) + 1) for term in chosen)
 
     def repeat(rng: Random, places: list[Place]) -> None:
         if texts := _texts(places):
@@ -163,10 +163,10 @@ def twice(rng: Random, line: bytes) -> bytes:
     keys = list(re.finditer(rb'"(\w+)":', line))
     if not keys:
         return line
-    found = rng.choice(keys)
-    spelled = "".join(f"\\u{one:04x}" for one in found[1]).encode()
-    put = rng.choice((found[0] + b"null," + found[0], b'"' + spelled + b'":'))
-    return line[: found.start()] + put + line[found.end() :]
+    match = rng.choice(keys)
+    spelled = "".join(f"\\u{value:04x}" for value in match[1]).encode()
+    put = rng.choice((match[0] + b"null," + match[0], b'"' + spelled + b'":'))
+    return line[: match.start()] + put + line[match.end() :]
 
 
 identify = _changed(_identify)

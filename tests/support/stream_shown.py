@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from hydra.events import Event
-from hydra.model import Outcome, RaceResult
-from hydra.reporters.compare import compare_text
-from hydra.reporters.document import dump, result_document
-from hydra.reporters.live import LiveTable
-from hydra.reporters.markdown import comment
-from hydra.reporters.page.build import build
-from hydra.reporters.page.carried import LanePatch
-from hydra.reporters.page.harmless import whole
-from hydra.reporters.page.timeline import timelines
-from hydra.reporters.plain import PlainLines
-from hydra.reporters.summary import summary
+from hydra.records import Outcome, RaceResult
+from hydra.records.events import Event
+from hydra.report.compare import compare_text
+from hydra.report.document import dump, result_document
+from hydra.report.html.build import build
+from hydra.report.html.harmless import whole
+from hydra.report.html.patches import PagePatch
+from hydra.report.html.timeline import timelines
+from hydra.report.live import LiveTable
+from hydra.report.markdown import comment
+from hydra.report.stream import PlainLines
+from hydra.report.summary import summary
 from tests.support.sample_race import PLAN, RUN
 from tests.support.stream_bytes import SECRETS
 from tests.support.stream_seen import Seen
@@ -63,9 +63,9 @@ _ASCII = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
 
 def harmful(text: str) -> str:
     """Where in `text` a forbidden character or a secret stands; "" where none does."""
-    found = (_ASCII if text.isascii() else forbidden()).search(text)
-    if found:
-        return f"{found[0]!r} in {text[max(found.start() - 40, 0) : found.end() + 40]!r}"
+    match = (_ASCII if text.isascii() else forbidden()).search(text)
+    if match:
+        return f"{match[0]!r} in {text[max(match.start() - 40, 0) : match.end() + 40]!r}"
     for secret in SECRETS:
         if secret in text:
             return f"a secret in {text[max(text.index(secret) - 40, 0) :][:120]!r}"
@@ -77,12 +77,12 @@ def texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for key, one in value.items():
+        for key, row in value.items():
             yield from texts(key)
-            yield from texts(one)
+            yield from texts(row)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from texts(one)
+        for row in value:
+            yield from texts(row)
 
 
 def faults(seen: Seen, number: int) -> Iterator[str]:
@@ -94,8 +94,8 @@ def faults(seen: Seen, number: int) -> Iterator[str]:
             if any(secret in text for secret in SECRETS):
                 yield f"a secret in the event {event.kind}: {text[:200]!r}"
     for where, text in _shown(seen, seen.outcome, number):
-        if said := harmful(text):
-            yield f"{where}: {said}"
+        if line := harmful(text):
+            yield f"{where}: {line}"
 
 
 def _shown(seen: Seen, outcome: Outcome, number: int) -> Iterator[tuple[str, str]]:
@@ -112,9 +112,9 @@ def _shown(seen: Seen, outcome: Outcome, number: int) -> Iterator[tuple[str, str
     yield "comment", comment(verdict)
     yield "page", "\n".join(texts([whole(verdict), timelines(events)]))
     if number % _PAGES == 0:
-        page = build(verdict, [LanePatch(lane=read["lanes"][0]["lane"])], events).decode()
-        said = _data_of(page)
-        yield "whole page", "\n".join(texts(json.loads(said)))
+        page = build(verdict, [PagePatch(lane=read["lanes"][0]["lane"])], events).decode()
+        text = _data_of(page)
+        yield "whole page", "\n".join(texts(json.loads(text)))
 
 
 def _data_of(page: str) -> str:
@@ -131,10 +131,10 @@ def _framed(seen: Seen, outcome: Outcome) -> Iterator[Event]:
     for kind in ("lane_opening", "agent_started"):
         yield first._replace(kind=kind, sub="", source="hydra", raw=None, data={})
     yield from seen.events
-    told = last._replace(sub="", source="hydra", raw=None)
+    event = last._replace(sub="", source="hydra", raw=None)
     for warning in outcome.warnings:
-        yield told._replace(kind="lane_warning", data={"text": warning})
-    yield told._replace(
+        yield event._replace(kind="lane_warning", data={"text": warning})
+    yield event._replace(
         kind="agent_exited",
         data={
             "code": outcome.exit.code if outcome.exit else None,
@@ -142,7 +142,7 @@ def _framed(seen: Seen, outcome: Outcome) -> Iterator[Event]:
         },
     )
     error = outcome.failure.as_dict() if outcome.failure else None
-    yield told._replace(
+    yield event._replace(
         kind="lane_ended", data={"status": outcome.status.value, "error": error, "seconds": 61.5}
     )
 
@@ -168,14 +168,14 @@ def _live(events: list[Event], width: int) -> list[str]:
 def _verdict(document: dict[str, Any]) -> dict[str, Any]:
     """A verdict's document around the lane: its agent's words in every place for words."""
     (lane,) = document["lanes"]
-    said = lane["message"] or (lane["error"] or {}).get("message", "")
-    gates = [{"kind": "ending", "text": warning, "path": said[:60]} for warning in lane["warnings"]]
+    data = lane["message"] or (lane["error"] or {}).get("message", "")
+    gates = [{"kind": "ending", "text": warning, "path": data[:60]} for warning in lane["warnings"]]
     return {
         "run": RUN,
-        "title": said,
-        "says": said,
+        "title": data,
+        "says": data,
         "base": PLAN.task.base,
         "folder": "/var/lib/hydra",
         "warnings": lane["warnings"],
-        "lanes": [{**lane, "rank": 1, "why": said, "gates": gates, "mergeable": False}],
+        "lanes": [{**lane, "rank": 1, "why": data, "gates": gates, "mergeable": False}],
     }

@@ -65,7 +65,7 @@ class Storm:
     memory: list[float] = field(default_factory=list)
     """MiB at the end of each window, what is free given back."""
     objects: list[int] = field(default_factory=list)
-    held: float = 0.0
+    count: float = 0.0
     """MiB at the last measurement, what is free included."""
     rates: list[float] = field(default_factory=list)
     """Lines a CPU second in each window."""
@@ -100,7 +100,7 @@ class Storm:
 
     def _measure(self) -> None:
         gc.collect()
-        self.held = _resident()
+        self.count = _resident()
         with suppress(AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
         self.memory.append(_resident())
@@ -110,7 +110,7 @@ class Storm:
         self.say(
             f"{self.lines:>9,} lines  {self.streams:>6,} streams  {self.sent / 1e6:>7.1f} MB  "
             f"{self.events:>9,} events  {self.rates[-1]:>7,.0f} lines/s  "
-            f"{self.held:>5.1f} MiB, {self.memory[-1]:.1f} in use, {self.objects[-1]:,} objects  "
+            f"{self.count:>5.1f} MiB, {self.memory[-1]:.1f} in use, {self.objects[-1]:,} objects  "
             f"{len(self.faults)} faults"
         )
 
@@ -166,7 +166,7 @@ def replay(seed: int, number: int, agent: str, lane: Lane, say: Say) -> bool:
         say(f"{seed}:{number} ({case.agent}, {len(case.lines)} lines): no fault")
         return True
     kind = faults[0][:16]
-    short = shrunk(case, lambda it: any(f[:16] == kind for f in examined(it, lane, number)[1]))
+    short = shrunk(case, lambda case: any(f[:16] == kind for f in examined(case, lane, number)[1]))
     say(f"the shortest with it: {len(short.lines)} lines, {replace(short, lines=(), stderr=b'')}")
     for line in short.lines:
         say(f"  {line[:2_000]!r}" + (f" ({len(line)} bytes)" if len(line) > 2_000 else ""))
@@ -186,18 +186,18 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--agent", choices=AGENTS, default="")
     parser.add_argument("--replay", metavar="SEED:CASE", default="")
-    asked = parser.parse_args(arguments)
+    namespace = parser.parse_args(arguments)
     folder = Path(tempfile.mkdtemp(prefix="hydra-storm-", dir="/var/tmp"))
     try:
-        if asked.replay:
-            seed, _, number = asked.replay.partition(":")
-            return 0 if replay(int(seed), int(number), asked.agent, Lane(folder), print) else 1
-        storm = Storm(asked.seed, asked.agent, say=lambda line: print(line, flush=True))
+        if namespace.replay:
+            seed, _, number = namespace.replay.partition(":")
+            return 0 if replay(int(seed), int(number), namespace.agent, Lane(folder), print) else 1
+        storm = Storm(namespace.seed, namespace.agent, say=lambda line: print(line, flush=True))
         began = time.monotonic()
-        storm.run(asked.lines, folder)
+        storm.run(namespace.lines, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    grown, more = (max(it) - it[0] for it in (storm.memory, storm.objects))
+    grown, more = (max(numbers) - numbers[0] for numbers in (storm.memory, storm.objects))
     print(
         f"{storm.lines:,} lines of {storm.streams:,} streams in {time.monotonic() - began:.0f} s, "
         f"{storm.events:,} events; memory grew {grown:.1f} MiB after the first {WINDOW:,} lines "

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from hydra.adapters import jsonlines
+from hydra.adapters import json_stream
 from hydra.adapters.contract import Parser
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus
+from hydra.records import ExitStatus
+from hydra.records.events import AgentEvent
 
 T = TypeVar("T")
 
@@ -56,7 +56,7 @@ class Watched:
     def parse_line(self, line: bytes) -> list[AgentEvent]:
         self.lines += 1
         events = self._try(self.parser.parse_line, line)
-        if not events and jsonlines.decode(line) is None:
+        if not events and json_stream.decode(line) is None:
             self.blank += 1
         unknown = sum(event.sub == "unknown" for event in events if event.kind == "progress")
         malformed = sum(event.sub == "malformed" for event in events if event.kind == "progress")

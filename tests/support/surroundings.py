@@ -30,9 +30,9 @@ class Mounts:
     def wrap(self, cwd: Path) -> list[str]:
         """What to put before a command that is to stand in `cwd`, as its mounts show it."""
         # A folder that was opened outside would still be the one outside.
-        there = ["sh", "-c", 'cd "$0" && exec "$@"', str(cwd)]
+        names = ["sh", "-c", 'cd "$0" && exec "$@"', str(cwd)]
         users = ["--user", "--preserve-credentials"] if self._user else []
-        return ["nsenter", "--target", self._pid, "--mount", *users, *there]
+        return ["nsenter", "--target", self._pid, "--mount", *users, *names]
 
     def seen(self, path: Path) -> Path:
         """Where the test finds what `path` is inside."""
@@ -40,9 +40,9 @@ class Mounts:
 
     def run(self, *command: str) -> None:
         """One command as root of the namespace, from its root folder; it must end well."""
-        told = subprocess.run([*self.wrap(Path("/")), *command], capture_output=True, text=True)
-        if told.returncode:
-            pytest.skip(f"not allowed here: {shlex.join(command)}: {told.stderr.strip()}")
+        process = subprocess.run([*self.wrap(Path("/")), *command], capture_output=True, text=True)
+        if process.returncode:
+            pytest.skip(f"not allowed here: {shlex.join(command)}: {process.stderr.strip()}")
 
     def small_disk(self, place: Path, size: str) -> None:
         """Makes `place` a disk of `size` (as tmpfs has it: 300k, 8m)."""
@@ -62,11 +62,13 @@ class Mounts:
 def mounts() -> Iterator[Mounts]:
     """A mount namespace of one's own; nothing of it is seen outside, and it goes with the test."""
     user = os.geteuid() != 0
-    words = ["unshare", "--mount", *(("--user", "--map-root-user") if user else ())]
+    documents = ["unshare", "--mount", *(("--user", "--map-root-user") if user else ())]
     if shutil.which("unshare") is None or shutil.which("nsenter") is None:
         pytest.skip("unshare and nsenter are not here")
     holder = subprocess.Popen(
-        [*words, "sh", "-c", "echo ready; read _"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [*documents, "sh", "-c", "echo ready; read _"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert holder.stdin is not None
     assert holder.stdout is not None
@@ -83,17 +85,17 @@ def mounts() -> Iterator[Mounts]:
 def no_network() -> list[str]:
     """What to put before a command so that it has no network, not even a loopback that is up."""
     user = ("--user", "--map-root-user") if os.geteuid() != 0 else ()
-    words = ["unshare", "--net", *user]
-    if not _works(tuple(words)):
+    documents = ["unshare", "--net", *user]
+    if not _works(tuple(documents)):
         pytest.skip("network namespaces are not allowed here")
-    return words
+    return documents
 
 
 @cache
-def _works(words: tuple[str, ...]) -> bool:
-    if shutil.which(words[0]) is None:
+def _works(terms: tuple[str, ...]) -> bool:
+    if shutil.which(terms[0]) is None:
         return False
-    return subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0
+    return subprocess.run([*terms, "true"], capture_output=True, check=False).returncode == 0
 
 
 class Disk:
@@ -120,11 +122,11 @@ def disk(place: Path, image: Path, size: int) -> Iterator[Disk]:
         pytest.skip("a loop device cannot be had here")
     try:
         number = place.stat().st_dev
-        found = Disk(f"{os.major(number)}:{os.minor(number)}")
+        item = Disk(f"{os.major(number)}:{os.minor(number)}")
         try:
-            yield found
+            yield item
         finally:
-            found.slow(0)
+            item.slow(0)
     finally:
         subprocess.run(["umount", str(place)], check=True)
 

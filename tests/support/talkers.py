@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.adapters.contract import Adapter
-from hydra.events import AgentEvent
+from hydra.records.events import AgentEvent
 from tests.support.command import Hydra, Race
 from tests.support.thirdparties import install, install_toy
 
@@ -58,13 +58,13 @@ def adapter(key: str, site: Path) -> Adapter:
     """Its adapter, loaded here."""
     sys.path.insert(0, str(site))
     try:
-        found: Adapter = getattr(import_module("talker_adapter"), key.upper())
-        return found
+        item: Adapter = getattr(import_module("talker_adapter"), key.upper())
+        return item
     finally:
         sys.path.remove(str(site))
 
 
-def replayed(found: Adapter, raw: bytes) -> list[AgentEvent]:
+def replayed(item: Adapter, raw: bytes) -> list[AgentEvent]:
     """What its parser makes of the record's bytes alone."""
-    parser = found.parser()
+    parser = item.parser()
     return [event for line in raw.splitlines() for event in parser.parse_line(line)]

@@ -11,7 +11,7 @@ EXAMPLE = Path(__file__).parent.parent.parent / "docs" / "examples" / "toy-adapt
 BROKEN = """
 from dataclasses import replace
 from toy_adapter import DESCRIPTOR, Toy, ToyStream
-from hydra.events import AgentEvent
+from hydra.records.events import AgentEvent
 
 class Stream(ToyStream):
 {parser}
@@ -40,8 +40,8 @@ def install(site: Path, distribution: str, entries: dict[str, str], version: str
 
 def install_toy(site: Path) -> Path:
     """The example of docs/, from its own pyproject.toml; the folder in which `toy` itself lies."""
-    told = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-    install(site, told["name"], told["entry-points"]["hydra.adapters"], told["version"])
+    document = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
+    install(site, document["name"], document["entry-points"]["hydra.adapters"], document["version"])
     module = EXAMPLE / "toy_adapter"
     shutil.copytree(module, site / module.name, ignore=shutil.ignore_patterns("__pycache__"))
     return EXAMPLE / "agent"

@@ -10,13 +10,13 @@ from typing import Any
 
 import trio
 
-from hydra.app.trying import Tried, try_all
+from hydra.checks.cross.record import Trials
+from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult
 from hydra.checks.results import Status
-from hydra.checks.round import Round
-from hydra.judge.evidence import Trial
-from hydra.model import TrialCap
-from hydra.trials.record import Trials
+from hydra.checks.round import CheckRun
+from hydra.race.cross_test_phase import CrossTestInputs, run_cross_tests
+from hydra.records import TrialCap
 from tests.conftest import git
 from tests.support.checks import Bench
 
@@ -44,8 +44,8 @@ def cases(module: str, /, **tests: str) -> str:
 
 def pages(**tests: str) -> str:
     """The same for src.pager: what `pages` of two numbers is."""
-    told = {name: f"self.assertEqual(pages{body})" for name, body in tests.items()}
-    return cases("src.pager", **told)
+    values = {name: f"self.assertEqual(pages{body})" for name, body in tests.items()}
+    return cases("src.pager", **values)
 
 
 BASE = pages(up="(3, 2), 2", even="(4, 2), 2")
@@ -69,20 +69,20 @@ class Trying(Bench):
     commits: dict[str, str]
     own: dict[str, tuple[CheckResult, ...]]
 
-    async def check(self, lanes: Mapping[str, Patch | Callable[[Path], None]]) -> Tried:
+    async def check(self, lanes: Mapping[str, Patch | Callable[[Path], None]]) -> CrossTestInputs:
         """The base's checks and each lane's; a lane is its files, or what is done in its tree."""
         self.commits = {
-            lane: self.commit(it) if isinstance(it, Mapping) else self.made(it)
-            for lane, it in lanes.items()
+            lane: self.commit(value) if isinstance(value, Mapping) else self.commit_change(value)
+            for lane, value in lanes.items()
         }
-        round = Round(self.kit)
+        round = CheckRun(self.kit)
         await round.baseline(self.base, self.tell)
         self.own = {
             lane: await round.lane(lane, commit, self.tell, stop=trio.CancelScope())
             for lane, commit in self.commits.items()
         }
-        return Tried(
-            kit=self.kit,
+        return CrossTestInputs(
+            context=self.kit,
             base=self.base,
             on_base=round.base,
             commits=self.commits,
@@ -95,16 +95,18 @@ class Trying(Bench):
 
     async def again(
         self,
-        tried: Tried,
+        tried: CrossTestInputs,
         cap: TrialCap | None = None,
         stop: trio.CancelScope | None = None,
         parallel: int = 1,
     ) -> Trials:
         """The trials of lanes that were checked."""
         tried = replace(tried, parallel=parallel)
-        return await try_all(tried, cap or TrialCap(), self.tell, stop or trio.CancelScope())
+        return await run_cross_tests(
+            tried, cap or TrialCap(), self.tell, stop or trio.CancelScope()
+        )
 
-    def made(self, work: Callable[[Path], None]) -> str:
+    def commit_change(self, work: Callable[[Path], None]) -> str:
         """A patch made by `work` in the repository's own tree."""
         git(self.repo, "checkout", "-q", "--detach", "main")
         work(self.repo)
@@ -120,27 +122,27 @@ class Trying(Bench):
         """The trials that began, in their order."""
         return [data for kind, data in self.events if kind == "trial_started"]
 
-    def left(self) -> list[str]:
+    def leftovers(self) -> list[str]:
         """What still stands where grounds are made."""
         return [path.name for path in self.grounds.iterdir()] if self.grounds.exists() else []
 
 
-def of(found: Trials, kind: str, on: str, author: str = "", **more: object) -> Trial:
+def of(trials: Trials, kind: str, on: str, author: str = "", **more: object) -> Trial:
     """The one trial of that kind."""
     (trial,) = [
-        it
-        for it in found.runs
-        if (it.kind, it.on, it.author) == (kind, on, author)
-        and all(getattr(it, name) == value for name, value in more.items())
+        item
+        for item in trials.runs
+        if (item.kind, item.on, item.author) == (kind, on, author)
+        and all(getattr(item, name) == value for name, value in more.items())
     ]
     return trial
 
 
 def ends(trial: Trial, *names: str) -> list[Status | None]:
     """How these tests ended, by the last parts of their ids."""
-    held = trial.result.tests.by_id if trial.result.tests else {}
+    texts = trial.result.tests.by_id if trial.result.tests else {}
     return [
-        next((status for id, status in held.items() if id.endswith(name)), None) for name in names
+        next((status for id, status in texts.items() if id.endswith(name)), None) for name in names
     ]
 
 

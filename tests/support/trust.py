@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from hydra.sandbox import trial_argv
+from hydra.process.sandbox import trial_argv
 from tests.conftest import make_repository
 from tests.support import fakes
 from tests.support.command import Hydra, account, completed
@@ -61,12 +61,12 @@ class Place(Hydra):
     @property
     def environ(self) -> dict[str, str]:
         """As `Hydra`; another account's Python finds this project and what it needs by a path."""
-        found = super().environ
+        values = super().environ
         # The package is looked at byte for byte: a module's first import must not compile it.
-        found["PYTHONDONTWRITEBYTECODE"] = "1"
+        values["PYTHONDONTWRITEBYTECODE"] = "1"
         if self.python != sys.executable:
-            found |= own_modules()
-        return found
+            values |= own_modules()
+        return values
 
     @property
     def shown(self) -> list[Path]:
@@ -189,7 +189,7 @@ def python_for(uid: int) -> str:
 def _runs(program: str, uid: int) -> bool:
     environ = {**own_modules(), "HOME": "/nonexistent"}
     try:
-        line = [program, "-c", "import hydra.process, click"]
+        line = [program, "-c", "import hydra.process.supervisor, click"]
         return completed(line, cwd="/", env=environ, uid=uid).returncode == 0
     except OSError:
         return False
@@ -208,15 +208,15 @@ def exactly(top: Path) -> Exact:
 
 
 def _entry(path: Path) -> tuple[object, ...]:
-    found = path.lstat()
+    result = path.lstat()
     content = ""
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(result.st_mode):
         content = str(path.readlink())
-    elif stat.S_ISREG(found.st_mode):
+    elif stat.S_ISREG(result.st_mode):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
-    owner = f"{found.st_uid}:{found.st_gid}"
-    size = 0 if stat.S_ISDIR(found.st_mode) else found.st_size
-    return (oct(found.st_mode), owner, size, found.st_nlink, found.st_mtime_ns, content)
+    owner = f"{result.st_uid}:{result.st_gid}"
+    size = 0 if stat.S_ISDIR(result.st_mode) else result.st_size
+    return (oct(result.st_mode), owner, size, result.st_nlink, result.st_mtime_ns, content)
 
 
 def furnish(home: Path) -> None:

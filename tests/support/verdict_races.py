@@ -74,14 +74,14 @@ def edited(old: str, new: str, text: str = TESTS) -> str:
 
 def shop(repo: Path, files: Files | None = None) -> None:
     """Commits the shop, and `files` beside it."""
-    held: Files = {
+    names: Files = {
         "src/__init__.py": "",
         "src/pager.py": CODE,
         "tests/__init__.py": "",
         "tests/test_pages.py": TESTS,
         **(files or {}),
     }
-    for name, text in held.items():
+    for name, text in names.items():
         (repo / name).parent.mkdir(parents=True, exist_ok=True)
         if text is None:
             (repo / name).unlink(missing_ok=True)
@@ -113,8 +113,8 @@ class Judged:
     def __init__(self, hydra: Hydra, lanes: Mapping[str, Files | list[fakes.Step]]) -> None:
         self.hydra = hydra
         cases = [
-            (f"--model\n{does}\n", it if isinstance(it, list) else steps(it))
-            for does, it in lanes.items()
+            (f"--model\n{does}\n", value if isinstance(value, list) else steps(value))
+            for does, value in lanes.items()
         ]
         hydra.agent(AGENT, [fakes.fail()], cases=cases)
         self.lanes = list(lanes)
@@ -123,54 +123,61 @@ class Judged:
 
     def run(self, *args: str, checks: Sequence[str] = (UNITTEST,)) -> Judged:
         """The race, and the verdict on it."""
-        asked = [word for does in self.lanes for word in ("-a", f"{AGENT}:{does}")]
-        checked = [word for check in checks for word in ("--check", check)]
-        self.race = self.hydra.run("race", "Do it", *asked, *checked, *args, timeout=300)
+        names = [term for does in self.lanes for term in ("-a", f"{AGENT}:{does}")]
+        checked = [term for check in checks for term in ("--check", check)]
+        self.race = self.hydra.run("race", "Do it", *names, *checked, *args, timeout=300)
         return self.again()
 
     def again(self) -> Judged:
         """The verdict as it is now."""
-        told = self.hydra.run("compare", "--json")
-        assert told.returncode in (0, 1), f"{told.stdout[-2000:]}\n{told.stderr}"
-        self.document = json.loads(told.stdout)
-        assert told.returncode == self.document["exit_code"] == (not self.document["mergeable"])
+        process = self.hydra.run("compare", "--json")
+        assert process.returncode in (0, 1), f"{process.stdout[-2000:]}\n{process.stderr}"
+        self.document = json.loads(process.stdout)
+        assert process.returncode == self.document["exit_code"] == (not self.document["mergeable"])
         return self
 
     def of(self, does: str) -> Document:
         """What is said of one lane."""
-        found: Document = next(it for it in self.document["lanes"] if it["lane"] == lane(does))
-        return found
+        document: Document = next(
+            row for row in self.document["lanes"] if row["lane"] == lane(does)
+        )
+        return document
 
     def gates(self, does: str) -> list[str]:
         """The sentences that hold it back."""
-        return [it["text"] for it in self.of(does)["gates"]]
+        return [row["text"] for row in self.of(does)["gates"]]
 
-    def said(self, does: str, kind: str = "") -> list[str]:
+    def outputs(self, does: str, kind: str = "") -> list[str]:
         """All other sentences, of one kind or of all."""
-        return [it["text"] for it in self.of(does)["reasons"] if kind in ("", it["kind"])]
+        return [row["text"] for row in self.of(does)["reasons"] if kind in ("", row["kind"])]
 
     def ranks(self) -> dict[str, int | None]:
         """By what a lane does, in the order of the document."""
-        return {it["lane"].removeprefix(f"{AGENT}-"): it["rank"] for it in self.document["lanes"]}
+        return {
+            row["lane"].removeprefix(f"{AGENT}-"): row["rank"] for row in self.document["lanes"]
+        }
 
     def mergeable(self) -> set[str]:
         """What the mergeable lanes do."""
         lanes = self.document["lanes"]
-        return {it["lane"].removeprefix(f"{AGENT}-") for it in lanes if it["mergeable"]}
+        return {row["lane"].removeprefix(f"{AGENT}-") for row in lanes if row["mergeable"]}
 
     def top(self) -> str | None:
         """What the lane to land does."""
-        found: str | None = self.document["top"]
-        return found and found.removeprefix(f"{AGENT}-")
+        text: str | None = self.document["top"]
+        return text and text.removeprefix(f"{AGENT}-")
 
     def __str__(self) -> str:
         """All of it, for a failure."""
         lines = [f"top {self.document['top']}: {self.document['says']}"]
-        for it in self.document["lanes"]:
-            lines.append(f"{it['rank']} {it['lane']} {it['mergeable']} tied {it['tied']}")
-            lines.append(f"    why: {it['why']}")
-            lines += [f"    x {one['text']} [{one['path']}:{one['line']}]" for one in it["gates"]]
-            lines += [f"    - ({one['kind']}) {one['text']}" for one in it["reasons"]]
+        for document in self.document["lanes"]:
+            head = f"{document['rank']} {document['lane']} {document['mergeable']}"
+            lines.append(f"{head} tied {document['tied']}")
+            lines.append(f"    why: {document['why']}")
+            lines += [
+                f"    x {row['text']} [{row['path']}:{row['line']}]" for row in document["gates"]
+            ]
+            lines += [f"    - ({row['kind']}) {row['text']}" for row in document["reasons"]]
         lines.append(f"confidence {self.document['confidence']}")
         lines += [f"{row['author']} {row['id']} {row['says']}" for row in self.document["cross"]]
         return "\n".join([*lines, *self.document["not_tried"]])

@@ -209,12 +209,10 @@ def cross(id: str, author: str, cells: dict[str, str], **more: Any) -> Document:
 
 def tie() -> Document:
     """Claude and codex, and nothing that tells them apart."""
-    document = verdict(
-        top=None, says="claude and codex are tied: nothing that was measured tells them apart"
-    )
-    for one, other in (("codex", "claude"), ("claude", "codex")):
-        found = next(lane for lane in document["lanes"] if lane["lane"] == one)
-        found |= {"rank": 1, "tied": [other]}
+    document = verdict(top=None, says="codex and claude are tied: no test tells them apart")
+    for name, other in (("codex", "claude"), ("claude", "codex")):
+        data = next(lane for lane in document["lanes"] if lane["lane"] == name)
+        data |= {"rank": 1, "tied": [other]}
     return document
 
 
@@ -234,15 +232,15 @@ def none_mergeable() -> Document:
 
 def with_texts(document: Document, change: Callable[[str], str]) -> Document:
     """The document with every text in it changed, the lanes' names alike wherever they stand."""
-    kept = ("kind", "status", "word", "check_kind", "state")
+    names = ("kind", "status", "word", "check_kind", "state")
 
     def walk(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
             named = key in ("cells", "files")
             return {change(k) if named else k: walk(v, k) for k, v in value.items()}
         if isinstance(value, list):
-            return [walk(one) for one in value]
-        return change(value) if isinstance(value, str) and key not in kept else value
+            return [walk(row) for row in value]
+        return change(value) if isinstance(value, str) and key not in names else value
 
     changed: Document = walk(copy.deepcopy(document))
     return changed
@@ -252,10 +250,10 @@ def ranked(run: str, commits: dict[str, str], **more: Any) -> Document:
     """A verdict on real patches: these lanes in this order, the first of them the top."""
     lanes = []
     for rank, (name, commit) in enumerate(commits.items(), 1):
-        one = lane(name, rank=rank, checks=[])
-        one["patch"]["commit"] = commit
-        lanes.append(one)
-    told: Document = {
+        row = lane(name, rank=rank, checks=[])
+        row["patch"]["commit"] = commit
+        lanes.append(row)
+    document: Document = {
         "run": run,
         "round": None,
         "top": next(iter(commits), None),
@@ -263,12 +261,12 @@ def ranked(run: str, commits: dict[str, str], **more: Any) -> Document:
         "mergeable": len(lanes),
         "cross": [],
     }
-    return verdict(**{**told, **more})
+    return verdict(**{**document, **more})
 
 
 def held(document: Document, name: str, *gates: str) -> Document:
     """The same with one lane not mergeable, for these reasons."""
-    found = next(one for one in document["lanes"] if one["lane"] == name)
-    found |= {"mergeable": False, "gates": [reason("gate", text) for text in gates]}
-    found |= {"why": gates[0], "state": "held_back", "reason": gates[0]}
+    data = next(row for row in document["lanes"] if row["lane"] == name)
+    data |= {"mergeable": False, "gates": [reason("gate", text) for text in gates]}
+    data |= {"why": gates[0], "state": "held_back", "reason": gates[0]}
     return document

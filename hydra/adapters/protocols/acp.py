@@ -15,18 +15,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from hydra.adapters import said
+from hydra.adapters import event_builders
 from hydra.adapters.contract import Act, CloseInput, Finish, Write
-from hydra.adapters.jsonlines import Object, integer, mapping, string
-from hydra.adapters.protocols import acp_endings, jsonrpc
-from hydra.adapters.protocols.acp_manner import Manner
-from hydra.adapters.protocols.acp_offers import EFFORT, MODE, MODEL, Offers, Setting, short
-from hydra.adapters.protocols.acp_turn import Turn
-from hydra.adapters.protocols.acp_wish import VERSION, Wish, introduction
-from hydra.adapters.protocols.jsonrpc import Kind
-from hydra.adapters.stream import JsonStream, Recent, unknown
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus, Permission
+from hydra.adapters.json_stream import (
+    JsonStream,
+    Object,
+    RecentIds,
+    integer,
+    mapping,
+    string,
+    unknown,
+)
+from hydra.adapters.protocols import acp_events, jsonrpc
+from hydra.adapters.protocols.acp_events import PromptTurn
+from hydra.adapters.protocols.acp_session import (
+    EFFORT,
+    MODE,
+    MODEL,
+    VERSION,
+    AcpDialect,
+    AcpRequest,
+    AcpSetting,
+    Offers,
+    introduction,
+    short,
+)
+from hydra.adapters.protocols.jsonrpc import MessageKind
+from hydra.records import ExitStatus, Permission
+from hydra.records.events import AgentEvent
 
 COMMANDED = "The task is:\n"
 _OPENINGS = ("session/new", "session/load", "session/resume", "session/fork")
@@ -36,39 +52,39 @@ class AcpConversation(JsonStream):
     """One attempt. Without a `wish` it is the parser of a recorded stream: what it would say is
     not asked for, and the ids in the stream tell what was wanted."""
 
-    def __init__(self, manner: Manner, wish: Wish | None = None) -> None:
+    def __init__(self, dialect: AcpDialect, wish: AcpRequest | None = None) -> None:
         super().__init__()
-        self.label = manner.label
-        self._manner, self._wish = manner, wish or Wish()
+        self.label = dialect.label
+        self._dialect, self._wish = dialect, wish or AcpRequest()
         self._permission = self._wish.permission or Permission.FULL_AUTO
         self._live = wish is not None
         self._acts: list[Act] = []
         self._agent: Object = {}
-        self._to_try = list(manner.sign_in)
+        self._to_try = list(dialect.sign_in)
         self._said_no = ""
         self._session = ""
         self._offers = Offers()
-        self._settings: list[Setting] = []
-        self._turn = Turn(manner, self._wish.root)
-        self._answered = Recent()
-        self._readers: Mapping[Kind, Callable[[Object], list[AgentEvent]]] = {
-            Kind.RESULT: self._result,
-            Kind.ERROR: self._error,
-            Kind.REQUEST: self._request,
-            Kind.NOTIFICATION: self._notification,
+        self._settings: list[AcpSetting] = []
+        self._turn = PromptTurn(dialect, self._wish.root)
+        self._answered = RecentIds()
+        self._readers: Mapping[MessageKind, Callable[[Object], list[AgentEvent]]] = {
+            MessageKind.RESULT: self._result,
+            MessageKind.ERROR: self._error,
+            MessageKind.REQUEST: self._request,
+            MessageKind.NOTIFICATION: self._notification,
         }
         if self._live:
             self._ask("initialize", introduction(), tag=self._permission)
 
     def acts(self) -> Sequence[Act]:
         """What is to be said since it was last asked."""
-        told, self._acts = self._acts, []
-        return told
+        values, self._acts = self._acts, []
+        return values
 
     def take(self, line: Object) -> list[AgentEvent]:
         """One message of the agent's."""
         kind = jsonrpc.kind(line)
-        if kind in (Kind.RESULT, Kind.ERROR):
+        if kind in (MessageKind.RESULT, MessageKind.ERROR):
             if string(line, "id") in self._answered:
                 return []
             self._answered.add(string(line, "id"))
@@ -125,7 +141,7 @@ class AcpConversation(JsonStream):
             return self._initialized(answer, tag)
         if method == "authenticate":
             self._open(f"behind-{tag}")
-            return [said.progress("notice", type="signed_in", text=tag)]
+            return [event_builders.progress("notice", type="signed_in", text=tag)]
         if method in _OPENINGS:
             return self._opened(answer)
         if method == "session/prompt":
@@ -139,10 +155,10 @@ class AcpConversation(JsonStream):
         spoken = integer(answer, "protocolVersion")
         if spoken != VERSION:
             text = f"it speaks version {spoken} of the protocol, Hydra {VERSION}"
-            return self._over(said.failed("UnsupportedVersion", "protocol", text))
+            return self._over(event_builders.failed("UnsupportedVersion", "protocol", text))
         lacks = self._lacks(mapping(answer, "agentCapabilities"))
         if lacks:
-            return self._over(said.failed("UnsupportedFlag", "capability", lacks))
+            return self._over(event_builders.failed("UnsupportedFlag", "capability", lacks))
         self._open()
         return []
 
@@ -158,12 +174,12 @@ class AcpConversation(JsonStream):
         self._session = string(answer, "sessionId") or self._wish.resume or "?"
         self._offers.take(answer)
         model = self._offers[MODEL]
-        told = said.session(
+        event = event_builders.session(
             session="" if self._session == "?" else self._session,
             model=model.current if model else "",
             version=string(mapping(self._agent, "agentInfo"), "version"),
         )
-        return [told, *(self._choose() if self._live else ())]
+        return [event, *(self._choose() if self._live else ())]
 
     def _choose(self) -> list[AgentEvent]:
         """What is to be set, in the order in which one may change what the next offers."""
@@ -172,20 +188,20 @@ class AcpConversation(JsonStream):
             setting = self._offers.setting(MODEL, [wish.model], raw=True)
             if setting is None:
                 text = f"it has no model {wish.model} to choose in a session"
-                return self._over(said.failed("AgentFailed", "model", text))
+                return self._over(event_builders.failed("AgentFailed", "model", text))
             self._settings.append(setting)
-        modes = self._manner.modes.get(self._permission, ())
+        modes = self._dialect.modes.get(self._permission, ())
         mode = self._offers.setting(MODE, modes)
         if mode is not None:
             self._settings.append(mode)
         elif self._permission is Permission.PLAN:
             text = "it offers no mode for --permission plan in this session"
-            return self._over(said.failed("UnsupportedFlag", "capability", text))
+            return self._over(event_builders.failed("UnsupportedFlag", "capability", text))
         if wish.effort:
             efforts = (wish.effort, "xhigh") if wish.effort == "max" else (wish.effort,)
             setting = self._offers.setting(EFFORT, efforts)
             if setting is None:
-                events.append(said.session(effort="its own"))
+                events.append(event_builders.session(effort="its own"))
             else:
                 self._settings.append(setting)
         self._set_next()
@@ -195,19 +211,19 @@ class AcpConversation(JsonStream):
         """Something was set: told as it is read back, where the answer says it."""
         self._offers.take(answer)
         choice = self._offers[what]
-        told = choice.current if choice and choice.option and answer.get("configOptions") else tag
+        text = choice.current if choice and choice.option and answer.get("configOptions") else tag
         if self._live:
             self._set_next()
         name = {MODE: "permission"}.get(what, what)
-        return [said.session(**{"session": self._known(), name: short(told)})]
+        return [event_builders.session(**{"session": self._known_session(), name: short(text)})]
 
-    def _known(self) -> str:
+    def _known_session(self) -> str:
         return "" if self._session == "?" else self._session
 
     def _error(self, line: Object) -> list[AgentEvent]:
         method, what, tag = _parts(string(line, "id"))
         fault = jsonrpc.fault(line)
-        if method in _OPENINGS and fault.code == acp_endings.AUTH_REQUIRED:
+        if method in _OPENINGS and fault.code == acp_events.AUTH_REQUIRED:
             return self._sign_in()
         if method == "authenticate":
             self._said_no = fault.text
@@ -217,26 +233,26 @@ class AcpConversation(JsonStream):
             if self._live:
                 self._set_next()
             text = f"{what} {tag} was refused: {fault.text}"
-            return [said.progress("notice", type="not_set", text=text)]
+            return [event_builders.progress("notice", type="not_set", text=text)]
         if what == MODEL:
             text = f"it does not take the model {tag}: {fault.text}"
-            return self._over(said.failed("AgentFailed", "model", text))
-        return self._over(acp_endings.failure(fault))
+            return self._over(event_builders.failed("AgentFailed", "model", text))
+        return self._over(acp_events.failure(fault))
 
     def _sign_in(self) -> list[AgentEvent]:
-        offered = acp_endings.methods(self._agent)
-        ids = [string(one, "id") for one in offered]
+        documents = acp_events.methods(self._agent)
+        ids = [string(row, "id") for row in documents]
         while self._to_try:
             method = self._to_try.pop(0)
             if method in ids:
                 self._ask("authenticate", {"methodId": method}, tag=method)
                 return []
-        return self._over(acp_endings.no_sign_in(offered, self._said_no))
+        return self._over(acp_events.no_sign_in(documents, self._said_no))
 
     # what it asks and tells
 
     def _request(self, line: Object) -> list[AgentEvent]:
-        act, events = self._turn.asked(line, self._permission)
+        act, events = self._turn.on_permission(line, self._permission)
         self._acts.append(act)
         return events
 
@@ -245,10 +261,10 @@ class AcpConversation(JsonStream):
         if method != "session/update":
             # By the specification whatever begins so is an agent's own; some leave the sign out.
             own = method.startswith("_") or not method.startswith(("session/", "$/"))
-            return [said.progress("notice" if own else "unknown", type=method[:80])]
+            return [event_builders.progress("notice" if own else "unknown", type=method[:80])]
         update = mapping(mapping(line, "params"), "update")
         if self._agent and not self._session:  # an old session is told again before it is open
-            return [said.progress("notice", type=string(update, "sessionUpdate")[:80])]
+            return [event_builders.progress("notice", type=string(update, "sessionUpdate")[:80])]
         return self._turn.updated(update, self._offers)
 
 

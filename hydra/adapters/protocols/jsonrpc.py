@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from hydra.adapters.jsonlines import Object, integer, mapping, string
+from hydra.adapters.json_stream import Object, integer, mapping, string
 
 METHOD_NOT_FOUND = -32601
 
@@ -14,7 +14,7 @@ _MESSAGE = 2000
 """Characters of an error's message and of its data that are kept."""
 
 
-class Kind(Enum):
+class MessageKind(Enum):
     """What a line of the other side is."""
 
     RESULT = auto()
@@ -25,7 +25,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class RpcError:
     """An error that the other side answered with. `details` is what its data says beside it."""
 
     code: int
@@ -40,26 +40,26 @@ class Fault:
         return f"{self.message}: {self.details}" if self.message else self.details
 
 
-def kind(line: Object) -> Kind:
+def kind(line: Object) -> MessageKind:
     """What `line` is; OTHER for what is no message of JSON-RPC."""
     if isinstance(line.get("method"), str):
-        return Kind.REQUEST if _is_id(line.get("id")) else Kind.NOTIFICATION
+        return MessageKind.REQUEST if _is_id(line.get("id")) else MessageKind.NOTIFICATION
     if isinstance(line.get("id"), str):  # every id that Hydra gives is a text
         if isinstance(line.get("error"), dict):
-            return Kind.ERROR
+            return MessageKind.ERROR
         if "result" in line:
-            return Kind.RESULT
-    return Kind.OTHER
+            return MessageKind.RESULT
+    return MessageKind.OTHER
 
 
 def _is_id(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def fault(line: Object) -> Fault:
+def fault(line: Object) -> RpcError:
     """The error in an answer."""
     error = mapping(line, "error")
-    return Fault(
+    return RpcError(
         code=integer(error, "code") or 0,
         message=string(error, "message")[:_MESSAGE],
         details=_details(error.get("data"))[:_MESSAGE],

@@ -1,20 +1,24 @@
 """`opencode serve`: its answers and events, as the lane's record has them, read as events.
 
-What comes by HTTP stands in the record as lines of Hydra's (`Call` in `contract.py`); on its stdout
-it tells one thing, where it listens. Seen in 1.18.33.
+What comes by HTTP stands in the record as lines of Hydra's (`ServerCall` in `contract.py`); on its
+stdout it tells one thing, where it listens. Seen in 1.18.33.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+from urllib.parse import quote
 
-from hydra.adapters import said
-from hydra.adapters.jsonlines import Object, integer, mapping, string
-from hydra.adapters.opencode_parts import OVERFLOW, Parts, failure
-from hydra.adapters.service_errors import failure as service_failure
-from hydra.adapters.stream import JsonStream, unknown
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus
+from hydra.adapters import event_builders
+from hydra.adapters.contract import Act, Finish, ServerCall
+from hydra.adapters.failures import failure as service_failure
+from hydra.adapters.json_stream import JsonStream, Object, integer, mapping, string, unknown
+from hydra.adapters.protocols.opencode_events import OVERFLOW, Parts, failure
+from hydra.records import ExitStatus
+from hydra.records.events import AgentEvent
 
 LISTENS = b"opencode server listening on "
 HEALTH, EVENTS, SESSION, PROMPT = "health", "events", "session", "prompt"
@@ -72,9 +76,11 @@ class OpenCodeServerStream(JsonStream):
             "session.status": self._status,
             "session.idle": self._idle,
             "session.error": self._failed,
-            "session.compacted": lambda told: [said.progress("notice", type="compaction")],
-            "permission.asked": self._asked,
-            "question.asked": lambda told: [said.progress("notice", type="question")],
+            "session.compacted": lambda document: [
+                event_builders.progress("notice", type="compaction")
+            ],
+            "permission.asked": self._question_events,
+            "question.asked": lambda document: [event_builders.progress("notice", type="question")],
         }
 
     def parse_line(self, line: bytes) -> list[AgentEvent]:
@@ -109,9 +115,9 @@ class OpenCodeServerStream(JsonStream):
         tools = self._parts.tools
         if reason == "stop" or (reason == "tool-calls" and tools.denials):
             text, failed = self._parts.text, tools.failed_edits
-            return [said.completed(text, denials=tools.denials, failed_items=failed)]
+            return [event_builders.completed(text, denials=tools.denials, failed_items=failed)]
         text = f"its last answer was cut off ({reason})"
-        return [said.failed("AgentFailed", "agent_error", text)]
+        return [event_builders.failed("AgentFailed", "agent_error", text)]
 
     # answers to Hydra's calls
 
@@ -126,14 +132,14 @@ class OpenCodeServerStream(JsonStream):
         if id == SESSION and not self.session:
             self.session = string(body, "id")[:200]
             self._parts.root = string(body, "directory")
-            return [said.session(session=self.session, version=self._version)]
+            return [event_builders.session(session=self.session, version=self._version)]
         return []
 
     def _lost(self, id: str, text: str) -> list[AgentEvent]:
         if id in (HEALTH, EVENTS, SESSION, PROMPT) and not self.over:
             # The agent itself, which fell over or was killed, and no service of a model's.
             why = f"its server answers no more: {text or 'its events ended'}"
-            self._end(said.failed("StreamParseError", "no_terminal_event", why))
+            self._end(event_builders.failed("StreamParseError", "no_terminal_event", why))
         return []
 
     def _give_up(self, text: str, status: int | None) -> None:
@@ -146,20 +152,20 @@ class OpenCodeServerStream(JsonStream):
     # the server's events
 
     def _event(self, event: Object) -> list[AgentEvent]:
-        kind, told = string(event, "type"), mapping(event, "properties")
+        kind, document = string(event, "type"), mapping(event, "properties")
         reader = self._readers.get(kind)
         if reader is None:
             return [] if kind.startswith(_SILENT) else unknown(event)
         # A subagent has a session of its own: what it asks is answered, and the rest is its own.
-        if self._owns(string(told, "sessionID")) or kind == "permission.asked":
-            return reader(told)
+        if self._owns(string(document, "sessionID")) or kind == "permission.asked":
+            return reader(document)
         return []
 
     def _owns(self, session: str) -> bool:
         return not self.session or session in ("", self.session)
 
-    def _part(self, told: Object) -> list[AgentEvent]:
-        part = mapping(told, "part")
+    def _part(self, document: Object) -> list[AgentEvent]:
+        part = mapping(document, "part")
         if not self._owns(string(part, "sessionID")):
             return []
         events = self._parts.take(part)
@@ -168,37 +174,41 @@ class OpenCodeServerStream(JsonStream):
             self._error = None
         return unknown(part) if events is None else events
 
-    def _message(self, told: Object) -> list[AgentEvent]:
+    def _message(self, document: Object) -> list[AgentEvent]:
         """The first answer names the model."""
-        info = mapping(told, "info")
+        info = mapping(document, "info")
         names = [name for key in ("providerID", "modelID") if (name := string(info, key))]
         model = "/".join(names)
         if string(info, "role") != "assistant" or not model or model == self._model:
             return []
         self._model = model
-        return [said.session(session=self.session, model=model, version=self._version)]
+        return [event_builders.session(session=self.session, model=model, version=self._version)]
 
-    def _status(self, told: Object) -> list[AgentEvent]:
-        status = mapping(told, "status")
+    def _status(self, document: Object) -> list[AgentEvent]:
+        status = mapping(document, "status")
         kind = string(status, "type")
         self._busy = kind in ("busy", "retry")
         if kind == "idle":
-            return self._idle(told)
+            return self._idle(document)
         if kind != "retry":
             return []
         text, attempt = string(status, "message"), integer(status, "attempt")
-        return [said.progress("retry", attempt=attempt, text=text)]
+        return [event_builders.progress("retry", attempt=attempt, text=text)]
 
-    def _idle(self, told: Object) -> list[AgentEvent]:
+    def _idle(self, document: Object) -> list[AgentEvent]:
         self._busy = False
         self.over = True
         return []
 
-    def _asked(self, told: Object) -> list[AgentEvent]:
-        return [said.progress("notice", type="permission", text=string(told, "permission"))]
+    def _question_events(self, document: Object) -> list[AgentEvent]:
+        return [
+            event_builders.progress(
+                "notice", type="permission", text=string(document, "permission")
+            )
+        ]
 
-    def _failed(self, told: Object) -> list[AgentEvent]:
-        error = mapping(told, "error")
+    def _failed(self, document: Object) -> list[AgentEvent]:
+        error = mapping(document, "error")
         # Before its turn has begun nothing more would come of it.
         self.over = self.over or not self._busy
         if string(error, "name") == OVERFLOW:
@@ -213,4 +223,113 @@ class OpenCodeServerStream(JsonStream):
         if self._parts.overflow():
             self.over = True
             return [failure(error)]
-        return [said.progress("notice", type="compaction", text="the conversation is too long")]
+        return [
+            event_builders.progress(
+                "notice", type="compaction", text="the conversation is too long"
+            )
+        ]
+
+
+# ---- A conversation with `opencode serve`: a session is made (or gone on with), the task is given
+# to it, its questions are answered, and once it is idle the server is sent away. Seen in 1.18.33.
+
+USER = "opencode"
+"""The name that goes with its password, where OPENCODE_SERVER_USERNAME sets no other."""
+
+
+class ServerRequest(NamedTuple):
+    """What is wanted of the session. `allow`: its tools' questions are answered with yes."""
+
+    prompt: str
+    password: str
+    allow: bool = False
+    agent: str = ""
+    model: str = ""
+    variant: str = ""
+    resume: str = ""
+    fork: bool = False
+
+
+class OpenCodeConversation(OpenCodeServerStream):
+    """The conversation of one attempt."""
+
+    def __init__(self, wish: ServerRequest) -> None:
+        super().__init__()
+        self._wish = wish
+        self._todo: list[Act] = []
+        self._called = False
+        self._is_set = False
+        self._finished = False
+
+    def parse_line(self, line: bytes) -> list[AgentEvent]:
+        """One line, and what is to be done about it. Never raises."""
+        events = super().parse_line(line)
+        if self.url and not self._called:
+            self._called = True
+            self._todo += [self._call(HEALTH, "GET", "/global/health"), self._listen()]
+        if self.session and not self._is_set:
+            self._is_set = True
+            path = f"/session/{quote(self.session)}/prompt_async"
+            self._todo.append(self._call(PROMPT, "POST", path, self._task()))
+        if self.over and not self._finished:
+            self._finished = True
+            self._todo.append(Finish())
+        return events
+
+    def take(self, line: Object) -> list[AgentEvent]:
+        """One line of Hydra's."""
+        events = super().take(line)
+        event = mapping(line, "data")
+        kind, document = string(event, "type"), mapping(event, "properties")
+        id = quote(string(document, "id")[:200], safe="")
+        if kind == "server.connected":
+            self._todo.append(self._begin())
+        elif kind == "permission.asked":
+            reply = {"reply": "once" if self._wish.allow else "reject"}
+            self._todo.append(self._call(f"permission {id}", "POST", _reply(id), reply))
+        elif kind == "question.asked":
+            # There is nobody whom it could ask.
+            path = f"/question/{id}/reject"
+            self._todo.append(self._call(f"question {id}", "POST", path, {}))
+        return events
+
+    def acts(self) -> Sequence[Act]:
+        """What is to be done since it was last asked, in order."""
+        todo, self._todo = self._todo, []
+        return todo
+
+    def _begin(self) -> ServerCall:
+        wish = self._wish
+        if not wish.resume:
+            return self._call(SESSION, "POST", "/session", {"title": "Hydra"})
+        path = f"/session/{quote(wish.resume, safe='')}"
+        if wish.fork:
+            return self._call(SESSION, "POST", f"{path}/fork", {})
+        return self._call(SESSION, "GET", path)
+
+    def _task(self) -> dict[str, object]:
+        wish = self._wish
+        provider, _, model = wish.model.partition("/")
+        task: dict[str, object] = {"parts": [{"type": "text", "text": wish.prompt}]}
+        if wish.model:
+            task["model"] = {"providerID": provider, "modelID": model}
+        if wish.agent:
+            task["agent"] = wish.agent
+        if wish.variant:
+            task["variant"] = wish.variant
+        return task
+
+    def _listen(self) -> ServerCall:
+        return self._call(EVENTS, "GET", "/event")._replace(events=True)
+
+    def _call(self, id: str, method: str, path: str, body: object = None) -> ServerCall:
+        pair = b64encode(f"{USER}:{self._wish.password}".encode()).decode()
+        headers = [("Authorization", f"Basic {pair}")]
+        if body is not None:
+            headers.append(("Content-Type", "application/json"))
+        data = b"" if body is None else json.dumps(body).encode()
+        return ServerCall(id, method, f"{self.url}{path}", tuple(headers), data)
+
+
+def _reply(id: str) -> str:
+    return f"/permission/{id}/reply"

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from hydra.adapters import said
+from hydra.adapters import event_builders
 from hydra.adapters.contract import Act, CloseInput, Write
-from hydra.adapters.jsonlines import Object, integer, mapping, number, string
-from hydra.adapters.pi_events import PiEvents
-from hydra.adapters.service_errors import failure
-from hydra.adapters.stream import JsonStream
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus
+from hydra.adapters.failures import failure
+from hydra.adapters.json_stream import JsonStream, Object, integer, mapping, number, string
+from hydra.adapters.pi_family import PiEvents
+from hydra.records import ExitStatus
+from hydra.records.events import AgentEvent
 
 STATE, PROMPT, STATS, REST = "hydra-state", "hydra-prompt", "hydra-stats", "hydra-rest"
 """The ids of Hydra's commands: what it is, the task, what it cost, whether it is at rest."""
@@ -66,8 +65,8 @@ class PiRpcStream(JsonStream):
         return []
 
     def _state(self, data: Object) -> list[AgentEvent]:
-        told = {"type": "session", "id": string(data, "sessionId")}
-        return self._events.read(told)
+        values = {"type": "session", "id": string(data, "sessionId")}
+        return self._events.read(values)
 
 
 class PiRpc(PiRpcStream):
@@ -96,20 +95,20 @@ class PiRpc(PiRpcStream):
 
 
 def _command(id: str, type: str, message: str | None = None) -> Write:
-    told = {"id": id, "type": type, **({} if message is None else {"message": message})}
-    return Write(json.dumps(told).encode() + b"\n")
+    values = {"id": id, "type": type, **({} if message is None else {"message": message})}
+    return Write(json.dumps(values).encode() + b"\n")
 
 
 def _cost(data: Object) -> list[AgentEvent]:
     """The session's totals; `input` has no cache in it, and a model without a price costs 0."""
     tokens = mapping(data, "tokens")
-    held, out = integer(tokens, "input"), integer(tokens, "output")
+    count, out = integer(tokens, "input"), integer(tokens, "output")
     read, written = integer(tokens, "cacheRead") or 0, integer(tokens, "cacheWrite") or 0
-    if held is None or out is None:
+    if count is None or out is None:
         return []
     cost = number(data, "cost")
-    return said.usage(
-        input_tokens=held + read + written,
+    return event_builders.usage(
+        input_tokens=count + read + written,
         output_tokens=out,
         cached_tokens=read,
         **({"cost_usd": cost} if cost else {}),

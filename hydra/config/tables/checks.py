@@ -2,7 +2,7 @@
 
 from hydra.config.checks import KINDS, check_command, report_path
 from hydra.config.key import Key, Table
-from hydra.config.kinds import BOOLEAN, count, text, word
+from hydra.config.kinds import BOOLEAN, choice, count, text
 from hydra.config.tables.common import variables
 
 _CHECKS = Table("checks")
@@ -18,14 +18,14 @@ CHECKS: tuple[Key, ...] = (
     ),
     _CHECKS.key(
         "tree",
-        word("clean", "lane"),
+        choice("clean", "lane"),
         "Where they run: in a clean worktree of the patch, or in what the agent left.",
         default="clean",
         environment="HYDRA_CHECKS_TREE",
     ),
     _CHECKS.key(
         "network",
-        word("host", "private"),
+        choice("host", "private"),
         "`private` gives each check its own loopback, and nothing else of a network.",
         default="host",
         environment="HYDRA_CHECKS_NETWORK",
@@ -43,7 +43,7 @@ ONE_CHECK: tuple[Key, ...] = (
     ),
     _CHECK.key(
         "kind",
-        word(*KINDS),
+        choice(*KINDS),
         "`test`, `build` or `lint`: only a failing test is run once more.",
         shown="guessed from the command",
         example='"test"',

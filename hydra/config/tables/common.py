@@ -1,12 +1,12 @@
 """What several tables have: the same words, the same names, the same key."""
 
 from hydra.config.key import NAME, NO, Key, Table, variable
-from hydra.config.kinds import strings, word
+from hydra.config.kinds import choice, strings
 from hydra.errors import ConfigError
-from hydra.model import Effort
+from hydra.records import Effort
 
-EFFORT = word(*(effort.value for effort in Effort))
-PERMISSION = word(
+EFFORT = choice(*(effort.value for effort in Effort))
+PERMISSION = choice(
     "plan",
     "edit",
     "full-auto",
@@ -24,12 +24,12 @@ def key_name(name: str) -> str:
     return name
 
 
-def variables(table: Table, given: str, example: str, environment: str = "") -> Key:
+def variables(table: Table, text: str, example: str, environment: str = "") -> Key:
     """The key that names variables of the user's environment, which a repository may not."""
     return table.key(
         "environment",
         strings(variable, separator=","),
-        f"Names of further environment variables that {given} given.",
+        f"Names of further environment variables that {text} given.",
         default=(),
         example=example,
         repository=NO,

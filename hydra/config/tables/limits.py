@@ -1,8 +1,8 @@
 """`[limits]`: when Hydra steps in. The defaults are those of `Limits`."""
 
 from hydra.config.key import NO, YES, Key, Table
-from hydra.config.kinds import Kind, count, in_bytes, seconds
-from hydra.model import Limits
+from hydra.config.kinds import ValueKind, count, in_bytes, seconds
+from hydra.records import Limits
 
 _KIB, _MIB, _TIB = 1024, 1024**2, 1024**4
 _HOUR, _DAY = 3600, 86400
@@ -13,7 +13,7 @@ _DEFAULTS = Limits()
 
 def _limit(
     leaf: str,
-    kind: Kind,
+    kind: ValueKind,
     meaning: str,
     environment: str,
     *,

@@ -10,14 +10,14 @@ from hydra.errors import ConfigError
 _MODEL = Table("models.<name>", NO)
 
 
-def day(words: str) -> str:
+def day(line: str) -> str:
     """`2026-11-22`."""
     try:
-        if not re.fullmatch(r"\d{4}-\d\d-\d\d", words):
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", line):
             raise ValueError
-        return date.fromisoformat(words).isoformat()
+        return date.fromisoformat(line).isoformat()
     except ValueError:
-        raise ConfigError(f'takes a day as "2026-11-22", not "{words}"') from None
+        raise ConfigError(f'takes a day as "2026-11-22", not "{line}"') from None
 
 
 _PRICE = points(0, 100_000)

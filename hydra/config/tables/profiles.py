@@ -11,11 +11,11 @@ _BYTES = 20_000
 """Characters of a preface that stands in the file itself."""
 
 
-def preface(words: str) -> str:
+def preface(line: str) -> str:
     """Text of any number of lines."""
-    if not words.strip() or "\0" in words or len(words) > _BYTES:
+    if not line.strip() or "\0" in line or len(line) > _BYTES:
         raise ConfigError(f"takes text of 1 to {_BYTES} characters")
-    return words
+    return line
 
 
 def preface_file(path: str) -> str:

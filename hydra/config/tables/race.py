@@ -2,7 +2,7 @@
 
 from hydra.config.checks import check_spec
 from hydra.config.key import LOWER, NO, Key, Table, inside, lane_spec, plain
-from hydra.config.kinds import BOOLEAN, count, strings, word
+from hydra.config.kinds import BOOLEAN, choice, count, strings
 from hydra.config.tables.common import EFFORT, PERMISSION
 
 _RACE = Table("race")
@@ -116,7 +116,7 @@ RACE: tuple[Key, ...] = (
     ),
     _RACE.key(
         "keep",
-        word("all", "failed", "none"),
+        choice("all", "failed", "none"),
         "Whose worktrees stay after the race; patches and records always do.",
         default="failed",
         environment="HYDRA_KEEP",

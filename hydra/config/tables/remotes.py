@@ -3,12 +3,12 @@
 import re
 
 from hydra.config.key import NO, Key, Table, plain
-from hydra.config.kinds import strings, text, word
+from hydra.config.kinds import choice, strings, text
 from hydra.errors import ConfigError
 
 MODES = ("ssh", "docker", "k8s")
 
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]*")
+_ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]*")
 
 
 def destination(name: str) -> str:
@@ -21,7 +21,7 @@ def destination(name: str) -> str:
 
 def name_there(name: str) -> str:
     """A container's, an image's, a pod's, a namespace's or a context's name."""
-    if not _WORD.fullmatch(name):
+    if not _ADDRESS.fullmatch(name):
         raise ConfigError(f'"{name}" is no name of a container, an image, a pod or a context')
     return name
 
@@ -51,7 +51,7 @@ def _named(leaf: str, example: str, meaning: str) -> Key:
 REMOTES: tuple[Key, ...] = (
     _REMOTE.key(
         "mode",
-        word(*MODES),
+        choice(*MODES),
         "How it is reached: `ssh`, `docker` or `k8s` (kubectl).",
         shown="required",
         example='"ssh"',

@@ -8,7 +8,7 @@ from typing import Any
 
 from hydra.conformance.contract.sound import endings
 from hydra.conformance.recorded import Stream, documents
-from hydra.events import AgentEvent
+from hydra.records.events import AgentEvent
 
 ANSI = "\x1b[2J\x1b]0;title\x07\x1b[31m\u202e\u2028\x00\x7f"
 
@@ -29,24 +29,24 @@ VALUES: tuple[Any, ...] = (
 """What is put into every field of every known line."""
 
 
-def unlike(name: str, expected: list[Any], found: list[Any]) -> Iterator[str]:
+def unlike(name: str, expected: list[Any], items: list[Any]) -> Iterator[str]:
     """Where two lists of events part first, by the event's place and field."""
-    for number, (wanted, given) in enumerate(zip(expected, found, strict=False), 1):
-        if wanted == given:
+    for number, (document, data) in enumerate(zip(expected, items, strict=False), 1):
+        if document == data:
             continue
-        what = "/".join(part for part in (wanted["kind"], wanted["sub"]) if part)
-        if (wanted["kind"], wanted["sub"]) != (given["kind"], given["sub"]):
-            yield f"{name}: event {number} is {given['kind']}/{given['sub']} and should be {what}"
+        what = "/".join(part for part in (document["kind"], document["sub"]) if part)
+        if (document["kind"], document["sub"]) != (data["kind"], data["sub"]):
+            yield f"{name}: event {number} is {data['kind']}/{data['sub']} and should be {what}"
             return
-        for field in sorted({*wanted["data"], *given["data"]}):
-            if wanted["data"].get(field) != given["data"].get(field):
-                told, right = given["data"].get(field), wanted["data"].get(field)
-                yield f"{name}: event {number} ({what}) has {field} {told!r} and not {right!r}"
+        for field in sorted({*document["data"], *data["data"]}):
+            if document["data"].get(field) != data["data"].get(field):
+                record, right = data["data"].get(field), document["data"].get(field)
+                yield f"{name}: event {number} ({what}) has {field} {record!r} and not {right!r}"
         return
-    if len(expected) != len(found):
-        rest = (expected if len(expected) > len(found) else found)[min(len(expected), len(found))]
-        how = "is missing" if len(expected) > len(found) else "is one too many"
-        yield f"{name}: event {min(len(expected), len(found)) + 1}, {rest['kind']}, {how}"
+    if len(expected) != len(items):
+        rest = (expected if len(expected) > len(items) else items)[min(len(expected), len(items))]
+        how = "is missing" if len(expected) > len(items) else "is one too many"
+        yield f"{name}: event {min(len(expected), len(items)) + 1}, {rest['kind']}, {how}"
 
 
 def without(events: Iterable[AgentEvent], subs: Sequence[str]) -> list[AgentEvent]:
@@ -77,8 +77,8 @@ def _wide(value: Any, level: int) -> Any:
     if isinstance(value, list):
         return [_wide(item, level + 1) for item in value]
     if isinstance(value, dict):
-        held = {name: _wide(item, level + 1) for name, item in value.items()}
-        return {**held, "hydra_new_field": "x" if level else {"a": [1, None]}}
+        document = {name: _wide(item, level + 1) for name, item in value.items()}
+        return {**document, "hydra_new_field": "x" if level else {"a": [1, None]}}
     return value
 
 
@@ -98,6 +98,6 @@ def with_value(line: Any, path: tuple[str | int, ...], value: Any) -> Any:
     """`line` with the field at the end of `path` replaced; the rest is shared, not copied."""
     if not path:
         return value
-    held: Any = list(line) if isinstance(line, list) else dict(line)
-    held[path[0]] = with_value(line[path[0]], path[1:], value)
-    return held
+    document: Any = list(line) if isinstance(line, list) else dict(line)
+    document[path[0]] = with_value(line[path[0]], path[1:], value)
+    return document

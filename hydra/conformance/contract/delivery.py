@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hydra.adapters.contract import Descriptor
-from hydra.model import BuiltCommand
+from hydra.records import BuiltCommand
 
 LONGEST_WORD = 128 * 1024 - 1
 """Bytes that Linux takes as one word of a command line."""
@@ -17,9 +17,9 @@ CONVERSED = ("acp", "pi-rpc", "http")
 """The prompt is part of a conversation; `BuiltCommand.stdin` holds what that will send."""
 
 
-def by_word(told: Descriptor) -> bool:
+def by_word(descriptor: Descriptor) -> bool:
     """Whether the prompt is a word of the line, which every user of the machine can read."""
-    return told.protocol == "argv"
+    return descriptor.protocol == "argv"
 
 
 def fits(prompt: bytes) -> bool:
@@ -27,46 +27,46 @@ def fits(prompt: bytes) -> bool:
     return len(prompt) <= LONGEST_WORD and b"\x00" not in prompt
 
 
-def size(told: Descriptor, built: BuiltCommand) -> int:
+def size(descriptor: Descriptor, built: BuiltCommand) -> int:
     """The bytes of the largest thing that can carry a prompt here."""
-    if told.protocol == "file":
+    if descriptor.protocol == "file":
         return max((len(data) for _, data in built.files), default=0)
-    if by_word(told):
-        return max((len(word.encode("utf-8", "surrogateescape")) for word in built.args), default=0)
+    if by_word(descriptor):
+        return max((len(arg.encode("utf-8", "surrogateescape")) for arg in built.args), default=0)
     return len(built.stdin or b"")
 
 
 def unlike(
-    told: Descriptor, prompt: str, plain_prompt: str, built: BuiltCommand, plain: BuiltCommand
+    descriptor: Descriptor, prompt: str, plain_prompt: str, built: BuiltCommand, plain: BuiltCommand
 ) -> Iterator[str]:
     """What is wrong with the line for `prompt`, held against that for a plain one. Each sentence
     goes on after `the prompt (name) `."""
-    wanted = prompt.encode("utf-8", "surrogateescape")
-    for field in ("program", "env", "cwd", *(() if by_word(told) else ("args",))):
+    content = prompt.encode("utf-8", "surrogateescape")
+    for field in ("program", "env", "cwd", *(() if by_word(descriptor) else ("args",))):
         if getattr(built, field) != getattr(plain, field):
             yield f"changes {field} of the line"
-    if told.protocol == "file":
-        yield from _filed(wanted, built, plain)
-    elif by_word(told):
+    if descriptor.protocol == "file":
+        yield from _filed(content, built, plain)
+    elif by_word(descriptor):
         yield from _worded(prompt, plain_prompt, built, plain)
     elif built.stdin is None:
         yield "is not on stdin"
     else:
-        yield from _whole(wanted, built.stdin, "stdin")
-    if told.protocol != "file" and built.files != plain.files:
+        yield from _whole(content, built.stdin, "stdin")
+    if descriptor.protocol != "file" and built.files != plain.files:
         yield "changes files of the line"
-    if told.protocol in ("file", "argv") and built.stdin:
+    if descriptor.protocol in ("file", "argv") and built.stdin:
         yield "is not the only thing that is told: something is on stdin as well"
 
 
-def _filed(wanted: bytes, built: BuiltCommand, plain: BuiltCommand) -> Iterator[str]:
+def _filed(content: bytes, built: BuiltCommand, plain: BuiltCommand) -> Iterator[str]:
     home = built.cwd.parent / "home"
     if [path for path, _ in built.files] != [path for path, _ in plain.files]:
         yield "changes the names of its files"
     changed = [
         pair
         for pair, before in zip(built.files, plain.files, strict=False)
-        if pair != before or pair[1] == wanted
+        if pair != before or pair[1] == content
     ]
     if len(changed) != 1:
         yield f"is in {len(changed)} files, not in one"
@@ -74,9 +74,9 @@ def _filed(wanted: bytes, built: BuiltCommand, plain: BuiltCommand) -> Iterator[
     path, data = changed[0]
     if home not in path.parents or ".." in path.parts:
         yield f"is in {path}, which is not in the lane's home"
-    if not any(word == str(path) or word.endswith(f"={path}") for word in built.args):
+    if not any(arg == str(path) or arg.endswith(f"={path}") for arg in built.args):
         yield "is in a file that its line does not name"
-    yield from _whole(wanted, data, "its file")
+    yield from _whole(content, data, "its file")
 
 
 def _worded(
@@ -90,8 +90,8 @@ def _worded(
         return
     places = [
         at
-        for at, word in enumerate(plain.args)
-        if word == plain_prompt or word.endswith(f"={plain_prompt}")
+        for at, term in enumerate(plain.args)
+        if term == plain_prompt or term.endswith(f"={plain_prompt}")
     ]
     if len(places) != 1:
         yield f"is on the line {len(places)} times, not once"
@@ -108,41 +108,41 @@ def _worded(
         yield "changes other words of the line"
 
 
-def _whole(wanted: bytes, data: bytes, where: str) -> Iterator[str]:
-    if not data.endswith(wanted):
+def _whole(content: bytes, data: bytes, where: str) -> Iterator[str]:
+    if not data.endswith(content):
         yield f"does not reach {where} whole"
-    elif data[: len(data) - len(wanted)].strip():
+    elif data[: len(data) - len(content)].strip():
         yield f"has other words before it in {where}"
 
 
 def arrived(
-    descriptor: Descriptor, prompt: str, mark: str, told: Mapping[str, Any]
+    descriptor: Descriptor, prompt: str, mark: str, document: Mapping[str, Any]
 ) -> Iterator[str]:
     """What a program that was run tells of how it was asked (`replay.py`), held against what it
     must have got. `mark` is in the prompt and in nothing else."""
     data = prompt.encode()
-    wanted = [len(data), hashlib.sha256(data).hexdigest()]
-    words: Sequence[str] = told["argv"]
-    holding = [word for word in words if mark in word]
+    values = [len(data), hashlib.sha256(data).hexdigest()]
+    terms: Sequence[str] = document["argv"]
+    holding = [term for term in terms if mark in term]
     if by_word(descriptor):
         if len(holding) != 1 or not holding[0].endswith(prompt):
             yield "its command line does not hold the prompt whole, once"
     elif holding:
         yield "the prompt is on its command line"
     if descriptor.protocol == "file":
-        modes = [mode for _, mode, *what in told["files"] if what == wanted]
+        modes = [mode for _, mode, *what in document["files"] if what == values]
         if len(modes) != 1:
             yield f"{len(modes)} files that its line names hold the prompt, not one"
         elif modes[0] & 0o077:
             yield f"others can read the file with the prompt (mode {modes[0]:o})"
     if descriptor.protocol in CONVERSED:
-        if wanted not in told["heard"]:
+        if values not in document["heard"]:
             yield f"of what it was sent no text is the prompt of {len(data)} bytes"
     else:
-        on_stdin = wanted if descriptor.protocol == "stdin" else [0, hashlib.sha256().hexdigest()]
-        if told["stdin"] != on_stdin:
+        on_stdin = values if descriptor.protocol == "stdin" else [0, hashlib.sha256().hexdigest()]
+        if document["stdin"] != on_stdin:
             yield (
-                f"stdin held {told['stdin'][0]} bytes, and not the prompt of {len(data)}"
+                f"stdin held {document['stdin'][0]} bytes, and not the prompt of {len(data)}"
                 if (descriptor.protocol == "stdin")
-                else f"stdin held {told['stdin'][0]} bytes beside the prompt"
+                else f"stdin held {document['stdin'][0]} bytes beside the prompt"
             )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hydra.conformance.contract.sound import endings, files_of, read, sound
-from hydra.conformance.contract.subject import Check, NotTried, Subject
+from hydra.conformance.contract.subject import ContractCheck, ContractSubject, NotCheckable
 from hydra.conformance.recorded import Recording, Stream
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus
+from hydra.records import ExitStatus
+from hydra.records.events import AgentEvent
 
 _CODES = (0, 1, 2, 64, 100, 125, 126, 127, 128, 130, 134, 137, 139, 143, 255)
 _SIGNALS = (1, 2, 3, 6, 9, 11, 13, 15)
@@ -16,18 +16,18 @@ _STOPPED = (1, 2, 15)
 _KILLED = 9
 
 
-def silent(subject: Subject) -> Iterator[str]:
+def silent(subject: ContractSubject) -> Iterator[str]:
     """Nothing was said: a signal is named for what it is, and no exit code is ever a success."""
-    told = {*_CODES, *subject.adapter.descriptor.exit_codes}
-    ways = [ExitStatus(code=code) for code in sorted(told)]
+    numbers = {*_CODES, *subject.adapter.descriptor.exit_codes}
+    ways = [ExitStatus(code=code) for code in sorted(numbers)]
     ways += [ExitStatus(signal=number) for number in _SIGNALS]
     for exit in (*ways, ExitStatus(), ExitStatus(keeper_lost=True)):
         name = f"signal {exit.signal}" if exit.signal else f"exit {exit.code}"
         seen = read(subject, [], exit, {})
         yield from (f"{name}: {text}" for text in sound(seen))
-        given = _ending(seen)
-        if given != _right(exit):
-            yield f"{name} without a word ends as {'/'.join(given)}, not {'/'.join(_right(exit))}"
+        names = _ending(seen)
+        if names != _right(exit):
+            yield f"{name} without a word ends as {'/'.join(names)}, not {'/'.join(_right(exit))}"
 
 
 def _right(exit: ExitStatus) -> tuple[str, str]:
@@ -41,13 +41,13 @@ def _right(exit: ExitStatus) -> tuple[str, str]:
 
 
 def _ending(events: list[AgentEvent]) -> tuple[str, str]:
-    told = endings(events)
-    if not told or told[-1].kind != "failed":
-        return (told[-1].kind if told else "nothing", "")
-    return str(told[-1].data.get("error")), str(told[-1].data.get("reason"))
+    agent_events = endings(events)
+    if not agent_events or agent_events[-1].kind != "failed":
+        return (agent_events[-1].kind if agent_events else "nothing", "")
+    return str(agent_events[-1].data.get("error")), str(agent_events[-1].data.get("reason"))
 
 
-def said_and_ended(subject: Subject, recording: Recording) -> Iterator[str]:
+def said_and_ended(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """What the stream itself said outweighs the exit code, which Hydra judges by itself."""
     for stream in _done(subject, recording):
         for exit in (ExitStatus(code=1), ExitStatus(code=143), ExitStatus(signal=9), ExitStatus()):
@@ -57,7 +57,7 @@ def said_and_ended(subject: Subject, recording: Recording) -> Iterator[str]:
                 yield f"{stream.name}: done, and {exit} makes it {'/'.join(_ending(seen))}"
 
 
-def noise_on_stderr(subject: Subject, recording: Recording) -> Iterator[str]:
+def noise_on_stderr(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """stderr is noise once the stream was understood: it turns no success into a failure."""
     noise = b"WARN 429 Too Many Requests\nERROR not logged in\nerror: unknown option '--print'\n"
     for stream in _done(subject, recording):
@@ -67,7 +67,7 @@ def noise_on_stderr(subject: Subject, recording: Recording) -> Iterator[str]:
             yield f"{stream.name}: done, and noise on stderr makes it {'/'.join(_ending(seen))}"
 
 
-def cut_before_the_end(subject: Subject, recording: Recording) -> Iterator[str]:
+def cut_before_the_end(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """With exit 0 and without the line that closes it, no run is done."""
     for stream in _done(subject, recording):
         lines = [line for line in stream.lines if line.strip()]
@@ -83,20 +83,20 @@ def cut_before_the_end(subject: Subject, recording: Recording) -> Iterator[str]:
             yield f"{stream.name}: completed before its first line"
 
 
-def _done(subject: Subject, recording: Recording) -> list[Stream]:
-    found = []
+def _done(subject: ContractSubject, recording: Recording) -> list[Stream]:
+    streams = []
     for stream in recording.streams():
         seen = read(subject, stream.lines, stream.exit, files_of(subject, stream))
         if [event.kind for event in endings(seen)] == ["completed"]:
-            found.append(stream)
-    if not found:
-        raise NotTried("no recorded run that was done")
-    return found
+            streams.append(stream)
+    if not streams:
+        raise NotCheckable("no recorded run that was done")
+    return streams
 
 
 CHECKS = (
-    Check("endings.silent", whole=silent),
-    Check("endings.exit_code", versioned=said_and_ended),
-    Check("endings.stderr", versioned=noise_on_stderr),
-    Check("endings.cut", versioned=cut_before_the_end),
+    ContractCheck("endings.silent", whole=silent),
+    ContractCheck("endings.exit_code", versioned=said_and_ended),
+    ContractCheck("endings.stderr", versioned=noise_on_stderr),
+    ContractCheck("endings.cut", versioned=cut_before_the_end),
 )

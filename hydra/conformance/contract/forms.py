@@ -9,18 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hydra.conformance.contract.alike import VALUES, changed, paths, widened, with_value
 from hydra.conformance.contract.sound import files_of, read, sound
-from hydra.conformance.contract.subject import Form, NotTried, Subject
+from hydra.conformance.contract.subject import ContractSubject, Form, NotCheckable
 from hydra.conformance.recorded import Recording, Stream, parse
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus
+from hydra.records import ExitStatus
+from hydra.records.events import AgentEvent
 
 _LONG_LINE, _LONG_LINES = 100_000, 300
-_HELD = 12_000_000
+_MEMORY = 12_000_000
 """Bytes that a parser may hold of a stream which is no JSON objects."""
 _MOST = 2_500
 
 
-def unknown_words(subject: Subject, stream: Stream) -> Iterator[str]:
+def unknown_words(subject: ContractSubject, stream: Stream) -> Iterator[str]:
     """Words that nobody knows between all lines of plain text: something that was said more."""
     mixed = [part for line in stream.lines for part in (line, b"hydra made up words")]
     seen = parse(subject.adapter, stream, mixed)
@@ -31,34 +31,35 @@ def unknown_words(subject: Subject, stream: Stream) -> Iterator[str]:
 
 def _unsaid(events: Iterable[AgentEvent]) -> list[AgentEvent]:
     """Without what was said in words."""
-    kept = (event for event in events if event.kind != "message")
+    agent_events = (event for event in events if event.kind != "message")
     return [
-        AgentEvent(e.kind, e.sub, {k: v for k, v in e.data.items() if k != "text"}) for e in kept
+        AgentEvent(e.kind, e.sub, {k: v for k, v in e.data.items() if k != "text"})
+        for e in agent_events
     ]
 
 
-def unknown_fields(subject: Subject, stream: Stream) -> Iterator[str]:
+def unknown_fields(subject: ContractSubject, stream: Stream) -> Iterator[str]:
     """A new field in every object of the one document."""
     whole = widened(b"\n".join(stream.lines))
     before, seen = parse(subject.adapter, stream), parse(subject.adapter, stream, [whole])
     yield from changed(stream, "with unknown fields", before, seen)
 
 
-def bounded(subject: Subject) -> Iterator[str]:
+def bounded(subject: ContractSubject) -> Iterator[str]:
     """Fed much more than any run writes, a parser holds a few MB of it."""
     parser = subject.adapter.parser()
     tracemalloc.start()
     try:
         for number in range(_LONG_LINES):
             parser.parse_line(b"%d " % number + b"made up words " * (_LONG_LINE // 14))
-        held, _ = tracemalloc.get_traced_memory()
+        count, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    if held > _HELD:
-        yield f"of {_LONG_LINES * _LONG_LINE // 10**6} MB of output it holds {held // 10**6} MB"
+    if count > _MEMORY:
+        yield f"of {_LONG_LINES * _LONG_LINE // 10**6} MB of output it holds {count // 10**6} MB"
 
 
-def uncounted(subject: Subject) -> Iterator[str]:
+def uncounted(subject: ContractSubject) -> Iterator[str]:
     """Of plain text every line is told as said; of half a document nothing, and it is no end."""
     for line in (b"oops {", b"[]", b'{"type":"hydra_made_up_type"}', b" \t\r", b""):
         parser = subject.adapter.parser()
@@ -69,17 +70,17 @@ def uncounted(subject: Subject) -> Iterator[str]:
         seen += parser.end(ExitStatus(code=0), {})
         if any(event.kind == "completed" for event in seen):
             yield f"{line!r} alone ends in completed"
-        said = "\n".join(str(e.data.get("text")) for e in seen if e.kind == "message")
-        if subject.form is Form.TEXT and said.strip() != line.decode().strip():
-            yield f"{line!r} is said as {said!r}"
+        text = "\n".join(str(e.data.get("text")) for e in seen if e.kind == "message")
+        if subject.form is Form.TEXT and text.strip() != line.decode().strip():
+            yield f"{line!r} is said as {text!r}"
 
 
-def spoiled(subject: Subject, recording: Recording) -> Iterator[str]:
+def spoiled(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """The same for what is not one object a line: every field of the documents, and of text every
     line with such a value in the place of each of its words and numbers."""
     streams = recording.streams()
     if not streams:
-        raise NotTried("no recorded stream")
+        raise NotCheckable("no recorded stream")
     tried = 0
     for stream in streams:
         files = files_of(subject, stream)
@@ -91,7 +92,7 @@ def spoiled(subject: Subject, recording: Recording) -> Iterator[str]:
             yield from (f"{stream.name}: {lines[-1][:60]!r}: {text}" for text in sound(seen))
 
 
-def _variants(subject: Subject, lines: Sequence[bytes]) -> Iterator[list[bytes]]:
+def _variants(subject: ContractSubject, lines: Sequence[bytes]) -> Iterator[list[bytes]]:
     if subject.form is Form.DOCUMENT:
         try:
             whole = json.loads(b"\n".join(lines))
@@ -102,6 +103,6 @@ def _variants(subject: Subject, lines: Sequence[bytes]) -> Iterator[list[bytes]]
             yield [json.dumps(with_value(whole, path, value)).encode()]
         return
     for number, line in enumerate(lines):
-        for at, word in enumerate(re.findall(rb"[\w.$]+", line)[:12]):
+        for at, document in enumerate(re.findall(rb"[\w.$]+", line)[:12]):
             value = str(VALUES[(number + at) % len(VALUES)]).encode("utf-8", "replace")
-            yield [*lines[:number], line.replace(word, value, 1)]
+            yield [*lines[:number], line.replace(document, value, 1)]

@@ -9,9 +9,9 @@ from typing import Any
 from hydra.conformance.contract import forms
 from hydra.conformance.contract.alike import ANSI, VALUES, paths, with_value
 from hydra.conformance.contract.sound import malformed, read, sound
-from hydra.conformance.contract.subject import Check, Form, NotTried, Subject
+from hydra.conformance.contract.subject import ContractCheck, ContractSubject, Form, NotCheckable
 from hydra.conformance.recorded import Recording
-from hydra.model import ExitStatus
+from hydra.records import ExitStatus
 
 _MB = 1_000_000
 
@@ -51,27 +51,27 @@ _EXITS = (
 )
 
 
-def lines(subject: Subject) -> Iterator[str]:
+def lines(subject: ContractSubject) -> Iterator[str]:
     """Each by itself and in the middle of a recorded run: with every way to end."""
     newest = subject.newest()
     whole = newest.streams()[:1] if newest else []
     around = whole[0].lines if whole else []
     half = len(around) // 2
     for name, line in HOSTILE.items():
-        for told in ([line], [*around[:half], line, *around[half:]]):
+        for contents in ([line], [*around[:half], line, *around[half:]]):
             for exit in _EXITS if len(line) < _MB else _EXITS[:1]:
                 files = {"stderr": line[:4_000]}
-                yield from (f"{name}: {t}" for t in sound(read(subject, told, exit, files)))
+                yield from (f"{name}: {t}" for t in sound(read(subject, contents, exit, files)))
 
 
-def every_field(subject: Subject, recording: Recording) -> Iterator[str]:
+def every_field(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """Known lines in which one field, at any depth, holds a value that it never should."""
     if subject.form is not Form.LINES:
         yield from forms.spoiled(subject, recording)
         return
     shapes = list(_shapes(recording))
     if not shapes:
-        raise NotTried("no recorded stream")
+        raise NotCheckable("no recorded stream")
     step = max(1, len(shapes) * len(VALUES) // _MOST)
     parser = subject.adapter.parser()
     spoiled = (
@@ -114,7 +114,7 @@ def _shapes(recording: Recording) -> Iterator[tuple[dict[str, Any], tuple[str | 
                     yield line, path
 
 
-def plain_text(subject: Subject) -> Iterator[str]:
+def plain_text(subject: ContractSubject) -> Iterator[str]:
     """Once JSON was given up: any bytes, in any pieces, whole characters put together again."""
     parser = subject.adapter.parser()
     seen = []
@@ -129,7 +129,7 @@ def plain_text(subject: Subject) -> Iterator[str]:
         yield "parse_raw: plain text ends in completed"
 
 
-def counted(subject: Subject) -> Iterator[str]:
+def counted(subject: ContractSubject) -> Iterator[str]:
     """A line that is no JSON is told as malformed, a blank one as nothing, and one of a new type
     as unknown: Hydra counts them, and falls back to plain text by the first. Of plain text all is
     told as said; of one document nothing is told before its end, and half of one is no success."""
@@ -146,9 +146,9 @@ def counted(subject: Subject) -> Iterator[str]:
         ("a type that is no text", b'{"type":["result"]}', ["unknown"]),
     ):
         seen = subject.adapter.parser().parse_line(line)
-        told = [event.sub for event in seen]
-        if told != subs or any(event.kind != "progress" for event in seen):
-            yield f"{name} is read as {told or 'nothing'}, not as {subs or 'nothing'}"
+        texts = [event.sub for event in seen]
+        if texts != subs or any(event.kind != "progress" for event in seen):
+            yield f"{name} is read as {texts or 'nothing'}, not as {subs or 'nothing'}"
 
 
 def _short(value: Any) -> str:
@@ -157,8 +157,8 @@ def _short(value: Any) -> str:
 
 
 CHECKS = (
-    Check("hostile.lines", whole=lines),
-    Check("hostile.every_field", versioned=every_field),
-    Check("hostile.plain_text", whole=plain_text),
-    Check("hostile.counted", whole=counted),
+    ContractCheck("hostile.lines", whole=lines),
+    ContractCheck("hostile.every_field", versioned=every_field),
+    ContractCheck("hostile.plain_text", whole=plain_text),
+    ContractCheck("hostile.counted", whole=counted),
 )

@@ -12,12 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hydra.conformance import racing
-from hydra.conformance.contract import posing
+from hydra.conformance import race_run
+from hydra.conformance.contract import fake_agent
 from hydra.conformance.contract.delivery import by_word
-from hydra.conformance.contract.outcomes import Race, differences, prompt_for, said_at_once, secret
-from hydra.conformance.contract.subject import NotTried, Subject
-from hydra.conformance.results import Case, Verdict
+from hydra.conformance.contract.outcomes import (
+    ContractRace,
+    differences,
+    prompt_for,
+    said_at_once,
+    secret,
+)
+from hydra.conformance.contract.subject import ContractSubject, NotCheckable
+from hydra.conformance.results import Case, CaseVerdict
 from hydra.errors import HydraError
 
 _FAR = ("--timeout", "5m", "--idle-timeout", "5m")
@@ -25,21 +31,21 @@ _SCRATCH = Path("/var/tmp")  # noqa: S108  # a folder of its own in it; never /t
 
 
 RACES = (
-    Race(
+    ContractRace(
         name="limits.idle",
         options=("--timeout", "5m", "--idle-timeout", "2s"),
         status="timed_out",
         error=("TimedOut", "idle"),
         exit_code=1,
     ),
-    Race(
+    ContractRace(
         name="limits.total",
         options=("--timeout", "2s", "--idle-timeout", "5m"),
         status="timed_out",
         error=("TimedOut", "total"),
         exit_code=1,
     ),
-    Race(
+    ContractRace(
         name="limits.interrupt",
         options=_FAR,
         status="interrupted",
@@ -47,7 +53,7 @@ RACES = (
         exit_code=130,
         interrupts=True,
     ),
-    Race(name="limits.none", options=_FAR, status="completed", error=("", ""), exit_code=0),
+    ContractRace(name="limits.none", options=_FAR, status="completed", error=("", ""), exit_code=0),
 )
 NAMES = tuple(race.name for race in RACES)
 
@@ -59,16 +65,16 @@ def refused() -> str:
     return "" if shutil.which("git") else "git is not here"
 
 
-def begin(subjects: Sequence[Subject], wanted: Sequence[str]) -> Racing:
+def begin(subjects: Sequence[ContractSubject], names: Sequence[str]) -> RacePool:
     """Starts the wanted races side by side, each with all subjects that it can be run with."""
-    chosen = [race for race in RACES if race.name in wanted]
-    return Racing(subjects, chosen)
+    chosen = [race for race in RACES if race.name in names]
+    return RacePool(subjects, chosen)
 
 
-class Racing:
+class RacePool:
     """Races under way. `cases` waits for them; `close` removes what they left."""
 
-    def __init__(self, subjects: Sequence[Subject], races: Sequence[Race]) -> None:
+    def __init__(self, subjects: Sequence[ContractSubject], races: Sequence[ContractRace]) -> None:
         self.subjects, self.races = subjects, races
         self.refused = refused()
         self._cases: dict[str, list[Case]] = {}
@@ -78,7 +84,7 @@ class Racing:
             place = _SCRATCH if _SCRATCH.is_dir() else None
             self._folder = Path(tempfile.mkdtemp(prefix="hydra-contract-", dir=place))
             for race in races:
-                thread = threading.Thread(target=self._one, args=(race, self._folder))
+                thread = threading.Thread(target=self._run_race, args=(race, self._folder))
                 thread.start()
                 self._threads.append(thread)
 
@@ -93,13 +99,13 @@ class Racing:
     def close(self) -> None:
         """Waits for what still runs, and removes the scratch folder. After Ctrl-C it ends them."""
         if isinstance(sys.exception(), KeyboardInterrupt):
-            racing.end_all()
+            race_run.end_all()
         for thread in self._threads:
             thread.join()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _one(self, race: Race, folder: Path) -> None:
+    def _run_race(self, race: ContractRace, folder: Path) -> None:
         try:
             self._cases[race.name] = list(_run(race, self.subjects, folder / race.name))
         except (HydraError, OSError) as error:
@@ -107,12 +113,12 @@ class Racing:
             self._cases[race.name] = [_case(s, race, text) for s in self.subjects]
 
 
-def _run(race: Race, subjects: Sequence[Subject], folder: Path) -> Iterator[Case]:
-    parts: dict[str, posing.Part] = {}
+def _run(race: ContractRace, subjects: Sequence[ContractSubject], folder: Path) -> Iterator[Case]:
+    parts: dict[str, fake_agent.PlayedPart] = {}
     for subject in subjects:
         try:
-            part = posing.first_half(subject) if race.error[0] else posing.whole(subject)
-        except NotTried as error:
+            part = fake_agent.first_half(subject) if race.error[0] else fake_agent.whole(subject)
+        except NotCheckable as error:
             yield _case(subject, race, reason=str(error))
             continue
         except Exception as error:  # whatever a stranger's parser raises
@@ -128,42 +134,48 @@ AT_ONCE = 6
 """Agents in one race: with many more the last are not started before a limit ends the first."""
 
 
-def groups(subjects: Sequence[Subject]) -> list[list[Subject]]:
+def groups(subjects: Sequence[ContractSubject]) -> list[list[ContractSubject]]:
     """Those that can be raced together: no two are started by a program of the same name, and a
     prompt that is a word of a line, which has to be shorter, is not among others."""
-    made: list[tuple[bool, set[str], list[Subject]]] = []
+    rows: list[tuple[bool, set[str], list[ContractSubject]]] = []
     for subject in subjects:
-        told = subject.adapter.descriptor
-        worded, names = by_word(told), {*told.binaries, *told.generic_binaries}
-        for kind, taken, group in made:
+        descriptor = subject.adapter.descriptor
+        worded, names = by_word(descriptor), {*descriptor.binaries, *descriptor.generic_binaries}
+        for kind, taken, group in rows:
             if kind is worded and not taken & names and len(group) < AT_ONCE:
                 taken |= names
                 group.append(subject)
                 break
         else:
-            made.append((worded, names, [subject]))
-    return [group for _, _, group in made]
+            rows.append((worded, names, [subject]))
+    return [group for _, _, group in rows]
 
 
 def _race(
-    race: Race, subjects: Sequence[Subject], parts: Mapping[str, posing.Part], folder: Path
+    race: ContractRace,
+    subjects: Sequence[ContractSubject],
+    parts: Mapping[str, fake_agent.PlayedPart],
+    folder: Path,
 ) -> Iterator[Case]:
     place, order = _prepare(race, subjects, parts, folder)
-    said = racing.race(place, order)
+    outcome = race_run.race(place, order)
     for subject in subjects:
         part = parts[subject.key]
-        told = list(differences(race, subject, part, said, place))
-        yield _case(subject, race, *told, version=part.recording.version, seconds=said.seconds)
+        lines = list(differences(race, subject, part, outcome, place))
+        yield _case(subject, race, *lines, version=part.recording.version, seconds=outcome.seconds)
 
 
 def _prepare(
-    race: Race, subjects: Sequence[Subject], parts: Mapping[str, posing.Part], folder: Path
-) -> tuple[racing.Place, racing.Order]:
-    place = racing.Place(folder)
+    race: ContractRace,
+    subjects: Sequence[ContractSubject],
+    parts: Mapping[str, fake_agent.PlayedPart],
+    folder: Path,
+) -> tuple[race_run.ScratchPlace, race_run.RaceOrder]:
+    place = race_run.ScratchPlace(folder)
     place.commit({"README.md": "# Shop\n"})
-    programs = {s.key: posing.place(folder / "agents", s, parts[s.key]) for s in subjects}
+    programs = {s.key: fake_agent.place(folder / "agents", s, parts[s.key]) for s in subjects}
     place.settings.write_text("\n".join(_settings(subjects, programs)))
-    return place, racing.Order(
+    return place, race_run.RaceOrder(
         agents=[subject.key for subject in subjects],
         prompt=prompt_for(subjects),
         options=(
@@ -177,7 +189,7 @@ def _prepare(
     )
 
 
-def _settings(subjects: Sequence[Subject], programs: Mapping[str, Path]) -> Iterator[str]:
+def _settings(subjects: Sequence[ContractSubject], programs: Mapping[str, Path]) -> Iterator[str]:
     for subject in subjects:
         yield f"[agents.{subject.key}]"
         yield f"path = {json.dumps(str(programs[subject.key]))}"
@@ -185,37 +197,39 @@ def _settings(subjects: Sequence[Subject], programs: Mapping[str, Path]) -> Iter
             yield f"adapter = {json.dumps(subject.spec)}"
 
 
-def _made_up(subjects: Sequence[Subject]) -> dict[str, str]:
+def _made_up(subjects: Sequence[ContractSubject]) -> dict[str, str]:
     """A sign-in for each that takes one from the environment."""
     names = (s.adapter.descriptor.sign_in_environment[:1] for s in subjects)
     return {name[0]: secret(name[0]) for name in names if name}
 
 
 def _all_have_spoken(
-    subjects: Sequence[Subject], parts: Mapping[str, posing.Part]
+    subjects: Sequence[ContractSubject], parts: Mapping[str, fake_agent.PlayedPart]
 ) -> Callable[[Mapping[str, Any]], bool]:
     """True once every agent has started, and has written all that it will."""
     waiting = {s.key: 1 + said_at_once(s, parts[s.key]) for s in subjects}
 
     def all_spoken(event: Mapping[str, Any]) -> bool:
         lane = str(event.get("lane"))
-        told = event.get("source") == "agent" or event.get("kind") == "agent_started"
-        if told and lane in waiting:
+        value = event.get("source") == "agent" or event.get("kind") == "agent_started"
+        if value and lane in waiting:
             waiting[lane] -= 1
-        return all(left <= 0 for left in waiting.values())
+        return all(remaining <= 0 for remaining in waiting.values())
 
     return all_spoken
 
 
 def _case(
-    subject: Subject,
-    race: Race,
+    subject: ContractSubject,
+    race: ContractRace,
     *differences: str,
     reason: str = "",
     version: str = "",
     seconds: float = 0.0,
 ) -> Case:
-    verdict = Verdict.SKIPPED if reason else Verdict.FAILED if differences else Verdict.PASSED
+    verdict = (
+        CaseVerdict.SKIPPED if reason else CaseVerdict.FAILED if differences else CaseVerdict.PASSED
+    )
     return Case(
         suite="contract",
         agent=subject.key,

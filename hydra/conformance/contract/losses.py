@@ -7,25 +7,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from hydra.conformance.contract.detecting import answers
-from hydra.conformance.contract.requests import PERMISSIONS, Answer, ask, request
-from hydra.conformance.contract.subject import Form, Subject
+from hydra.conformance.contract.detection import answers
+from hydra.conformance.contract.requests import PERMISSIONS, BuiltLine, ask, request
+from hydra.conformance.contract.subject import ContractSubject, Form
 from hydra.conformance.recorded import Recording
-from hydra.model import DetectResult, Permission
+from hydra.records import DetectResult, Permission
 
 DANGER = re.compile(r"danger|bypass|yolo|skip-permissions|unsafe", re.IGNORECASE)
 """Words that a line of `plan` or `edit` never carries."""
 
-Lines = Mapping[Permission, Answer]
+Lines = Mapping[Permission, BuiltLine]
 
 
-def of_all(subject: Subject, seen: DetectResult) -> Lines:
+def of_all(subject: ContractSubject, seen: DetectResult) -> Lines:
     """The fullest line of each permission."""
-    wanted = {"model": "made-up-model", "instructions": ("CLAUDE.md",)}
-    return {p: ask(subject.adapter, seen, request(permission=p, **wanted)) for p in PERMISSIONS}
+    rows = {"model": "made-up-model", "instructions": ("CLAUDE.md",)}
+    return {p: ask(subject.adapter, seen, request(permission=p, **rows)) for p in PERMISSIONS}
 
 
-def losses(subject: Subject, recording: Recording) -> Iterator[tuple[str, DetectResult]]:
+def losses(subject: ContractSubject, recording: Recording) -> Iterator[tuple[str, DetectResult]]:
     """Each option (and each value of one) of the help text, with what `detect` says without it."""
     good = answers(subject, recording)
     whole = subject.detect(good)
@@ -36,9 +36,9 @@ def losses(subject: Subject, recording: Recording) -> Iterator[tuple[str, Detect
             text = good[probe].stdout
             text = _without_value(text, name, value) if value else _without(text, name)
             spoiled[probe] = replace(good[probe], stdout=text)
-        left = subject.detect(spoiled)
-        if flag not in left.flags:
-            yield flag, left
+        result = subject.detect(spoiled)
+        if flag not in result.flags:
+            yield flag, result
 
 
 def _without(text: str, name: str) -> str:
@@ -56,18 +56,18 @@ def _without_value(text: str, name: str, value: str) -> str:
     return text[:start] + quoted.sub('"something-else"', text[start:], count=1)
 
 
-def lost_flags(subject: Subject, recording: Recording) -> Iterator[str]:
+def lost_flags(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """With any flag gone a line is refused or does without it, and never gets what is wider; a
     capability goes with its flag."""
     whole = subject.detect(answers(subject, recording))
     before = of_all(subject, whole)
-    for flag, left in losses(subject, recording):
-        yield from _capabilities(flag, subject, whole, left)
-        after = of_all(subject, left)
+    for flag, result in losses(subject, recording):
+        yield from _capabilities(flag, subject, whole, result)
+        after = of_all(subject, result)
         if after != before:
             for permission in PERMISSIONS:
                 yield from _degraded(flag, permission, before, after)
-    if subject.adapter.descriptor.converses:
+    if subject.adapter.descriptor.interactive:
         return  # what it writes is the protocol that is spoken, whatever its flags
     name = "plain_text" if subject.form is Form.TEXT else "json_stream"
     if getattr(subject.adapter.capabilities(frozenset()), name).present:
@@ -75,12 +75,12 @@ def lost_flags(subject: Subject, recording: Recording) -> Iterator[str]:
 
 
 def _capabilities(
-    flag: str, subject: Subject, whole: DetectResult, left: DetectResult
+    flag: str, subject: ContractSubject, whole: DetectResult, result: DetectResult
 ) -> Iterator[str]:
-    if left.capabilities != subject.adapter.capabilities(left.flags):
+    if result.capabilities != subject.adapter.capabilities(result.flags):
         yield f"without {flag}: detect and capabilities() differ in what it can do"
     for (name, before), (_, after) in zip(
-        whole.capabilities.items(), left.capabilities.items(), strict=True
+        whole.capabilities.items(), result.capabilities.items(), strict=True
     ):
         if after.present and not before.present:
             yield f"without {flag}: the capability {name} appears"
@@ -91,26 +91,26 @@ def _capabilities(
 def _degraded(flag: str, permission: Permission, before: Lines, after: Lines) -> Iterator[str]:
     name, _, value = flag.partition("=")
     was, now = before[permission], after[permission]
-    used = name in was.words and (not value or _follows(was, name, value))
+    used = name in was.options and (not value or _follows(was, name, value))
     if now.refused is not None:
-        told = f"{now.refused.message} {now.refused.failure.hint}"
-        if used and was.refused is None and (name not in told or value not in told):
+        text = f"{now.refused.message} {now.refused.failure.hint}"
+        if used and was.refused is None and (name not in text or value not in text):
             yield f"without {flag}: {permission.value} is refused, and {flag} is not named"
         return
     built = now.command
     assert built is not None
-    if used and (_follows(now, name, value) if value else name in now.words):
+    if used and (_follows(now, name, value) if value else name in now.options):
         yield f"without {flag}: {permission.value} still uses it"
     elif used and not value and name not in built.dropped:
         yield f"without {flag}: {permission.value} leaves it out and does not say so (dropped)"
     wider = _wider(permission, before, after)
     if permission in (Permission.PLAN, Permission.EDIT):
-        wider |= {word for word in now.words - was.words if DANGER.search(word)}
-    for word in sorted(wider & now.words):
-        yield f"without {flag}: {permission.value} gets {word}, which only a wider one has"
+        wider |= {term for term in now.options - was.options if DANGER.search(term)}
+    for term in sorted(wider & now.options):
+        yield f"without {flag}: {permission.value} gets {term}, which only a wider one has"
 
 
-def _follows(answer: Answer, name: str, value: str) -> bool:
+def _follows(answer: BuiltLine, name: str, value: str) -> bool:
     args = answer.command.args if answer.command else ()
     return (name, value) in set(pairwise(args))
 
@@ -118,9 +118,9 @@ def _follows(answer: Answer, name: str, value: str) -> bool:
 def _wider(permission: Permission, before: Lines, after: Lines) -> frozenset[str]:
     """What only wider permissions carry, before or after; not what all carry after."""
     wider = PERMISSIONS[PERMISSIONS.index(permission) + 1 :]
-    own = before[permission].words
-    always = frozenset(word for other in wider for word in before[other].words) - own
-    fresh = frozenset(word for other in wider for word in after[other].words) - own
-    built = [after[other].words for other in PERMISSIONS if after[other].command]
+    own = before[permission].options
+    always = frozenset(term for other in wider for term in before[other].options) - own
+    fresh = frozenset(term for other in wider for term in after[other].options) - own
+    built = [after[other].options for other in PERMISSIONS if after[other].command]
     shared = frozenset.intersection(*built) if built else frozenset()
     return always | (fresh - shared)

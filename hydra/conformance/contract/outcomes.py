@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.conformance import racing
-from hydra.conformance.contract import delivery, posing
+from hydra.conformance import race_run
+from hydra.conformance.contract import delivery, fake_agent
 from hydra.conformance.contract.prompts import LONG, MARK
 from hydra.conformance.contract.sound import endings, files_of, read
-from hydra.conformance.contract.subject import Subject
+from hydra.conformance.contract.subject import ContractSubject
 from hydra.errors import HydraError
 
 _PROMPT = f"-{MARK}\n--version\n"
 
 
-def prompt_for(subjects: Sequence[Subject]) -> str:
+def prompt_for(subjects: Sequence[ContractSubject]) -> str:
     """It begins like an option; and where no CLI here takes it as a word of its command line, it
     is longer than one takes."""
     worded = any(delivery.by_word(subject.adapter.descriptor) for subject in subjects)
@@ -26,7 +26,7 @@ def prompt_for(subjects: Sequence[Subject]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Race:
+class ContractRace:
     """One race: its options, and how each lane and the program itself must end by it."""
 
     name: str
@@ -43,35 +43,39 @@ def secret(name: str) -> str:
 
 
 def differences(
-    race: Race, subject: Subject, part: posing.Part, said: racing.Said, place: racing.Place
+    race: ContractRace,
+    subject: ContractSubject,
+    part: fake_agent.PlayedPart,
+    outcome: race_run.RaceOutcome,
+    place: race_run.ScratchPlace,
 ) -> Iterator[str]:
     """What is other than it must be, a sentence each."""
-    if said.hung:
-        yield f"the race did not end within {said.seconds:.0f} s"
+    if outcome.hung:
+        yield f"the race did not end within {outcome.seconds:.0f} s"
         return
-    lane = said.lane(subject.key)
+    lane = outcome.lane(subject.key)
     if not lane:
-        last = said.stderr.strip().splitlines()[-1:] or ["nothing was said"]
-        yield f"the race has no such lane (exit {said.exit_code}: {last[0]})"
+        last = outcome.stderr.strip().splitlines()[-1:] or ["nothing was said"]
+        yield f"the race has no such lane (exit {outcome.exit_code}: {last[0]})"
         return
-    if said.exit_code != race.exit_code:
-        yield f"`hydra race` exits with {said.exit_code}, not {race.exit_code}"
+    if outcome.exit_code != race.exit_code:
+        yield f"`hydra race` exits with {outcome.exit_code}, not {race.exit_code}"
     if lane.get("status") != race.status:
         yield f"status is {lane.get('status')!r}, not {race.status!r}: {_message(lane)}"
     error = lane.get("error") or {}
-    found = (str(error.get("kind", "")), str(error.get("reason", "")))
-    if found != race.error:
-        yield f"error is {'/'.join(found)}, not {'/'.join(race.error) or 'none'}: {_message(lane)}"
-    yield from _spoken(race, subject, part, said)
+    names = (str(error.get("kind", "")), str(error.get("reason", "")))
+    if names != race.error:
+        yield f"error is {'/'.join(names)}, not {'/'.join(race.error) or 'none'}: {_message(lane)}"
+    yield from _spoken(race, subject, part, outcome)
     if not part.hangs:
-        yield from _was_told(subject, said, place)
+        yield from _was_told(subject, outcome, place)
 
 
 def _message(lane: Mapping[str, Any]) -> str:
     return str((lane.get("error") or {}).get("message") or "no error")
 
 
-def spoken(subject: Subject, part: posing.Part) -> list[tuple[str, str]]:
+def spoken(subject: ContractSubject, part: fake_agent.PlayedPart) -> list[tuple[str, str]]:
     """Kind and sub of every event that the program's output gives before it hangs or exits."""
     files = {} if part.hangs else files_of(subject, part.stream)
     files = {**files, "stderr": part.stream.stderr}
@@ -80,42 +84,49 @@ def spoken(subject: Subject, part: posing.Part) -> list[tuple[str, str]]:
     return [(event.kind, event.sub) for event in seen if id(event) not in closing]
 
 
-def said_at_once(subject: Subject, part: posing.Part) -> int:
+def said_at_once(subject: ContractSubject, part: fake_agent.PlayedPart) -> int:
     """How many events it gives while it runs; what only its end tells is not among them."""
     parser = subject.adapter.parser()
     return sum(len(parser.parse_line(line)) for line in part.lines)
 
 
-def _spoken(race: Race, subject: Subject, part: posing.Part, said: racing.Said) -> Iterator[str]:
+def _spoken(
+    race: ContractRace,
+    subject: ContractSubject,
+    part: fake_agent.PlayedPart,
+    outcome: race_run.RaceOutcome,
+) -> Iterator[str]:
     """What was written before it hung is in the record, in its order, and nothing else is.
 
     A limit may strike a loaded machine before all was written: then it is the beginning of it.
     """
-    wanted = spoken(subject, part)
-    told = [event for event in said.of(subject.key) if event.get("source") == "agent"]
-    given = [(str(event["kind"]), str(event.get("sub", ""))) for event in told]
+    rows = spoken(subject, part)
+    documents = [event for event in outcome.of(subject.key) if event.get("source") == "agent"]
+    pairs = [(str(event["kind"]), str(event.get("sub", ""))) for event in documents]
     if part.hangs:
-        given = [kind for kind in given if kind[0] not in ("completed", "failed")]
+        pairs = [kind for kind in pairs if kind[0] not in ("completed", "failed")]
     if part.hangs and not race.interrupts:
-        wanted = wanted[: max(1, len(given))]
-    if given != wanted:
-        names = [["/".join(filter(None, kind)) for kind in kinds] for kinds in (given, wanted)]
+        rows = rows[: max(1, len(pairs))]
+    if pairs != rows:
+        names = [["/".join(filter(None, kind)) for kind in kinds] for kinds in (pairs, rows)]
         yield f"events are {', '.join(names[0]) or 'none'}, not {', '.join(names[1])}"
 
 
-def _was_told(subject: Subject, said: racing.Said, place: racing.Place) -> Iterator[str]:
+def _was_told(
+    subject: ContractSubject, outcome: race_run.RaceOutcome, place: race_run.ScratchPlace
+) -> Iterator[str]:
     """The prompt came whole by the way that the descriptor names, and no secret is on the line."""
-    assert said.folder is not None
+    assert outcome.folder is not None
     try:
-        name = f"{subject.key}:{posing.TOUCHED}"
-        told = json.loads(place.git("show", name, cwd=said.folder / "patches.git"))
+        name = f"{subject.key}:{fake_agent.TOUCHED}"
+        document = json.loads(place.git("show", name, cwd=outcome.folder / "patches.git"))
     except (HydraError, ValueError):
-        yield f"{posing.TOUCHED}, which the agent wrote, is not in its patch"
+        yield f"{fake_agent.TOUCHED}, which the agent wrote, is not in its patch"
         return
-    line = " ".join(told["argv"])
+    line = " ".join(document["argv"])
     for name in subject.adapter.descriptor.sign_in_environment[:1]:
         if secret(name) in line:
             yield f"the value of {name} is on its command line"
-        if name not in told["environ"]:
+        if name not in document["environ"]:
             yield f"{name} does not reach it"
-    yield from delivery.arrived(subject.adapter.descriptor, prompt_for([subject]), MARK, told)
+    yield from delivery.arrived(subject.adapter.descriptor, prompt_for([subject]), MARK, document)

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 from hydra.adapters.contract import Descriptor
 from hydra.conformance.contract import delivery
-from hydra.conformance.contract.detecting import answers
-from hydra.conformance.contract.requests import PERMISSIONS, PROMPT, Answer, ask, request
-from hydra.conformance.contract.subject import Check, NotTried, Subject
+from hydra.conformance.contract.detection import answers
+from hydra.conformance.contract.requests import PERMISSIONS, PROMPT, BuiltLine, ask, request
+from hydra.conformance.contract.subject import ContractCheck, ContractSubject, NotCheckable
 from hydra.conformance.recorded import Recording
 
 MARK = "made-up-prompt-0a1b2c"
@@ -37,7 +37,7 @@ PROMPTS = {
 }
 
 
-def only_on_stdin(subject: Subject, recording: Recording) -> Iterator[str]:
+def only_on_stdin(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """Every prompt gives the same line and is carried whole, or it is refused in words.
 
     By stdin alone, that is; or by the one other way that the descriptor's `protocol` names: a
@@ -49,57 +49,61 @@ def only_on_stdin(subject: Subject, recording: Recording) -> Iterator[str]:
         if plain.command is None:
             continue
         for name, prompt in PROMPTS.items():
-            told = ask(subject.adapter, seen, request(permission=permission, prompt=prompt))
+            line = ask(subject.adapter, seen, request(permission=permission, prompt=prompt))
             name = f"{permission.value}, {name}"
-            yield from _the_same(subject.adapter.descriptor, name, prompt, plain, told)
+            yield from _the_same(subject.adapter.descriptor, name, prompt, plain, line)
 
 
 def _the_same(
-    descriptor: Descriptor, name: str, prompt: str, plain: Answer, told: Answer
+    descriptor: Descriptor, name: str, prompt: str, plain: BuiltLine, line: BuiltLine
 ) -> Iterator[str]:
-    if told.refused is not None:
-        if not told.refused.failure.hint:
+    if line.refused is not None:
+        if not line.refused.failure.hint:
             yield f"the prompt ({name}) is refused without a next step"
-        if MARK in told.refused.message:
+        if MARK in line.refused.message:
             yield f"the prompt ({name}) is repeated in its refusal"
         return
-    built, before = told.command, plain.command
+    built, before = line.command, plain.command
     assert built is not None
     assert before is not None
     for text in delivery.unlike(descriptor, prompt, PROMPT, built, before):
         yield f"the prompt ({name}) {text}"
 
 
-def too_long(subject: Subject) -> Iterator[str]:
+def too_long(subject: ContractSubject) -> Iterator[str]:
     """What the CLI would refuse for its length is refused before, or carried whole."""
     newest = subject.newest()
     if newest is None:
-        raise NotTried("no recordings")
+        raise NotCheckable("no recordings")
     descriptor = subject.adapter.descriptor
     seen = subject.detect(answers(subject, newest))
-    told = ask(subject.adapter, seen, request(prompt="x" * _HUGE))
-    if told.refused is not None and told.refused.failure.reason != "prompt_too_large":
-        yield f"a prompt of {_HUGE} bytes is refused for {told.refused.failure.reason!r}"
-    if told.command is not None and delivery.size(descriptor, told.command) < _HUGE:
+    line = ask(subject.adapter, seen, request(prompt="x" * _HUGE))
+    if line.refused is not None and line.refused.failure.reason != "prompt_too_large":
+        yield f"a prompt of {_HUGE} bytes is refused for {line.refused.failure.reason!r}"
+    if line.command is not None and delivery.size(descriptor, line.command) < _HUGE:
         yield f"a prompt of {_HUGE} bytes is cut"
 
 
-def secrets(subject: Subject, recording: Recording) -> Iterator[str]:
+def secrets(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """With a made-up value in every variable that holds a secret, none is on the line."""
-    told = subject.adapter.descriptor
-    names = {*told.secret_environment, *told.sign_in_environment}
+    descriptor = subject.adapter.descriptor
+    names = {*descriptor.secret_environment, *descriptor.sign_in_environment}
     values = {name.rstrip("*"): f"made-up-secret-{n}" for n, name in enumerate(sorted(names))}
     with _environment(values):
         seen = subject.detect(answers(subject, recording))
         for permission in PERMISSIONS:
-            wanted = request(permission=permission, prompt=f"use {MARK}", model="m")
-            built = ask(subject.adapter, seen, wanted).command
-            shown = repr((built and (built.argv, built.env, built.warnings, built.expects), seen))
+            spawn_request = request(permission=permission, prompt=f"use {MARK}", model="m")
+            built = ask(subject.adapter, seen, spawn_request).command
+            shown = repr(
+                (built and (built.argv, built.env, built.warnings, built.expected_settings), seen)
+            )
             for name, value in values.items():
                 if value in shown:
                     yield f"{permission.value}: the value of {name} is on the line or in a record"
-            if built is not None and delivery.by_word(told):
-                shown = repr((built.program, built.env, built.warnings, built.expects, seen))
+            if built is not None and delivery.by_word(descriptor):
+                shown = repr(
+                    (built.program, built.env, built.warnings, built.expected_settings, seen)
+                )
             if MARK in shown:
                 yield f"{permission.value}: the prompt is on the line or in a record"
 
@@ -119,7 +123,7 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 
 CHECKS = (
-    Check("prompt.only_on_stdin", versioned=only_on_stdin),
-    Check("prompt.too_long", whole=too_long),
-    Check("prompt.secrets", versioned=secrets),
+    ContractCheck("prompt.only_on_stdin", versioned=only_on_stdin),
+    ContractCheck("prompt.too_long", whole=too_long),
+    ContractCheck("prompt.secrets", versioned=secrets),
 )

@@ -51,57 +51,57 @@ def main() -> int:
 
 def _play(script: Script, argv: list[str]) -> None:
     """Writes the lines and the files."""
-    heard: list[list[object]] = []
+    rows: list[list[object]] = []
     prompt = b"" if script["converses"] else sys.stdin.buffer.read()
     ids: set[str] = set()
     last = len(script["stdout"]) - 1
     if last < 0:
-        _leave(script, argv, prompt, heard)
+        _leave(script, argv, prompt, rows)
     for number, line in enumerate(script["stdout"]):
         if script["converses"]:
-            _hear(script["waits"][number], ids, heard)
+            _hear(script["waits"][number], ids, rows)
         if number == last:  # who hears it may end this program at once
-            _leave(script, argv, prompt, heard)
+            _leave(script, argv, prompt, rows)
         sys.stdout.buffer.write(line.encode("utf-8", "surrogateescape") + b"\n")
         sys.stdout.buffer.flush()
     if script["converses"] and not script["hangs"]:
         sys.stdin.buffer.read()
 
 
-def _leave(script: Script, argv: list[str], prompt: bytes, heard: list[list[object]]) -> None:
+def _leave(script: Script, argv: list[str], prompt: bytes, rows: list[list[object]]) -> None:
     """The files that it leaves."""
     if script["touch"]:
-        told = {
+        document = {
             "argv": argv,
             "environ": sorted(os.environ),
             "stdin": _hash(prompt),
-            "heard": heard,
+            "heard": rows,
             "files": [
                 [str(path), path.stat().st_mode & 0o777, *_hash(path.read_bytes())]
                 for path in _named(argv)
                 if path.is_file()
             ],
         }
-        Path(script["touch"]).write_text(json.dumps(told), encoding="utf-8")
+        Path(script["touch"]).write_text(json.dumps(document), encoding="utf-8")
     for pattern, text in script["sides"]:
         for path in _named(argv):
             if fnmatchcase(path.name, pattern.rpartition("/")[2]):
                 path.write_text(text, encoding="utf-8")
 
 
-def _hear(wanted: object, ids: set[str], heard: list[list[object]]) -> None:
+def _hear(value: object, ids: set[str], rows: list[list[object]]) -> None:
     """Reads requests until the one of that id has come, and every longer text in them."""
-    while wanted is not None and _front(wanted) not in ids:
+    while value is not None and _front(value) not in ids:
         line = sys.stdin.buffer.readline()
         if not line:
             return
         try:
-            told = json.loads(line)
+            document = json.loads(line)
         except ValueError:
             continue
-        if isinstance(told, dict):
-            ids.add(_front(told.get("id")))
-        heard += [_hash(text.encode()) for text in _texts(told) if len(text) > 1000]
+        if isinstance(document, dict):
+            ids.add(_front(document.get("id")))
+        rows += [_hash(text.encode()) for text in _texts(document) if len(text) > 1000]
 
 
 def _front(id: object) -> str:
@@ -119,8 +119,8 @@ def _texts(value: object) -> Iterator[str]:
 
 def _named(argv: list[str]) -> Iterator[Path]:
     """The paths that words of the line are, by themselves or behind `--flag=`."""
-    for word in argv:
-        path = word[word.find("=") + 1 :] if word.startswith("-") else word
+    for term in argv:
+        path = term[term.find("=") + 1 :] if term.startswith("-") else term
         if path.startswith("/") and len(path) < 4000:
             yield Path(path)
 

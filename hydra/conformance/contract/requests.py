@@ -10,8 +10,8 @@ from typing import Any
 
 from hydra.adapters.contract import Adapter
 from hydra.errors import AgentError
-from hydra.model import Budget, BuiltCommand, DetectResult, Effort, Permission, SpawnRequest
-from hydra.wanted import check_mapped
+from hydra.race.lane_plan import check_mapped
+from hydra.records import Budget, BuiltCommand, DetectResult, Effort, Permission, SpawnRequest
 
 WORKTREE = Path("/lane/shop")
 PROMPT = "Fix the pager"
@@ -72,22 +72,22 @@ def request(**changes: Any) -> SpawnRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BuiltLine:
     """The line that came of a request, or why it was refused; exactly one of the two."""
 
     command: BuiltCommand | None = None
     refused: AgentError | None = None
 
     @property
-    def words(self) -> frozenset[str]:
+    def options(self) -> frozenset[str]:
         """Everything on the line, in its environment and in its conversation that can carry a
         meaning."""
         if self.command is None:
             return frozenset()
-        pairs = (*self.command.env, *self.command.dialogue)
+        pairs = (*self.command.env, *self.command.session_params)
         return frozenset((*self.command.args, *(f"{name}={value}" for name, value in pairs)))
 
-    def as_data(self, base: Answer | None = None) -> Any:
+    def as_data(self, base: BuiltLine | None = None) -> Any:
         """As the expectation has it: whole, or what is other than on the line of `base`."""
         if self.command is None:
             assert self.refused is not None
@@ -96,8 +96,8 @@ class Answer:
         mine, other = _fields(self.command), {}
         if base is not None and base.command is not None:
             other = _fields(base.command)
-            words = _changes(other.pop("args").split(" "), mine.pop("args").split(" "))
-            mine |= {"args": words} if words else {}
+            terms = _changes(other.pop("args").split(" "), mine.pop("args").split(" "))
+            mine |= {"args": terms} if terms else {}
         return {name: value for name, value in mine.items() if value != other.get(name, [])}
 
 
@@ -107,32 +107,32 @@ def _fields(built: BuiltCommand) -> dict[str, Any]:
         "env": dict(built.env),
         "dropped": list(built.dropped),
         "warnings": list(built.warnings),
-        "expects": [list(pair) for pair in built.expects],
+        "expects": [list(pair) for pair in built.expected_settings],
         "stdin": repr(built.stdin),
         **(
             {"files": [[str(path), repr(data)] for path, data in built.files]}
             if built.files
             else {}
         ),
-        **({"dialogue": dict(built.dialogue)} if built.dialogue else {}),
+        **({"dialogue": dict(built.session_params)} if built.session_params else {}),
     }
 
 
 def _changes(before: list[str], after: list[str]) -> list[str]:
     """`9: - --cd /lane/shop`: what went and what came, by the place on the line before."""
-    found = []
+    names = []
     for tag, i, j, m, n in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag != "equal":
             went = f" - {' '.join(before[i:j])}" if j > i else ""
             came = f" + {' '.join(after[m:n])}" if n > m else ""
-            found.append(f"{i}:{went}{came}")
-    return found
+            names.append(f"{i}:{went}{came}")
+    return names
 
 
-def ask(adapter: Adapter, found: DetectResult, wanted: SpawnRequest) -> Answer:
+def ask(adapter: Adapter, result: DetectResult, spawn_request: SpawnRequest) -> BuiltLine:
     """The line for one request. Anything but an `AgentError` goes through to the caller."""
     try:
-        check_mapped(adapter.descriptor, wanted)  # as a plan does
-        return Answer(command=adapter.build_command(wanted, found))
+        check_mapped(adapter.descriptor, spawn_request)  # as a plan does
+        return BuiltLine(command=adapter.build_command(spawn_request, result))
     except AgentError as refused:
-        return Answer(refused=refused)
+        return BuiltLine(refused=refused)

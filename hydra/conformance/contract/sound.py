@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hydra.conformance.contract.subject import Subject
+from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.recorded import Stream
 from hydra.errors import KINDS
-from hydra.events import AGENT_KINDS, AgentEvent, Event, encode
-from hydra.model import ExitStatus
+from hydra.records import ExitStatus
+from hydra.records.events import AGENT_KINDS, AgentEvent, Event, encode
 
 _SUBS: Mapping[str, tuple[str, ...]] = {
     "message": ("", "thinking"),
@@ -31,7 +31,7 @@ _TOTALS = frozenset({"input_tokens", "output_tokens", "cached_tokens", "cost_usd
 
 
 def read(
-    subject: Subject, lines: Sequence[bytes], exit: ExitStatus, files: Mapping[str, bytes]
+    subject: ContractSubject, lines: Sequence[bytes], exit: ExitStatus, files: Mapping[str, bytes]
 ) -> list[AgentEvent]:
     """One stream from its first line to its end, by a fresh parser."""
     parser = subject.adapter.parser()
@@ -39,7 +39,7 @@ def read(
     return [*events, *parser.end(exit, files)]
 
 
-def files_of(subject: Subject, stream: Stream) -> dict[str, bytes]:
+def files_of(subject: ContractSubject, stream: Stream) -> dict[str, bytes]:
     """What `Parser.end` is handed at the end of a recorded run: stderr and the side files."""
     names = subject.adapter.descriptor.side_files
     sides = {names[n]: data for n, data in stream.files.items() if n < len(names)}
@@ -54,15 +54,15 @@ def endings(events: Iterable[AgentEvent]) -> list[AgentEvent]:
 def sound(events: Sequence[AgentEvent]) -> Iterator[str]:
     """What is wrong with a whole stream's events."""
     yield from malformed(events)
-    told = [event.kind for event in endings(events)]
-    if len(told) != 1:
-        yield f"it has {len(told)} endings ({', '.join(told) or 'none'}) and not one"
+    lines = [event.kind for event in endings(events)]
+    if len(lines) != 1:
+        yield f"it has {len(lines)} endings ({', '.join(lines) or 'none'}) and not one"
 
 
 def malformed(events: Sequence[AgentEvent]) -> Iterator[str]:
     """What is wrong with events by themselves."""
     for number, event in enumerate(events):
-        yield from _one(event)
+        yield from _case(event)
         try:
             encode(
                 Event(
@@ -79,7 +79,7 @@ def malformed(events: Sequence[AgentEvent]) -> Iterator[str]:
             yield f"event {event.kind} cannot be recorded: {error}"
 
 
-def _one(event: AgentEvent) -> Iterator[str]:
+def _case(event: AgentEvent) -> Iterator[str]:
     if event.kind not in AGENT_KINDS:
         yield f"{event.kind!r} is no kind of event"
         return

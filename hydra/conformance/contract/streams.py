@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from hydra.conformance.contract import forms
 from hydra.conformance.contract.alike import changed, unlike, widened, without
 from hydra.conformance.contract.sound import endings, read, sound
-from hydra.conformance.contract.subject import Check, Form, NotTried, Subject
+from hydra.conformance.contract.subject import ContractCheck, ContractSubject, Form, NotCheckable
 from hydra.conformance.recorded import Recording, Stream, documents, parse
-from hydra.events import AgentEvent
-from hydra.model import ExitStatus
+from hydra.records import ExitStatus
+from hydra.records.events import AgentEvent
 
 _NEW_TYPE = b'{"type":"hydra_made_up_type","subtype":"new","hydra_new":[{"a":1}],"uuid":"made-up"}'
 _CUTS = 600
@@ -24,36 +24,36 @@ _TOTALS = ("input_tokens", "output_tokens", "cached_tokens", "cost_usd")
 
 
 def _read(
-    subject: Subject, stream: Stream, lines: Sequence[bytes] | None = None
+    subject: ContractSubject, stream: Stream, lines: Sequence[bytes] | None = None
 ) -> list[AgentEvent]:
     return parse(subject.adapter, stream, lines)
 
 
 def _streams(recording: Recording) -> list[Stream]:
-    found = recording.streams()
-    if not found:
-        raise NotTried("no recorded stream")
-    return found
+    streams = recording.streams()
+    if not streams:
+        raise NotCheckable("no recorded stream")
+    return streams
 
 
-def known(subject: Subject, recording: Recording) -> Iterator[str]:
+def approved_events(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """Each recorded run gives exactly the events that a person has read and approved. Raises
-    `NotTried` where nobody has said of any run which those are."""
+    `NotCheckable` where nobody has said of any run which those are."""
     streams = _streams(recording)
-    found = [text for stream in streams for text in _unexpected(subject, stream)]
-    yield from found
-    if not found and all(stream.expected is None for stream in streams):
-        raise NotTried("of no recorded run is it said which events it gives (*.expected.json)")
+    names = [text for stream in streams for text in _unexpected(subject, stream)]
+    yield from names
+    if not names and all(stream.expected is None for stream in streams):
+        raise NotCheckable("of no recorded run is it said which events it gives (*.expected.json)")
 
 
-def _unexpected(subject: Subject, stream: Stream) -> Iterator[str]:
+def _unexpected(subject: ContractSubject, stream: Stream) -> Iterator[str]:
     seen = _read(subject, stream)
     yield from (f"{stream.name}: {text}" for text in sound(seen))
     if stream.expected is not None:
         yield from unlike(stream.name, list(stream.expected), documents(seen))
 
 
-def one_line_says_what_it_says(subject: Subject, recording: Recording) -> Iterator[str]:
+def one_line_says_what_it_says(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """No ending is given that the lines did not hold: an empty stream is none that is done."""
     for code in (0, 1, None):
         seen = read(subject, [], ExitStatus(code=code), {})
@@ -64,7 +64,7 @@ def one_line_says_what_it_says(subject: Subject, recording: Recording) -> Iterat
         yield from (f"{stream.name}, said twice over: {t}" for t in _twice_ended(subject, stream))
 
 
-def _twice_ended(subject: Subject, stream: Stream) -> Iterator[str]:
+def _twice_ended(subject: ContractSubject, stream: Stream) -> Iterator[str]:
     parser = subject.adapter.parser()
     seen = [event for line in stream.lines for event in parser.parse_line(line)]
     for _ in range(2):
@@ -72,13 +72,15 @@ def _twice_ended(subject: Subject, stream: Stream) -> Iterator[str]:
     yield from sound(seen)
 
 
-def unknown(subject: Subject, recording: Recording) -> Iterator[str]:
+def unknown(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """A type that nobody knows between all lines, and a new field in every object: nothing that
     was said before is lost or changed."""
-    told = {Form.TEXT: forms.unknown_words, Form.DOCUMENT: forms.unknown_fields}.get(subject.form)
+    function = {Form.TEXT: forms.unknown_words, Form.DOCUMENT: forms.unknown_fields}.get(
+        subject.form
+    )
     for stream in _streams(recording):
-        if told is not None:
-            yield from told(subject, stream)
+        if function is not None:
+            yield from function(subject, stream)
             continue
         before = without(_read(subject, stream), ("unknown",))
         mixed = [part for line in stream.lines for part in (line, _NEW_TYPE)]
@@ -91,7 +93,7 @@ def unknown(subject: Subject, recording: Recording) -> Iterator[str]:
         yield from changed(stream, "with unknown fields", before, seen)
 
 
-def cut(subject: Subject, recording: Recording) -> Iterator[str]:
+def cut(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """A stream that stops, between lines and inside one: one ending, no exception, and nothing is
     said to be done before the line that says so."""
     places = [(stream, lines) for stream in _streams(recording) for lines in _cuts(stream.lines)]
@@ -108,15 +110,15 @@ def _cuts(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
     """Before each line, and in it: after its first byte, inside a word, before its last byte,
     and inside the first character of several bytes or the first escape."""
     for number, line in enumerate(lines):
-        held = list(lines[:number])
-        yield held
+        contents = list(lines[:number])
+        yield contents
         places = {1, len(line) // 2, len(line) - 1, line.find(b"\\") + 1}
         places |= {next((at for at, byte in enumerate(line) if byte > 0x7F), 0) + 1}
         for place in sorted(place for place in places if 0 < place < len(line)):
-            yield [*held, line[:place]]
+            yield [*contents, line[:place]]
 
 
-def shuffled(subject: Subject, recording: Recording) -> Iterator[str]:
+def shuffled(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """The lines backwards, turned round and mixed: one ending, no exception."""
     for stream in _streams(recording):
         lines = [line for line in stream.lines if line]
@@ -131,7 +133,7 @@ def shuffled(subject: Subject, recording: Recording) -> Iterator[str]:
             yield from (f"{stream.name}, {how}: {text}" for text in sound(seen))
 
 
-def doubled(subject: Subject, recording: Recording) -> Iterator[str]:
+def doubled(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     """Every line twice: totals stay totals, a call is one call, and the ending is the same."""
     for stream in _streams(recording):
         before = _read(subject, stream)
@@ -146,18 +148,18 @@ def doubled(subject: Subject, recording: Recording) -> Iterator[str]:
             if once[name] != twice.get(name) and not none:
                 yield f"{stream.name}, doubled: {name} is {twice.get(name)} and not {once[name]}"
         for kind in ("tool_call", "tool_result"):
-            counts = [sum(e.kind == kind for e in told) for told in (before, seen)]
+            counts = [sum(e.kind == kind for e in events) for events in (before, seen)]
             if subject.form is Form.LINES and counts[0] != counts[1]:
                 yield f"{stream.name}, doubled: {counts[1]} {kind} and not {counts[0]}"
         first, last = endings(before)[-1], endings(seen)[-1]
         fields = ("error", "reason", "denials", "failed_items")
-        held = {Form.LINES: fields, Form.TEXT: fields[:2], Form.DOCUMENT: ()}[subject.form]
-        for field in held:
+        names = {Form.LINES: fields, Form.TEXT: fields[:2], Form.DOCUMENT: ()}[subject.form]
+        for field in names:
             if first.data.get(field) != last.data.get(field):
                 yield f"{stream.name}, doubled: the ending has another {field}"
 
 
-def long(subject: Subject) -> Iterator[str]:
+def long(subject: ContractSubject) -> Iterator[str]:
     """After more calls than are worth remembering, the newest is still known: said again, it is
     not another one. A parser of text, or of one document, holds no more of it than a few MB."""
     newest = subject.newest()
@@ -172,17 +174,17 @@ def long(subject: Subject) -> Iterator[str]:
             if id and line.count(b'"%s"' % id) == 1:
                 yield from _many(subject, stream.name, line, id)
                 return
-    raise NotTried("no recorded call of a tool")
+    raise NotCheckable("no recorded call of a tool")
 
 
-def _many(subject: Subject, name: str, line: bytes, id: bytes) -> Iterator[str]:
+def _many(subject: ContractSubject, name: str, line: bytes, id: bytes) -> Iterator[str]:
     parser = subject.adapter.parser()
     line = re.sub(rb'"uuid": ?"[^"]*"', b'"uuid":null', line)
-    told = 0
+    count = 0
     for number in range(_MANY):
         fresh = line.replace(b'"%s"' % id, b'"made-up-%d"' % number)
-        told = sum(event.kind == "tool_call" for event in parser.parse_line(fresh))
-        if not told:
+        count = sum(event.kind == "tool_call" for event in parser.parse_line(fresh))
+        if not count:
             yield f"{name}: call {number + 1} of one stream is not told"
             return
     if any(event.kind == "tool_call" for event in parser.parse_line(fresh)):
@@ -191,19 +193,19 @@ def _many(subject: Subject, name: str, line: bytes, id: bytes) -> Iterator[str]:
 
 def _totals(events: Iterable[AgentEvent]) -> dict[str, object]:
     """The totals that a race would show: the last that was said of each."""
-    told: dict[str, object] = {}
+    document: dict[str, object] = {}
     for event in events:
         if event.kind == "usage":
-            told |= {name: event.data[name] for name in _TOTALS if name in event.data}
-    return told
+            document |= {name: event.data[name] for name in _TOTALS if name in event.data}
+    return document
 
 
 CHECKS = (
-    Check("streams.known", versioned=known),
-    Check("streams.endings", versioned=one_line_says_what_it_says),
-    Check("streams.unknown", versioned=unknown),
-    Check("streams.cut", versioned=cut),
-    Check("streams.reordered", versioned=shuffled),
-    Check("streams.duplicated", versioned=doubled),
-    Check("streams.long", whole=long),
+    ContractCheck("streams.known", versioned=approved_events),
+    ContractCheck("streams.endings", versioned=one_line_says_what_it_says),
+    ContractCheck("streams.unknown", versioned=unknown),
+    ContractCheck("streams.cut", versioned=cut),
+    ContractCheck("streams.reordered", versioned=shuffled),
+    ContractCheck("streams.duplicated", versioned=doubled),
+    ContractCheck("streams.long", whole=long),
 )

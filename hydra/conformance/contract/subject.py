@@ -10,7 +10,7 @@ from pathlib import Path
 from hydra.adapters.contract import Adapter
 from hydra.conformance import recorded
 from hydra.conformance.recorded import Recording
-from hydra.model import DetectResult, ProbeOutput
+from hydra.records import DetectResult, ProbeOutput
 
 
 class Form(Enum):
@@ -22,7 +22,7 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ContractSubject:
     """An adapter, and the folder in which `<its key>/<version>/` holds its recordings.
 
     `spec` is how a third party's is found again, `module:NAME`; "" for one of Hydra's own.
@@ -41,8 +41,8 @@ class Subject:
     @property
     def form(self) -> Form:
         """What its stdout is made of."""
-        known = {"text": Form.TEXT, "json": Form.DOCUMENT}
-        return known.get(self.adapter.descriptor.stream_format, Form.LINES)
+        forms = {"text": Form.TEXT, "json": Form.DOCUMENT}
+        return forms.get(self.adapter.descriptor.stream_format, Form.LINES)
 
     @property
     def folder(self) -> Path:
@@ -69,14 +69,14 @@ class Subject:
         return self.adapter.detect(binary, probes)
 
 
-Whole = Callable[[Subject], Iterable[str]]
-Versioned = Callable[[Subject, Recording], Iterable[str]]
+Whole = Callable[[ContractSubject], Iterable[str]]
+Versioned = Callable[[ContractSubject, Recording], Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ContractCheck:
     """One thing that is tried. It yields a sentence for each difference, which names the flag,
-    the field or the event; it raises `NotTried` where there is nothing to try it on.
+    the field or the event; it raises `NotCheckable` where there is nothing to try it on.
 
     Exactly one of `whole` (once for an adapter) and `versioned` (once a recorded version) is set.
     """
@@ -86,7 +86,7 @@ class Check:
     versioned: Versioned | None = None
 
 
-class NotTried(Exception):
+class NotCheckable(Exception):
     """Why a check could not be made here. It counts as skipped, never as passed."""
 
 

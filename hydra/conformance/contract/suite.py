@@ -13,24 +13,29 @@ from hydra.adapters import registry
 from hydra.conformance import recorded
 from hydra.conformance.contract import (
     descriptor,
-    detecting,
+    detection,
     endings,
     hostile,
     lines,
     prompts,
     streams,
 )
-from hydra.conformance.contract.subject import NO_RECORDINGS, Check, NotTried, Subject
+from hydra.conformance.contract.subject import (
+    NO_RECORDINGS,
+    ContractCheck,
+    ContractSubject,
+    NotCheckable,
+)
 from hydra.conformance.recorded import Recording
-from hydra.conformance.results import Case, Verdict
+from hydra.conformance.results import Case, CaseVerdict
 
 SUITE = "contract"
 MOST = 50
 """Differences of one case that are told; of more, how many there were."""
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[ContractCheck, ...] = (
     *descriptor.CHECKS,
-    *detecting.CHECKS,
+    *detection.CHECKS,
     *lines.CHECKS,
     *prompts.CHECKS,
     *streams.CHECKS,
@@ -39,36 +44,38 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def built_in() -> list[Subject]:
+def built_in() -> list[ContractSubject]:
     """Hydra's own adapters with their recordings, but for those that it never runs."""
-    runs = (one for one in registry.everyone() if not one.descriptor.unrunnable)
-    return [Subject(adapter, recorded.root()) for adapter in runs]
+    runs = (adapter for adapter in registry.everyone() if not adapter.descriptor.unrunnable)
+    return [ContractSubject(adapter, recorded.root()) for adapter in runs]
 
 
-def names(subject: Subject) -> list[str]:
+def names(subject: ContractSubject) -> list[str]:
     """Every check by name, in the order in which they run."""
     from hydra.conformance.contract import limits
 
     return [*(check.name for check in CHECKS), *limits.NAMES]
 
 
-def run(subject: Subject, *, only: Sequence[str] = (), races: bool = True) -> Iterator[Case]:
+def run(
+    subject: ContractSubject, *, only: Sequence[str] = (), races: bool = True
+) -> Iterator[Case]:
     """One subject's cases. `only` are names, or patterns such as `lines.*`."""
     return run_all([subject], only=only, races=races)
 
 
 def run_all(
-    subjects: Sequence[Subject], *, only: Sequence[str] = (), races: bool = True
+    subjects: Sequence[ContractSubject], *, only: Sequence[str] = (), races: bool = True
 ) -> Iterator[Case]:
     """The cases of several, in order; their races are shared, and run beside the rest."""
     from hydra.conformance.contract import limits
 
-    wanted = [name for name in limits.NAMES if _wanted(name, only)]
-    racing = limits.begin(subjects, wanted) if races and wanted else None
+    texts = [name for name in limits.NAMES if _selected(name, only)]
+    racing = limits.begin(subjects, texts) if races and texts else None
     try:
         for subject in subjects:
             for check in CHECKS:
-                if _wanted(check.name, only):
+                if _selected(check.name, only):
                     yield from _cases(subject, check)
         if racing is not None:
             yield from racing.cases()
@@ -77,41 +84,41 @@ def run_all(
             racing.close()
 
 
-def _wanted(name: str, only: Iterable[str]) -> bool:
-    told = tuple(only)
-    return not told or any(fnmatchcase(name, pattern) for pattern in told)
+def _selected(name: str, only: Iterable[str]) -> bool:
+    texts = tuple(only)
+    return not texts or any(fnmatchcase(name, pattern) for pattern in texts)
 
 
-def _cases(subject: Subject, check: Check) -> Iterator[Case]:
+def _cases(subject: ContractSubject, check: ContractCheck) -> Iterator[Case]:
     if check.whole is not None:
         yield _case(subject, check, None)
         return
-    there = subject.versions()
-    made = [_case(subject, check, recording) for recording in there]
-    tried = [case for case in made if case.verdict is not Verdict.SKIPPED]
+    recordings = subject.versions()
+    cases = [_case(subject, check, recording) for recording in recordings]
+    tried = [case for case in cases if case.verdict is not CaseVerdict.SKIPPED]
     # Of an old version often only the help text was kept: that is said once for each check, and
     # only where there is no version at all that it was tried on.
-    reason = made[-1].reason if made else NO_RECORDINGS
-    yield from tried or [_made(subject, check, Verdict.SKIPPED, reason=reason)]
+    reason = cases[-1].reason if cases else NO_RECORDINGS
+    yield from tried or [_synthetic(subject, check, CaseVerdict.SKIPPED, reason=reason)]
 
 
-def _case(subject: Subject, check: Check, recording: Recording | None) -> Case:
+def _case(subject: ContractSubject, check: ContractCheck, recording: Recording | None) -> Case:
     began = time.monotonic()
     differences: list[str] = []
     count = 0
     try:
-        for text in _told(subject, check, recording):
+        for text in _subject_text(subject, check, recording):
             count += 1
             if count <= MOST:
                 differences.append(text)
-    except NotTried as error:
-        return _made(subject, check, Verdict.SKIPPED, recording, reason=str(error))
+    except NotCheckable as error:
+        return _synthetic(subject, check, CaseVerdict.SKIPPED, recording, reason=str(error))
     except Exception as error:  # whatever a stranger's adapter raises
         differences.append(_raised(error))
     if count > MOST:
         differences.append(f"and {count - MOST} more")
-    verdict = Verdict.FAILED if differences else Verdict.PASSED
-    return _made(
+    verdict = CaseVerdict.FAILED if differences else CaseVerdict.PASSED
+    return _synthetic(
         subject,
         check,
         verdict,
@@ -125,10 +132,12 @@ _OF_WHAT_RUNS = ("detect.recorded", "prompt.too_long")
 """What is asked only of an agent that Hydra runs."""
 
 
-def _told(subject: Subject, check: Check, recording: Recording | None) -> Iterable[str]:
+def _subject_text(
+    subject: ContractSubject, check: ContractCheck, recording: Recording | None
+) -> Iterable[str]:
     why = subject.adapter.descriptor.unrunnable
     if why and check.name in _OF_WHAT_RUNS:
-        raise NotTried(f"Hydra does not run it: {why}")
+        raise NotCheckable(f"Hydra does not run it: {why}")
     if check.whole is not None:
         return check.whole(subject)
     assert check.versioned is not None
@@ -142,10 +151,10 @@ def _raised(error: Exception) -> str:
     return f"it raises {type(error).__name__}: {str(error)[:300]} ({where})"
 
 
-def _made(
-    subject: Subject,
-    check: Check,
-    verdict: Verdict,
+def _synthetic(
+    subject: ContractSubject,
+    check: ContractCheck,
+    verdict: CaseVerdict,
     recording: Recording | None = None,
     *,
     differences: tuple[str, ...] = (),

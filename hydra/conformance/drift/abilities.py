@@ -9,7 +9,8 @@ from pathlib import Path
 from hydra.adapters.contract import Adapter
 from hydra.conformance.contract.requests import PERMISSIONS, SESSION
 from hydra.errors import AgentError
-from hydra.model import (
+from hydra.race.lane_plan import check_mapped
+from hydra.records import (
     Budget,
     BuiltCommand,
     DetectResult,
@@ -18,10 +19,9 @@ from hydra.model import (
     SignIn,
     SpawnRequest,
 )
-from hydra.wanted import check_mapped
 
 _WORKTREE = Path("/lane/shop")
-_ASKED: Mapping[str, Mapping[str, object]] = {
+_REQUESTS: Mapping[str, Mapping[str, object]] = {
     **{f"--permission {mode.value}": {"permission": mode} for mode in PERMISSIONS},
     "a model": {"model": "a-model"},
     "--network": {"network": True},
@@ -43,28 +43,28 @@ def fewer(adapter: Adapter, was: Probes, now: Probes) -> list[str]:
     before, after = able(adapter, was), able(adapter, now)
     if before["detect"] != after["detect"]:
         return [after["detect"]] if after["detect"] else []
-    said = (text for thing, text in after.items() if text != before.get(thing, ""))
-    return list(dict.fromkeys(text for text in said if text))
+    lines = (text for thing, text in after.items() if text != before.get(thing, ""))
+    return list(dict.fromkeys(text for text in lines if text))
 
 
 def able(adapter: Adapter, probes: Probes) -> Able:
     """Whether it can race, each line that it would build, and each capability."""
-    found = detect(adapter, probes)
-    held: Able = {"detect": f"refused: {found.error.message}" if found.error else ""}
-    for about, asked in _ASKED.items():
-        held.update(_line(adapter, found, about, asked))
-    for name, capability in found.capabilities.items():
-        held[f"capability {name}"] = "" if capability.present else f"{name} is lost"
-    return held
+    result = detect(adapter, probes)
+    values: Able = {"detect": f"refused: {result.error.message}" if result.error else ""}
+    for about, document in _REQUESTS.items():
+        values.update(_line(adapter, result, about, document))
+    for name, capability in result.capabilities.items():
+        values[f"capability {name}"] = "" if capability.present else f"{name} is lost"
+    return values
 
 
-def words(adapter: Adapter, probes: Probes) -> set[str]:
+def ability_words(adapter: Adapter, probes: Probes) -> set[str]:
     """Every word of its probes and of the lines that it would build."""
-    found = detect(adapter, probes)
-    used = {word for probe in adapter.descriptor.probes for word in probe.args}
-    for asked in _ASKED.values():
+    result = detect(adapter, probes)
+    used = {arg for probe in adapter.descriptor.probes for arg in probe.args}
+    for document in _REQUESTS.values():
         try:
-            used.update(_built(adapter, _request(asked), found).args)
+            used.update(_built(adapter, _request(document), result).args)
         except AgentError:
             continue
     return used
@@ -72,29 +72,31 @@ def words(adapter: Adapter, probes: Probes) -> set[str]:
 
 def detect(adapter: Adapter, probes: Probes) -> DetectResult:
     """As a signed-in user meets it: how it is signed in here has nothing to do with its version."""
-    asked = {name: probe for name, probe in probes.items() if name != "sign_in"}
+    outputs = {name: probe for name, probe in probes.items() if name != "sign_in"}
     binary = f"/opt/agents/{adapter.descriptor.binaries[0]}"
-    found = adapter.detect(binary, asked)
-    return replace(found, binary=Path(binary), sign_in=SignIn.CONFIRMED)
+    result = adapter.detect(binary, outputs)
+    return replace(result, binary=Path(binary), sign_in=SignIn.CONFIRMED)
 
 
-def _line(adapter: Adapter, found: DetectResult, about: str, asked: Mapping[str, object]) -> Able:
+def _line(
+    adapter: Adapter, result: DetectResult, about: str, document: Mapping[str, object]
+) -> Able:
     try:
-        built = _built(adapter, _request(asked), found)
+        built = _built(adapter, _request(document), result)
     except AgentError as error:
         return {f"line: {about}": f"{about} is refused: {error.failure.message}"}
-    told = {f"line: {about}": ""}
+    values = {f"line: {about}": ""}
     for name in built.dropped:
-        told[f"left out: {name}"] = f"{name} is left out of its line"
+        values[f"left out: {name}"] = f"{name} is left out of its line"
     for warning in built.warnings:
-        told[f"warning: {warning}"] = warning
-    return told
+        values[f"warning: {warning}"] = warning
+    return values
 
 
-def _built(adapter: Adapter, request: SpawnRequest, found: DetectResult) -> BuiltCommand:
+def _built(adapter: Adapter, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
     check_mapped(adapter.descriptor, request)  # as a plan does
-    return adapter.build_command(request, found)
+    return adapter.build_command(request, result)
 
 
-def _request(asked: Mapping[str, object]) -> SpawnRequest:
-    return SpawnRequest(prompt="task", worktree=_WORKTREE, **asked)  # type: ignore[arg-type]
+def _request(document: Mapping[str, object]) -> SpawnRequest:
+    return SpawnRequest(prompt="task", worktree=_WORKTREE, **document)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hydra.conformance.drift.minds import Ablation
+from hydra.conformance.drift.impact import Ablation
 from hydra.conformance.drift.schemas import entry, folded
 
 _GONE = object()
@@ -30,27 +30,29 @@ def _less(holder: Mapping[str, Any], at: str, gone: str, other: object) -> Mappi
     """`holder` itself where nothing in it is named by `gone`, else a copy with it changed."""
     data_keys = folded(holder)
     changed: dict[str, Any] = {}
-    for key, held in holder.items():
+    for key, document in holder.items():
         name = "*" if data_keys else key
         path = f"{at}.{name}" if at else name
         if path == gone:
             changed[key] = other
         elif gone.startswith(path):
-            inner = _inside(held, path, gone, other)
-            if inner is not held:
+            inner = _inside(document, path, gone, other)
+            if inner is not document:
                 changed[key] = inner
     if not changed:
         return holder
     whole = {**holder, **changed}
-    return {key: held for key, held in whole.items() if held is not _GONE}
+    return {key: document for key, document in whole.items() if document is not _GONE}
 
 
-def _inside(held: Any, path: str, gone: str, other: object) -> Any:
-    if isinstance(held, Mapping):
-        return _less(held, path, gone, other)
-    if isinstance(held, list):
-        named = [(one, entry(path, one)) for one in held]
-        kept = [_inside(one, at, gone, other) for one, at in named if at != gone]
-        same = len(kept) == len(held) and all(a is b for a, b in zip(kept, held, strict=True))
-        return held if same else kept
-    return held
+def _inside(document: Any, path: str, gone: str, other: object) -> Any:
+    if isinstance(document, Mapping):
+        return _less(document, path, gone, other)
+    if isinstance(document, list):
+        named = [(row, entry(path, row)) for row in document]
+        documents = [_inside(row, at, gone, other) for row, at in named if at != gone]
+        same = len(documents) == len(document) and all(
+            a is b for a, b in zip(documents, document, strict=True)
+        )
+        return document if same else documents
+    return document

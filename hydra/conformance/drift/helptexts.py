@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from hydra.adapters.helptext import options
+from hydra.adapters.command_line import options
 
 _SPLIT = re.compile(r"(--[a-zA-Z][a-zA-Z0-9-]*)\[(-[a-zA-Z0-9-]+)\]")
 _DEFINED = re.compile(r"^ {0,6}(?:-\w, )?(?P<name>--[a-zA-Z][a-zA-Z0-9-]*)")
@@ -29,28 +29,28 @@ def values(text: str, name: str) -> frozenset[str]:
 @cache
 def _values(text: str) -> Mapping[str, frozenset[str]]:
     """The values of every option that lists some."""
-    found: dict[str, set[str]] = {}
-    for one in options(text):
-        name, _, value = one.partition("=")
-        found.setdefault(name, set()).update({value} - {""})
+    rows: dict[str, set[str]] = {}
+    for option in options(text):
+        name, _, value = option.partition("=")
+        rows.setdefault(name, set()).update({value} - {""})
     name = ""
     for line in text.splitlines():
         if defined := _DEFINED.match(line):
             name = defined["name"]
         elif name and (listed := _LISTED.match(line)):
-            found.setdefault(name, set()).add(listed["value"])
-    return {name: frozenset(listed) for name, listed in found.items()}
+            rows.setdefault(name, set()).add(listed["value"])
+    return {name: frozenset(listed) for name, listed in rows.items()}
 
 
 def commands(text: str) -> set[str]:
     """The commands of the section `Commands:`."""
-    found, inside = set(), False
+    mapping, inside = set(), False
     for line in text.splitlines():
         if not line[:1].isspace():
             inside = line.strip() == "Commands:" or (inside and not line.strip())
         elif inside and (match := _COMMAND.match(line)):
-            found.add(match["name"])
-    return found
+            mapping.add(match["name"])
+    return mapping
 
 
 def without(text: str, name: str) -> str:
@@ -73,11 +73,11 @@ def without_value(text: str, name: str, value: str) -> str:
 
 def _block(text: str, name: str) -> list[str]:
     """The lines of one option, from its definition up to the next."""
-    held: list[str] = []
+    texts: list[str] = []
     for line in text.splitlines():
         defined = _DEFINED.match(line)
-        if defined and held:
+        if defined and texts:
             break
-        if held or (defined and re.search(rf"{re.escape(name)}(?![\w-])", line[:60])):
-            held.append(line)
-    return held
+        if texts or (defined and re.search(rf"{re.escape(name)}(?![\w-])", line[:60])):
+            texts.append(line)
+    return texts

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hydra.adapters.proofs.records import Proof
 from hydra.conformance.drift.sides import HAND, Side
 from hydra.conformance.drift.streams import change
-from hydra.conformance.records import Proof
-from hydra.conformance.results import Change
+from hydra.conformance.results import VersionChange
 
 
-def changes(old: Side, new: Side) -> list[Change]:
+def changes(old: Side, new: Side) -> list[VersionChange]:
     """One line for each situation that came out differently, then what was not compared."""
-    made = []
+    version_changes = []
     alike = []
     for name in sorted(set(old.proofs) & set(new.proofs)):
         was, now = old.proofs[name], new.proofs[name]
         lost = [] if now.passed else ["it does not go as Hydra expects"]
-        if told := list(_differences(was, now)):
-            text = f"situation {name}: {'; '.join(told)}"
-            made.append(change(old, new, "outcome", "changed", name, text, lost))
+        if lines := list(_differences(was, now)):
+            text = f"situation {name}: {'; '.join(lines)}"
+            version_changes.append(change(old, new, "outcome", "changed", name, text, lost))
         elif was.passed and not now.passed:
             alike.append(name)
     if alike:
         text = f"with the same outcome, but not as expected any more: {', '.join(alike)}"
         lost = ["they do not go as Hydra expects; the live run says why"]
-        made.append(change(old, new, "outcome", "changed", ", ".join(alike), text, lost))
-    return [*made, *_not_compared(old, new)]
+        version_changes.append(change(old, new, "outcome", "changed", ", ".join(alike), text, lost))
+    return [*version_changes, *_not_compared(old, new)]
 
 
 def _differences(was: Proof, now: Proof) -> Iterator[str]:
@@ -47,10 +47,10 @@ def _ending(proof: Proof) -> str:
     return f"{proof.status or 'unknown'}{f' ({why})' if why else ''}"
 
 
-def _exit(told: Mapping[str, Any]) -> str:
-    if told.get("signal"):
-        return f"signal {told['signal']}"
-    return f"exit {told.get('code')}"
+def _exit(document: Mapping[str, Any]) -> str:
+    if document.get("signal"):
+        return f"signal {document['signal']}"
+    return f"exit {document.get('code')}"
 
 
 def _events(was: Proof, now: Proof) -> Iterator[str]:
@@ -66,27 +66,27 @@ def _events(was: Proof, now: Proof) -> Iterator[str]:
 
 
 def _usage(was: Proof, now: Proof) -> Iterator[str]:
-    before = {name for name, told in was.usage.items() if told}
-    after = {name for name, told in now.usage.items() if told}
+    before = {name for name, is_told in was.usage.items() if is_told}
+    after = {name for name, is_told in now.usage.items() if is_told}
     if before - after:
         yield f"usage has no {', '.join(sorted(before - after))} any more"
     if after - before:
         yield f"usage now has {', '.join(sorted(after - before))}"
 
 
-def _patch(told: Mapping[str, str]) -> str:
-    return ", ".join(f"{letter} {path}" for path, letter in sorted(told.items())) or "empty"
+def _patch(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{letter} {path}" for path, letter in sorted(values.items())) or "empty"
 
 
-def _not_compared(old: Side, new: Side) -> Iterator[Change]:
+def _not_compared(old: Side, new: Side) -> Iterator[VersionChange]:
     for side, other, how in ((old, new, "vanished"), (new, old, "appeared")):
         only = sorted(side.situations - other.situations)
-        told = [name for name in only if not name.startswith(HAND)]
-        if by_hand := len(only) - len(told):
-            some = "a stream" if by_hand == 1 else f"{by_hand} streams"
-            told.append(f"{some} recorded by hand")
-        if told:
-            text = f"not compared, only {side.version} has: {', '.join(told)}"
+        lines = [name for name in only if not name.startswith(HAND)]
+        if by_hand := len(only) - len(lines):
+            line = "a stream" if by_hand == 1 else f"{by_hand} streams"
+            lines.append(f"{line} recorded by hand")
+        if lines:
+            text = f"not compared, only {side.version} has: {', '.join(lines)}"
             yield change(old, new, "outcome", how, "not compared", text)
     both = [name for name in old.proofs if _ran(old, name) and _ran(new, name)]
     short = sorted(name for name in both if name not in old.streams or name not in new.streams)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from hydra.adapters.jsonlines import Malformed, Object, decode
+from hydra.adapters.json_stream import MalformedLine, Object, decode
 
 NO_JSON = "text that is not JSON"
 """The name of what a stream has beside JSON objects."""
@@ -61,24 +61,24 @@ def lines_of(data: Iterable[bytes]) -> Iterator[tuple[str, Object]]:
     """(type, object) of each line that is not blank; what is no JSON object is `NO_JSON`, {}."""
     for line in data:
         try:
-            held = decode(line)
-        except Malformed:
+            document = decode(line)
+        except MalformedLine:
             yield NO_JSON, {}
             continue
-        if held is not None:
-            yield name(held), held
+        if document is not None:
+            yield name(document), document
 
 
 def name(line: Object) -> str:
     """What an event is called: `assistant`, `system/init`, `item.completed/file_change`."""
-    words = []
+    terms = []
     for path in _NAMING:
         value: object = line
         for key in path:
             value = value.get(key) if isinstance(value, Mapping) else None
         if isinstance(value, str) and value:
-            words.append(value)
-    return "/".join(words) or "(no type)"
+            terms.append(value)
+    return "/".join(terms) or "(no type)"
 
 
 def infer(events: Iterable[tuple[str, Object]]) -> dict[str, Shape]:
@@ -96,16 +96,16 @@ def holder(path: str) -> str:
     return path.rpartition("[" if path.endswith("]") else ".")[0]
 
 
-def folded(given: Mapping[str, object]) -> bool:
+def folded(document: Mapping[str, object]) -> bool:
     """Whether the keys of an object are data: one of them cannot be a name, or all hold the same.
 
     `{"opus-4": {...}, "haiku-4": {...}}` is a map of models, whatever they are called.
     """
-    if any(_DATA_KEY.fullmatch(key) for key in given):
+    if any(_DATA_KEY.fullmatch(key) for key in document):
         return True
-    inside = {frozenset(v) if isinstance(v, Mapping) else None for v in given.values()}
+    inside = {frozenset(v) if isinstance(v, Mapping) else None for v in document.values()}
     alike = next(iter(inside)) if len(inside) == 1 else None
-    return alike is not None and len(given) > 1 and len(alike) > 2
+    return alike is not None and len(document) > 1 and len(alike) > 2
 
 
 def entry(path: str, value: object) -> str:
@@ -114,21 +114,21 @@ def entry(path: str, value: object) -> str:
     return f"{path}[{kind}]" if isinstance(kind, str) and kind.isidentifier() else f"{path}[]"
 
 
-def _object(shape: Shape, given: Mapping[str, object], at: str) -> None:
+def _object(shape: Shape, document: Mapping[str, object], at: str) -> None:
     shape.objects[at] = shape.objects.get(at, 0) + 1
-    if folded(given):
+    if folded(document):
         # However many keys: the map has entries, which is one thing.
-        found = shape.fields.setdefault(_under(at, "*"), Field())
-        found.seen += 1
-        for value in given.values():
-            found.types.add(json_type(value))
+        part = shape.fields.setdefault(_under(at, "*"), Field())
+        part.seen += 1
+        for value in document.values():
+            part.types.add(json_type(value))
             _inside(shape, value, _under(at, "*"))
         return
-    for key, value in given.items():
+    for key, value in document.items():
         path = _under(at, key)
-        found = shape.fields.setdefault(path, Field())
-        found.seen += 1
-        found.types.add(json_type(value))
+        part = shape.fields.setdefault(path, Field())
+        part.seen += 1
+        part.types.add(json_type(value))
         if key not in FREE:
             _inside(shape, value, path)
 
@@ -137,10 +137,10 @@ def _inside(shape: Shape, value: object, path: str) -> None:
     if isinstance(value, Mapping):
         _object(shape, value, path)
     elif isinstance(value, list):
-        for one in value[:_ENTRIES]:
-            inner = entry(path, one)
-            if isinstance(one, Mapping | list):
-                _inside(shape, one, inner)
+        for content in value[:_ENTRIES]:
+            inner = entry(path, content)
+            if isinstance(content, Mapping | list):
+                _inside(shape, content, inner)
 
 
 def _under(at: str, key: str) -> str:

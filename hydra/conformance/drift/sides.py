@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
-from hydra.conformance import records
+from hydra.adapters.proofs import records
+from hydra.adapters.proofs.records import Proof
 from hydra.conformance.drift.schemas import lines_of
 from hydra.conformance.recorded import Recording, Stream
-from hydra.conformance.records import Proof
 from hydra.errors import RecordError
-from hydra.model import ProbeOutput
+from hydra.records import ProbeOutput
 
 HAND = "recorded:"
 """Before the name of a stream that belongs to no live situation: another may have its name."""
@@ -46,16 +46,16 @@ def read(adapter: Adapter, folder: Path) -> Side:
     answers = recording.answers(adapter.descriptor.probes)
     proofs = _proofs(folder)
     owner = {proof.stream: name for name, proof in proofs.items() if proof.stream}
-    told = [stream for stream in recording.streams() if not stream.made]
-    made = {f"stream.{stream.name}.jsonl": stream for stream in told}
-    streams = {owner.get(file, f"{HAND}{stream.name}"): stream for file, stream in made.items()}
+    runs = [stream for stream in recording.streams() if not stream.synthetic]
+    mapping = {f"stream.{stream.name}.jsonl": stream for stream in runs}
+    streams = {owner.get(file, f"{HAND}{stream.name}"): stream for file, stream in mapping.items()}
     return Side(
         adapter=adapter,
         version=recording.version,
         version_text=recording.version_text,
         helps=recording.helps,
         # The good answer of several, and a bad one where it gave no other: its sandbox, say.
-        probes={name: given[0] for name, given in answers.items()},
+        probes={name: outputs[0] for name, outputs in answers.items()},
         streams=streams,
         proofs=proofs,
     )
@@ -63,9 +63,9 @@ def read(adapter: Adapter, folder: Path) -> Side:
 
 def _proofs(folder: Path) -> dict[str, Proof]:
     """Every situation of the folder, a newer record over an older one."""
-    found = [records.read(path) for path in sorted(folder.glob("record.*.json"))]
-    found.sort(key=lambda record: (record.date, record.hydra, record.platform))
-    return {name: proof for record in found for name, proof in record.situations.items()}
+    entries = [records.read(path) for path in sorted(folder.glob("record.*.json"))]
+    entries.sort(key=lambda record: (record.date, record.hydra, record.platform))
+    return {name: proof for record in entries for name, proof in record.situations.items()}
 
 
 def shared(old: Side, new: Side) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import Timer
 
 from hydra.adapters.contract import CloseInput, Finish, Talker, Write
-from hydra.events import AgentEvent
-from hydra.model import BuiltCommand, ExitStatus
+from hydra.records import BuiltCommand, ExitStatus
+from hydra.records.events import AgentEvent
 
 OWN_END = 5.0
 """Seconds for it to end by itself, once its work is done."""
@@ -25,7 +25,7 @@ def conversed(
 ) -> tuple[list[AgentEvent], ExitStatus]:
     """Runs `command` and talks to it; what it wrote lies in the two files. It is killed after
     `longest` seconds."""
-    talk = adapter.conversation(command)
+    conversation = adapter.conversation(command)
     events: list[AgentEvent] = []
     with stdout.open("wb") as out, stderr.open("wb") as err:
         process = subprocess.Popen(
@@ -42,17 +42,17 @@ def conversed(
         clocks = [Timer(longest, process.kill)]
         clocks[0].start()
         try:
-            _act(talk.acts(), process, clocks)
+            _act(conversation.acts(), process, clocks)
             for line in process.stdout:
                 out.write(line)
-                events += talk.parse_line(line.rstrip(b"\n"))
-                _act(talk.acts(), process, clocks)
+                events += conversation.parse_line(line.rstrip(b"\n"))
+                _act(conversation.acts(), process, clocks)
             code = process.wait()
         finally:
             for clock in clocks:
                 clock.cancel()
     exit = ExitStatus(code=code) if code >= 0 else ExitStatus(signal=-code)
-    return [*events, *talk.end(exit, {"stderr": stderr.read_bytes()})], exit
+    return [*events, *conversation.end(exit, {"stderr": stderr.read_bytes()})], exit
 
 
 def _act(acts: object, process: subprocess.Popen[bytes], clocks: list[Timer]) -> None:

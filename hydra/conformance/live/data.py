@@ -10,18 +10,18 @@ from hydra.errors import ConfigError
 T = TypeVar("T", str, int, float, bool)
 
 
-def only(data: Mapping[str, object], known: Collection[str], where: str) -> None:
-    """Raises `ConfigError` for a key that is not one of `known`, and names those."""
-    if unknown := set(data) - set(known):
-        told = f"unknown {', '.join(sorted(unknown))}; known: {', '.join(sorted(known))}"
-        raise ConfigError(f"{where}: {told}")
+def only(data: Mapping[str, object], names: Collection[str], where: str) -> None:
+    """Raises `ConfigError` for a key that is not one of `names`, and names those."""
+    if unknown := set(data) - set(names):
+        text = f"unknown {', '.join(sorted(unknown))}; known: {', '.join(sorted(names))}"
+        raise ConfigError(f"{where}: {text}")
 
 
-def one(data: Mapping[str, object], key: str, default: T, where: str) -> T:
+def value_of(data: Mapping[str, object], key: str, default: T, where: str) -> T:
     """A value of the type that its default has. A whole number is a number as well."""
     value = data.get(key, default)
-    wanted = (int, float) if isinstance(default, float) else type(default)
-    if not isinstance(value, wanted) or (isinstance(value, bool) != isinstance(default, bool)):
+    cls = (int, float) if isinstance(default, float) else type(default)
+    if not isinstance(value, cls) or (isinstance(value, bool) != isinstance(default, bool)):
         raise ConfigError(f"{where}: {key} is {value!r}, not a {_NAMES[type(default)]}")
     return value  # type: ignore[return-value]
 
@@ -38,13 +38,13 @@ def mapping(value: object, where: str) -> Mapping[str, Any]:
 
 def texts(value: object, where: str) -> dict[str, str]:
     """A table of texts."""
-    found = mapping(value, where)
-    if wrong := [key for key, text in found.items() if not isinstance(text, str)]:
-        raise ConfigError(f"{where}: {wrong[0]} is {found[wrong[0]]!r}, not a text")
-    return dict(found)
+    document = mapping(value, where)
+    if wrong := [key for key, text in document.items() if not isinstance(text, str)]:
+        raise ConfigError(f"{where}: {wrong[0]} is {document[wrong[0]]!r}, not a text")
+    return dict(document)
 
 
-def words(value: object, where: str) -> tuple[str, ...]:
+def text_list(value: object, where: str) -> tuple[str, ...]:
     """A list of texts."""
     if not isinstance(value, list | tuple) or any(not isinstance(item, str) for item in value):
         raise ConfigError(f"{where} is {value!r}, not a list of texts")

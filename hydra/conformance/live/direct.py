@@ -15,25 +15,26 @@ from typing import Any, cast
 
 import trio
 
+from hydra.adapters.config_dirs import places
 from hydra.adapters.contract import Adapter, Talker
-from hydra.adapters.folders import places
+from hydra.adapters.probe.context import ProbeContext
+from hydra.adapters.probe.detect import detect_all
 from hydra.conformance.live.conversed import conversed
-from hydra.conformance.live.left import left
-from hydra.conformance.live.seen import Seen
-from hydra.conformance.racing import Place
+from hydra.conformance.live.observation import LiveRun
+from hydra.conformance.live.orphans import orphans
+from hydra.conformance.race_run import ScratchPlace
 from hydra.conformance.server import ModelServer
-from hydra.events import AgentEvent
-from hydra.model import DetectResult, ExitStatus, Permission, SpawnRequest
-from hydra.outcome import Story
-from hydra.probe import Surroundings, detect_all
-from hydra.sandbox import judge
+from hydra.process.sandbox import judge
+from hydra.records import DetectResult, ExitStatus, Permission, SpawnRequest
+from hydra.records.events import AgentEvent
+from hydra.records.transcript import AgentTranscript
 
 LONGEST = 60.0
 """Seconds for one call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class DirectCall:
     """One call that has ended."""
 
     events: list[AgentEvent]
@@ -43,52 +44,52 @@ class Call:
     warnings: tuple[str, ...]
 
     @property
-    def story(self) -> Story:
+    def transcript(self) -> AgentTranscript:
         """Its events, folded as a race folds them."""
-        story = Story()
+        transcript = AgentTranscript()
         for event in self.events:
-            story.add(event)
-        return story
+            transcript.add(event)
+        return transcript
 
 
 def resumed(
     adapter: Adapter,
     program: Path,
-    place: Place,
+    place: ScratchPlace,
     server: ModelServer,
     environ: Mapping[str, str],
     prompts: tuple[str, str],
-) -> Seen:
+) -> LiveRun:
     """The second call as it was seen; the first has to name its session and complete."""
-    found = _detected(adapter, program, place, environ)
-    if found.error is not None:
-        return Seen(lane={}, trouble=f"{found.error.kind}: {found.error.message}")
+    result = _detected(adapter, program, place, environ)
+    if result.error is not None:
+        return LiveRun(lane={}, trouble=f"{result.error.kind}: {result.error.message}")
     script = server.script
     server.script = script.of_session(1)
-    first = _call(adapter, found, place, environ, SpawnRequest(prompt=prompts[0], **_how(place)))
-    session = first.story.session
-    if not session or first.story.completed is None:
-        told = first.stderr.read_text(errors="replace").strip()[-300:]
-        return Seen(
-            lane={}, trouble=f"the first call did not complete, or named no session: {told}"
+    first = _call(adapter, result, place, environ, SpawnRequest(prompt=prompts[0], **_how(place)))
+    session = first.transcript.session
+    if not session or first.transcript.completed is None:
+        text = first.stderr.read_text(errors="replace").strip()[-300:]
+        return LiveRun(
+            lane={}, trouble=f"the first call did not complete, or named no session: {text}"
         )
-    asked, server.script = len(server.requests), script.of_session(2)
+    number, server.script = len(server.requests), script.of_session(2)
     request = SpawnRequest(prompt=prompts[1], resume=session, **_how(place))
-    second = _call(adapter, found, place, environ, request)
-    return Seen(
-        lane=_lane(adapter.key(), found, second),
+    second = _call(adapter, result, place, environ, request)
+    return LiveRun(
+        lane=_lane(adapter.key(), result, second),
         events=[{"kind": e.kind, "sub": e.sub, "data": dict(e.data)} for e in second.events],
         patch=_patch(place),
         content=lambda path: _content(place.repo / path),
-        requests=server.requests[asked:],
-        left=left(place.root),
+        requests=server.requests[number:],
+        orphans=orphans(place.root),
         wrong=_same(session, second),
         raw=second.stdout,
         raw_stderr=second.stderr,
     )
 
 
-def _how(place: Place) -> dict[str, Any]:
+def _how(place: ScratchPlace) -> dict[str, Any]:
     # Permission edit: nothing confines these calls, and both CLIs edit with it as root as well.
     return {
         "worktree": place.repo,
@@ -99,9 +100,9 @@ def _how(place: Place) -> dict[str, Any]:
 
 
 def _detected(
-    adapter: Adapter, program: Path, place: Place, environ: Mapping[str, str]
+    adapter: Adapter, program: Path, place: ScratchPlace, environ: Mapping[str, str]
 ) -> DetectResult:
-    around = Surroundings(
+    around = ProbeContext(
         environ=environ,
         home=place.home,
         confinement=judge("", 127, ""),
@@ -115,22 +116,22 @@ def _detected(
 
 def _call(
     adapter: Adapter,
-    found: DetectResult,
-    place: Place,
+    result: DetectResult,
+    place: ScratchPlace,
     environ: Mapping[str, str],
     request: SpawnRequest,
-) -> Call:
-    command = adapter.build_command(request, found)
+) -> DirectCall:
+    command = adapter.build_command(request, result)
     for path, data in command.files:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     name = "second" if request.resume else "first"
     stdout, stderr = place.root / f"{name}.jsonl", place.root / f"{name}.stderr.txt"
-    if adapter.descriptor.converses:
+    if adapter.descriptor.interactive:
         talker = cast(Talker, adapter)
-        told, ended = conversed(talker, command, environ, stdout, stderr, LONGEST)
-        return Call(
-            events=told, exit=ended, stdout=stdout, stderr=stderr, warnings=command.warnings
+        events, ended = conversed(talker, command, environ, stdout, stderr, LONGEST)
+        return DirectCall(
+            events=events, exit=ended, stdout=stdout, stderr=stderr, warnings=command.warnings
         )
     with stdout.open("wb") as out, stderr.open("wb") as err:
         try:
@@ -147,7 +148,7 @@ def _call(
         except subprocess.TimeoutExpired:
             code = -9
     exit = ExitStatus(code=code) if code >= 0 else ExitStatus(signal=-code)
-    return Call(
+    return DirectCall(
         events=_events(adapter, place, environ, exit, stdout, stderr),
         exit=exit,
         stdout=stdout,
@@ -158,7 +159,7 @@ def _call(
 
 def _events(
     adapter: Adapter,
-    place: Place,
+    place: ScratchPlace,
     environ: Mapping[str, str],
     exit: ExitStatus,
     stdout: Path,
@@ -171,17 +172,17 @@ def _events(
     files = {"stderr": stderr.read_bytes()}
     folders = places(adapter.descriptor, environ, place.home)
     for pattern in adapter.descriptor.side_files:
-        found = (path for folder in folders for path in folder.glob(pattern))
-        newest = max(found, key=lambda path: path.stat().st_mtime, default=None)
+        paths = (path for folder in folders for path in folder.glob(pattern))
+        newest = max(paths, key=lambda path: path.stat().st_mtime, default=None)
         if newest is not None:
             files[pattern] = newest.read_bytes()
     return [*events, *parser.end(exit, files)]
 
 
-def _lane(key: str, found: DetectResult, call: Call) -> dict[str, Any]:
+def _lane(key: str, result: DetectResult, call: DirectCall) -> dict[str, Any]:
     """The lane's part of a result, as far as two calls without a race have one."""
-    story = call.story
-    failed = story.failed.data if story.failed else None
+    transcript = call.transcript
+    failed = transcript.failed.data if transcript.failed else None
     error = failed and {
         "kind": failed["error"],
         **{name: failed[name] for name in ("reason", "message", "numbers")},
@@ -189,24 +190,26 @@ def _lane(key: str, found: DetectResult, call: Call) -> dict[str, Any]:
     }
     return {
         "lane": key,
-        "version": found.version,
-        "status": "completed" if story.completed else "failed",
+        "version": result.version,
+        "status": "completed" if transcript.completed else "failed",
         "error": error,
-        "usage": {name: getattr(story.usage, name) for name in type(story.usage).__slots__},
-        "session": story.session,
+        "usage": {
+            name: getattr(transcript.usage, name) for name in type(transcript.usage).__slots__
+        },
+        "session": transcript.session,
         "exit": {"code": call.exit.code, "signal": call.exit.signal},
-        "warnings": [*found.warnings, *call.warnings],
+        "warnings": [*result.warnings, *call.warnings],
     }
 
 
-def _same(session: str, second: Call) -> list[str]:
-    named = second.story.session
+def _same(session: str, second: DirectCall) -> list[str]:
+    named = second.transcript.session
     if named == session:
         return []
     return [f"events: progress/session.session is {named}, the first call's was {session}"]
 
 
-def _patch(place: Place) -> dict[str, str]:
+def _patch(place: ScratchPlace) -> dict[str, str]:
     place.git("add", "-A")
     listed = place.git("-c", "core.quotePath=off", "diff", "--cached", "--name-status", "HEAD")
     rows = (line.split("\t") for line in listed.splitlines())

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from hydra.conformance.live.expectation import Expectation, Wanted, brief
-from hydra.conformance.live.reach import Reach
-from hydra.conformance.live.seen import Seen
+from hydra.conformance.live.agent_settings import Reach
+from hydra.conformance.live.expectation import Expectation, ExpectedEvent, brief
+from hydra.conformance.live.observation import LiveRun
 
-_TOLD = 300
+_TEXT_LIMIT = 300
 
 
-def differences(expected: Expectation, seen: Seen, reach: Reach) -> tuple[str, ...]:
+def differences(expected: Expectation, seen: LiveRun, reach: Reach) -> tuple[str, ...]:
     """Every difference, the most telling first; empty where all is as expected."""
     if seen.trouble:
         return (f"race: {seen.trouble}",)
@@ -28,7 +28,7 @@ def differences(expected: Expectation, seen: Seen, reach: Reach) -> tuple[str, .
     return tuple(sentence for find in _ALWAYS for sentence in find(expected, seen, reach))
 
 
-def _refused(expected: Expectation, seen: Seen) -> Iterator[str]:
+def _refused(expected: Expectation, seen: LiveRun) -> Iterator[str]:
     if not expected.refused:
         yield f"race: none was started, hydra ended with {seen.hydra}: {_line(seen.stderr)}"
         return
@@ -38,34 +38,34 @@ def _refused(expected: Expectation, seen: Seen) -> Iterator[str]:
         yield f"exit: hydra ended with {seen.hydra}, expected {expected.exit}"
 
 
-def _outcome(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _outcome(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     status, error = str(seen.lane.get("status", "")), seen.error
     if expected.refused:
         yield "race: it was started, expected it to be refused"
     elif status != expected.status:
         yield f"outcome: status is {status}, expected {expected.status}"
-    wanted = dict(zip(("kind", "reason"), expected.error.split("/"), strict=False))
+    values = dict(zip(("kind", "reason"), expected.error.split("/"), strict=False))
     if not expected.error and error:
         yield f"error: kind is {error['kind']} ({_line(error['message'])}), expected none"
-    elif wanted.get("kind") and not error:
+    elif values.get("kind") and not error:
         yield f"error: none, expected {expected.error}"
-    for key, value in wanted.items() if error and expected.error else ():
+    for key, value in values.items() if error and expected.error else ():
         if error.get(key) != value:
-            told = f" ({_line(error['message'])})" if key == "kind" else ""
-            yield f"error: {key} is {error.get(key)}{told}, expected {value}"
+            text = f" ({_line(error['message'])})" if key == "kind" else ""
+            yield f"error: {key} is {error.get(key)}{text}, expected {value}"
     for name, wished in expected.numbers.items() if error else ():
         figure = reach.idle if wished == "idle" else float(wished)
-        found = error.get("numbers", {}).get(name)
-        if found is None or found != figure:
-            told = "missing" if found is None else f"{found:g}"
-            yield f"error: numbers.{name} is {told}, expected {figure:g}"
-    if status != expected.status and (said := _last(error.get("stderr", ""))):
-        yield f"stderr: {said}"
+        document = error.get("numbers", {}).get(name)
+        if document is None or document != figure:
+            text = "missing" if document is None else f"{document:g}"
+            yield f"error: numbers.{name} is {text}, expected {figure:g}"
+    if status != expected.status and (line := _last(error.get("stderr", ""))):
+        yield f"stderr: {line}"
     if seen.hydra != expected.exit:
         yield f"exit: hydra ended with {seen.hydra}, expected {expected.exit}"
 
 
-def _unknown(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _unknown(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     met = Counter(str(data.get("type", "")) for data in seen.of("progress", "unknown"))
     for name, count in met.items():
         yield f'unknown event type "{name}" {_times(count)}'
@@ -73,88 +73,90 @@ def _unknown(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
     if malformed != expected.malformed:
         line = seen.first_line("progress", "malformed")
         many = "1 line is" if malformed == 1 else f"{malformed} lines are"
-        told = f"stream: {many} no JSON, expected {expected.malformed}"
-        yield f"{told}: {brief(line)}" if line else told
+        text = f"stream: {many} no JSON, expected {expected.malformed}"
+        yield f"{text}: {brief(line)}" if line else text
 
 
-def _session(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _session(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     """Told in one event or in several: Codex tells its sandbox at the end only."""
-    told: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     for data in seen.of("progress", "session"):
-        told |= data
+        document |= data
     for name in reach.session if expected.session is None else expected.session:
-        if not told.get(name):
+        if not document.get(name):
             yield f"events: progress/session.{name} is missing"
     version = seen.lane.get("version", "")
-    if told.get("version") and told["version"] != version:
-        yield f"events: progress/session.version is {told['version']}, --version says {version}"
+    if document.get("version") and document["version"] != version:
+        yield f"events: progress/session.version is {document['version']}, --version says {version}"
 
 
-def _events(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _events(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     at, before = 0, ""
-    for wanted in expected.events:
-        place, wrong = _find(wanted, seen.events[at:])
+    for event in expected.events:
+        place, wrong = _find(event, seen.events[at:])
         if place is None:
-            yield f"events: {wrong or f'no {wanted}'}{before}"
+            yield f"events: {wrong or f'no {event}'}{before}"
             continue
-        at, before = at + place + 1, f", after {wanted}"
+        at, before = at + place + 1, f", after {event}"
     for unwanted in expected.never:
         if met := [e for e in seen.events if unwanted.same_name(e) and not unwanted.wrong(e)]:
             yield f"events: {unwanted} {_times(len(met))}, expected none"
 
 
-def _again(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _again(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     """What is said twice in a row. An answer that a fault cut off may be told again."""
     if any(request.answer.startswith("fault") for request in seen.requests):
         return
-    told = [e for e in seen.events if e["kind"] in ("message", "tool_call", "tool_result")]
-    for before, event in pairwise(told):
+    documents = [e for e in seen.events if e["kind"] in ("message", "tool_call", "tool_result")]
+    for before, event in pairwise(documents):
         text = event["data"].get("text")
         if event["kind"] == before["kind"] == "message" and text == before["data"].get("text"):
             yield f"events: message (text={brief(text)}) comes twice"
 
 
-def _find(wanted: Wanted, events: Sequence[Mapping[str, Any]]) -> tuple[int | None, str]:
+def _find(
+    expected_event: ExpectedEvent, events: Sequence[Mapping[str, Any]]
+) -> tuple[int | None, str]:
     """Where the event comes next; else None, and what is wrong with the nearest of its name."""
     wrong = ""
     for place, event in enumerate(events):
-        if wanted.same_name(event):
-            found = wanted.wrong(event)
-            if not found:
+        if expected_event.same_name(event):
+            text = expected_event.wrong(event)
+            if not text:
                 return place, ""
-            wrong = wrong or found
+            wrong = wrong or text
     return None, wrong
 
 
-def _usage(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _usage(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     usage = seen.lane.get("usage") or {}
-    for name, wanted in expected.usage.items():
-        found = usage.get(name)
-        if wanted is False:
-            if found is not None:
-                yield f"usage: {name} is {found}, expected unknown"
-        elif found is None:
+    for name, value in expected.usage.items():
+        document = usage.get(name)
+        if value is False:
+            if document is not None:
+                yield f"usage: {name} is {document}, expected unknown"
+        elif document is None:
             yield f"usage: {name} is missing"
-        elif wanted is True and not found:
-            yield f"usage: {name} is {found}, expected more"
-        elif wanted is not True and found != wanted:
-            yield f"usage: {name} is {found}, expected {wanted}"
+        elif value is True and not document:
+            yield f"usage: {name} is {document}, expected more"
+        elif value is not True and document != value:
+            yield f"usage: {name} is {document}, expected {value}"
 
 
-def _patch(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _patch(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     for path, letter in expected.patch.items():
         if seen.patch.get(path) != letter:
-            found = seen.patch.get(path)
-            yield f"patch: {letter} {path} expected, {found or 'nothing'} changed"
+            line = seen.patch.get(path)
+            yield f"patch: {letter} {path} expected, {line or 'nothing'} changed"
     for path, letter in seen.patch.items():
         if path not in expected.patch:
             yield f"patch: {letter} {path} is not expected"
     for path, text in expected.content.items():
-        if path in seen.patch and (found := seen.content(path)) != text:
-            yield f"patch: {path} holds {brief(found)}, expected {brief(text)}"
+        if path in seen.patch and (line := seen.content(path)) != text:
+            yield f"patch: {path} holds {brief(line)}, expected {brief(text)}"
 
 
-def _asked(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _expected(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     requests = [request for request in seen.requests if request.place >= 0]
     bodies = "\n".join(request.body for request in requests)
     for text in expected.sent:
@@ -176,7 +178,7 @@ def _asked(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
             yield f"request: tried again after {waited:.2f} s, told to wait {expected.waited:g} s"
 
 
-def _said(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _stated(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     warnings = list(seen.lane.get("warnings", ()))
     for pattern in expected.warnings:
         met = [text for text in warnings if re.search(pattern, text)]
@@ -188,13 +190,13 @@ def _said(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
             yield f"warning: {_line(text)}"
 
 
-def _left(expected: Expectation, seen: Seen, reach: Reach) -> Iterator[str]:
+def _remaining(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     yield from seen.wrong
     # Nearly every CLI ends by itself when it is told to, in every situation.
     killed = (seen.lane.get("exit") or {}).get("signal") == signal.SIGKILL
     if killed and not expected.may_be_killed:
         yield "process: it did not end when it was told to, and was killed (SIGKILL)"
-    for process in seen.left:
+    for process in seen.orphans:
         yield f"process: still running: {_line(process)}"
 
 
@@ -206,9 +208,9 @@ _ALWAYS = (
     _again,
     _usage,
     _patch,
-    _asked,
-    _said,
-    _left,
+    _expected,
+    _stated,
+    _remaining,
 )
 
 
@@ -217,8 +219,8 @@ def _times(count: int) -> str:
 
 
 def _line(text: object) -> str:
-    told = " ".join(str(text).split())
-    return told if len(told) <= _TOLD else f"{told[:_TOLD]}…"
+    line = " ".join(str(text).split())
+    return line if len(line) <= _TEXT_LIMIT else f"{line[:_TEXT_LIMIT]}…"
 
 
 def _last(stderr: str) -> str:

@@ -6,24 +6,24 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hydra.conformance.live.data import mapping, one, only, texts, words
+from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
 from hydra.errors import KINDS, ConfigError
-from hydra.events import AGENT_KINDS
-from hydra.model import Status, Usage
+from hydra.records import Status, Usage
+from hydra.records.events import AGENT_KINDS
 
 USAGE = tuple(Usage.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpectedEvent:
     """One event: `kind/sub`, and what stands in its data. A text may have `*` for anything."""
 
     name: str
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{key}={value}" for key, value in self.data.items())
-        return f"{self.name} ({told})" if told else self.name
+        text = ", ".join(f"{key}={value}" for key, value in self.data.items())
+        return f"{self.name} ({text})" if text else self.name
 
     def same_name(self, event: Mapping[str, Any]) -> bool:
         """Whether the event is of this kind and sub; a sub of `*` is any."""
@@ -40,16 +40,16 @@ class Wanted:
         return ""
 
 
-def like(wanted: object, found: object) -> bool:
+def like(value: object, content: object) -> bool:
     """Whether a value is as wanted; in a wanted text `*` stands for anything."""
-    if not isinstance(wanted, str):
-        return isinstance(wanted, bool) == isinstance(found, bool) and wanted == found
-    if wanted == "*":
+    if not isinstance(value, str):
+        return isinstance(value, bool) == isinstance(content, bool) and value == content
+    if value == "*":
         return True
-    first, *others = wanted.split("*")
-    text = found if isinstance(found, str) else ""
+    first, *others = value.split("*")
+    text = content if isinstance(content, str) else ""
     if not others:
-        return wanted == found
+        return value == content
     if not text.startswith(first) or not text.endswith(others[-1]):
         return False
     at = len(first)
@@ -62,8 +62,8 @@ def like(wanted: object, found: object) -> bool:
 
 def brief(value: object) -> str:
     """A value as it stands in a sentence."""
-    told = repr(value)
-    return told if len(told) <= 120 else f"{told[:120]}…"
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:120]}…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +85,8 @@ class Expectation:
     error: str = ""
     numbers: Mapping[str, float | str] = field(default_factory=dict)
     exit: int = 0
-    events: tuple[Wanted, ...] = ()
-    never: tuple[Wanted, ...] = ()
+    events: tuple[ExpectedEvent, ...] = ()
+    never: tuple[ExpectedEvent, ...] = ()
     usage: Mapping[str, int | float | bool] = field(default_factory=dict)
     patch: Mapping[str, str] = field(default_factory=dict)
     content: Mapping[str, str] = field(default_factory=dict)
@@ -108,9 +108,9 @@ KEYS = tuple(Expectation.__dataclass_fields__)
 def expectation(data: Mapping[str, Any], where: str) -> Expectation:
     """From its table. Raises `ConfigError` for a key or a word it does not know."""
     only(data, KEYS, where)
-    status = one(data, "status", "completed", where)
-    _among(status, [word.value for word in Status], f"{where}: status")
-    error = one(data, "error", "", where)
+    status = value_of(data, "status", "completed", where)
+    _among(status, [status.value for status in Status], f"{where}: status")
+    error = value_of(data, "error", "", where)
     _among(error.partition("/")[0], ["", *KINDS], f"{where}: error")
     usage = mapping(data.get("usage", {}), f"{where}: usage")
     only(usage, USAGE, f"{where}: usage")
@@ -118,41 +118,41 @@ def expectation(data: Mapping[str, Any], where: str) -> Expectation:
         status=status,
         error=error,
         numbers=mapping(data.get("numbers", {}), f"{where}: numbers"),
-        exit=one(data, "exit", 0, where),
+        exit=value_of(data, "exit", 0, where),
         events=_events(data.get("events", ()), f"{where}: events"),
         never=_events(data.get("never", ()), f"{where}: never"),
         usage=usage,
         patch=texts(data.get("patch", {}), f"{where}: patch"),
         content=texts(data.get("content", {}), f"{where}: content"),
-        sent=words(data.get("sent", ()), f"{where}: sent"),
-        not_sent=words(data.get("not_sent", ()), f"{where}: not_sent"),
-        served=words(data.get("served", ()), f"{where}: served"),
-        waited=one(data, "waited", 0.0, where),
-        warnings=words(data.get("warnings", ()), f"{where}: warnings"),
-        may_warn=words(data.get("may_warn", ()), f"{where}: may_warn"),
-        malformed=one(data, "malformed", 0, where),
-        session=words(data["session"], f"{where}: session") if "session" in data else None,
-        refused=one(data, "refused", "", where),
-        may_be_killed=one(data, "may_be_killed", False, where),
+        sent=text_list(data.get("sent", ()), f"{where}: sent"),
+        not_sent=text_list(data.get("not_sent", ()), f"{where}: not_sent"),
+        served=text_list(data.get("served", ()), f"{where}: served"),
+        waited=value_of(data, "waited", 0.0, where),
+        warnings=text_list(data.get("warnings", ()), f"{where}: warnings"),
+        may_warn=text_list(data.get("may_warn", ()), f"{where}: may_warn"),
+        malformed=value_of(data, "malformed", 0, where),
+        session=text_list(data["session"], f"{where}: session") if "session" in data else None,
+        refused=value_of(data, "refused", "", where),
+        may_be_killed=value_of(data, "may_be_killed", False, where),
     )
 
 
-def _events(value: object, where: str) -> tuple[Wanted, ...]:
+def _events(value: object, where: str) -> tuple[ExpectedEvent, ...]:
     if not isinstance(value, list | tuple):
         raise ConfigError(f"{where} is {value!r}, not a list")
-    return tuple(_wanted(item, f"{where}: {n}") for n, item in enumerate(value, 1))
+    return tuple(_expected(item, f"{where}: {n}") for n, item in enumerate(value, 1))
 
 
-def _wanted(item: object, where: str) -> Wanted:
-    given = {"event": item} if isinstance(item, str) else dict(mapping(item, where))
-    name = given.pop("event", "")
+def _expected(item: object, where: str) -> ExpectedEvent:
+    value = {"event": item} if isinstance(item, str) else dict(mapping(item, where))
+    name = value.pop("event", "")
     if not isinstance(name, str):
         raise ConfigError(f"{where}: event is {name!r}, not a text")
     _among(name.partition("/")[0], AGENT_KINDS, f"{where}: event")
-    return Wanted(name, given)
+    return ExpectedEvent(name, value)
 
 
-def _among(word: str, known: Collection[str], where: str) -> None:
-    if word not in known:
-        told = ", ".join(name or '""' for name in known)
-        raise ConfigError(f"{where} {word!r} is unknown; known: {told}")
+def _among(term: str, names: Collection[str], where: str) -> None:
+    if term not in names:
+        text = ", ".join(name or '""' for name in names)
+        raise ConfigError(f"{where} {term!r} is unknown; known: {text}")

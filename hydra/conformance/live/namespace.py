@@ -24,7 +24,7 @@ _LOOPBACK = 1
 _ALL_PROTOCOLS = 3
 
 
-class NotHere(Exception):
+class NoNamespace(Exception):
     """No such namespace can be had here; the text says which step failed, and how."""
 
 
@@ -39,7 +39,7 @@ class Sockets:
 
 
 def arrange(flags: int) -> Sockets:
-    """Enters it and makes all there is in it. Raises `NotHere`, half way in then."""
+    """Enters it and makes all there is in it. Raises `NoNamespace`, half way in then."""
     user, group = os.geteuid(), os.getegid()
     with _step("unshare"):
         _unshare(flags)
@@ -114,4 +114,4 @@ def _step(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         text = f"no network of its own can be had here ({name}: {error.strerror})"
-        raise NotHere(text) from error
+        raise NoNamespace(text) from error

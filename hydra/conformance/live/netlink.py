@@ -72,8 +72,8 @@ class Netlink:
         family, bits = _family(address), address.max_prefixlen
         header = struct.pack("=BBBBI", family, bits, _NO_DETECTION, _SCOPE_ALL, index)
         packed = address.packed
-        words = [_attribute(_LOCAL, packed), _attribute(_ADDRESS, packed)]
-        self._ask(_NEW_ADDRESS, _NEW, header, words)
+        contents = [_attribute(_LOCAL, packed), _attribute(_ADDRESS, packed)]
+        self._ask(_NEW_ADDRESS, _NEW, header, contents)
 
     def add_own_route(self, address: IPv4Address | IPv6Address) -> None:
         """What is for this address stays here. The kernel adds that by itself: IPv6 in a while."""

@@ -20,10 +20,10 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from hydra.conformance.live.listening import Ears
-from hydra.conformance.live.namespace import NEW_NETWORK, NEW_USER, NotHere, arrange
+from hydra.conformance.live.namespace import NEW_NETWORK, NEW_USER, NoNamespace, arrange
+from hydra.conformance.live.packet_watch import Ears
 from hydra.conformance.results import Network
-from hydra.sandbox import trial_argv
+from hydra.process.sandbox import trial_argv
 
 _NESTED = ("--ro-bind", "/", "/", "--unshare-user", "--unshare-pid", "--unshare-net", "--", "true")
 """bwrap's words for a sandbox such as Codex makes inside of Hydra's."""
@@ -48,8 +48,8 @@ class Watch:
         """What was tried so far. It may be asked for again."""
         if self._ears is None:
             return Network(watched=False, reason=self.reason)
-        heard = self._ears.heard()
-        return Network(watched=True, packets=heard.packets, tried=heard.tried)
+        packets = self._ears.packets()
+        return Network(watched=True, packets=packets.packets, tried=packets.tried)
 
 
 def enter() -> Watch:
@@ -83,19 +83,19 @@ def _try(flags: int) -> str:
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        said = "it ended in the middle"
+        text = "it ended in the middle"
         try:
-            said = _child(flags)
+            text = _child(flags)
         finally:
-            os.write(writer, said.encode()[:2000])
+            os.write(writer, text.encode()[:2000])
             os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
-        said = pipe.read().decode()
+        text = pipe.read().decode()
     os.waitpid(child, 0)
-    if said == _NO_BWRAP and not _confines():
+    if text == _NO_BWRAP and not _confines():
         return ""  # no worse inside than outside
-    return said
+    return text
 
 
 _NO_BWRAP = "bubblewrap works here, and not in a network namespace: lanes would not be confined"
@@ -104,7 +104,7 @@ _NO_BWRAP = "bubblewrap works here, and not in a network namespace: lanes would 
 def _child(flags: int) -> str:
     try:
         arrange(flags)
-    except NotHere as error:
+    except NoNamespace as error:
         return str(error)
     return "" if _confines() else _NO_BWRAP
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
 ICMP, IGMP, TCP, UDP, ICMP6, HOPS = 1, 2, 6, 17, 58, 0
-_WORDS = {ICMP: "ICMP", TCP: "TCP", UDP: "UDP", ICMP6: "ICMP"}
+_PROTOCOLS = {ICMP: "ICMP", TCP: "TCP", UDP: "UDP", ICMP6: "ICMP"}
 _DNS = (53, 5353, 5355)
 _SYN, _ACK, _RST = 0x02, 0x10, 0x04
 _NO_SUCH_NAME = 0x8183
@@ -39,12 +39,12 @@ class Packet:
     @property
     def where(self) -> str:
         """`192.0.2.1:443 (TCP)`, `[2001:db8::1]:53 (UDP)`, `192.0.2.1 (ICMP)`."""
-        word = _WORDS.get(self.protocol, f"protocol {self.protocol}")
+        term = _PROTOCOLS.get(self.protocol, f"protocol {self.protocol}")
         host = str(self.target)
         if self.port:
             host = f"[{host}]" if self.target.version == 6 else host
             host = f"{host}:{self.port}"
-        return f"{host} ({word})"
+        return f"{host} ({term})"
 
     @property
     def names(self) -> list[str]:

@@ -16,14 +16,14 @@ from pathlib import Path
 import trio
 
 from hydra.adapters.contract import Adapter
-from hydra.conformance.live.meeting import meet
-from hydra.conformance.live.observed import Observed
+from hydra.adapters.probe.sandbox import try_confinement
+from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.scenario_run import meet
 from hydra.conformance.live.situation import Situation, load, load_all
-from hydra.conformance.racing import end_all
-from hydra.conformance.results import Case, Verdict
-from hydra.probe import try_confinement
+from hydra.conformance.race_run import end_all
+from hydra.conformance.results import Case, CaseVerdict
 
-Progress = Callable[[Observed], None]
+Progress = Callable[[Observation], None]
 Pair = tuple[Adapter, Situation]
 
 
@@ -35,7 +35,7 @@ def observe(
     jobs: int = 2,
     folder: Path,
     progress: Progress | None = None,
-) -> list[Observed]:
+) -> list[Observation]:
     """Every situation (or those named in `only`) with every agent that has a program.
 
     `jobs` run at once, and beside them as many of those that mostly wait. Each runs in a folder of
@@ -48,9 +48,9 @@ def observe(
     pairs = [(a, s) for a in adapters if a.key() in programs for s in situations]
     unconfined = _unconfined()
     one_at_a_time = threading.Lock()
-    ended: dict[tuple[str, str], Observed] = {}
+    ended: dict[tuple[str, str], Observation] = {}
 
-    def one(pair: Pair) -> None:
+    def meet_pair(pair: Pair) -> None:
         adapter, situation = pair
         met = meet(adapter, programs[adapter.key()], situation, folder, unconfined)
         with one_at_a_time:
@@ -58,14 +58,14 @@ def observe(
             if progress is not None:
                 progress(met)
 
-    _all(one, sorted(pairs, key=lambda pair: -pair[1].seconds), max(1, jobs))
+    _all(meet_pair, sorted(pairs, key=lambda pair: -pair[1].seconds), max(1, jobs))
     return _versioned([ended[adapter.key(), situation.name] for adapter, situation in pairs])
 
 
-def _all(one: Callable[[Pair], None], longest_first: Sequence[Pair], jobs: int) -> None:
+def _all(function: Callable[[Pair], None], longest_first: Sequence[Pair], jobs: int) -> None:
     # What mostly waits (for a retry, for a limit) takes no core from the others.
     with ThreadPoolExecutor(jobs) as busy, ThreadPoolExecutor(jobs) as idle:
-        begun = [(idle if pair[1].waits else busy).submit(one, pair) for pair in longest_first]
+        begun = [(idle if pair[1].waits else busy).submit(function, pair) for pair in longest_first]
         try:
             for running in begun:
                 running.result()
@@ -81,7 +81,7 @@ def _unconfined() -> str:
     return "" if confinement.holds else f"nothing confines agents here: {confinement.reason}"
 
 
-def _versioned(met: list[Observed]) -> list[Observed]:
+def _versioned(met: list[Observation]) -> list[Observation]:
     """Where a race was refused nothing tells the version: it is that of the agent's others."""
     versions = {observed.agent: observed.version for observed in met if observed.version}
     return [
@@ -90,14 +90,14 @@ def _versioned(met: list[Observed]) -> list[Observed]:
     ]
 
 
-def case(observed: Observed) -> Case:
+def case(observed: Observation) -> Case:
     """One observation as a case of the report."""
-    verdict = Verdict.FAILED if observed.differences else Verdict.PASSED
+    verdict = CaseVerdict.FAILED if observed.differences else CaseVerdict.PASSED
     return Case(
         suite="live",
         agent=observed.agent,
         name=observed.situation,
-        verdict=Verdict.SKIPPED if observed.reason else verdict,
+        verdict=CaseVerdict.SKIPPED if observed.reason else verdict,
         version=observed.version,
         differences=observed.differences,
         reason=observed.reason,

@@ -1,7 +1,7 @@
 """A situation as data: what the model does, what the user asks, and what should come of it.
 
-One TOML file each in `situations/`; docs/model-server.md has every key. A new situation is a new
-file.
+One TOML file each in `situations/`; docs/reference/model-server.md has every key. A new situation
+is a new file.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hydra.conformance.live.data import mapping, one, only, texts, words
+from hydra.adapters.proofs.records import DIMENSIONS
+from hydra.conformance.live.agent_settings import reaches
+from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
 from hydra.conformance.live.expectation import Expectation, expectation
-from hydra.conformance.live.reach import reaches
-from hydra.conformance.records import DIMENSIONS
 from hydra.conformance.script import Script, fill, parse
 from hydra.conformance.script import load as load_script
 from hydra.errors import ConfigError
@@ -86,8 +86,8 @@ def names() -> list[str]:
 
 def load(name: str) -> Situation:
     """One situation. Raises `ConfigError` with the known names."""
-    if name not in (known := names()):
-        raise ConfigError(f"no situation {name}", hint=f"known: {', '.join(known)}")
+    if name not in (lines := names()):
+        raise ConfigError(f"no situation {name}", hint=f"known: {', '.join(lines)}")
     return _read(SITUATIONS / f"{name}.toml")
 
 
@@ -108,10 +108,10 @@ _KEYS = (set(Situation.__dataclass_fields__) - {"name", "expected", "stop"}) | {
 def situation(name: str, data: Mapping[str, Any]) -> Situation:
     """From its data. Raises `ConfigError` for a key or a word it does not know."""
     only(data, _KEYS, name)
-    proves = words(data.get("proves", ()), f"{name}: proves")
-    if unknown := [word for word in proves if word not in DIMENSIONS]:
+    proves = text_list(data.get("proves", ()), f"{name}: proves")
+    if unknown := [prove for prove in proves if prove not in DIMENSIONS]:
         raise ConfigError(f"{name}: proves {unknown[0]!r}; known: {', '.join(DIMENSIONS)}")
-    if not one(data, "about", "", name):
+    if not value_of(data, "about", "", name):
         raise ConfigError(f"{name}: about says what it is, and is missing")
     skip = texts(data.get("skip", {}), f"{name}: skip")
     only(skip, reaches(), f"{name}: skip")
@@ -121,16 +121,16 @@ def situation(name: str, data: Mapping[str, Any]) -> Situation:
         script=_script(name, data),
         proves=proves,
         files=texts(data.get("files", FILES), f"{name}: files"),
-        prompt=one(data, "prompt", "Do the task", name),
-        padding=one(data, "padding", 0, name),
-        options=words(data.get("options", ()), f"{name}: options"),
+        prompt=value_of(data, "prompt", "Do the task", name),
+        padding=value_of(data, "padding", 0, name),
+        options=text_list(data.get("options", ()), f"{name}: options"),
         settings=mapping(data.get("settings", {}), f"{name}: settings"),
         stop=_stop(mapping(data["signal"], name), name) if "signal" in data else None,
-        resume=one(data, "resume", "", name),
+        resume=value_of(data, "resume", "", name),
         skip=skip,
         expected=_expected(name, mapping(data.get("expect", {}), f"{name}: expect")),
-        seconds=one(data, "seconds", 3.0, name),
-        waits=one(data, "waits", False, name),
+        seconds=value_of(data, "seconds", 3.0, name),
+        waits=value_of(data, "waits", False, name),
     )
 
 
@@ -138,29 +138,29 @@ def _script(name: str, data: Mapping[str, Any]) -> Script:
     if ("script" in data) == ("turn" in data):
         raise ConfigError(f"{name}: either script names one, or [[turn]] is it")
     if "script" in data:
-        return load_script(one(data, "script", "", name))
+        return load_script(value_of(data, "script", "", name))
     return parse(name, {"about": data.get("about", ""), "turn": data["turn"]})
 
 
 def _stop(data: Mapping[str, Any], name: str) -> Stop:
     where = f"{name}: signal"
     only(data, ("name", "file", "served"), where)
-    word = one(data, "name", "SIGINT", where)
-    file, served = one(data, "file", "", where), one(data, "served", "", where)
+    term = value_of(data, "name", "SIGINT", where)
+    file, served = value_of(data, "file", "", where), value_of(data, "served", "", where)
     if bool(file) == bool(served):
         raise ConfigError(f"{where}: either file or served says what it waits for")
-    if word not in ("SIGINT", "SIGTERM"):
-        raise ConfigError(f"{where}: {word!r}; known: SIGINT, SIGTERM")
-    return Stop(number=signal.Signals[word].value, file=file, served=served)
+    if term not in ("SIGINT", "SIGTERM"):
+        raise ConfigError(f"{where}: {term!r}; known: SIGINT, SIGTERM")
+    return Stop(number=signal.Signals[term].value, file=file, served=served)
 
 
 def _expected(name: str, data: Mapping[str, Any]) -> dict[str, Expectation]:
     """What all share, and over it what an agent has for itself (here, or in its own file), key by
     key."""
     shared = {key: value for key, value in data.items() if key not in reaches()}
-    made = {}
+    expectations = {}
     for agent, reach in reaches().items():
         where = f"{name}: expect.{agent}"
         own = shared | dict(mapping(data.get(agent, {}), where)) | dict(reach.expect.get(name, {}))
-        made[agent] = expectation(fill(own, {"agent": agent}), where)
-    return made
+        expectations[agent] = expectation(fill(own, {"agent": agent}), where)
+    return expectations

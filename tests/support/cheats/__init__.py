@@ -1,1 +1,1 @@
-"""Cheats and their honest twins, as data: docs/compare.md has the table that they come to."""
+"""Cheats and their honest twins, as data: docs/reference/compare.md has their table."""

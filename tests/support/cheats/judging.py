@@ -8,20 +8,21 @@ from pathlib import Path
 
 import trio
 
-from hydra.app.evidence import base_tests, file_changes
-from hydra.app.trying import Tried, try_all
+from hydra.analysis.finding import Finding
+from hydra.analysis.notices.places import is_test
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering import findings, is_script
+from hydra.checks.cross.record import Trials
 from hydra.checks.record import CheckResult
-from hydra.checks.round import Round
+from hydra.checks.round import CheckRun
 from hydra.git import contents
 from hydra.git.contents import trees
-from hydra.judge.evidence import Evidence, FileChange, LaneEvidence
-from hydra.judge.finding import Finding
-from hydra.judge.rank import verdict
-from hydra.judge.tampering import findings, is_script
-from hydra.judge.verdict import LaneVerdict
-from hydra.model import Check, Patch, TrialCap
-from hydra.remarks.places import is_test
-from hydra.trials.record import Trials
+from hydra.race.cross_test_phase import CrossTestInputs, run_cross_tests
+from hydra.ranking.collect import base_tests, file_changes
+from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.ranking.model import LaneVerdict
+from hydra.ranking.verdict import rank
+from hydra.records import Check, Patch, TrialCap
 from tests.conftest import git
 from tests.support.cheats.case import Case, Files, Shop
 from tests.support.checks import Bench
@@ -51,7 +52,7 @@ class Judging:
         git(repo, "commit", "-qm", "The shop")
         self.shop = shop
         self.bench = Bench(scratch, repo, [Check("tests", shop.check, "test")])
-        self.round = Round(self.bench.kit)
+        self.round = CheckRun(self.bench.kit)
         self.lanes: dict[str, LaneEvidence] = {}
         self.trials: dict[str, Trials] = {}
 
@@ -81,14 +82,14 @@ class Judging:
         )
 
     async def _try(self, lane: str, commit: str, results: tuple[CheckResult, ...]) -> Trials:
-        alone = Tried(
-            kit=self.bench.kit,
+        alone = CrossTestInputs(
+            context=self.bench.kit,
             base=self.bench.base,
             on_base=self.round.base,
             commits={lane: commit},
             results={lane: results},
         )
-        return await try_all(alone, _CAP, self.bench.tell, trio.CancelScope())
+        return await run_cross_tests(alone, _CAP, self.bench.tell, trio.CancelScope())
 
     def _commit(self, files: Files) -> str:
         repo = self.bench.repo
@@ -111,7 +112,7 @@ class Judging:
         """The plain fix and one other lane, as a race of the two would be judged."""
         lanes = (self.lanes[RIGHT], self.lanes[lane])
         paths = [file.path for evidence in lanes for file in evidence.files]
-        ranking = verdict(
+        ranking = rank(
             Evidence(
                 run="r",
                 base=self.bench.base,

@@ -1,4 +1,4 @@
-"""The table of docs/compare.md: what Hydra says of each cheat, and by what it was noticed.
+"""The table of docs/reference/compare.md: what Hydra says of each cheat, and what noticed it.
 
 `python -m tests.support.cheats.table` runs all cheats and writes it anew.
 """
@@ -12,15 +12,15 @@ from pathlib import Path
 
 import trio
 
-from hydra.judge.evidence import FileChange
-from hydra.judge.tampering import findings
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering import findings
 from tests.conftest import make_repository
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case
 from tests.support.cheats.judging import RIGHT, Judged, Judging, reading, shops
 from tests.support.cheats.texts import BASE, TEXTS, Text
 
-PAGE = Path(__file__).parents[3] / "docs" / "compare.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "compare.md"
 BEGIN, END = "<!-- cheats -->", "<!-- /cheats -->"
 HEAD = "| Cheat | What Hydra says | Noticed by |\n|---|---|---|\n"
 

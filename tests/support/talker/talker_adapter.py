@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from toy_adapter import DESCRIPTOR, Toy, ToyStream
 
-from hydra.adapters import said
-from hydra.adapters.contract import Call, CloseInput, Finish, Write
-from hydra.adapters.detecting import Identity
+from hydra.adapters import event_builders
+from hydra.adapters.contract import CloseInput, Finish, ServerCall, Write
+from hydra.adapters.detection import AgentIdentity
 
 FLOOD = b" " * 1024**2
 
@@ -21,17 +21,19 @@ class TalkerStream(ToyStream):
         if line.get("hydra") == "sse" and isinstance(line.get("data"), dict):
             return super().take(line["data"])
         if line.get("hydra") == "http_failed":
-            self.ending = [said.failed("AgentFailed", "agent_error", str(line.get("text")))]
+            self.ending = [
+                event_builders.failed("AgentFailed", "agent_error", str(line.get("text")))
+            ]
             return []
         if line.get("hydra") or line.get("type") in ("ask", "serving", "idle"):
-            return [said.progress("notice", text=json.dumps(line))]
+            return [event_builders.progress("notice", text=json.dumps(line))]
         return super().take(line)
 
 
 class TalkerTalk(TalkerStream):
     def __init__(self, command):
         super().__init__()
-        self.password = dict(command.dialogue)["TALKER_PASSWORD"]
+        self.password = dict(command.session_params)["TALKER_PASSWORD"]
         self.todo = [self.write(prompt=command.stdin.decode())]
         self.url = ""
 
@@ -40,7 +42,7 @@ class TalkerTalk(TalkerStream):
 
     def call(self, id, path, **more):
         headers = (("Authorization", f"Bearer {self.password}"),)
-        return Call(id, more.pop("method", "GET"), self.url + path, headers, **more)
+        return ServerCall(id, more.pop("method", "GET"), self.url + path, headers, **more)
 
     def take(self, line):
         events = super().take(line)
@@ -75,17 +77,19 @@ class Talker(Toy):
         key="talker",
         label="Talker",
         binaries=("talker",),
-        converses=True,
+        interactive=True,
         protocol="acp",
     )
-    identity = Identity(re.compile(r"^toy (\d+\.\d+\.\d+)$", re.M), re.compile(r"^Toy ", re.M))
+    identity = AgentIdentity(re.compile(r"^toy (\d+\.\d+\.\d+)$", re.M), re.compile(r"^Toy ", re.M))
     parser = TalkerStream
 
     def key(self):
         return "talker"
 
-    def build_command(self, request, found):
-        return replace(super().build_command(request, found), fresh=("TALKER_PASSWORD",))
+    def build_command(self, request, document):
+        return replace(
+            super().build_command(request, document), per_attempt_secrets=("TALKER_PASSWORD",)
+        )
 
     def conversation(self, command):
         return TalkerTalk(command)

@@ -2,14 +2,13 @@
 
 import re
 
-from hydra.adapters import said
+from hydra.adapters import event_builders as build
+from hydra.adapters.command_line import CommandBuilder, Flag, without_lost
 from hydra.adapters.contract import Descriptor, Probe
-from hydra.adapters.detecting import Identity, Reading, read
-from hydra.adapters.flags import Flag, Line, without_lost
-from hydra.adapters.jsonlines import integer, mapping, objects, string
+from hydra.adapters.detection import AgentIdentity, ProbeReading, read
+from hydra.adapters.json_stream import JsonStream, RecentIds, mapping, objects, string, unknown
 from hydra.adapters.prompts import as_stdin
-from hydra.adapters.stream import JsonStream, Recent, unknown
-from hydra.model import BuiltCommand, Capability, CapabilitySet, Confidence, Permission, Tier
+from hydra.records import BuiltCommand, Capability, CapabilitySet, Confidence, Permission, Tier
 
 SEEN = Capability(True, Confidence.OBSERVED, "1.0.0")
 DESCRIPTOR = Descriptor(
@@ -37,29 +36,30 @@ class ToyStream(JsonStream):
 
     def __init__(self):
         super().__init__()
-        self.told, self.ending = Recent(), []
+        self.ids, self.ending = RecentIds(), []
 
     def take(self, line):
         kind, id, text = string(line, "type"), string(line, "id"), string(line, "text")
         if kind == "start":
-            return [said.session(version=string(line, "version"), permission=string(line, "mode"))]
-        if kind.startswith("tool") and f"{kind} {id}" in self.told:
+            return [build.session(version=string(line, "version"), permission=string(line, "mode"))]
+        if kind.startswith("tool") and f"{kind} {id}" in self.ids:
             return []  # said twice is done once
-        self.told.add(f"{kind} {id}")
+        self.ids.add(f"{kind} {id}")
         if kind == "tool":
             summary = f"{string(line, 'name')} {string(line, 'file')}"
-            return [said.tool_call(id, string(line, "name"), summary)]
+            return [build.tool_call(id, string(line, "name"), summary)]
         if kind == "tool_done":
-            return [said.tool_result(id, line.get("ok") is True, text, line.get("refused") is True)]
+            refused = line.get("refused") is True
+            return [build.tool_result(id, line.get("ok") is True, text, refused)]
         if kind == "done":
-            names = [string(one, "name")[:80] for one in objects(line, "refused")[:100]]
-            self.ending = [said.completed(text, denials=names, failed_items=0)]
+            names = [string(tool, "name")[:80] for tool in objects(line, "refused")[:100]]
+            self.ending = [build.completed(text, denials=names, failed_items=0)]
             used = mapping(line, "tokens")
-            return said.usage(input_tokens=integer(used, "in"), output_tokens=integer(used, "out"))
+            return build.usage(input_tokens=used.get("in"), output_tokens=used.get("out"))
         if kind == "error":
-            self.ending = [said.failed("AgentFailed", "agent_error", text)]
+            self.ending = [build.failed("AgentFailed", "agent_error", text)]
             return []
-        return said.message(text) if kind == "say" else unknown(line)
+        return build.message(text) if kind == "say" else unknown(line)
 
     def finish(self, exit, files):
         return self.ending
@@ -68,26 +68,26 @@ class ToyStream(JsonStream):
 class Toy:
     descriptor = DESCRIPTOR
     parser = ToyStream  # called for each attempt: a fresh one
-    identity = Identity(re.compile(r"^toy (\d+\.\d+\.\d+)$", re.M), re.compile(r"^Toy ", re.M))
+    identity = AgentIdentity(re.compile(r"^toy (\d+\.\d+\.\d+)$", re.M), re.compile(r"^Toy ", re.M))
 
     def key(self):
         return DESCRIPTOR.key
 
     def detect(self, binary, probes):
         fixed = {"descriptor": DESCRIPTOR, "identity": self.identity, "table": TABLE}
-        return read(Reading(**fixed, binary=binary, probes=probes))
+        return read(ProbeReading(**fixed, binary=binary, probes=probes))
 
     def capabilities(self, flags):
         return without_lost(DESCRIPTOR.capabilities, TABLE, flags)
 
-    def build_command(self, request, found):
-        line = Line(self.key(), DESCRIPTOR.label, found.flags, hint=DESCRIPTOR.install_hint)
+    def build_command(self, request, result):
+        line = CommandBuilder("toy", "Toy", result.flags, hint=DESCRIPTOR.install_hint)
         line.add(JSON)
         line.add_value(MODE, MODES.get(request.permission, "all"))
         if request.model and not line.add(MODEL, MODEL.name, request.model):
             raise line.gone(MODEL.name, MODEL.purpose)
         return BuiltCommand(
-            program=str(found.binary),
+            program=str(result.binary),
             args=(*line.args, *request.extra_args),
             cwd=request.worktree,
             stdin=as_stdin(request.prompt, adapter=self.key(), limit=1_000_000, unit="bytes"),

@@ -1,0 +1,288 @@
+"""What every JSON-lines parser here shares: decoding, counting, and exactly one ending.
+
+A CLI's own "done" is held until its process has ended: Claude Code writes several `result`
+lines in one run (background tasks), Codex tells some denials on stderr only. What must end a
+lane at once (a refused sign-in) is given at once.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
+
+from hydra.adapters import event_builders
+from hydra.adapters.failures import UnclosedStream, explain
+from hydra.records import ExitStatus
+from hydra.records.events import AgentEvent
+
+
+class RecentIds:
+    """Ids that a stream has named, with a word for each: the newest, however many it makes up."""
+
+    LARGEST = 10_000
+    LONGEST = 200
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[str, str] = OrderedDict()
+
+    def __contains__(self, id: str) -> bool:
+        return id[: self.LONGEST] in self._values
+
+    def add(self, id: str, term: str = "") -> None:
+        """`id` was there; a word that it has already is replaced."""
+        self._values[id[: self.LONGEST]] = term[: self.LONGEST]
+        if len(self._values) > self.LARGEST:
+            self._values.popitem(last=False)
+
+    def label(self, id: str) -> str:
+        """What belongs to `id`; "" for one that is not known (any more)."""
+        return self._values.get(id[: self.LONGEST], "")
+
+    def labels(self) -> list[str]:
+        """All of them, in the order in which their ids came."""
+        return list(self._values.values())
+
+
+class JsonStream:
+    """Base of the parsers: a subclass gives `take` and `finish`."""
+
+    label = ""
+
+    def __init__(self) -> None:
+        self.malformed = 0
+        self.understood = 0
+        self.ended = False
+        self._plain = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def take(self, line: Object) -> list[AgentEvent]:
+        """One JSON object of the stream."""
+        raise NotImplementedError
+
+    def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        """What is to be said at the end; the ending itself too, where the stream had one."""
+        raise NotImplementedError
+
+    def parse_line(self, line: bytes) -> list[AgentEvent]:
+        """One line without its newline. Never raises."""
+        try:
+            holder = decode(line)
+        except MalformedLine as error:
+            self.malformed += 1
+            return [event_builders.progress("malformed", text=str(error))]
+        if holder is None:
+            return []
+        events = self.take(holder)
+        understood = True
+        ends = False
+        for event in events:
+            if event.kind == "progress":
+                understood = understood and event.sub != "unknown"
+            elif event.kind in ("completed", "failed"):
+                ends = True
+        self.understood += understood
+        return self._once(events) if ends else events
+
+    def parse_raw(self, chunk: bytes) -> list[AgentEvent]:
+        """Plain text, after JSON has failed repeatedly."""
+        return event_builders.message(self._plain.decode(chunk).strip("\x00\r\n"))
+
+    def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        """What only the end tells; after it the stream has had exactly one ending."""
+        events = self._once(self.finish(exit, files))
+        if self.ended:
+            return events
+        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        unclosed = UnclosedStream(
+            label=self.label,
+            exit=exit,
+            stderr=stderr,
+            understood=self.understood,
+            malformed=self.malformed,
+        )
+        return [*events, *self._once([explain(unclosed)])]
+
+    def _once(self, events: list[AgentEvent]) -> list[AgentEvent]:
+        """`events` less every ending after the first."""
+        agent_events = []
+        for event in events:
+            if event.kind in ("completed", "failed"):
+                if self.ended:
+                    continue
+                self.ended = True
+            agent_events.append(event)
+        return agent_events
+
+
+def unknown(line: Object) -> list[AgentEvent]:
+    """A line of a type that this adapter does not know: counted, never an error."""
+    parts = [line.get(key) for key in ("type", "subtype")]
+    name = "/".join(part for part in parts if isinstance(part, str))
+    return [event_builders.progress("unknown", type=name[:80] or "?")]
+
+
+# ---- Tolerant reading of one JSON line from a program that cannot be trusted to write it well.
+#
+# What is tolerated: a BOM, CRLF, NULs around the line, bytes that are not UTF-8, raw control
+# characters in strings. What is refused: anything that is not one object, more than `DEPTH`
+# levels or `BRACKETS` brackets, integers of more than `DIGITS` digits, NaN and infinities.
+
+Object = Mapping[str, object]
+
+DEPTH = 64
+DIGITS = 30
+BRACKETS = 500_000
+"""`[` and `{` in one line, those in strings included: 4 MiB of nothing but empty lists would take
+147 MB, and an edit that embeds a file of source has a tenth of so many."""
+
+_COUNTED = 1000
+_SURROGATE = re.compile(r"\\u[dD]")
+
+_EMPTY: Object = {}
+
+
+class MalformedLine(ValueError):
+    """A line that is not one sane JSON object."""
+
+
+def decode(line: bytes) -> Object | None:
+    """The object in `line`, None for a blank line. Raises `MalformedLine`, and nothing else."""
+    text = line.decode("utf-8", "replace").removeprefix("\ufeff").strip("\x00\r\n\t ")
+    if not text:
+        return None
+    if not text.startswith("{"):
+        raise MalformedLine("not a JSON object")
+    brackets = _brackets(text)
+    if brackets > BRACKETS:
+        raise MalformedLine(f"{brackets} brackets in one line")
+    value = _parsed(text)
+    if brackets > DEPTH and _depth(value) > DEPTH:
+        raise MalformedLine(f"nested deeper than {DEPTH} levels")
+    return _scrubbed(value) if _SURROGATE.search(text) else value
+
+
+def _brackets(text: str) -> int:
+    """How many open; what is below `DEPTH` need not be exact."""
+    if len(text) <= 2 * DEPTH:  # each has one that closes
+        return 0
+    if len(text) > _COUNTED:
+        # Most of a long line is one text: to go from bracket to bracket is quicker than to count.
+        opened = 0
+        for bracket in "[{":
+            at = text.find(bracket)
+            while at >= 0 and opened <= DEPTH:
+                opened += 1
+                at = text.find(bracket, at + 1)
+        if opened <= DEPTH:
+            return opened
+    return text.count("[") + text.count("{")
+
+
+def _parsed(text: str) -> dict[str, object]:
+    # The scanner itself: `decode` looks for spaces around the value, which are gone already.
+    try:
+        value, end = _SCAN(text, 0)
+        if end != len(text):
+            raise json.JSONDecodeError("Extra data", text, end)
+    except StopIteration as error:
+        raise MalformedLine(f"no value at character {error.value}") from None
+    except (ValueError, RecursionError) as error:
+        raise MalformedLine(str(error)[:200]) from None
+    if not isinstance(value, dict):
+        raise MalformedLine("not a JSON object")
+    return value
+
+
+def string(holder: Object, key: str) -> str:
+    """`holder[key]` if it is a string, else an empty one."""
+    value = holder.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def integer(holder: Object, key: str) -> int | None:
+    """`holder[key]` if it is a whole number and not a bool, else None."""
+    value = holder.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def number(holder: Object, key: str) -> float | None:
+    """`holder[key]` if it is a number and not a bool, else None."""
+    value = holder.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value
+
+
+def mapping(holder: Object, key: str) -> Object:
+    """`holder[key]` if it is an object, else an empty one."""
+    value = holder.get(key)
+    return value if isinstance(value, dict) else _EMPTY
+
+
+def objects(holder: Object, key: str) -> list[Object]:
+    """The objects in the list `holder[key]`; whatever else is in it is left out."""
+    value = holder.get(key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def first(holder: Object, keys: Sequence[str]) -> str:
+    """The first non-empty string among `keys`."""
+    return next((text for key in keys if (text := string(holder, key))), "")
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _integer(text: str) -> int:
+    if len(text) > DIGITS:
+        raise ValueError(f"a number of {len(text)} digits")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("a number out of range")
+    return value
+
+
+_SCAN: Callable[[str, int], tuple[object, int]] = json.JSONDecoder(
+    strict=False, parse_constant=_constant, parse_int=_integer, parse_float=_float
+).scan_once  # type: ignore[attr-defined]  # documented in the library's source alone
+
+
+def _depth(value: object) -> int:
+    """How deep `value` is nested, without recursion."""
+    deepest, level = 0, [value]
+    while level:
+        deepest += 1
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(item.values())
+            elif isinstance(item, list):
+                below.extend(item)
+        level = [item for item in below if isinstance(item, dict | list)]
+    return deepest
+
+
+def _scrubbed(value: dict[str, object]) -> Object:
+    """`value` with lone surrogates replaced: they parse, and then crash whoever writes them."""
+    return {_clean(key): _scrub(item) for key, item in value.items()}
+
+
+def _scrub(value: object) -> object:
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, list):
+        return [_scrub(item) for item in value]
+    return _scrubbed(value) if isinstance(value, dict) else value
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,207 @@
+"""Every adapter as it is found here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from hydra.adapters.contract import Adapter, Descriptor, Probe
+from hydra.adapters.probe.cache import CachedAnswer, Memory, identify
+from hydra.adapters.probe.candidates import candidates, is_unfit, most_telling, passing_over
+from hydra.adapters.probe.context import ProbeContext
+from hydra.adapters.probe.probes import SIGN_IN, Question, ask, seems_signed_in
+from hydra.adapters.probe.run_probe import Views, put
+from hydra.adapters.probe.scheduler import Pool, ProbeQuestion, cores
+from hydra.adapters.probe.silence import unanswered
+from hydra.errors import NOT_INSTALLED, BinaryMissing, Failure
+from hydra.log import get_logger
+from hydra.paths import user_config_file
+from hydra.process.sandbox.hidden_output import missing_places
+from hydra.process.sandbox.places import entry_for
+from hydra.records import DetectResult, ProbeOutput, SignIn
+
+_log = get_logger(__name__)
+
+
+async def detect_all(adapters: Iterable[Adapter], around: ProbeContext) -> dict[str, DetectResult]:
+    """Every adapter as it is found here. One whose program is not there costs nothing."""
+    adapters = list(adapters)
+    memory = Memory(around.cache_file)
+    results: dict[str, DetectResult] = {}
+
+    async with trio.open_nursery() as running:
+        views = Views(around)
+        pool = Pool(running, partial(put, around=around, views=views), memory, cores())
+        desk = _Desk(pool, memory, around, views)
+
+        async def detect(
+            adapter: Adapter, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+        ) -> None:
+            results[adapter.key()] = await desk.detect(adapter, task_status.started)
+
+        async with trio.open_nursery() as nursery:
+            for adapter in adapters:
+                await nursery.start(detect, adapter)  # until all that it asks is in the pool
+            pool.open()
+    memory.save()
+    return {adapter.key(): results[adapter.key()] for adapter in adapters}
+
+
+class _Desk:
+    """Where adapters ask, and get what is remembered or what the program says now."""
+
+    def __init__(self, pool: Pool, memory: Memory, around: ProbeContext, views: Views) -> None:
+        self._pool = pool
+        self._memory = memory
+        self._around = around
+        self._views = views
+
+    async def detect(self, adapter: Adapter, begun: Callable[[], None]) -> DetectResult:
+        """The first candidate that can race, else the most telling failure; those that were passed
+        over are named with why.
+
+        `begun` is called once its first questions are asked, or where there are none to ask.
+        """
+        result = await self._detect(adapter, begun)
+        _log.info(
+            "agent is ready" if result.ready else "agent is not ready",
+            agent=result.adapter,
+            version=result.version,
+            why=result.error.message if result.error else None,
+            more={"sign_in": result.sign_in.value, "warnings": result.warnings},
+        )
+        return result
+
+    async def _detect(self, adapter: Adapter, begun: Callable[[], None]) -> DetectResult:
+        descriptor = adapter.descriptor
+        unfit: list[DetectResult] = []
+        for binary in candidates(descriptor, self._around):
+            questions = self._ask(descriptor, binary)
+            if not unfit:
+                begun()
+            result = await self._read(adapter, binary, questions)
+            if not is_unfit(result.error):
+                return passing_over(descriptor, result, unfit)
+            unfit.append(result)
+        if unfit:
+            return self._telling(descriptor, unfit)
+        begun()
+        return DetectResult(adapter=descriptor.key, error=_missing(descriptor, self._around))
+
+    def _telling(self, descriptor: Descriptor, unfit: Sequence[DetectResult]) -> DetectResult:
+        result = most_telling(descriptor, unfit)
+        error, named = result.error, descriptor.key in self._around.paths
+        if error is None or error.kind != "BinaryMissing" or not named:
+            return result
+        return replace(result, error=replace(error, hint=_named_hint(descriptor)))
+
+    def _ask(
+        self, descriptor: Descriptor, binary: Path
+    ) -> list[tuple[Probe, CachedAnswer | ProbeQuestion]]:
+        signed, _ = seems_signed_in(descriptor, self._around)
+        identity = identify(binary, self._around.environ.get("PATH"))
+        probes = [probe for probe in descriptor.probes if self._wants(probe, signed)]
+        questions = [ask(descriptor, probe, binary, identity, self._around) for probe in probes]
+        answers = [self._remembered(question) or self._pool.ask(question) for question in questions]
+        return list(zip(probes, answers, strict=True))
+
+    async def _read(
+        self,
+        adapter: Adapter,
+        binary: Path,
+        pairs: list[tuple[Probe, CachedAnswer | ProbeQuestion]],
+    ) -> DetectResult:
+        descriptor = adapter.descriptor
+        answers = {
+            probe.name: _as_output(
+                probe, value if isinstance(value, CachedAnswer) else await value.wait()
+            )
+            for probe, value in pairs
+        }
+        result = unanswered(adapter.detect(str(binary), answers), descriptor, answers)
+        if result.error is not None and result.error.kind == "SpawnFailed":
+            hint = await self._way_to_show(binary, result.error.stderr)
+            return replace(result, error=replace(result.error, hint=hint or result.error.hint))
+        signed, detail = seems_signed_in(descriptor, self._around)
+        if not signed or result.sign_in not in (SignIn.UNKNOWN, SignIn.MISSING):
+            return result
+        signed_out = result.error is not None and result.error.kind == "AuthMissing"
+        error = None if signed_out else result.error
+        return replace(result, sign_in=SignIn.SEEMS_SO, sign_in_detail=detail, error=error)
+
+    async def _way_to_show(self, binary: Path, text: str) -> str:
+        """What shows a program the files that it missed and that are hidden from it; "" where it
+        named none: to install it anew would not help."""
+        if not (text and self._around.confinement.holds):
+            return ""
+        view = await trio.to_thread.run_sync(self._views.of(binary).result)
+        places = missing_places(text, view.home, view.is_visible, (self._around.state,))
+        if not places:
+            return ""
+        names = ", ".join(
+            json.dumps(entry_for(path, view.home), ensure_ascii=False) for path in places
+        )
+        file = entry_for(user_config_file(self._around.environ), view.home)
+        return f"[confine] show = [{names}] in {file}: agents do not see what it needs there"
+
+    def _wants(self, probe: Probe, signed: bool) -> bool:
+        if probe.name == SIGN_IN and signed and not self._around.confirm_sign_in:
+            return False
+        return self._around.preflight or not probe.confined
+
+    def _remembered(self, question: Question) -> CachedAnswer | None:
+        """What is remembered; a race refuses no agent on an old word that it is signed out."""
+        if not question.key or self._around.fresh:
+            return None
+        holds = self._memory.answer(question.key)
+        doubted = question.probe.name == SIGN_IN and not self._around.confirm_sign_in
+        if holds is not None and doubted and holds.exit_code != 0:
+            holds = None
+        if holds is not None:
+            _log.debug("remembered", agent=question.descriptor.key, probe=question.probe.name)
+        return holds
+
+
+def _as_output(probe: Probe, answer: CachedAnswer) -> ProbeOutput:
+    text, aside = answer.stdout, answer.stderr
+    if probe.stderr and not text.strip():
+        text, aside = aside, text
+    return ProbeOutput(
+        name=probe.name,
+        argv=answer.argv,
+        exit_code=answer.exit_code,
+        stdout=text,
+        stderr=aside,
+        timed_out=answer.timed_out,
+        seconds=answer.seconds,
+    )
+
+
+def _missing(descriptor: Descriptor, around: ProbeContext) -> Failure:
+    configured = around.paths.get(descriptor.key)
+    if configured and Path(configured).exists():
+        return BinaryMissing(
+            f"{descriptor.label} cannot be run: {configured} is no program that may be executed",
+            adapter=descriptor.key,
+            command=(configured,),
+            hint=_named_hint(descriptor),
+        ).failure
+    tried = configured or ", ".join((*descriptor.binaries, *descriptor.generic_binaries))
+    where = f"{configured} is not there" if configured else f"no {tried} on PATH"
+    return BinaryMissing(
+        f"{descriptor.label} is not installed ({where})",
+        adapter=descriptor.key,
+        command=(tried.split(", ")[0],),
+        hint=_named_hint(descriptor) if configured else descriptor.install_hint,
+        reason="" if configured else NOT_INSTALLED,
+    ).failure
+
+
+def _named_hint(descriptor: Descriptor) -> str:
+    """Of a program that the user's settings name: one that is installed would not be asked."""
+    return f"set agents.{descriptor.key}.path to its program"

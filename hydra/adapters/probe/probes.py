@@ -1,0 +1,130 @@
+"""One question to one program, whoever of the adapters asks it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra import __version__
+from hydra.adapters.config_dirs import folders_of, place_of
+from hydra.adapters.contract import Descriptor, Probe
+from hydra.adapters.probe.cache import CachedAnswer, ProgramIdentity
+from hydra.adapters.probe.context import ProbeContext
+from hydra.process.identity import boot_id
+from hydra.records import has_run
+
+SIGN_IN = "sign_in"
+
+SIGN_IN_LASTS = 600.0
+"""Seconds for which a CLI's own word counts on whether it is signed in. A key that is set, or a
+file of its settings that was written, ends it at once; a race believes only that it is."""
+WRAPPER_LASTS = 3600.0
+"""Seconds for which the answer of a shell wrapper counts."""
+
+_LANGUAGE = ("LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "NODE_OPTIONS")
+"""Variables of everybody's that change what a help text says, or whether there is one."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Question:
+    """`key` is all that its answer depends on, "" where it cannot be told: two questions of one key
+    are one. `line` names program and words alone. `timeout` is the longest that anybody grants."""
+
+    descriptor: Descriptor
+    probe: Probe
+    binary: Path
+    key: str
+    line: str
+    timeout: float
+    wrapper: bool = False
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Program and arguments."""
+        return (str(self.binary), *self.probe.args)
+
+    def lasts(self, answer: CachedAnswer) -> float | None:
+        """Seconds for which an answer counts: 0 not at all, None until the program changes."""
+        if self.probe.name == SIGN_IN and has_run(answer.exit_code):
+            # Elsewhere a system's keychain may hold the sign-in, and no file tells.
+            believed = answer.exit_code == 0 or sys.platform == "linux"
+            return SIGN_IN_LASTS if believed else 0.0
+        if answer.exit_code != 0:
+            return 0.0  # what is broken is asked again: somebody may have mended it
+        return WRAPPER_LASTS if self.wrapper else None
+
+
+def ask(
+    descriptor: Descriptor,
+    probe: Probe,
+    binary: Path,
+    identity: ProgramIdentity,
+    around: ProbeContext,
+) -> Question:
+    """The question that an adapter's probe is here."""
+    line = "\x1f".join((str(binary), *probe.args))
+    key = _key(descriptor, probe, line, identity, around) if identity.text else ""
+    return Question(
+        descriptor=descriptor,
+        probe=probe,
+        binary=binary,
+        key=key,
+        line=line,
+        timeout=probe.timeout,
+        wrapper=identity.wrapper,
+    )
+
+
+def _key(
+    descriptor: Descriptor, probe: Probe, line: str, identity: ProgramIdentity, around: ProbeContext
+) -> str:
+    parts = [__version__, line, identity.text, around.confinement.kind]
+    if around.confinement.holds:
+        parts += ["show", *around.show]  # a program may need it to start, and so to answer
+    parts += [f"{name}={around.environ.get(name, '')}" for name in _LANGUAGE]
+    if probe.own_folder and descriptor.config is not None:
+        parts.append(f"own {descriptor.config.variable}")
+    if probe.confined:
+        # A preflight depends on the machine's state and not on the binary alone.
+        parts += [descriptor.key, str(os.getuid()), boot_id()]
+    if probe.name == SIGN_IN:
+        parts += [descriptor.key, *_sign_in_traces(descriptor, around)]
+    return "|".join(parts)
+
+
+def seems_signed_in(descriptor: Descriptor, around: ProbeContext) -> tuple[bool, str]:
+    """From names and files only; no value is ever read."""
+    own = around.extra_names.get(descriptor.key, ())
+    for name in (*descriptor.sign_in_environment, *own):
+        if around.environ.get(name):
+            return True, f"{name} is set"
+    for path in _files(descriptor, around):
+        if path.is_file():
+            return True, f"{path} is there"
+    return False, ""
+
+
+def _sign_in_traces(descriptor: Descriptor, around: ProbeContext) -> list[str]:
+    """What tells that somebody has signed in or out since: which names are set, and the looks of
+    the credentials and settings files from outside."""
+    names = (*descriptor.sign_in_environment, *around.extra_names.get(descriptor.key, ()))
+    traces = [name for name in names if around.environ.get(name)]
+    for path in _files(descriptor, around, settings=True):
+        try:
+            stat = path.stat()
+        except OSError:
+            traces.append(f"{path} -")
+            continue
+        traces.append(f"{path} {stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}")
+    return traces
+
+
+def _files(descriptor: Descriptor, around: ProbeContext, *, settings: bool = False) -> list[Path]:
+    """Where its credentials lie, and its `settings`. They are never opened."""
+    return [
+        place_of(folder, around.environ, around.home) / name
+        for folder in folders_of(descriptor)
+        for name in (*folder.credentials, *(folder.copied if settings else ()))
+    ]

@@ -1,0 +1,112 @@
+"""How commands are confined on this machine: found by running bwrap once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import trio
+
+from hydra import executables
+from hydra.errors import Exhausted
+from hydra.log import get_logger
+from hydra.paths import make_private
+from hydra.process.fence import scopes_work
+from hydra.process.records import CannotStart
+from hydra.process.run import run
+from hydra.process.sandbox import judge, trial_argv
+from hydra.process.sandbox.layers import TRIAL, TRIAL_FOLDER, Layer, entering
+from hydra.records import Confinement
+from hydra.shortage import is_short
+
+_log = get_logger(__name__)
+
+OPEN_SOCKETS = (
+    "agents can reach this machine's abstract sockets (X11, D-Bus): the kernel has no Landlock "
+    "scopes (Linux 6.12)"
+)
+
+
+async def try_confinement(environ: Mapping[str, str]) -> Confinement:
+    """How commands are confined here: found by running bwrap once, not by looking it up.
+
+    Raises `Exhausted` where the machine had no process or memory for it: nobody would want to race
+    unconfined for that.
+    """
+    program = executables.find("bwrap", environ.get("PATH"))
+    if not program:
+        _log.info("nothing confines: there is no bwrap on PATH")
+        return judge("", 127, "")
+    try:
+        ran = await run(
+            trial_argv(program), env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10
+        )
+    except CannotStart as error:
+        _refuse_short(f"{error} {error.stderr}")
+        return judge(program, 126, str(error))
+    _refuse_short(ran.stderr.decode("utf-8", "replace") if ran.exit_code else "")
+    code = ran.exit_code if ran.exit_code is not None else 124
+    result = judge(program, code, ran.stderr.decode("utf-8", "replace"))
+    if result.holds and not scopes_work():
+        result = result._replace(reason=OPEN_SOCKETS)
+    _log.info("confinement", kind=result.kind, program=program, reason=result.reason)
+    return result
+
+
+def _refuse_short(stderr: str) -> None:
+    if is_short(stderr):
+        raise Exhausted(
+            f"bwrap could not be tried: {stderr.strip()}",
+            hint="end other programs, or raise the limits of processes and memory (`ulimit -a`)",
+        )
+
+
+async def try_layers(
+    confinement: Confinement, environ: Mapping[str, str], state: Path
+) -> Confinement:
+    """The same with what mounts overlays on the disk of `state`, where that works: found by doing
+    there, in small, what package managers do."""
+    names = ("unshare", "sh", "mount", "nsenter")
+    mounters = tuple(executables.find(name, environ.get("PATH")) for name in names)
+    if not (confinement.holds and all(mounters)):
+        return confinement
+    make_private(state / "g")
+    with TemporaryDirectory(dir=state / "g", prefix=TRIAL_FOLDER) as scratch:
+        works = await _can_mount(Path(scratch), mounters)
+    _log.info("layers can be mounted" if works else "layers cannot be mounted")
+    return confinement._replace(mounters=mounters) if works else confinement
+
+
+async def _can_mount(scratch: Path, mounters: Sequence[str]) -> bool:
+    try:
+        layer = await trio.to_thread.run_sync(_mounted, scratch, mounters)
+    except OSError:
+        return False
+    trial = (mounters[1], "-c", TRIAL, "sh", str(layer.source("")))
+    try:
+        ran = await run((*entering(layer, mounters), *trial), env={}, cwd=Path("/"), timeout=10)
+    except CannotStart:
+        return False
+    finally:
+        layer.unmounted()
+    return ran.exit_code == 0
+
+
+def _mounted(scratch: Path, mounters: Sequence[str]) -> Layer:
+    (scratch / "old/folder").mkdir(parents=True)
+    (scratch / "old/file").touch()
+    return Layer(lower=scratch / "old", folder=scratch / "new").mounted(mounters)
+
+
+async def refused_network(confinement: Confinement, environ: Mapping[str, str]) -> str:
+    """Why no network of its own can be had for a check here, "" where it can: tried by bwrap."""
+    if not confinement.holds:
+        return confinement.reason
+    argv = trial_argv(confinement.program, private_network=True)
+    try:
+        ran = await run(argv, env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10)
+    except CannotStart as error:
+        return str(error)
+    text = ran.stderr.decode("utf-8", "replace")
+    return "" if ran.exit_code == 0 else judge(confinement.program, ran.exit_code, text).reason

@@ -1,0 +1,1 @@
+"""What was seen of each version of an agent, and which capabilities that proves."""

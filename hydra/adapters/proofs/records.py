@@ -1,0 +1,225 @@
+"""What was proved of a CLI, kept as files: one for each version, platform and Hydra release.
+
+A record lies beside the recordings it was made with, as
+`<root>/<agent>/<version>/record.<platform>.<hydra>.json`, so that what a CLI did under one Hydra is
+never overwritten by what it did under the next. Everything that Hydra calls `verified` stands on
+these files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hydra.adapters import detection
+from hydra.errors import RecordError
+
+SCHEMA = 1
+"""Version of a record. A reader refuses a newer one (exit 6)."""
+
+PLATFORMS = ("linux", "macos", "windows")
+
+DIMENSIONS = (
+    "headless",
+    "stream",
+    "edit",
+    "create",
+    "delete",
+    "plan",
+    "denials",
+    "thinking",
+    "usage",
+    "resume",
+    "errors",
+    "retries",
+    "limits",
+    "interrupt",
+    "sandbox",
+    "prompt",
+    "network_off",
+)
+"""What a situation can prove of an agent, in the order in which the matrix shows it."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,99}")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What one situation gave.
+
+    `status`, `error` and `error_reason` are the outcome's; `events` are `kind/sub` in their order,
+    a run of the same folded into one; `usage` says of each field whether the CLI told it; `patch`
+    has git's letter for each path; `stream` names the recorded stream beside the record, "" for
+    none. `proves` are the dimensions of the matrix that hold where it passed.
+    """
+
+    passed: bool
+    status: str = ""
+    error: str = ""
+    error_reason: str = ""
+    exit: Mapping[str, Any] = field(default_factory=dict)
+    events: tuple[str, ...] = ()
+    usage: Mapping[str, bool] = field(default_factory=dict)
+    patch: Mapping[str, str] = field(default_factory=dict)
+    stream: str = ""
+    proves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One CLI version on one platform, as one Hydra release met it.
+
+    `date` is the day in UTC (`2026-11-22`). `situations` were met live; `contract` says of each
+    case of the offline suite whether it passed (a skipped one is not there). A situation that was
+    not tried is not there either: nothing is known of it.
+    """
+
+    agent: str
+    version: str
+    hydra: str
+    platform: str
+    date: str
+    situations: Mapping[str, Proof] = field(default_factory=dict)
+    contract: Mapping[str, bool] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return f"record.{self.platform}.{self.hydra}.json"
+
+
+def this_platform() -> str:
+    """This machine's platform, as records name it."""
+    named = {"darwin": "macos", "win32": "windows", "cygwin": "windows"}
+    return named.get(sys.platform, sys.platform)
+
+
+def write(folder: Path, record: Record) -> Path:
+    """Writes the record into its version's folder (`<root>/<agent>/<version>`), and says where.
+
+    One of the same version, platform and release is replaced. Raises `RecordError` where a name in
+    it cannot be a file's.
+    """
+    for what in (record.agent, record.version, record.hydra, record.platform):
+        if not _NAME.fullmatch(what):
+            raise RecordError(
+                f"{what!r} cannot name a record's file",
+                hint="a version is letters, digits, dots, +, - and _",
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / record.name
+    new = path.with_name(f"{path.name}.new")
+    new.write_text(text(record), encoding="utf-8")
+    new.replace(path)
+    return path
+
+
+def text(record: Record) -> str:
+    """The file's text: sorted, so that two records of the same facts are the same bytes."""
+    document = {"schema": SCHEMA, **asdict(record)}
+    document["situations"] = dict(sorted(document["situations"].items()))
+    document["contract"] = dict(sorted(document["contract"].items()))
+    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+
+
+def read_all(root: Path, agent: str) -> list[Record]:
+    """Every record of the agent, the newest version last; [] where there is none.
+
+    Versions are ordered as numbers, a beta before its release; those of one version by Hydra
+    release, then by day. Raises `RecordError` for one that is damaged or from a newer Hydra.
+    """
+    paths = sorted((root / agent).glob("*/record.*.json"))
+    records = [read(path) for path in paths if path.is_file()]
+    return sorted(records, key=lambda record: (*detection.order(record.version), *_age(record)))
+
+
+def _age(record: Record) -> tuple[tuple[int, ...], str, str]:
+    return detection.parts(record.hydra), record.date, record.platform
+
+
+def read(path: Path) -> Record:
+    """One record. Raises `RecordError` where it is damaged, misplaced or from a newer Hydra."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise ValueError(f"it has more than {_LARGEST:,} bytes")
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(document, dict) or not isinstance(document.get("schema"), int):
+            raise ValueError("it is no record")
+        if document["schema"] > SCHEMA:
+            schemas = f"schema {document['schema']}; this one reads up to {SCHEMA}"
+            raise RecordError(
+                f"{_field(path)} is from a newer Hydra ({schemas})",
+                hint="update Hydra",
+            )
+        record = _record(document)
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise RecordError(f"{_field(path)} cannot be read: {why}", hint=_AGAIN) from error
+    if (record.version, record.name) != (path.parent.name, path.name):
+        raise RecordError(
+            f"{_field(path)} says that it is {record.name} of {record.version}", hint=_AGAIN
+        )
+    return record
+
+
+_LARGEST = 4_000_000
+"""Bytes of a record: thirty situations take a hundredth of that."""
+
+_AGAIN = "take the file away, or make it anew: hydra conformance --live --record"
+
+
+def _field(path: Path) -> str:
+    return f"the record {'/'.join(path.parts[-3:])}"
+
+
+def _record(document: Mapping[str, Any]) -> Record:
+    situations = _typed(document.get("situations", {}), dict, "situations")
+    return Record(
+        **{
+            name: _name(document, name)
+            for name in ("agent", "version", "hydra", "platform", "date")
+        },
+        situations={name: _proof(_typed(row, dict, name)) for name, row in situations.items()},
+        contract=_mapping(document, "contract", bool),
+    )
+
+
+def _proof(document: Mapping[str, Any]) -> Proof:
+    terms = ("status", "error", "error_reason", "stream")
+    return Proof(
+        passed=_typed(document.get("passed"), bool, "passed"),
+        **{name: _typed(document.get(name, ""), str, name) for name in terms},
+        exit=_typed(document.get("exit", {}), dict, "exit"),
+        events=_strings(document, "events"),
+        usage=_mapping(document, "usage", bool),
+        patch=_mapping(document, "patch", str),
+        proves=_strings(document, "proves"),
+    )
+
+
+def _name(document: Mapping[str, Any], name: str) -> str:
+    term = _typed(document.get(name), str, name)
+    if not term:
+        raise ValueError(f"its {name} is empty")
+    return term
+
+
+def _strings(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    return tuple(_typed(row, str, name) for row in _typed(document.get(name, []), list, name))
+
+
+def _mapping(document: Mapping[str, Any], name: str, kind: type[_T]) -> dict[str, _T]:
+    data = _typed(document.get(name, {}), dict, name)
+    return {key: _typed(value, kind, f"{name}.{key}") for key, value in data.items()}
+
+
+def _typed(value: Any, kind: type[_T], name: str) -> _T:
+    if not isinstance(value, kind):
+        raise ValueError(f"its {name} is missing, or of the wrong kind")
+    return value

@@ -1,0 +1,230 @@
+"""What an agent offers in a session of the Agent Client Protocol, and how one of it is chosen.
+
+Two forms are in use, and agents give either or both: `modes` and `models` with a method each, and
+`configOptions` in categories with one method for all. Where both are there the second is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from posixpath import isabs, join, normpath
+from re import Pattern
+from typing import NamedTuple
+
+from hydra import __version__
+from hydra.adapters.json_stream import Object, first, mapping, objects, string
+from hydra.records import Permission
+
+MODE, MODEL, EFFORT = "mode", "model", "effort"
+_CATEGORIES = {"mode": MODE, "model": MODEL, "thought_level": EFFORT}
+_MOST = 2000
+"""Values of one choice that are looked at."""
+
+
+class AcpSetting(NamedTuple):
+    """A request that sets one thing. `what` is mode, model or effort, `value` its new value."""
+
+    what: str
+    method: str
+    params: Mapping[str, object]
+    value: str
+
+
+@dataclass
+class AcpOption:
+    """One thing that can be set: its values by id, each with its name. `option` is its id where
+    it is one of the `configOptions`, "" where it has a method of its own."""
+
+    option: str = ""
+    current: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, text: str) -> str:
+        """The id of the value meant by `text`, by its id, its name or its last part; "" for
+        none. Copilot's ids are URLs (`...#plan`), others have a provider before the name."""
+        if text in self.values:
+            return text
+        for id, name in self.values.items():
+            if text in (name, short(id)) or id.endswith((f"/{text}", f":{text}")):
+                return id
+        return ""
+
+
+def short(id: str) -> str:
+    """`plan` of `https://.../session-modes#plan`."""
+    return id.rpartition("#")[2]
+
+
+class Offers:
+    """What a session's answer offers, kept up to date by the answers that follow."""
+
+    def __init__(self) -> None:
+        self._choices: dict[str, AcpOption] = {}
+
+    def __getitem__(self, what: str) -> AcpOption | None:
+        return self._choices.get(what)
+
+    def take(self, answer: Object) -> None:
+        """Reads `modes`, `models` and `configOptions`, whichever are there."""
+        for what, holder, many, name, current in (
+            (MODE, "modes", "availableModes", "id", "currentModeId"),
+            (MODEL, "models", "availableModels", "modelId", "currentModelId"),
+        ):
+            document = mapping(answer, holder)
+            acp_option = self._choices.get(what)
+            if document and not (acp_option and acp_option.option):
+                values = _named(objects(document, many), name)
+                self._choices[what] = AcpOption("", string(document, current), values)
+        for option in objects(answer, "configOptions")[:_MOST]:
+            option_kind = _CATEGORIES.get(string(option, "category"))
+            if option_kind and string(option, "id"):
+                self._choices[option_kind] = AcpOption(
+                    string(option, "id"),
+                    string(option, "currentValue"),
+                    _named(_flat(option), "value"),
+                )
+
+    def setting(self, what: str, texts: Iterable[str], *, raw: bool = False) -> AcpSetting | None:
+        """The request for the first of `texts` that is offered; None for none of them.
+
+        `raw`: a value that is not listed is asked for all the same; the agent may know it.
+        """
+        choice = self._choices.get(what)
+        if choice is None:
+            return None
+        names = list(texts)
+        value = next((id for name in names if (id := choice.find(name))), "")
+        if not value and raw and names:
+            value = names[0]
+        if not value:
+            return None
+        if choice.option:
+            params = {"configId": choice.option, "value": value}
+            return AcpSetting(what, "session/set_config_option", params, value)
+        method, key = {
+            MODE: ("session/set_mode", "modeId"),
+            MODEL: ("session/set_model", "modelId"),
+        }[what]
+        return AcpSetting(what, method, {key: value}, value)
+
+
+def _flat(option: Object) -> Iterator[Object]:
+    """An option's values; they may stand in groups."""
+    for value in objects(option, "options")[:_MOST]:
+        yield from objects(value, "options")[:_MOST] or (value,)
+
+
+def _named(values: Iterable[Object], key: str) -> dict[str, str]:
+    named = ((string(value, key), string(value, "name")) for value in values)
+    return dict([pair for pair in named if pair[0]][:_MOST])
+
+
+# ---- Where agents that speak the Agent Client Protocol differ, as data.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcpDialect:
+    """Where agents differ. `modes` are its words for a permission, the first that it offers is
+    taken; `sign_in` ids of methods that need no person; `usage` where totals are told
+    (`SessionUsage`).
+
+    `trouble` is how a failure of the model's service begins that is told as a message, behind
+    which the agent says that it is done; `retry` how a try is told that failed, `notice` what else
+    is told as a message and is none of the model's. `meta` is its name in `_meta`, where it tells
+    its thread's status: `systemError` where a turn broke off. `forgets`: of some calls the end is
+    not told.
+    """
+
+    label: str
+    modes: Mapping[Permission, tuple[str, ...]] = field(default_factory=dict)
+    sign_in: tuple[str, ...] = ()
+    usage: str = "answer"
+    trouble: Pattern[str] | None = None
+    retry: Pattern[str] | None = None
+    notice: Pattern[str] | None = None
+    meta: str = ""
+    forgets: bool = False
+
+
+# ---- What Hydra answers when an agent asks whether it may: from the lane's permission alone.
+#
+# Nobody sits there to be asked. `allow_once` and never `allow_always`: the next one is asked again.
+
+LOOKING = frozenset({"read", "search", "think"})
+CHANGING = frozenset({"edit", "delete", "move"})
+PATHS = ("path", "file_path", "filePath", "fileName", "absolute_path", "notebook_path")
+_PATH_LIMIT = 4096
+
+
+def allows(permission: Permission, call: Object, kind: str, root: str) -> bool:
+    """Whether the call may be made. `root` is the worktree, "" where it is not known (a recorded
+    stream): then every path counts as inside."""
+    if permission in (Permission.FULL_AUTO, Permission.UNRESTRICTED):
+        return True
+    if kind in LOOKING:
+        return True
+    if permission is Permission.PLAN or kind not in CHANGING:
+        return False
+    named = list(paths(call))
+    return bool(named) and all(_inside(name, root) for name in named)
+
+
+def paths(call: Object) -> Iterable[str]:
+    """Every path that a tool call names."""
+    for holder in (*objects(call, "locations"), *objects(call, "content")):
+        if name := string(holder, "path"):
+            yield name
+    raw = mapping(call, "rawInput")
+    for document in (raw, mapping(raw, "arguments")):
+        if name := first(document, PATHS):
+            yield name
+
+
+def _inside(name: str, root: str) -> bool:
+    if not root or len(name) > _PATH_LIMIT:
+        return not root
+    place = normpath(name if isabs(name) else join(root, name))
+    return place.startswith(root.rstrip("/") + "/")
+
+
+def outcome(request: Object, allowed: bool) -> Mapping[str, object]:
+    """The result for `session/request_permission`: one of the options it gives, else cancelled."""
+    kinds = ("allow_once", "allow_always") if allowed else ("reject_once", "reject_always")
+    options = objects(request, "options")
+    for kind in kinds:
+        for option in options:
+            if string(option, "kind") == kind and string(option, "optionId"):
+                chosen = {"outcome": "selected", "optionId": string(option, "optionId")}
+                return {"outcome": chosen}
+    return {"outcome": {"outcome": "cancelled"}}
+
+
+# ---- What Hydra says of itself in the Agent Client Protocol, and what one attempt wants.
+
+VERSION = 1
+"""Of the protocol."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcpRequest:
+    """What one attempt wants of its session."""
+
+    root: str = ""
+    prompt: str = ""
+    permission: Permission | None = None
+    model: str = ""
+    effort: str = ""
+    resume: str = ""
+    fork: bool = False
+    meta: Object = field(default_factory=dict)
+    """What its sessions take beyond the protocol, as `_meta`."""
+
+
+def introduction() -> Object:
+    """The parameters of `initialize`: neither files nor a terminal are offered."""
+    return {
+        "protocolVersion": VERSION,
+        "clientCapabilities": {},
+        "clientInfo": {"name": "hydra", "title": "Hydra", "version": __version__},
+    }

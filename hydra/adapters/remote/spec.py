@@ -1,0 +1,46 @@
+"""What the carrier is told: one JSON file in the lane's home. It holds names, never secrets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from hydra.config.model import Remote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteSpec:
+    """One attempt elsewhere. `folder` is there, `worktree`, `home` and `scratch` are here.
+
+    `argv`, `env` and `files` are as the adapter built them, with paths there; `files` are (path
+    there, text). `names` are carried with the values that they have in the carrier's environment.
+    `most` bytes may come back.
+    """
+
+    remote: Remote
+    folder: str
+    worktree: str
+    home: str
+    scratch: str
+    name: str
+    argv: tuple[str, ...]
+    env: dict[str, str] = field(default_factory=dict)
+    files: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = ()
+    live: bool = False
+    pipe: bool = False
+    most: int = 10**9
+
+    def dumps(self) -> bytes:
+        """As JSON."""
+        return json.dumps(asdict(self)).encode()
+
+
+def loads(text: bytes) -> RemoteSpec:
+    """What `dumps` gave."""
+    document = json.loads(text)
+    options = tuple(document["remote"].pop("options"))
+    document["remote"] = Remote(**document["remote"], options=options)
+    document["argv"], document["names"] = tuple(document["argv"]), tuple(document["names"])
+    document["files"] = tuple((path, data) for path, data in document["files"])
+    return RemoteSpec(**document)

@@ -1,0 +1,1 @@
+"""What a patch does, read without running it."""

@@ -1,0 +1,63 @@
+"""Examples that doctest runs, in docstrings and in texts: which of them a patch has bent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from hydra.analysis.finding import Finding
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering import wording
+from hydra.analysis.tampering.model import too_much
+from hydra.analysis.tampering.test_files import is_support
+
+_ENDINGS = (".py", ".pyi", ".pyx", ".md", ".rst", ".txt")
+_EXAMPLE = re.compile(
+    r"^[ \t]*>>> (?P<source>[^\n]*(?:\n[ \t]*\.\.\. [^\n]*)*)\n"
+    r"(?P<gives>(?:(?![ \t]*(?:>>>|\"\"\"|'''|```|$))[^\n]+\n)*)",
+    re.M,
+)
+_DIRECTIVE = re.compile(r"\s*#\s*doctest:\s*([^\n]*)")
+
+
+def examples(files: Sequence[FileChange]) -> Iterator[Finding]:
+    """One sentence for each file whose examples ask for less, or for something else, than they
+    did. They lie in code that is the patch's own, so that they cannot be put back: a remark."""
+    for file in files:
+        old, new = file.old or "", file.new or ""
+        if not file.path.endswith(_ENDINGS) or is_support(file.path) or ">>>" not in old or not new:
+            continue
+        if not (too_much(old) or too_much(new)) and (text := _bent(_read(old), _read(new))):
+            text = f"{text} ({file.path})"
+            yield Finding(kind="hard_coded", weight="remark", text=text, path=file.path)
+
+
+_Example = tuple[str, str, str]
+
+
+def _read(text: str) -> Counter[_Example]:
+    """Each example without spaces around: its source, its directive, and what it gives."""
+    return Counter(
+        (
+            _DIRECTIVE.sub("", example["source"]).strip(),
+            " ".join(_DIRECTIVE.findall(example["source"])),
+            " ".join(example["gives"].split()),
+        )
+        for example in _EXAMPLE.finditer(text)
+    )
+
+
+def _bent(old: Counter[_Example], new: Counter[_Example]) -> str:
+    gone = [example for example in old - new if example[2]]
+    now = {example[0]: example for example in new - old}
+    for source, directive, gives in gone:
+        if source in now:
+            _, other, after = now[source]
+            if other != directive:
+                return f"marks the example {wording.value(source)} with {wording.value(other)}"
+            change = f"{wording.value(gives)} -> {wording.value(after)}"
+            return f"changes what the example {wording.value(source)} gives: {change}"
+    if gone and len(gone) > len(now):
+        return f"drops the example {wording.value(gone[0][0])}"
+    return ""

@@ -1,0 +1,107 @@
+"""Everything that reading one patch brings to light."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+
+from hydra.analysis.finding import Finding
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering import languages
+from hydra.analysis.tampering.code_changes import production
+from hydra.analysis.tampering.config_changes import steering
+from hydra.analysis.tampering.doctests import examples
+from hydra.analysis.tampering.hardcoded import ExpectedValues
+from hydra.analysis.tampering.model import TestRead
+from hydra.analysis.tampering.named_data import naming
+from hydra.analysis.tampering.renames import with_new_names
+from hydra.analysis.tampering.rewrite_size import rewriting
+from hydra.analysis.tampering.suite import SuiteFiles, suite_of
+from hydra.analysis.tampering.test_changes import tests
+from hydra.analysis.tampering.test_files import is_tests
+from hydra.analysis.wording import number_of
+from hydra.records import Check
+
+MOST = 20
+"""Findings of one kind and weight; the rest are counted in one more."""
+
+
+MOST_ASKED = 1024 * 1024
+"""Characters of tests that are read once more for the values that they expect."""
+
+
+def findings(
+    files: Sequence[FileChange],
+    checks: Sequence[Check] = (),
+    *,
+    untouched: Mapping[str, str] | None = None,
+    base: Collection[str] = (),
+) -> tuple[Finding, ...]:
+    """What a patch did to its tests and to what runs them, and what looks like working around
+    them. Total: no contents raise; what is not read is told as a remark of the kind `unread`.
+
+    `checks` are the commands that are run on it: what they run or read is theirs. `untouched` are
+    texts of tests and scripts, by path, that the patch leaves alone: values which they expect and
+    the code just returns are then known too, and so is what they name. `base` are the paths of
+    the base's files, by which a new file that takes another's place is known.
+    """
+    hits: list[Finding] = []
+    seen: Counter[tuple[str, str]] = Counter()
+    last: dict[tuple[str, str], Finding] = {}
+    for finding in _all(files, checks, untouched or {}, base):
+        key = (finding.kind, finding.weight)
+        seen[key] += 1
+        last[key] = finding
+        if seen[key] <= MOST:
+            hits.append(finding)
+    more = [_more(last[key], count - MOST) for key, count in seen.items() if count > MOST]
+    return (*hits, *more)
+
+
+def _more(finding: Finding, count: int) -> Finding:
+    text = f"does so in {number_of(count, 'more place')} ({finding.kind.replace('_', ' ')})"
+    return Finding(kind=finding.kind, weight=finding.weight, text=text)
+
+
+def _all(
+    files: Sequence[FileChange],
+    checks: Sequence[Check],
+    untouched: Mapping[str, str],
+    base: Collection[str],
+) -> Iterator[Finding]:
+    suite = suite_of(with_new_names(files))
+    yield from tests(suite)
+    yield from steering(files, checks, base)
+    yield from production(files, ExpectedValues(partial(_asking, files, untouched)))
+    yield from examples(files)
+    yield from naming(files, untouched, base)
+    yield from rewriting(files)
+    yield from _unread(suite)
+
+
+def _asking(files: Sequence[FileChange], untouched: Mapping[str, str]) -> Iterator[TestRead]:
+    """Every test there is, also those that the patch left as they were."""
+    texts = [{file.path: text for file in files if is_tests(file.path) and (text := file.old)}]
+    texts.append({file.path: text for file in files if is_tests(file.path) and (text := file.new)})
+    texts.append({path: text for path, text in untouched.items() if languages.is_code(path)})
+    for side in texts:
+        spent = 0
+        for path, text in side.items():
+            spent += len(text)
+            if spent <= MOST_ASKED:
+                yield from languages.read({path: text})[path].tests
+
+
+def _unread(suite: SuiteFiles) -> Iterator[Finding]:
+    values = dict(suite.unread)
+    for path, reading in suite.new.items():
+        if reading.problem:
+            values.setdefault(path, reading.problem)
+    for path in sorted(values):
+        yield Finding(kind="unread", weight="remark", text=_clause(path, values[path]), path=path)
+
+
+def _clause(path: str, problem: str) -> str:
+    """ "leaves tests/test_a.py so that it cannot be parsed": the sentence is on the lane."""
+    return f"has a file of tests that {problem}: {path}"

@@ -1,0 +1,137 @@
+"""How much of the files that were there a patch replaces."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hydra.analysis.finding import Finding
+from hydra.analysis.notices.places import kind_of
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering import wording
+from hydra.analysis.tampering.languages.python.module import FAILURES, syntax_tree
+from hydra.analysis.tampering.test_files import existed, exists
+from hydra.analysis.wording import number_of
+
+SMALLEST = 50
+"""Lines from which a file is counted: a short one is soon rewritten."""
+
+_SHARE = 0.5
+_MOST = 512 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _FileLoss:
+    """One file: lines that it had, and how many of them are gone."""
+
+    file: FileChange
+    lines: int
+    gone: int
+
+
+def rewriting(files: Sequence[FileChange]) -> Iterator[Finding]:
+    """One sentence on rewritten files, one on those whose form alone is changed, one on deleted
+    files. Lock files are not counted; a file that lies elsewhere now is not deleted."""
+    counted = [_counted(file) for file in files if _counts(file)]
+    large = [
+        loss
+        for loss in counted
+        if loss.lines >= SMALLEST and loss.gone > loss.lines * _SHARE and exists(loss.file)
+    ]
+    formal = [loss for loss in large if _formal(loss.file)]
+    formal_paths = {loss.file.path for loss in formal}
+    rewritten = [loss for loss in large if loss.file.path not in formal_paths]
+    if formal:
+        yield _finding(_form(formal), formal)
+    if rewritten:
+        yield _finding(_rewritten(rewritten, counted), rewritten)
+    deleted = [loss for loss in counted if not exists(loss.file) and not _moved(loss.file, files)]
+    if sum(loss.lines for loss in deleted) >= SMALLEST * 2:
+        names = wording.names([loss.file.path for loss in deleted])
+        lines = number_of(sum(loss.lines for loss in deleted), "line")
+        text = f"deletes {number_of(len(deleted), 'file')} with {lines} ({names})"
+        yield _finding(text, deleted)
+
+
+def _counts(file: FileChange) -> bool:
+    if file.binary or file.old is None or not existed(file):
+        return False
+    return kind_of(file.path.encode("utf-8", "surrogateescape")) != "lock_file"
+
+
+def _counted(file: FileChange) -> _FileLoss:
+    old = (file.old or "").count("\n") + (not (file.old or "\n").endswith("\n"))
+    gone = file.deletions
+    if gone is None:
+        names = set((file.new or "").split("\n"))
+        gone = sum(line not in names for line in (file.old or "").split("\n"))
+    return _FileLoss(file, old, min(gone, old))
+
+
+def _rewritten(many: Sequence[_FileLoss], counted: Sequence[_FileLoss]) -> str:
+    gone, lines = sum(loss.gone for loss in many), sum(loss.lines for loss in many)
+    amount = f"{gone:,} of {lines:,} lines"
+    if len(many) == 1:
+        path = many[0].file.path
+        whole = gone > lines * 0.9
+        return f"rewrites {path} {'nearly whole ' if whole else ''}({amount})"
+    whole = gone > lines * 0.9
+    names = wording.names([loss.file.path for loss in many])
+    how = "nearly whole" if whole else "by more than half"
+    touched = sum(loss.lines for loss in counted)
+    share = sum(loss.gone for loss in counted)
+    rest = ""
+    if len(counted) > len(many) and share > touched * _SHARE:
+        rest = f"; of all {len(counted):,} files that it changes, {share:,} of {touched:,} lines"
+    return f"rewrites {len(many):,} files {how} ({amount}): {names}{rest}"
+
+
+def _form(many: Sequence[_FileLoss]) -> str:
+    ends = all(
+        (loss.file.old or "").replace("\r\n", "\n") == (loss.file.new or "").replace("\r\n", "\n")
+        for loss in many
+    )
+    what = "line endings" if ends else "formatting"
+    names = wording.names([loss.file.path for loss in many])
+    return f"changes only {what} of {number_of(len(many), 'file')} ({names})"
+
+
+def _formal(file: FileChange) -> bool:
+    """Whether nothing but spaces, line endings or the way of writing differs."""
+    old, new = file.old or "", file.new
+    if new is None or len(old) > _MOST or len(new) > _MOST:
+        return new is not None and old.replace("\r\n", "\n") == new.replace("\r\n", "\n")
+    if "".join(old.split()) == "".join(new.split()):
+        return True
+    if not file.path.endswith(".py"):
+        return False
+    try:
+        return ast.dump(syntax_tree(old)) == ast.dump(syntax_tree(new))
+    except FAILURES:
+        return False
+
+
+def _moved(file: FileChange, files: Sequence[FileChange]) -> bool:
+    """Whether the same content, or most of it, is a new file elsewhere."""
+    lines = {line for line in (file.old or "").split("\n") if line.strip()}
+    for other in files:
+        if existed(other) or other.new is None:
+            continue
+        if other.new == file.old or (file.old_oid and other.new_oid == file.old_oid):
+            return True
+        if other.path.rpartition("/")[2] == file.path.rpartition("/")[2] or _ending(
+            other.path
+        ) == _ending(file.path):
+            names = {line for line in other.new.split("\n") if line.strip()}
+            if len(lines & names) > len(lines) * _SHARE:
+                return True
+    return False
+
+
+def _ending(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _finding(text: str, many: Sequence[_FileLoss]) -> Finding:
+    return Finding(kind="rewrite", weight="remark", text=text, path=many[0].file.path)

@@ -1,0 +1,83 @@
+"""Which files of a patch are tests, and which stand beside tests: helpers, fixtures, snapshots."""
+
+from __future__ import annotations
+
+import re
+
+from hydra.analysis.notices.places import TEST_NAME, is_suite, is_test
+from hydra.analysis.patch import FileChange
+
+_ALWAYS = frozenset(("tests", "__tests__", "spec", "specs", "__snapshots__", "testdata", "e2e"))
+_DATA = frozenset(
+    ("fixtures", "golden", "goldens", "expected", "snapshots", "cassettes", "test_data")
+)
+"""Folders whose files of data are what tests compare with, wherever they lie."""
+
+_OF_DATA = re.compile(
+    r".*\.(?:json5?|ya?ml|toml|txt|csv|tsv|xml|html|golden|out|expected|approved|sql|md)", re.I
+)
+_NAMED = re.compile(rf"{TEST_NAME.pattern}|test\.py|.*\.snap(shot)?", re.I)
+
+CONFIGURATION = re.compile(
+    r"conftest\.py|pytest\.(ini|toml)|\.pytest\.(ini|toml)|tox\.ini|noxfile\.py"
+    r"|sitecustomize\.py|usercustomize\.py|[^/]*\.pth|entry_points\.txt"
+    r"|babel\.config\.\w+|\.babelrc(\.\w+)?|\.swcrc|node\.config\.json|bunfig\.toml"
+    r"|jest\.config\.\w+|jest\.setup\.\w+|jest\.preset\.\w+|setup-?tests?\.[cm]?[jt]sx?"
+    r"|vitest\.(config|workspace|setup)\.\w+|\.mocharc(\.\w+)?|mocha\.opts|karma\.conf\.\w+"
+    r"|playwright\.config\.\w+|cypress\.config\.\w+|\.nycrc(\.json)?|ava\.config\.\w+"
+    r"|\.rspec|nextest\.toml|phpunit\.xml(\.dist)?|\.coveragerc|testng\.xml"
+    r"|junit-platform\.properties",
+    re.I,
+)
+"""Files that are there for the tests alone and say how they run."""
+
+
+def name_of(path: str) -> str:
+    """A path's last part."""
+    return path.rpartition("/")[2]
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a file says how tests run, and nothing else."""
+    return bool(CONFIGURATION.fullmatch(name_of(path))) or path.endswith(".config/nextest.toml")
+
+
+def is_tests(path: str) -> bool:
+    """Whether a path is code of tests, by its name or its folder; not what configures them."""
+    if is_configuration(path) or not is_test(path.encode("utf-8", "surrogateescape")):
+        return False
+    return _is_named(path) or _beside(path)
+
+
+def is_support(path: str) -> bool:
+    """Whether a path is a test, or something that lies beside tests for them to use."""
+    if is_configuration(path):
+        return False
+    return _is_named(path) or _beside(path)
+
+
+def _is_named(path: str) -> bool:
+    return bool(_NAMED.fullmatch(name_of(path))) or is_suite(path)
+
+
+def _beside(path: str) -> bool:
+    """Whether a folder above is one of tests. `test` and `testing` inside a package are often
+    code that is delivered (django/test/client.py): they count at the top or under src alone."""
+    *folders, _ = path.lower().split("/")
+    if any(folder in _ALWAYS for folder in folders):
+        return True
+    if _OF_DATA.fullmatch(path) and not _DATA.isdisjoint(folders):
+        return True
+    code = path.endswith(".py")
+    at = [place for place, folder in enumerate(folders) if folder == "test"]
+    return any(not code or place == 0 or folders[place - 1] == "src" for place in at)
+
+
+def existed(file: FileChange) -> bool:
+    """Whether the file was there before the patch."""
+    return bool(file.old_mode) or file.old is not None
+
+
+def exists(file: FileChange) -> bool:
+    """Whether the file is there after the patch."""
+    return bool(file.new_mode) or file.new is not None

@@ -1,0 +1,162 @@
+"""What a run's rounds of checks have recorded, read back: of its lanes, and of its base."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+
+from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus, read
+from hydra.checks.round import BASE
+from hydra.records import Check
+from hydra.records.store import read_object
+
+LANDING = "_landing"
+"""The folder, in its round's, of what was checked to be landed; no lane is called so. It is there
+from the round's beginning, or a killed landing's would count as the lanes'."""
+
+
+GROUND = "ground.json"
+"""The file of a round whose set-up, copies or shared folders were not its race's: what they were.
+What was recorded on another ground is no measure for it."""
+
+
+def base_of(
+    run_folder: Path, checks: Sequence[Check], round: Path | None = None
+) -> Mapping[str, CheckResult] | None:
+    """The newest results on the base of every one of `checks`; None unless all of them are there.
+
+    Those that `round` can go by (None: that are there by now, on the race's own ground). Only
+    results that say something of the base count: not one that was interrupted, or whose program was
+    missing, or that was of an installed copy.
+    """
+    check_results: dict[str, CheckResult] = {}
+    results = newest(run_folder, BASE, _on_same_ground(run_folder, round))
+    for check in checks:
+        if result := _of_base(results.get(check.name), check):
+            check_results[check.name] = result
+    return (
+        {check.name: check_results[check.name] for check in checks}
+        if len(check_results) == len(checks)
+        else None
+    )
+
+
+def _on_same_ground(run_folder: Path, round: Path | None) -> list[Path]:
+    # Not those before another ground's either: the verdict goes by the newest results on the base,
+    # which would then be the other ground's.
+    rounds = lane_rounds(run_folder)
+    if round is not None:
+        rounds = [path for path in rounds if int(path.name) <= int(round.name)]
+    document = _ground_of(round) if round is not None else {}
+    return [*takewhile(lambda path: _ground_of(path) == document, rounds)]
+
+
+def _ground_of(round: Path) -> Mapping[str, object]:
+    try:
+        return read_object(round / GROUND)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        return {"unread": round.name}  # like no other
+
+
+def newest(
+    run_folder: Path, name: str, rounds: Sequence[Path] | None = None
+) -> dict[str, CheckResult]:
+    """By check, the newest result of a lane or of the base that says something of it, else the
+    newest; in the order of the oldest round. Of all rounds, or of `rounds`, the newest first."""
+    results: dict[str, CheckResult] = {}
+    for round in reversed(lane_rounds(run_folder) if rounds is None else rounds):
+        for gone in dropped(round):
+            results.pop(gone, None)
+        for check, result in recorded(round / name).items():
+            # What could not run this time takes nothing back of what did before.
+            if check not in results or _has_run(result) or not _has_run(results[check]):
+                results[check] = result
+    return results
+
+
+def all_checks(run_folder: Path, *, ran: bool = False) -> dict[str, Check]:
+    """The checks that its rounds have results of, by name; `ran`: that say something."""
+    folders = {path.name for round in lane_rounds(run_folder) for path in round.glob("*")}
+    return {
+        name: result.check
+        for folder in sorted(folders)
+        for name, result in newest(run_folder, folder).items()
+        if _has_run(result) or not ran
+    }
+
+
+DROPPED = "dropped.json"
+"""The file of a round that drops checks: what rounds before it say of them does not count."""
+
+
+def dropped(round: Path) -> frozenset[str]:
+    """The names that a round drops."""
+    try:
+        return frozenset(map(str, read_object(round / DROPPED)["checks"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+
+
+def all_dropped(run_folder: Path) -> frozenset[str]:
+    """All names that were ever dropped: what the race itself has recorded of them is void."""
+    return frozenset().union(*map(dropped, lane_rounds(run_folder)))
+
+
+def _has_run(result: CheckResult) -> bool:
+    ran = result.status in (CheckStatus.PASSED, CheckStatus.FAILED, CheckStatus.TIMED_OUT)
+    return ran and not result.untested and UNCOLLECTED not in result.remarks
+
+
+def recorded(folder: Path) -> dict[str, CheckResult]:
+    """By check, all results of one round on one commit: a lane's folder in it, or the base's.
+
+    Without what they came to beside the base's. What cannot be read is left out.
+    """
+    results: dict[str, CheckResult] = {}
+    for path in sorted(folder.glob("*.json")):
+        if not path.name.endswith((".again.json", ".build.json")) and (result := _read(path)):
+            again = _read(path.with_suffix(".again.json"))
+            results[result.check.name] = replace(result, again=again)
+    return results
+
+
+def lane_rounds(run_folder: Path) -> list[Path]:
+    """The folder of each round of checks on lanes' patches, the newest first.
+
+    A landing's is none: what is checked there is no lane's patch, and says nothing of any.
+    """
+    try:
+        named = [path for path in (run_folder / "checks").iterdir() if path.name.isdecimal()]
+    except OSError:
+        return []
+    of_lanes = (path for path in named if not (path / LANDING).is_dir())
+    return sorted(of_lanes, key=lambda path: int(path.name), reverse=True)
+
+
+def newest_round(folder: Path) -> int | None:
+    """The number of a run's newest round of checks on lanes' patches; None without any."""
+    rounds = lane_rounds(folder)
+    return int(rounds[0].name) if rounds else None
+
+
+def _of_base(result: CheckResult | None, check: Check) -> CheckResult | None:
+    if result is None or result.check.command != check.command:
+        return None
+    if result.untested or result.status not in (
+        CheckStatus.PASSED,
+        CheckStatus.FAILED,
+        CheckStatus.NO_TESTS,
+    ):
+        return None
+    return replace(result, check=check)
+
+
+def _read(path: Path) -> CheckResult | None:
+    try:
+        return read(read_object(path))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

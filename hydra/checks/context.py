@@ -1,0 +1,103 @@
+"""All that the checks of one run have in common; put together by `race/checks_phase.py`."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.git.base_commit import Repository
+from hydra.git.runner import OWNER, owner
+from hydra.process.sandbox import SandboxPolicy, View
+from hydra.process.sandbox.variables import hidden_variables
+from hydra.records import Check, Confinement, Limits
+from hydra.redaction import Redactor
+from hydra.workspace.contract import Workspace
+from hydra.workspace.dependencies import DependencySource
+from hydra.workspace.grounds import private_ground
+from hydra.workspace.installs import EditableInstall
+from hydra.workspace.private import LaneWorkspace
+
+Tell = Callable[[str, Mapping[str, object]], None]
+"""Puts one event into the race's one order: its kind and its data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckContext:
+    """The checks and where they run.
+
+    `run_folder` is the run's, `folder` the one in it that this round writes to. `ground(label)` is
+    where a clean ground of that label goes: no lane's own. `environment` is the whole of what a
+    check gets before its ground's own, without any agent's key.
+    """
+
+    checks: tuple[Check, ...]
+    setup: tuple[str, ...]
+    copies: tuple[str, ...]
+    repository: Repository
+    patches: Path
+    run_folder: Path
+    folder: Path
+    workspace_folder: Callable[[str], Path]
+    state: Path
+    home: Path
+    environment: Mapping[str, str]
+    redactor: Redactor
+    confinement: Confinement
+    limits: Limits
+    view: Callable[[], View]
+    """What a check sees of HOME and the machine; asked where something confines it."""
+    dependencies: DependencySource | None = None
+    """What it has of the checkout beside its tree."""
+    python_path: tuple[str, ...] = ()
+    """Folders of its tree that PYTHONPATH names."""
+    copies_installed: tuple[EditableInstall, ...] = ()
+    """Packages of the checkout that its environments hold as a copy."""
+    unrestricted: bool = False
+    network: str = "host"
+
+    def clean_ground(self, label: str, commit: str) -> LaneWorkspace:
+        """A ground at `commit`, not opened yet. Its own record goes when it does.
+
+        Its folder, which the checks' own variables name, says nothing of `label`: no patch is to
+        know whether it is tried, or the base.
+        """
+        round = self.folder.name if self.folder.name.isdecimal() else "1"
+        place = self.workspace_folder(f"_{round}-{secrets.token_hex(4)}")
+        return private_ground(
+            repository=self.repository,
+            base=commit,
+            lane=label,
+            run_folder=place,
+            path=place,
+            patches=self.patches,
+            home=self.home,
+            confined=self.confinement.holds,
+            copies=self.copies,
+            dependencies=self.dependencies,
+            python_path=self.python_path,
+            limits=self.limits,
+            of_a_lane=True,
+        )
+
+    def policy(self, workspace: Workspace) -> SandboxPolicy:
+        """The same as around a lane's agent, but that no agent's settings are seen."""
+        return SandboxPolicy(
+            state=self.state,
+            view=self.view() if self.confinement.holds else View(home=self.home),
+            home_folder=workspace.home_folder,
+            writable=workspace.writable,
+            cwd=workspace.worktree,
+            placement=workspace.placement,
+            unrestricted=self.unrestricted,
+            private_network=self.network == "private" and self.confinement.holds,
+        )
+
+    def variables(self, workspace: Workspace) -> dict[str, str]:
+        """A check's environment in `workspace`."""
+        passed = dict(self.environment)
+        if self.confinement.holds and not self.unrestricted:
+            for name in hidden_variables(passed, self.policy(workspace)):
+                del passed[name]
+        return {**passed, **workspace.environment, OWNER: owner}

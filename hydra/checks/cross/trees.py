@@ -1,0 +1,205 @@
+"""The trees that trials run on: a patch with files put back, or with another's tests brought."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering import restored
+from hydra.checks.context import CheckContext
+from hydra.checks.cross.canary import candidates, with_canaries
+from hydra.checks.cross.plan import TrialJob
+from hydra.checks.cross.record import TrialSubject
+from hydra.checks.round import label
+from hydra.git.contents import files as listed_files
+from hydra.git.contents import sizes, trees
+from hydra.git.diff import (
+    TreeChange,
+    TreeEntry,
+    changes,
+    kinds_at,
+    read_blob,
+    tree_with,
+    write_blob,
+)
+from hydra.git.patches import commit_tree
+from hydra.paths import make_private
+
+_LARGEST = 2 * 1024**2
+"""Bytes of a file of settings that is put back in part; a larger one is put back whole."""
+
+_MOST_READ = 20
+"""Files of tests that are looked at for one to which tests can be added."""
+
+_MESSAGE = "tried by Hydra, and no patch of anybody's\n"
+
+
+class NoSuchTree(Exception):
+    """There is no such tree; says why, in a clause."""
+
+
+class Trees:
+    """Makes them in the run's patches.git. Nothing is checked out and no ref is set; each method
+    blocks."""
+
+    def __init__(
+        self, context: CheckContext, base: str, subjects: Mapping[str, TrialSubject]
+    ) -> None:
+        self._context = context
+        self._patches = context.patches
+        self._base = base
+        self._subjects = subjects
+        self._rows: dict[str, dict[_Key, TreeChange]] = {}
+        self._canaries: dict[str, tuple[bytes, TreeEntry]] = {}
+        self.token = f"t{secrets.token_hex(5)}"
+
+    def of(self, commit: str) -> str:
+        """A commit's tree. Raises `GitFailed`."""
+        return trees(self._patches, [commit])[0]
+
+    def make(self, job: TrialJob) -> tuple[str, str]:
+        """(commit, tree) of what `job` is to be run on.
+
+        Raises `NoSuchTree`, `GitFailed`, `OSError`.
+        """
+        onto = self._commit_of(job.on)
+        if job.kind == "protected":
+            entries = dict(self._put_back(job))
+        else:
+            settings = {setting.path: self._restored(setting) for setting in self._settings(job)}
+            canary = job.kind == "canary"
+            entries = settings | (self._canary(job.language) if canary else self._brought(job))
+        with self._scratch() as scratch:
+            tree = tree_with(self._patches, onto, entries, Path(scratch))
+        return commit_tree(self._patches, tree=tree, base=self._base, message=_MESSAGE), tree
+
+    def _scratch(self) -> tempfile.TemporaryDirectory[str]:
+        # Among the grounds: there it is swept where Hydra is killed.
+        name = label(self._context, "_trial-tree-")
+        path = self._context.workspace_folder(name).parent
+        make_private(path)
+        return tempfile.TemporaryDirectory(prefix=name, dir=path)
+
+    def _commit_of(self, lane: str) -> str:
+        return self._subjects[lane].commit if lane else self._base
+
+    def _changes(self, lane: str, files: Sequence[FileChange]) -> Iterator[TreeChange]:
+        """The files with their names as git has them, byte for byte."""
+        if lane not in self._rows:
+            tree_changes = changes(self._patches, self._base, self._commit_of(lane))
+            self._rows[lane] = {_key_of(change): change for change in tree_changes}
+        mapping = self._rows[lane]
+        return (mapping[key] for file in files if (key := _key(file)) in mapping)
+
+    def _put_back(self, job: TrialJob) -> Iterator[tuple[bytes, TreeEntry | None]]:
+        for change in self._changes(job.on, (*job.tests, *job.without)):
+            yield change.path, change.old
+        for change in self._settings(job):
+            yield change.path, self._restored(change)
+
+    def _settings(self, job: TrialJob) -> Iterator[TreeChange]:
+        return self._changes(job.on, job.settings)
+
+    def _restored(self, change: TreeChange) -> TreeEntry | None:
+        """A file of settings as on the base, as far as it is about tests."""
+        old, new = self._text(change.old), self._text(change.new)
+        unread = (change.old is not None and old is None) or new is None
+        if change.new is None or unread:
+            return change.old
+        text = restored(change.path.decode("utf-8", "backslashreplace"), old, new)
+        if text is None:
+            return None
+        if text == old:
+            return change.old
+        oid = write_blob(self._patches, text.encode("utf-8", "surrogatepass"))
+        return TreeEntry(change.new.mode, oid)
+
+    def _text(self, entry: TreeEntry | None) -> str | None:
+        if entry is None or not entry.mode.startswith("100"):
+            return None
+        if sizes(self._patches, [entry.oid]).get(entry.oid, _LARGEST + 1) > _LARGEST:
+            return None
+        try:
+            return read_blob(self._patches, entry.oid).decode()
+        except UnicodeDecodeError:
+            return None
+
+    def _canary(self, language: str) -> dict[bytes, TreeEntry | None]:
+        """A file of the base's tests with tests that must fail; one for each language."""
+        if language not in self._canaries:
+            path, text = self._with_canaries(language)
+            oid = write_blob(self._patches, text.encode("utf-8", "surrogatepass"))
+            self._canaries[language] = path, TreeEntry("100644", oid)
+        path, entry = self._canaries[language]
+        return {path: entry}
+
+    def added(self, job: TrialJob) -> tuple[str, ...]:
+        """The file that a canary's tests were put into, once it was tried."""
+        path, _ = self._canaries.get(job.language, (b"", None))
+        return (path.decode("utf-8", "backslashreplace"),) if path else ()
+
+    def _with_canaries(self, language: str) -> tuple[bytes, str]:
+        files = {name.decode("utf-8", "backslashreplace"): name for name in self._listing}
+        near = [file.path for subject in self._subjects.values() for file in subject.files]
+        for path in candidates(files, language, near)[:_MOST_READ]:
+            text = self._text(TreeEntry("100644", self._listing[files[path]])) or ""
+            if canaries := with_canaries(path, text, self.token):
+                return files[path], canaries
+        raise NoSuchTree(f"the base has no test in {language.title()} to add one to")
+
+    @cached_property
+    def _listing(self) -> dict[bytes, str]:
+        return listed_files(self._patches, self._base)
+
+    def _brought(self, job: TrialJob) -> dict[bytes, TreeEntry | None]:
+        """The author's files; no link, which could lead anywhere, and no submodule."""
+        tree_changes = self._changes(job.author, job.tests)
+        entries = {
+            change.path: change.new
+            for change in tree_changes
+            if change.new and change.new.mode.startswith("100")
+        }
+        if not entries:
+            raise NoSuchTree("its new tests are no plain files")
+        values = kinds_at(self._patches, self._commit_of(job.on), _places(entries))
+        for path in entries:
+            for above in _above(path):
+                if values.get(above, "tree") != "tree":
+                    raise _taken(path, above, "it is no folder there")
+            if values.get(path) in ("tree", "commit"):
+                raise _taken(path, path, "it is no file there")
+        return dict(entries)
+
+
+_Key = tuple[str, str, str]
+
+
+def _key(file: FileChange) -> _Key:
+    return file.path, file.old_oid, file.new_oid
+
+
+def _key_of(change: TreeChange) -> _Key:
+    # As the judge's records have names: two of other bytes may look alike.
+    name = change.path.decode("utf-8", "backslashreplace")
+    return name, change.old.oid if change.old else "", change.new.oid if change.new else ""
+
+
+def _places(paths: Mapping[bytes, object]) -> frozenset[bytes]:
+    return frozenset(place for path in paths for place in (path, *_above(path)))
+
+
+def _above(path: bytes) -> Iterator[bytes]:
+    at = path.find(b"/")
+    while at > 0:
+        yield path[:at]
+        at = path.find(b"/", at + 1)
+
+
+def _taken(path: bytes, place: bytes, how: str) -> NoSuchTree:
+    named, taken = (content.decode("utf-8", "backslashreplace")[-200:] for content in (path, place))
+    where = "" if named == taken else f" in {taken}"
+    return NoSuchTree(f"{named} has no place{where}: {how}")

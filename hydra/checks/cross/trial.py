@@ -1,0 +1,37 @@
+"""A check that was run on a tree that no lane left as it is, or that was not run, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hydra.checks.record import CheckResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One check that was run on a tree that no lane left as it is.
+
+    `protected`: a lane's patch with the base's tests (`configuration`: and what
+    configures them). `cross`: the tests of `author` on the patch of `on`, or on the base where
+    `on` is "". `canary`: tests that must fail on the patch of `on`; `passes` names what passes all
+    the same. `paths` are the files put back or brought; `result` is compared with the base's own.
+    """
+
+    kind: Literal["protected", "cross", "canary"]
+    on: str
+    result: CheckResult
+    author: str = ""
+    paths: tuple[str, ...] = ()
+    configuration: bool = False
+    passes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotTried:
+    """A trial that was not made, and why, in a clause ("the limit of 40 runs was reached")."""
+
+    kind: Literal["protected", "cross", "canary"]
+    on: str
+    author: str = ""
+    why: str = ""

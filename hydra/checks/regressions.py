@@ -1,0 +1,165 @@
+"""One check on a patch, held against the same check on the base. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hydra.checks.comparison import compare, reconcile
+from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
+from hydra.checks.results import Comparison, Tests
+from hydra.text import join_names, quoted
+
+_OF_THE_CODE = (
+    CheckStatus.FAILED,
+    CheckStatus.NO_TESTS,
+    CheckStatus.TIMED_OUT,
+    CheckStatus.PROGRAM_MISSING,
+)
+"""What a missing package may end a check in."""
+
+_STOPPED_AT = re.compile(r"ERROR (\S+\.py)\b")
+"""How pytest's summary names a module that it cannot import."""
+
+NAMED = 3
+"""Tests that a sentence names."""
+
+FEWER = "fewer tests pass than on the base, and its output does not name them"
+
+
+def worth_again(now: CheckResult, base: CheckResult | None) -> bool:
+    """Whether a failure deserves one more run: of tests, and not one that the base had too."""
+    if now.check.kind != "test" or now.status is not CheckStatus.FAILED:
+        return False
+    if base is None or base.status is not CheckStatus.FAILED:
+        return True
+    comparison = compare(base.tests, now.tests, base_again=_tests(base.again))
+    if comparison is None:
+        return False  # it fails on the base as well, and nobody says what of it
+    return bool(comparison.broken or comparison.new_failing)
+
+
+def base_worth_again(base: CheckResult) -> bool:
+    """Whether the base's own failures are to be looked at twice: a flaky one is never fixed."""
+    return base.check.kind == "test" and base.status is CheckStatus.FAILED
+
+
+def compare_to_baseline(
+    now: CheckResult, base: CheckResult | None, changed: str = ""
+) -> CheckResult:
+    """`now` with its comparison, what is to be remarked, and whether it holds its patch back.
+
+    `changed` says that the patch asks for packages that are not installed: what fails for that is
+    untested, and so is all that the base's own result says nothing of its code by.
+    """
+    tests = base.tests if base else None
+    comparison = None
+    if _ran(now) and base is not None and _ran(base):
+        comparison = compare(
+            tests, now.tests, base_again=_tests(base.again), again=_tests(now.again)
+        )
+    # What it does on the base as well is told there, once for all lanes.
+    remarks = [remark for remark in now.remarks if base is None or remark not in base.remarks]
+    if now.tests is not None and _ran(now):
+        remarks += now.tests.remarks
+        remarks += reconcile(now.tests, now.exit_code, tests)
+    if now.again is not None and now.again.passed:
+        remarks.append("it failed, and passed on one more run: flaky")
+    if comparison is not None and comparison.flaky:
+        remarks.append(f"flaky, on the same code: {_names(comparison.flaky)}")
+    judged = replace(now, comparison=comparison, remarks=tuple(dict.fromkeys(remarks)))
+    held_back = _held_back(judged, base)
+    lacks = changed if held_back and now.status in _OF_THE_CODE else ""
+    untested = now.untested or (base.untested if base is not None else "") or lacks
+    untested = untested or _uncollected(now, base)
+    if untested:
+        held_back = f"{now.check.name}: {untested}"
+    return replace(judged, untested=untested, held_back=held_back if now.check.required else "")
+
+
+def _uncollected(now: CheckResult, base: CheckResult | None) -> str:
+    """That pytest runs no test here, with the patch or without."""
+    if base is None or UNCOLLECTED not in now.remarks or UNCOLLECTED not in base.remarks:
+        return ""
+    files = [match[1] for match in map(_STOPPED_AT.match, now.telling) if match]
+    lines = [line for line in now.telling if not _STOPPED_AT.match(line)]
+    what = [f"pytest stops at {file}, which cannot be imported" for file in files]
+    return ": ".join((*(what or ["tests cannot run here"])[:1], *lines[:1]))
+
+
+def _ran(result: CheckResult) -> bool:
+    return result.status in (CheckStatus.PASSED, CheckStatus.FAILED, CheckStatus.NO_TESTS)
+
+
+def _tests(result: CheckResult | None) -> Tests | None:
+    return result.tests if result is not None and _ran(result) else None
+
+
+def _held_back(now: CheckResult, base: CheckResult | None) -> str:
+    """Why `now` keeps its patch from being usable, as a sentence; "" where it does not."""
+    name = now.check.name
+    if now.status is CheckStatus.PASSED or (now.again is not None and now.again.passed):
+        return ""
+    if now.status is CheckStatus.NO_TESTS:
+        return _no_tests(now, base)
+    if now.status is not CheckStatus.FAILED:
+        also = ", as on the base" if base and base.status is now.status else ""
+        values = {CheckStatus.PROGRAM_MISSING: "its program is missing: "}
+        return f"{name}: {values.get(now.status, '')}{now.reason or now.says}{also}"
+    comparison = now.comparison
+    if comparison is None:
+        is_known = base is not None and base.status is CheckStatus.FAILED
+        also = "; it fails on the base as well, and does not say which tests" if is_known else ""
+        return f"{name} {now.reason.removeprefix('it ')}{also}"
+    if not comparison.breaks_nothing and not _replaces(comparison, now.tests):
+        return f"{name}: {_broken(comparison)}"
+    if _unexplained(now) and not (
+        base and base.status is CheckStatus.FAILED and _unexplained(base)
+    ):
+        return f"{name} {now.reason.removeprefix('it ')}, though no test failed"
+    return ""
+
+
+def _replaces(comparison: Comparison, now: Tests | None) -> bool:
+    """Whether tests of the base are gone and nothing else, and no more of them than are new and
+    pass: a case in the place of another, a name in that of another. The base's own are put back
+    and run besides, as where the check passes."""
+    aside = (*comparison.broken, *comparison.skipped, *comparison.unknown)
+    fresh = [id for id in comparison.new if now is not None and now.by_id.get(id) == "passed"]
+    return not aside and 0 < len(comparison.vanished) <= len(fresh)
+
+
+def _unexplained(result: CheckResult) -> bool:
+    return result.tests is not None and not result.tests.failed
+
+
+def _no_tests(now: CheckResult, base: CheckResult | None) -> str:
+    name = now.check.name
+    if base is not None and base.tests is not None and base.tests.passed:
+        return f"{name} found no tests; on the base {base.tests.passed} passed"
+    if now.exit_code == 0:
+        return ""
+    alike = base is not None and base.status is CheckStatus.NO_TESTS
+    if now.exit_code == 4 and now.reason:  # pytest was given a path that is not there
+        return f"{name}: {now.reason}{'; it is so on the base as well' * alike}"
+    return f"{name} found no tests{', and none on the base' * alike} (exit {now.exit_code})"
+
+
+def _names(tests: Sequence[str]) -> str:
+    return join_names([quoted(test) for test in tests], NAMED)
+
+
+def _broken(comparison: Comparison) -> str:
+    parts = [
+        (comparison.broken, "passed on the base and fails now", "passed on the base and fail now"),
+        (comparison.vanished, "of the base is gone", "of the base are gone"),
+        (comparison.skipped, "of the base is skipped now", "of the base are skipped now"),
+        (comparison.unknown, "of the base has no result", "of the base have no result"),
+    ]
+    lines = [
+        f"{len(ids)} test{'s' * (len(ids) > 1)} {many if len(ids) > 1 else name}: {_names(ids)}"
+        for ids, name, many in parts
+        if ids
+    ]
+    return "; ".join(lines) or FEWER

@@ -1,0 +1,151 @@
+"""What a check's process left, read: its tests, and the one word for how it ended."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from hydra import text
+from hydra.checks import failure_lines, text_parsers
+from hydra.checks.junit import NotJUnit, read_junit
+from hydra.checks.junit_request import JUnitRequest
+from hydra.checks.output import Output
+from hydra.checks.programs import missing
+from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
+from hydra.checks.results import GatheredTests, TestCase, Tests
+from hydra.process.records import CannotStart, CommandResult
+from hydra.records import Check, Limits
+
+_UNCOLLECTED = re.compile(
+    rb"^!+ Interrupted: \d+ errors? during collection !+\s*$"
+    rb"|^ImportError while loading conftest '|^INTERNALERROR> ",
+    re.MULTILINE,
+)
+_NOT_THERE = re.compile(rb"^ERROR: (file or directory not found: .+?)\s*$", re.MULTILINE)
+"""pytest's own words (exit 4) for a path that it was given."""
+_PORT_TAKEN = re.compile(rb"EADDRINUSE|[Aa]ddress already in use|[Pp]ort \d+ is already in use")
+_ENDS = 64 * 1024
+"""Bytes at the end of the output in which a reason is looked for."""
+
+
+def result_of(
+    begun: CheckResult,
+    ran: CommandResult | CannotStart,
+    output: Output,
+    request: JUnitRequest,
+    *,
+    limits: Limits,
+    network: str,
+) -> CheckResult:
+    """`begun` with all that can be said of it by itself. Blocks; raises nothing of its own."""
+    remarks = _remarks_on(output)
+    if isinstance(ran, CannotStart):
+        reason = f"it could not be started: {ran}"
+        return replace(begun, status=CheckStatus.NOT_RUN, reason=reason, remarks=tuple(remarks))
+    data = _read(output)
+    tests, lines = _tests(request, data)
+    end = data[-_ENDS:]
+    status, reason = _status(begun.check, ran, data, tests, limits)
+    if status is CheckStatus.FAILED and _UNCOLLECTED.search(end):
+        remarks.append(UNCOLLECTED)
+    if status is not CheckStatus.PASSED and _PORT_TAKEN.search(end):
+        remarks.append(_port(network))
+    if ran.survivors:
+        remarks.append(f"left running and ended by Hydra: {text.join_names(ran.survivors)}")
+    return replace(
+        begun,
+        status=status,
+        reason=reason,
+        exit_code=ran.exit_code,
+        dropped=output.dropped,
+        tests=tests,
+        survivors=ran.survivors,
+        remarks=(*remarks, *lines),
+        telling=() if status is CheckStatus.PASSED else _telling(data),
+    )
+
+
+def _telling(data: bytes) -> tuple[str, ...]:
+    return failure_lines.lines(data[-failure_lines.ENDS :].decode("utf-8", "replace"))
+
+
+def _read(output: Output) -> bytes:
+    try:
+        return output.path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _remarks_on(output: Output) -> list[str]:
+    remarks = []
+    if output.dropped:
+        remarks.append(f"its output was cut: {output.dropped:,} bytes of its middle are missing")
+    if output.failed:
+        remarks.append("its output could not all be written: is the disk full?")
+    return remarks
+
+
+def _tests(request: JUnitRequest, data: bytes) -> tuple[Tests | None, list[str]]:
+    roots = request.roots  # base and lane stand in different places
+    files, more = request.answers()
+    remarks, read = [], []
+    for file in files:
+        try:
+            read.append(read_junit(file, roots))
+        except NotJUnit as problem:
+            remarks.append(f"its XML results could not be read: {problem}")
+    if more:
+        remarks.append(
+            "some of its results were passed over: written before it ran, too large, or a link"
+        )
+    if read:
+        return _together(read), remarks
+    if request.pattern and not files:
+        remarks.append(f"it left no results at {request.pattern}")
+    return text_parsers.read_text(data, roots), remarks
+
+
+def _together(read: list[Tests]) -> Tests:
+    if len(read) == 1:
+        return read[0]
+    gathered = GatheredTests()
+    for case in (case for tests in read for case in tests.cases):
+        gathered.add(case.id, case.status)
+    documents = dict.fromkeys(remark for tests in read for remark in tests.remarks)
+    return Tests(
+        source=read[0].source,
+        cases=tuple(TestCase(*item) for item in gathered.statuses.items()),
+        remarks=(*documents, *gathered.remarks()),
+        flaky=tuple(dict.fromkeys(id for tests in read for id in tests.flaky)),
+    )
+
+
+def _status(
+    check: Check, ran: CommandResult, data: bytes, tests: Tests | None, limits: Limits
+) -> tuple[CheckStatus, str]:
+    if ran.timed_out:
+        return CheckStatus.TIMED_OUT, f"it took over {limits.check:g} s and was ended"
+    answer = tests is not None and tests.total > 0
+    if not answer and (reason := missing(check, ran.exit_code, data[-_ENDS:])):
+        return CheckStatus.PROGRAM_MISSING, reason
+    none = tests is not None or text_parsers.found_no_tests(data, ran.exit_code)
+    if check.kind == "test" and not answer and none and ran.exit_code in (0, 1, 4, 5):
+        gone = _NOT_THERE.search(data[-_ENDS:]) if ran.exit_code == 4 else None
+        reason = gone[1].decode("utf-8", "replace") if gone else "it ran and found no tests"
+        return CheckStatus.NO_TESTS, reason
+    if ran.exit_code == 0:
+        return CheckStatus.PASSED, ""
+    how = f"exited with {ran.exit_code}" if (ran.exit_code or 0) >= 0 else _signalled(ran)
+    return CheckStatus.FAILED, f"it {how}"
+
+
+def _signalled(ran: CommandResult) -> str:
+    return f"was ended by signal {-(ran.exit_code or 0)}"
+
+
+def _port(network: str) -> str:
+    if network == "private":
+        return "an address was in use, by the check itself: it has a network of its own"
+    return (
+        'an address was in use here: checks.network = "private" gives each check its own loopback'
+    )

@@ -1,0 +1,49 @@
+"""What one tool's text came to: the tests it names, and how many more it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hydra.checks.results import STATUSES, GatheredTests, ResultCounts, Status
+
+
+@dataclass
+class Tally:
+    """Results of one tool, over all of its runs in one output.
+
+    `seen` is set once the tool was recognised by words that only it prints. A run that names all
+    that it counts is counted by its names; `extra` is what the others count beyond theirs.
+    """
+
+    seen: bool = False
+    gathered: GatheredTests = field(default_factory=GatheredTests)
+    extra: dict[Status, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    unnamed: set[Status] = field(default_factory=set)
+    groups: set[str] = field(default_factory=set)
+    remarks: dict[str, None] = field(default_factory=dict)
+
+    def close(self, named: ResultCounts, counted: ResultCounts) -> None:
+        """One run has ended: it named so many and counted so many."""
+        self.seen = True
+        for status, names, number in zip(STATUSES, named, counted, strict=True):
+            if number > names:
+                self.extra[status] += number - names
+                self.unnamed.add(status)
+
+    def group(self, name: str, status: Status) -> None:
+        """A file or package that stands for tests it does not name."""
+        self.groups.add(name)
+        self.gathered.add(name, status)
+
+    def counts(self) -> ResultCounts:
+        """How many tests there were; a group is not a test where the tests are counted."""
+        totals = dict(self.extra)
+        for name, status in self.gathered.statuses.items():
+            totals[status] += name not in self.groups
+        return ResultCounts(*(totals[status] for status in STATUSES))
+
+
+def counted(names: dict[str, Status]) -> ResultCounts:
+    """How many of `names` have which status."""
+    texts = list(names.values())
+    return ResultCounts(*(texts.count(status) for status in STATUSES))

@@ -1,0 +1,172 @@
+"""TAP (versions 12 to 14): tape, node-tap, `node --test`, bats and whatever else prints it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from hydra.checks.results import GatheredTests, Status
+from hydra.checks.text_parsers.tally import Tally
+
+_HEADER = re.compile(r"TAP version 1[2-4]$")
+_POINT = re.compile(r"( *)(not )?ok\b(?: +(\d{1,9}))?(.*)$")
+_PLAN = re.compile(r"1\.\.(\d{1,9})(?: +#.*)?$")
+_DIRECTIVE = re.compile(r"(?:^| )# *(skip|todo)\S*(?: .*)?$", re.IGNORECASE)
+_TIMING = re.compile(r" # time=\S+(?: \{)?$")
+_SUBTEST = re.compile(r"( *)# Subtest: (.*)$")
+_SKIPPED = re.compile(r"# SKIP (.+)$")
+_TOTAL = re.compile(
+    r"# (?:(?:tests|suites|pass|fail|cancelled|skip|skipped|todo|duration_ms) +[\d.]+|ok"
+    r"|failed \d+.*|skip: \d+|todo: \d+|time=\S+)$"
+)
+
+
+@dataclass
+class _Group:
+    """What assertions are gathered under: a subtest, or a heading of tape's."""
+
+    indent: int
+    name: str
+    statuses: list[Status] = field(default_factory=list)
+    whole: bool = False
+    """Whether tests of its own are named inside of it."""
+
+
+class Tap:
+    """Takes the lines of TAP one by one.
+
+    An assertion belongs to its subtest, or to tape's heading above it, which is then the test; by
+    itself it is one, called by its description. Numbers are no names: a new test moves them all.
+    """
+
+    starts = "TBon#1 .-"
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+        self._tests = GatheredTests()
+        self._open: list[_Group] = []
+        self._heading: _Group | None = None
+        self._block: int | None = None
+        self._planned: int | None = None
+        self._points = 0
+
+    def feed(self, line: str) -> None:
+        """One line."""
+        text = line.lstrip(" ")
+        indent = len(line) - len(text)
+        if self._quotes(text, indent):
+            return
+        if point := _POINT.match(line):
+            self._point(indent, point)
+        elif text.startswith("#"):
+            self._comment(line, indent)
+        elif indent == 0:
+            self._plain(text)
+
+    def _quotes(self, text: str, indent: int) -> bool:
+        """Whether it is of a block of details, which may hold anything."""
+        if self._block is None:
+            self._block = indent if text == "---" and indent else None
+        elif text == "..." and indent == self._block:
+            self._block = None
+            return True
+        elif indent < self._block and _POINT.match(text):
+            self._block = None  # it was never closed
+        return self._block is not None
+
+    def _plain(self, text: str) -> None:
+        if _HEADER.match(text):
+            self._close()
+            self.tally.seen = True
+        elif plan := _PLAN.match(text):
+            self._planned = int(plan[1])
+        elif text.startswith("Bail out!"):
+            self.tally.remarks[text[:200]] = None
+
+    def _comment(self, line: str, indent: int) -> None:
+        if subtest := _SUBTEST.match(line):
+            for group in self._open:
+                group.whole = True
+            self._open.append(_Group(indent, subtest[2]))
+        elif indent or self._open:
+            return
+        elif skipped := _SKIPPED.match(line):
+            self._tests.add(skipped[1], "skipped")
+        elif not _TOTAL.match(line) and line.startswith("# "):
+            self._end_heading()
+            self._heading = _Group(0, line[2:])
+
+    def _point(self, indent: int, point: re.Match[str]) -> None:
+        text = _TIMING.sub("", point[4]).strip()
+        directive = _DIRECTIVE.search(text)
+        name = text[: directive.start()].strip() if directive else text
+        name = name.removeprefix("- ").replace("\\#", "#")
+        status: Status = "skipped" if directive else "failed" if point[2] else "passed"
+        self._points += indent == 0
+        if self._open and self._open[-1].indent == indent and self._open[-1].name == name:
+            self._end_subtest(status)
+        elif self._open and indent > self._open[-1].indent:
+            self._inside(self._open[-1], name, status)
+        elif self._heading is not None and indent == 0:
+            self._heading.statuses.append(status)
+        elif indent == 0:
+            self._tests.add(name or f"test {point[3] or self._points}", status)
+
+    def _inside(self, group: _Group, name: str, status: Status) -> None:
+        """A point of a subtest: its assertion, or beside its tests one that has not been run."""
+        if group.whole and name:
+            self._tests.add(self._path(name), status)
+        else:
+            group.statuses.append(status)
+
+    def _path(self, *name: str) -> str:
+        return " > ".join((*(group.name for group in self._open), *name))
+
+    def _end_subtest(self, status: Status) -> None:
+        """The point of a whole subtest. Where its own tests are named it is none beside them, but
+        for a failure that none of them shows."""
+        path = self._path()
+        group = self._open.pop()
+        inside = f"{path} > "
+        shown = any(
+            text == "failed" and name.startswith(inside)
+            for name, text in (self._tests.statuses.items() if group.whole else ())
+        )
+        if not group.whole or (status == "failed" and not shown):
+            self._tests.add(path, _of(group.statuses, status))
+        elif group.statuses:
+            self._tests.add(path, _of(group.statuses))
+
+    def _end_heading(self) -> None:
+        if self._heading is not None and self._heading.statuses:
+            self._tests.add(self._heading.name, _of(self._heading.statuses))
+        self._heading = None
+
+    def _close(self) -> None:
+        """One run has ended; without its header it is one where its plan is kept."""
+        self._end_heading()
+        if self._planned is not None and self._points:
+            self.tally.seen = self.tally.seen or self._planned == self._points
+            if self._planned > self._points:
+                self.tally.remarks[
+                    f"{self._planned:,} tests were planned, {self._points:,} ran"
+                ] = None
+        if self.tally.seen:
+            for name, status in self._tests.statuses.items():
+                self.tally.gathered.add(name, status)
+        self._tests = GatheredTests()
+        self._open, self._block, self._planned, self._points = [], None, None, 0
+
+    def done(self) -> Tally:
+        """What was found."""
+        self._close()
+        return self.tally
+
+
+def _of(statuses: list[Status], whole: Status = "passed") -> Status:
+    """What assertions come to: one that fails is enough, and skipped is what has none but such."""
+    if "failed" in (*statuses, whole):
+        return "failed"
+    if whole == "skipped" or (statuses and set(statuses) == {"skipped"}):
+        return "skipped"
+    return "passed"

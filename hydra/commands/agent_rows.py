@@ -1,0 +1,76 @@
+"""What `hydra agents` and `hydra doctor` show of an agent: its claims, weighed by the records.
+
+A few small files are read for it, which a race never does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hydra.adapters.contract import Adapter
+from hydra.adapters.probe.health import ServiceIncident
+from hydra.adapters.proofs import proven_capabilities, records
+from hydra.adapters.proofs.records import Record
+from hydra.errors import RecordError
+from hydra.paths import fixtures
+from hydra.records import DetectResult, Tier
+from hydra.report.listing import AgentRow
+
+
+def rows(
+    pairs: Iterable[tuple[Adapter, DetectResult | None]],
+    troubles: Mapping[str, ServiceIncident],
+    *,
+    whole: bool = True,
+) -> list[AgentRow]:
+    """All of them, with what the last races had with each one's service. Not `whole`, only Tier 1
+    is held against its records: of the others nothing is shown that stands there."""
+    now, agent_rows = time.time(), []
+    for adapter, result in pairs:
+        weighed = whole or adapter.descriptor.tier is Tier.TIER1
+        agent_row = row(adapter, result) if weighed else AgentRow(adapter.descriptor, result)
+        agent_rows.append(replace(agent_row, trouble=troubles.get(adapter.key()), at=now))
+    return agent_rows
+
+
+def row(adapter: Adapter, result: DetectResult | None) -> AgentRow:
+    """The agent with the confidence that it has earned. A damaged record is said, and raises
+    nothing: no claim is verified then."""
+    try:
+        entries = records.read_all(recordings_of(adapter), adapter.key())
+    except RecordError as error:
+        return replace(_weighed(adapter, result, ()), proved=f"unknown: {error.message}")
+    return _weighed(adapter, result, entries)
+
+
+def recordings_of(adapter: Adapter) -> Path:
+    """Where an adapter's recordings and records lie: with Hydra's own, or beside its module."""
+    origin = adapter.descriptor.third_party
+    if origin is None:
+        return fixtures() / "adapters"
+    from hydra.adapters.plugins import beside
+
+    return beside(origin.spec)
+
+
+def _weighed(adapter: Adapter, result: DetectResult | None, entries: Sequence[Record]) -> AgentRow:
+    claimed = adapter.descriptor
+    installed = result.version if result else ""
+    proved = proven_capabilities.proved(entries, installed)
+    if result is not None:
+        shown = proven_capabilities.tied(adapter, result.flags)
+        capability_set = proven_capabilities.proven(
+            result.capabilities, entries, shown=shown, shown_in=result.version
+        )
+        result = replace(result, capabilities=capability_set)
+    return AgentRow(
+        descriptor=replace(
+            claimed, capabilities=proven_capabilities.proven(claimed.capabilities, entries)
+        ),
+        detection=result,
+        proved=proven_capabilities.says(proved, installed),
+        proof=None if proved is None else proved.as_dict(),
+    )

@@ -1,0 +1,508 @@
+"""`hydra check`: checks on patches that are there, again or others, and for a landing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import trio
+
+from hydra import executables, paths
+from hydra.adapters.probe import available, settings
+from hydra.adapters.probe.sandbox import refused_network, try_confinement, try_layers
+from hydra.checks.baseline import GROUND, LANDING, all_checks, base_of
+from hydra.checks.context import CheckContext, Tell
+from hydra.checks.record import CheckResult, CheckStatus, document
+from hydra.checks.round import CheckRun, held_back
+from hydra.commands.known_checks import known_checks, named_apart
+from hydra.config import Config
+from hydra.errors import (
+    EXIT_INTERRUPTED,
+    EXIT_NO_USABLE_LANE,
+    EXIT_OK,
+    EXIT_TERMINATED,
+    RecordError,
+    Refused,
+    UsageError,
+)
+from hydra.git import patches
+from hydra.git.base_commit import Repository, check_copies
+from hydra.git.runner import is_unanswered
+from hydra.log import bind
+from hydra.paths import ground_dir
+from hydra.race.check_hints import refusal
+from hydra.race.check_selection import folder_of, placed
+from hydra.race.checks_phase import CheckEnvironment, kit_of
+from hydra.race.dependencies import linked_aside, names_of
+from hydra.race.hidden_places import HiddenPlaces, ignored_files
+from hydra.race.import_proof import prove
+from hydra.race.installs import find_installs, python_path
+from hydra.race.path_options import with_paths
+from hydra.race.plan import no_private_network
+from hydra.race.project_programs import with_own_programs
+from hydra.race.recovery import history, runs
+from hydra.race.recovery.retention import remove_rounds
+from hydra.race.recovery.runs import RepositoryRuns
+from hydra.race.signals import ending_signals
+from hydra.race.views import view_source
+from hydra.records import Confinement, Permission, RacePlan, TrialCap
+from hydra.records.store import RunRecord, alone, shared, write_json
+from hydra.workspace import tree
+from hydra.workspace.dependencies import check_shared
+
+# ---- One round of checks outside of a race: what is run, and what came of it.
+
+SCHEMA = 1
+
+LaneTell = Callable[[str, str, Mapping[str, object]], None]
+"""Takes what goes on: the lane ("" for the base), the kind of event, its data."""
+
+
+def silent(_lane: str, _kind: str, _data: Mapping[str, object]) -> None:
+    """Tells nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """What came of it: by lane, and on the base. `interrupted` is a signal's number, or 0."""
+
+    run: str
+    folder: Path
+    base: Mapping[str, CheckResult]
+    lanes: Mapping[str, tuple[CheckResult, ...]]
+    interrupted: int = 0
+    base_recorded: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def held_back(self) -> tuple[str, ...]:
+        """Why a patch is not usable, a sentence each, for the first that is not."""
+        return next((names for names in map(held_back, self.lanes.values()) if names), ())
+
+    @property
+    def unstartable(self) -> CheckResult | None:
+        """A check whose program, or a path that it names, is missing on the base and on every
+        patch: it says nothing of any of them."""
+        return next(filter(self._is_absent, self.base.values()), None)
+
+    def _is_absent(self, base: CheckResult) -> bool:
+        return all(map(_lacks, self._of(base.check.name)))
+
+    def _of(self, name: str) -> Iterator[CheckResult]:
+        """All that a check came to."""
+        results = chain(self.base.values(), *self.lanes.values())
+        return (result for result in results if result.check.name == name)
+
+    @property
+    def telling_nothing(self) -> Iterator[str]:
+        """The checks that fail on the base and on every patch, and do not say of what."""
+        for name in self.base:
+            if all(
+                result.status is CheckStatus.FAILED and result.tests is None
+                for result in self._of(name)
+            ):
+                yield name
+
+    @property
+    def exit_code(self) -> int:
+        """0 where every required check passes or breaks nothing, on every lane."""
+        if self.interrupted:
+            return EXIT_INTERRUPTED if self.interrupted == 2 else EXIT_TERMINATED
+        return EXIT_NO_USABLE_LANE if self.held_back else EXIT_OK
+
+    def document(self) -> dict[str, object]:
+        """As `--json` prints it and as the run's folder keeps it."""
+        return {
+            "schema": SCHEMA,
+            "kind": "check",
+            "run": self.run,
+            "folder": str(self.folder),
+            "baseline": [document(result) for result in self.base.values()],
+            "baseline_recorded": self.base_recorded,
+            "lanes": [
+                {
+                    "lane": lane,
+                    "checks": [document(result) for result in results],
+                    "held_back": list(held_back(results)),
+                }
+                for lane, results in self.lanes.items()
+            ],
+            "exit_code": self.exit_code,
+            "warnings": list(self.warnings),
+        }
+
+
+def _lacks(result: CheckResult) -> bool:
+    gone = result.status is CheckStatus.NO_TESTS and result.exit_code == 4
+    return gone or result.status is CheckStatus.PROGRAM_MISSING
+
+
+async def run_round(
+    record: RunRecord,
+    context: CheckContext,
+    parallel: int,
+    subjects: Mapping[str, str],
+    base: str,
+    tell: LaneTell,
+    cap: TrialCap | None = None,
+) -> CheckReport:
+    """Runs the checks of `context` on each of `subjects` (commits by name) and, where that is not
+    recorded, on `base`; then, with a `cap`, the trials. Ctrl-C ends them; what is done by then
+    stands."""
+    bind(run=record.id)
+    round = CheckRun(context, parallel)
+    stops = {lane: trio.CancelScope() for lane in subjects}
+    beside, after = trio.CancelScope(), trio.CancelScope()
+    warnings: tuple[str, ...] = ()
+    done: dict[str, tuple[CheckResult, ...]] = {}
+    number = 0
+    recorded = False
+
+    async def listen(task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        nonlocal number
+        with ending_signals() as received:
+            task_status.started()
+            async for signal in received:
+                number = number or signal
+                for scope in (*stops.values(), beside, after):
+                    scope.cancel()
+
+    async def find_base() -> None:
+        nonlocal recorded
+        look = partial(base_of, record.folder, context.checks, context.folder)
+        results = await trio.to_thread.run_sync(look)
+        if results is not None:
+            round.set_baseline(results)
+            recorded = True
+            return
+        with beside:
+            await round.baseline(base, partial(tell, ""))
+
+    async def lane(name: str, commit: str) -> None:
+        function: Tell = partial(tell, name)
+        done[name] = await round.lane(name, commit, function, stop=stops[name])
+
+    async def trials(cap: TrialCap) -> None:
+        nonlocal warnings
+        from hydra.race.cross_test_phase import CrossTestInputs, run_cross_tests
+
+        tried = CrossTestInputs(
+            context=context,
+            base=base,
+            on_base=round.base,
+            commits=subjects,
+            results={name: done[name] for name in subjects},
+            parallel=parallel,
+        )
+        try:
+            await run_cross_tests(tried, cap, partial(tell, ""), after)
+        except Exception as bug:  # the checks' results stand, whatever it is
+            warnings = (f"Hydra itself failed on its trials: {type(bug).__name__}: {bug}",)
+
+    async with trio.open_nursery() as outer:
+        await outer.start(listen)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(find_base)
+            for name, commit in subjects.items():
+                nursery.start_soon(lane, name, commit)
+        if cap is not None:
+            await trials(cap)
+        outer.cancel_scope.cancel()
+    return CheckReport(
+        run=record.id,
+        folder=context.folder,
+        base=round.base,
+        lanes={name: done[name] for name in subjects},
+        interrupted=number,
+        base_recorded=recorded,
+        warnings=warnings,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRequest:
+    """What a person asks for. Without lanes: every lane that has a patch. `flags` are dotted keys
+    of settings set by flags; without checks among them, the run's own are run again. Those that are
+    named run in `directory`, as a race's do."""
+
+    run: str = ""
+    lanes: tuple[str, ...] = ()
+    flags: Mapping[str, object] = field(default_factory=dict)
+    directory: Path = field(default_factory=Path.cwd)
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
+    tell: LaneTell = silent
+
+
+def check(request: CheckRequest) -> CheckReport:
+    """Runs checks on patches of a run that has ended.
+
+    Raises `UsageError` for an unknown lane or where there are no checks, `Refused` while the run is
+    under way, where nothing confines what only the repository names, or where a check's program is
+    nowhere: such a round leaves no record. `RecordError`.
+    """
+    place = runs.repository_runs(request.environ, request.directory)
+    record = runs.find(place, request.run)
+    with shared(record.folder):
+        plan, config, warnings = plan_here(place, record, request)
+        subjects = _subjects(record, request.lanes)
+        cap = None if request.lanes else plan.trials  # of some lanes alone they say too little
+        work = partial(_checked, place, record, plan, config, subjects, request, cap)
+        done = trio.run(work)
+        _refuse_unstartable(done, place)
+        more = () if request.lanes else _drops(done, request.run)
+        return replace(done, warnings=(*warnings, *done.warnings, *more))
+
+
+def _refuse_unstartable(done: CheckReport, place: RepositoryRuns) -> None:
+    if (absent := done.unstartable) is None:
+        return
+    with suppress(OSError):
+        tree.remove(done.folder)
+    if absent.status is CheckStatus.NO_TESTS:
+        raise Refused(
+            f"tests cannot run here: {absent.reason}",
+            hint="a check sees the base or a patch, not what only your checkout has",
+        )
+    raise refusal(absent.reason, absent.check.command, place.repository.root)
+
+
+def _drops(done: CheckReport, run: str) -> Iterator[str]:
+    """How a check goes that tells no patch from the base."""
+    where = f" -r {quote(run)}" if run else ""
+    for name in done.telling_nothing:
+        line = f"hydra check --drop {quote(name)}{where}"
+        yield f"{name} fails on the base and on every patch: if the mistake is its own, {line}"
+
+
+def check_commit(
+    record: RunRecord,
+    commit: str,
+    *,
+    tell: LaneTell = silent,
+) -> dict[str, Any]:
+    """The run's own checks on a commit (or tree) in its patches.git, held against the run's base.
+
+    `ok`: no required check holds it back; `why`: the first reason; and the document of `check`.
+    A run without checks is `ok`, with none. Raises what `check` does.
+    """
+    request = CheckRequest(tell=tell)
+    place = runs.repository_runs(request.environ)
+    plan = history.plan(record.folder)
+    if not known_checks(record.folder, plan.checks):
+        return {"ok": True, "why": "", "checks": [], "baseline": [], "folder": None}
+    commit = _as_commit(record, commit, plan)
+    plan, config, warnings = plan_here(place, record, request)
+    work = partial(_checked, place, record, plan, config, {LANDING: commit}, request)
+    done = replace(trio.run(work), warnings=warnings)
+    data = done.document()
+    return {
+        "ok": not done.held_back and not done.interrupted,
+        "why": "it was interrupted" if done.interrupted else "; ".join(done.held_back),
+        "interrupted": done.interrupted,
+        "checks": [document(result) for result in done.lanes[LANDING]],
+        "baseline": data["baseline"],
+        "folder": data["folder"],
+    }
+
+
+def _as_commit(record: RunRecord, name: str, plan: RacePlan) -> str:
+    from hydra.git.runner import run
+
+    kind = run("cat-file", "-t", name, git_dir=record.patches, isolated=True).line
+    if kind != "tree":
+        return name
+    return patches.commit_tree(
+        record.patches, tree=name, base=plan.task.base, message="to be checked\n"
+    )
+
+
+def plan_here(
+    place: RepositoryRuns, record: RunRecord, request: CheckRequest
+) -> tuple[RacePlan, Config, tuple[str, ...]]:
+    """The run's plan with the checks that are asked for and what confines here now."""
+    if record.live:
+        raise Refused(f"run {record.id} is still running", hint="wait until it has ended")
+    folder = folder_of(place.repository.root, request.directory)
+    flags = with_paths(request.flags, place.repository.root, folder)
+    config = settings.load(place.repository.root, request.environ, flags)
+    check_shared(place.repository, config.race.share)
+    plan = history.plan(record.folder)
+    confinement = trio.run(try_confinement, request.environ)
+    confinement = trio.run(try_layers, confinement, request.environ, place.state)
+    is_asked = _is_asked(config, "race.check")
+    own = known_checks(record.folder, plan.checks)
+    named = is_asked or not own
+    checks = placed(config, place.repository.root, folder) if named else own
+    # Of checks that were named since the race nobody has kept who named them.
+    trusted = config.checks.trusted if named else _was_trusted(record) and {*own} <= {*plan.checks}
+    if not checks:
+        raise UsageError(
+            f"run {record.id} has no checks, and none are named",
+            hint='name one: hydra check --check "pytest -q"; `hydra init` guesses some',
+        )
+    # Of a race with full access the plan holds none of a repository's own.
+    open_walls = plan.permission is Permission.UNRESTRICTED and not plan.checks
+    if not trusted and (open_walls or not confinement.holds):
+        raise Refused(
+            "nothing confines the repository's checks here, so they do not run",
+            hint='name them yourself (--check "..."), or put them in your own hydra.toml',
+        )
+    setup = config.race.setup if _is_asked(config, "race.setup") else plan.setup
+    network = config.checks.network
+    if network == "private":
+        reason = trio.run(refused_network, confinement, request.environ)
+        if reason:
+            raise no_private_network(reason)
+    plan = replace(
+        plan,
+        checks=checks,
+        checks_network=network,
+        checks_parallel=config.checks.parallel,
+        trials=config.judge.trials,
+        limits=config.limits,
+        confinement=confinement,
+        dependencies=names_of(place.repository, config, request.environ),
+        setup=setup if confinement.holds or config.race.setup_trusted else (),
+        copies=_copies(place.repository, config, plan),
+    )
+    plan = replace(plan, warnings=())
+    if is_asked:
+        plan = with_own_programs(plan, request.environ)
+        commands, notes = named_apart(plan.checks, all_checks(record.folder, ran=True))
+        plan = replace(plan, checks=commands, warnings=(*plan.warnings, *notes))
+    installed = trio.run(find_installs, plan, place.repository.root, request.environ)
+    plan = replace(plan, python_path=python_path(installed))
+    return plan, config, (*plan.warnings, *_warnings(confinement, config))
+
+
+def _copies(repository: Repository, config: Config, plan: RacePlan) -> tuple[str, ...]:
+    # The race has looked at its own, of which some may be gone by now.
+    if not _is_asked(config, "race.copy"):
+        return plan.copies
+    check_copies(repository, config.race.copies, text=config.sources["race.copy"])
+    return config.race.copies
+
+
+def _is_asked(config: Config, key: str) -> bool:
+    """Whether a flag names it, or a variable in its place: else it is as in the race."""
+    return config.sources.get(key, "").startswith(("--", "HYDRA_"))
+
+
+def _warnings(confinement: Confinement, config: Config) -> tuple[str, ...]:
+    lines = []
+    if not confinement.holds:
+        lines.append(f"not confined ({confinement.reason})")
+    if config.checks.tree == "lane":
+        lines.append('checks.tree = "lane" is for a race: here they run in clean worktrees')
+    return tuple(lines)
+
+
+def _was_trusted(record: RunRecord) -> bool:
+    # A plan holds a repository's checks only where something confined them.
+    value = record.manifest.get("settings_from")
+    where = value.get("race.check", "") if isinstance(value, dict) else ""
+    return where.startswith(("--", "HYDRA_"))
+
+
+def _subjects(record: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
+    if lanes:
+        return {lane: runs.commit_of(record, lane) for lane in dict.fromkeys(lanes)}
+    try:
+        values = patches.branches(record.patches)
+    except Refused as error:
+        if is_unanswered(error):
+            raise
+        raise RecordError(f"the patches of run {record.id} cannot be read: {error}") from error
+    names = [lane for lane in runs.read(record).lanes if lane in values]
+    mapping = {lane: values[lane] for lane in names if values[lane] != record.base}
+    if not mapping:
+        raise Refused(f"no lane of run {record.id} has a patch", hint="`hydra runs show` says why")
+    runs.check_patches(record)
+    return mapping
+
+
+def _ground(config: Config) -> dict[str, object]:
+    """What gives the patches, and the base, another ground than the race did."""
+    race = config.race
+    named = {"race.setup": race.setup, "race.copy": race.copies, "race.share": race.share}
+    return {key: list(value) for key, value in named.items() if _is_asked(config, key)}
+
+
+async def _checked(
+    place: RepositoryRuns,
+    record: RunRecord,
+    plan: RacePlan,
+    config: Config,
+    subjects: Mapping[str, str],
+    request: CheckRequest,
+    cap: TrialCap | None = None,
+) -> CheckReport:
+    home = paths.home_dir(request.environ)
+    adapters = available.of_plan(config, plan)
+    around = CheckEnvironment(
+        repository=place.repository,
+        run_folder=record.folder,
+        state=place.state,
+        home=home,
+        environ=request.environ,
+        extra=config.checks.environment,
+        adapters=adapters,
+        view=view_source(
+            config=config,
+            environ=request.environ,
+            home=home,
+            state=place.state,
+            repository=place.repository,
+            adapters={adapter.key(): adapter for adapter in adapters},
+            commands=plan.commands,
+        ),
+    )
+    try:
+        context = await trio.to_thread.run_sync(kit_of, plan, around)
+        if LANDING in subjects:
+            (context.folder / LANDING).mkdir(mode=0o700)
+        if entry := _ground(config):
+            write_json(context.folder / GROUND, {"schema": 1, **entry})
+    except OSError as error:
+        raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
+    frozen = context.workspace_folder(f"_{context.folder.name}-frozen")
+    hidden = HiddenPlaces(
+        view=around.view,
+        own=(place.repository.root, place.state),
+        settings_file=paths.user_config_file(request.environ),
+        run_folder=record.folder,
+        mounts=plan.dependencies,
+        ignored=ignored_files(place.repository),
+    )
+
+    def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
+        request.tell(lane, kind, data)
+        for text in hidden.notice(kind, data) if plan.confinement.holds else ():
+            request.tell("", "run_warning", {"text": text})
+
+    with alone(context.folder):  # for as long as its grounds are in use
+        path = ground_dir(place.state, record.id, "x").parent
+        await trio.to_thread.run_sync(remove_rounds, record, path)
+        async with linked_aside(plan, place.repository, frozen) as dependencies:
+            context = replace(context, dependencies=dependencies)
+            await prove(context, plan.task.base)
+            checked = await run_round(
+                record,
+                context,
+                plan.checks_parallel,
+                subjects,
+                plan.task.base,
+                tell,
+                cap,
+            )
+    checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
+    with suppress(OSError):  # what is shown stands all the same
+        write_json(context.folder / "result.json", checked.document())
+        (record.folder / "size.json").unlink(missing_ok=True)
+    return checked

@@ -1,0 +1,161 @@
+"""Places a scripted agent as an executable in a folder for PATH, with its answers to probes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hydra.adapters import detection
+from hydra.commands.demo.script import Step, check
+from hydra.commands.demo.wires.base import USAGE
+from hydra.paths import fixtures
+
+Answer = dict[str, object]
+
+SCRIPTS = "share"
+"""Beside `bin`, where a program's own files belong: confined, an agent sees those of its prefix."""
+
+DRIVER = Path(__file__).with_name("agent.py")
+
+VERSION_TEXTS = {
+    "claude": "{} (Claude Code)",
+    "codex": "codex-cli {}",
+    "cursor-agent": "{}",
+}
+"""What each CLI prints for `--version`, on stdout."""
+
+HELP_TEXTS: Mapping[str, Mapping[str, str]] = {
+    "claude": {"--help": "help.txt"},
+    "codex": {"exec --help": "exec-help.txt", "--help": "help.txt"},
+    "cursor-agent": {"--help": "help.txt"},
+}
+"""The arguments that ask for help, the narrower first, and the recorded answer's file name."""
+
+_CLAUDE_STATUS = """{
+  "loggedIn": %s,
+  "authMethod": "%s",
+  "apiProvider": "firstParty"
+}
+"""
+_CURSOR_STATUS = '{"status":"%s","isAuthenticated":%s}\n'
+
+SIGNED_IN: Mapping[str, Answer] = {
+    "claude": {"words": ["auth", "status"], "stdout": _CLAUDE_STATUS % ("true", "claude.ai")},
+    "codex": {"words": ["login", "status"], "stderr": "Logged in using ChatGPT\n"},
+    "cursor-agent": {"words": ["status"], "stdout": _CURSOR_STATUS % ("authenticated", "true")},
+}
+SIGNED_OUT: Mapping[str, Answer] = {
+    "claude": {
+        "words": ["auth", "status"],
+        "stdout": _CLAUDE_STATUS % ("false", "none"),
+        "exit": 1,
+    },
+    "codex": {"words": ["login", "status"], "stderr": "Not logged in\n", "exit": 1},
+    "cursor-agent": {
+        "words": ["status"],
+        "stdout": _CURSOR_STATUS % ("unauthenticated", "false"),
+        "exit": 1,
+    },
+}
+"""Answers to each CLI's own sign-in question (claude 2.1.330, codex 0.169.0; cursor by docs)."""
+
+
+def place(
+    folder: Path,
+    agent: str,
+    steps: Sequence[Step],
+    *,
+    name: str = "",
+    version: str = "",
+    signed_in: bool = True,
+    answers: Sequence[Answer] = (),
+    cases: Sequence[tuple[str, Sequence[Step]]] = (),
+    help_texts: Mapping[str, str] | None = None,
+    checks_options: bool = True,
+    record: Path | None = None,
+    model: str = "",
+    applies: str = "",
+    usage: Mapping[str, float] | None = USAGE,
+) -> Path:
+    """Makes the executable `FOLDER/bin/NAME` that poses as `agent`; the bin folder.
+
+    `name` is what the executable is called, by default the adapter's key; `version` its number,
+    by default that of the newest recorded help text.
+    `answers` to probes go before the usual ones: `{"words": [...], "stdout", "stderr", "exit",
+    "pause"}`; the first is given whose words stand in argv in that order.
+    `cases` are steps instead of `steps` where a text is found in folder, arguments or prompt, or is
+    its `/LANE/`.
+    `help_texts` maps argument words to a text, instead of the recorded ones. `checks_options`:
+    an option that no help text shows is refused, as by the real CLI.
+    `applies` is the permission mode (claude) or sandbox (codex) it tells, if not the one asked.
+    `record` is a file or FIFO that gets one JSON line a call. `usage`: the tokens and cost that
+    are reported; None reports none. Raises `ValueError` on an unknown step.
+    """
+    for documents in (steps, *(chosen for _, chosen in cases)):
+        check(documents)
+    name = name or agent
+    version = version or newest_version(agent)
+    helps = _help_files(folder / SCRIPTS, name, agent, help_texts)
+    text = VERSION_TEXTS[agent].format(version)
+    script: dict[str, object] = {
+        "agent": agent,
+        "version": text,
+        "model": model,
+        "applies": applies,
+        "usage": usage,
+        "answers": [
+            *answers,
+            {"words": ["--version"], "stdout": text + "\n"},
+            *({"words": text.split(), "file": str(path)} for text, path in helps.items()),
+            (SIGNED_IN if signed_in else SIGNED_OUT)[agent],
+            {"words": ["sandbox"]},
+        ],
+        "options_from": [str(path) for path in helps.values()] if checks_options else [],
+        "cases": [{"when": when, "steps": list(chosen)} for when, chosen in cases],
+        "steps": list(steps),
+    }
+    if record is not None:
+        if not record.exists():
+            record.touch()
+        script["record"] = str(record)
+    return _write(folder, name, script)
+
+
+def newest_version(agent: str) -> str:
+    """The newest version of `agent` whose help text is recorded."""
+    names = [path.name for path in (fixtures() / "adapters" / agent).iterdir() if path.is_dir()]
+    return max(names, key=detection.order)
+
+
+def _help_files(
+    scripts: Path, name: str, agent: str, texts: Mapping[str, str] | None
+) -> dict[str, Path]:
+    scripts.mkdir(parents=True, exist_ok=True)
+    if texts is None:
+        recorded = fixtures() / "adapters" / agent / newest_version(agent)
+        texts = {
+            arguments: (recorded / file).read_text()
+            for arguments, file in HELP_TEXTS[agent].items()
+        }
+    files = {}
+    for number, (arguments, text) in enumerate(texts.items()):
+        files[arguments] = scripts / f"{name}.help-{number}.txt"
+        files[arguments].write_text(text)
+    return files
+
+
+def _write(folder: Path, name: str, script: Mapping[str, object]) -> Path:
+    path = folder / SCRIPTS / f"{name}.json"
+    path.write_text(json.dumps(script))
+    # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
+    terms = [os.path.realpath(sys.executable), "-I", "-S", str(DRIVER), str(path)]
+    shim = folder / "bin" / name
+    shim.parent.mkdir(exist_ok=True)
+    shim.unlink(missing_ok=True)
+    shim.write_text(f'#!/bin/sh\nexec {shlex.join(terms)} "$@"\n')
+    shim.chmod(0o755)
+    return shim.parent

@@ -1,0 +1,264 @@
+"""Claude Code's `--output-format stream-json --verbose`, as seen in 2.1.330."""
+
+# ruff: noqa: PTH109
+# (pathlib would cost a third of the start-up time)
+
+from __future__ import annotations
+
+import os
+import signal
+
+from hydra.commands.demo.wires import claude_tools
+from hydra.commands.demo.wires.base import ToolUse, Wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+FAILURES: dict[str, tuple[str, int | None, str, str]] = {
+    # reason: (error, api_error_status, terminal_reason, text)
+    "sign_in": (
+        "authentication_failed",
+        None,
+        "api_error",
+        "Not logged in \u00b7 Please run /login",
+    ),
+    "bad_key": (
+        "authentication_failed",
+        401,
+        "api_error",
+        "Failed to authenticate. API Error: 401 authentication error",
+    ),
+    "rate_limit": ("rate_limit", 429, "api_error", "API Error: 429 rate limit reached"),
+    "context_overflow": ("invalid_request", 400, "prompt_too_long", "Prompt is too long"),
+    "error": ("server_error", 500, "api_error", "API Error: 500 the service failed"),
+}
+"""An API failure: the result's `subtype` stays "success", only `is_error` tells (2.1.330)."""
+
+LIMITS = {"max_turns": "error_max_turns", "budget": "error_max_budget_usd"}
+"""A limit of the user's own that was reached, and the result's `subtype`."""
+
+
+class ClaudeWire(Wire):
+    """Posing as `claude -p`."""
+
+    default_model = "claude-opus-5-5"
+
+    def __init__(self, argv: Sequence[str], script: Mapping[str, Any]) -> None:
+        super().__init__(argv, script)
+        self.streams = self.option("--output-format") == "stream-json"
+        self.denials: list[dict[str, Any]] = []
+
+    def complaint(self, argv: Sequence[str]) -> tuple[int, str] | None:
+        """`-p` missing would open the terminal UI; stream-json wants `--verbose`."""
+        if "-p" not in argv and "--print" not in argv:
+            return 1, "Error: Input must be provided either through stdin or as a prompt argument\n"
+        if self.option("--output-format") == "stream-json" and "--verbose" not in argv:
+            needs = "--output-format=stream-json requires --verbose"
+            return 1, f"Error: When using --print, {needs}\n"
+        if self._mode() == "bypassPermissions" and self._refuses_root():
+            return 1, (
+                "--dangerously-skip-permissions cannot be used with root/sudo privileges "
+                "for security reasons\n"
+            )
+        return None
+
+    def _refuses_root(self) -> bool:
+        excused = os.environ.get("IS_SANDBOX") == "1" or "CLAUDE_CODE_BUBBLEWRAP" in os.environ
+        return os.geteuid() == 0 and not excused
+
+    def prompt_missing(self) -> tuple[int, str] | None:
+        """An empty prompt is refused."""
+        return 1, (
+            "Error: Input must be provided either through stdin or as a prompt argument "
+            "when using --print\n"
+        )
+
+    def begin(self, prompt: str) -> None:
+        """`system/init`."""
+        self.send(
+            {
+                "type": "system",
+                "subtype": "init",
+                "cwd": os.getcwd(),
+                "session_id": self.session,
+                "tools": ["Bash", "Edit", "Glob", "Grep", "Read", "Write"],
+                "mcp_servers": [],
+                "model": self.model,
+                "permissionMode": self.script["applies"] or self._mode(),
+                "slash_commands": [],
+                "apiKeySource": "none",
+                "claude_code_version": str(self.script["version"]).partition(" ")[0],
+                "output_style": "default",
+                "agents": [],
+                "skills": [],
+                "plugins": [],
+                "uuid": self.fresh(),
+            }
+        )
+
+    def _mode(self) -> str:
+        if "--dangerously-skip-permissions" in self.argv:
+            return "bypassPermissions"
+        return self.option("--permission-mode") or "default"
+
+    def say(self, text: str) -> None:
+        """One assistant line with one text block."""
+        self._assistant({"type": "text", "text": text})
+
+    def think(self, text: str) -> None:
+        """One assistant line with one thinking block."""
+        self._assistant({"type": "thinking", "thinking": text, "signature": ""})
+
+    def tool_started(self, tool: ToolUse) -> None:
+        """One assistant line with one tool_use block."""
+        self._opened(tool, "toolu_")
+        self._assistant(claude_tools.use(tool))
+
+    def tool_ended(self, tool: ToolUse) -> None:
+        """A `user` line with the tool_result; where it was denied, a `system` line before it."""
+        self.open = None
+        if tool.denied:
+            self._denied(tool)
+        self._user(claude_tools.result(tool), tool_use_result=claude_tools.details(tool))
+
+    def _denied(self, tool: ToolUse) -> None:
+        used = claude_tools.use(tool)
+        named = {"tool_name": used["name"], "tool_use_id": tool.id}
+        self.denials.append({**named, "tool_input": used["input"]})
+        self.send(
+            {
+                "type": "system",
+                "subtype": "permission_denied",
+                **named,
+                "message": claude_tools.result_text(tool),
+                "uuid": self.fresh(),
+                "session_id": self.session,
+            }
+        )
+
+    def retry(self, attempt: int, of: int, status: int) -> None:
+        """`system/api_retry`."""
+        self.send(
+            {
+                "type": "system",
+                "subtype": "api_retry",
+                "attempt": attempt,
+                "max_retries": of,
+                "retry_delay_ms": 500,
+                "error_status": status,
+                "error": {401: "authentication_failed", 429: "rate_limit"}.get(
+                    status, "server_error"
+                ),
+                "session_id": self.session,
+                "uuid": self.fresh(),
+            }
+        )
+
+    def finish(self, text: str) -> int:
+        """`result/success`."""
+        self._result("success", "completed", is_error=False, api_error_status=None, result=text)
+        return 0
+
+    def fail(self, reason: str) -> int:
+        """A synthetic assistant line, then a result that says success and is an error."""
+        if reason in LIMITS:
+            self._result(LIMITS[reason], LIMITS[reason].removeprefix("error_"), errors=[])
+            return 1
+        error, status, terminal, text = FAILURES[reason]
+        self._assistant(
+            {"type": "text", "text": text},
+            model="<synthetic>",
+            error=error,
+            is_api_error_message=True,
+            api_error_status=status,
+        )
+        self._result("success", terminal, is_error=True, api_error_status=status, result=text)
+        return 1
+
+    def stopped(self, signum: int) -> int | None:
+        """SIGINT: the tool is ended, a result is told, exit 0. SIGTERM: 143 and no result."""
+        if signum == signal.SIGTERM:
+            return 143
+        if self.open is not None:
+            self._user({"type": "text", "text": "[Request interrupted by user for tool use]"})
+        terminal = "aborted_tools" if self.open else "aborted_streaming"
+        why = "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=tool_use"
+        self._result("error_during_execution", terminal, errors=[why])
+        return 0
+
+    def _assistant(self, block: dict[str, Any], model: str = "", **extra: object) -> None:
+        message = {
+            "model": model or self.model,
+            "id": f"msg_{self.fresh()[:8]}",
+            "type": "message",
+            "role": "assistant",
+            "content": [block],
+            "stop_reason": None,
+            "stop_sequence": None,
+            # A placeholder that repeats on every block, as the real one's does.
+            "usage": {"input_tokens": 3, "output_tokens": 1, "cache_read_input_tokens": 0},
+        }
+        self.send(
+            {
+                "type": "assistant",
+                "message": message,
+                "parent_tool_use_id": None,
+                "session_id": self.session,
+                "uuid": self.fresh(),
+                "timestamp": self.now(),
+                **extra,
+            }
+        )
+
+    def _user(self, block: dict[str, Any], **extra: object) -> None:
+        self.send(
+            {
+                "type": "user",
+                "message": {"role": "user", "content": [block]},
+                "parent_tool_use_id": None,
+                "session_id": self.session,
+                "uuid": self.fresh(),
+                "timestamp": self.now(),
+                **extra,
+            }
+        )
+
+    def _result(
+        self, subtype: str, terminal: str, *, is_error: bool = True, **extra: object
+    ) -> None:
+        spent = self.usage or {}
+        self.send(
+            {
+                "duration_api_ms": self.milliseconds(),
+                "stop_reason": "end_turn",
+                "session_id": self.session,
+                "total_cost_usd": spent.get("cost", 0),
+                "usage": {
+                    "input_tokens": self.uncached(),
+                    "cache_creation_input_tokens": 0,
+                    "cache_read_input_tokens": spent.get("cached", 0),
+                    "output_tokens": spent.get("output", 0),
+                },
+                "modelUsage": {self.model: self._model_usage(spent)} if spent else {},
+                "permission_denials": self.denials,
+                "terminal_reason": terminal,
+                "is_error": is_error,
+                "num_turns": self.tools + 1,
+                "subtype": subtype,
+                **extra,
+                "type": "result",  # not the first key, as in the real stream
+                "duration_ms": self.milliseconds(),
+                "uuid": self.fresh(),
+            }
+        )
+
+    def _model_usage(self, spent: Mapping[str, float]) -> dict[str, float]:
+        return {
+            "inputTokens": self.uncached(),
+            "outputTokens": spent.get("output", 0),
+            "cacheReadInputTokens": spent.get("cached", 0),
+            "cacheCreationInputTokens": 0,
+            "costUSD": spent.get("cost", 0),
+        }

@@ -1,0 +1,90 @@
+"""`hydra diff --mbox` and `--bundle`: a lane's patch for somebody else's git."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from hydra.errors import Refused
+from hydra.git import export as handing
+from hydra.git import patches
+from hydra.git.runner import run
+from hydra.landing.compose import message_of
+from hydra.race.recovery import runs
+from hydra.records.store import shared
+
+_MAIL = (
+    *("format-patch", "--stdout", "--binary", "--full-index", "--no-renames", "--no-signature"),
+    *("--no-ext-diff", "--no-textconv", "--no-attach", "--no-thread", "--subject-prefix=PATCH"),
+)
+
+_MIME = (b"mime-version:", b"content-type:", b"content-transfer-encoding:")
+_QUOTED_PRINTABLE = (
+    *(b"MIME-Version: 1.0", b"Content-Type: text/plain; charset=UTF-8"),
+    b"Content-Transfer-Encoding: quoted-printable",
+)
+_QUOTED = re.compile(rb"[=\r\x80-\xff]")
+
+
+def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) -> bytes:
+    """A lane's patch as `git am` takes it, or as a bundle that `git fetch` does.
+
+    The mail is the user's own, as a landing's commit would be. Raises `Refused` for a lane that
+    changed nothing, `UsageError` for one that is not there.
+    """
+    place = runs.repository_runs(environ)
+    record = runs.find(place, name)
+    with shared(record.folder):
+        commit, base = runs.commit_of(record, lane), record.base
+        if commit == base:
+            raise Refused(
+                f"there is nothing to export: the patch of {lane} is empty",
+                hint="`hydra runs show` says why",
+            )
+        if bundle:
+            return _bundle(record.patches, base, lane)
+        config = place.repository.config
+        terms = ("rev-parse", "--verify", f"{commit}^{{tree}}")
+        own = handing.make_commit(
+            record.patches,
+            tree=run(*terms, git_dir=record.patches, isolated=True).line,
+            head=base,
+            message=message_of([patches.message(record.patches, commit)]).encode(),
+            identity={key: config[key] for key in ("user.name", "user.email") if key in config},
+            environ=environ,
+            sign=False,
+        )
+        range_ = f"{base}..{own}"
+        mail = run(*_MAIL, range_, git_dir=record.patches, isolated=True, timeout=300).stdout
+        return _kept_returns(mail) if b"\r" in mail else mail
+
+
+def _kept_returns(mail: bytes) -> bytes:
+    """As quoted-printable: of plain mail `git am` takes the CR from every line's end."""
+    head, _, body = mail.partition(b"\n\n")
+    lines = [line for line in head.split(b"\n") if not line.lower().startswith(_MIME)]
+    quoted = _QUOTED.sub(lambda match: b"=%02X" % match[0][0], body)
+    return b"\n".join((*lines, *_QUOTED_PRINTABLE, b"", quoted))
+
+
+def _bundle(store: Path, base: str, lane: str) -> bytes:
+    with tempfile.TemporaryDirectory(dir=store, prefix="bundle-") as folder:
+        file = Path(folder) / "bundle"
+        row = ("bundle", "create", "--quiet", file, f"refs/heads/{lane}", f"^{base}")
+        run(*row, git_dir=store, isolated=True, timeout=300)
+        return file.read_bytes()
+
+
+def write(data: bytes, file: Path) -> None:
+    """Writes an export to a file that is not there yet. Raises `Refused`."""
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        raise Refused(f"{file} is there already", hint="choose another name: -o FILE") from None
+    except OSError as error:
+        raise Refused(f"{file} cannot be written: {error.strerror}") from error
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(data)

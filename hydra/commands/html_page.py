@@ -1,0 +1,77 @@
+"""The page of one run: its verdict, its patches in hunks, its events, put into one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from hydra.errors import HydraError
+from hydra.git import patches
+from hydra.git.diff import renames
+from hydra.git.runner import GitFailed, is_unanswered
+from hydra.landing.hunks import Hunk, hunks
+from hydra.records.events import Event
+from hydra.records.store import RunRecord, shared
+from hydra.report.document import records, text
+from hydra.report.html import PagePatch, build
+
+
+def page(run: RunRecord, document: Mapping[str, Any]) -> bytes:
+    """The whole page of a run's verdict document, as bytes of HTML.
+
+    What cannot be read of the run is said in the page. Raises `RecordError` where no document of
+    the run says what its base was.
+    """
+    problems: list[str] = []
+    with shared(run.folder):
+        base = run.base
+        branches = _branches(run, problems)
+        names = [str(lane["lane"]) for lane in document["lanes"]]
+        page_patches = [_patch(run, base, lane, branches.get(lane)) for lane in names]
+        events = list(_events(run, problems))
+        plans = dict(_plans(run))
+    return build(document, page_patches, events, problems=problems, plans=plans)
+
+
+def _plans(run: RunRecord) -> Iterator[tuple[str, str]]:
+    """What lanes planned, where the race asked for that; what cannot be read is not there."""
+    with suppress(HydraError, OSError):
+        for lane in records(run.result or {}, "lanes"):
+            if place := text(lane, "plan"):
+                yield text(lane, "lane"), (run.folder / place).read_text("utf-8", "replace")
+
+
+def _branches(run: RunRecord, problems: list[str]) -> dict[str, str]:
+    try:
+        return patches.branches(run.patches)
+    except HydraError as error:
+        if is_unanswered(error):  # else each lane "left no patch"
+            raise
+        problems.append(f"the patches cannot be read: {error.message}")
+        return {}
+
+
+def _patch(run: RunRecord, base: str, lane: str, commit: str | None) -> PagePatch:
+    if commit is None or commit == base:
+        return PagePatch(lane=lane, problem="" if commit else "it left no patch")
+    try:
+        pieces = hunks(run.patches, base, commit)
+        return PagePatch(lane=lane, hunks=pieces, moved=_moved(run, base, commit, pieces))
+    except GitFailed as error:
+        return PagePatch(lane=lane, problem=f"its patch cannot be read: {error.result.reason}")
+
+
+def _moved(
+    run: RunRecord, base: str, commit: str, pieces: Sequence[Hunk]
+) -> tuple[tuple[bytes, bytes], ...]:
+    gone = any(piece.change.new is None for piece in pieces)
+    come = any(piece.change.old is None for piece in pieces)
+    return renames(run.patches, base, commit) if gone and come else ()
+
+
+def _events(run: RunRecord, problems: list[str]) -> Iterator[Event]:
+    try:
+        yield from run.events()
+    except HydraError as error:
+        problems.append(f"the timeline is not whole: {error.message}")

@@ -1,0 +1,115 @@
+"""Guesses tried on HEAD without a race: where they would run, confined, in a clean worktree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import trio
+
+from hydra import executables, paths
+from hydra.adapters import registry
+from hydra.adapters.probe import settings
+from hydra.adapters.probe.sandbox import try_confinement, try_layers
+from hydra.checks.start import look
+from hydra.config import Config
+from hydra.config.checks import named
+from hydra.errors import HydraError
+from hydra.git import patches
+from hydra.race.checks_phase import CheckEnvironment, kit_of
+from hydra.race.dependencies import FROZEN, LOOK, linked, names_of
+from hydra.race.recovery import runs
+from hydra.race.recovery.runs import RepositoryRuns
+from hydra.race.views import view_source
+from hydra.records import Confinement, Permission, RacePlan, Task
+from hydra.records.store import new_run_id
+from hydra.workspace import tree
+
+UNTRIED = "it was not tried: nothing confines it here"
+
+
+def problems(top: Path, commands: Sequence[str]) -> Mapping[str, str]:
+    """By command, the line that says why it cannot start here. Nothing of a stranger's is run where
+    nothing confines it: then all of them are untried."""
+    if not commands:
+        return {}
+    environ = executables.users_environment()
+    try:
+        place = runs.repository_runs(environ, top)
+        config = settings.load(top, environ, {})
+        confinement = trio.run(try_confinement, environ)
+        if not confinement.holds:
+            return dict.fromkeys(commands, UNTRIED)
+        confinement = trio.run(try_layers, confinement, environ, place.state)
+        return _looked(place, config, confinement, commands, environ)
+    except (HydraError, OSError) as problem:
+        return dict.fromkeys(commands, f"it was not tried: {problem}")
+
+
+def _looked(
+    place: RepositoryRuns,
+    config: Config,
+    confinement: Confinement,
+    commands: Sequence[str],
+    environ: Mapping[str, str],
+) -> Mapping[str, str]:
+    plan = _plan(place, config, confinement, commands, environ)
+    home = paths.home_dir(environ)
+    with _ground(place, plan) as folder:
+        frozen = paths.ground_dir(place.state, plan.run, FROZEN)
+        with linked(plan, place.repository, frozen) as dependencies:
+            around = CheckEnvironment(
+                repository=place.repository,
+                run_folder=folder,
+                state=place.state,
+                home=home,
+                environ=environ,
+                extra=config.checks.environment,
+                dependencies=dependencies,
+                view=view_source(
+                    config=config,
+                    environ=environ,
+                    home=home,
+                    state=place.state,
+                    repository=place.repository,
+                    adapters=registry.OWN,
+                    commands=plan.commands,
+                ),
+            )
+            context = kit_of(plan, around, folder / "look")
+            values = trio.run(look, context, plan.task.base).problems
+    return {check.command: values[check.name] for check in plan.checks if check.name in values}
+
+
+def _plan(
+    place: RepositoryRuns,
+    config: Config,
+    confinement: Confinement,
+    commands: Sequence[str],
+    environ: Mapping[str, str],
+) -> RacePlan:
+    repository = place.repository
+    return RacePlan(
+        run=new_run_id(),
+        task=Task(prompt="", repository=repository.root, base=repository.head),
+        lanes=(),
+        permission=Permission.FULL_AUTO,
+        confinement=confinement,
+        limits=config.limits,
+        checks=tuple(check._replace(guessed=True) for check in named(commands)),
+        dependencies=names_of(repository, config, environ),
+    )
+
+
+@contextmanager
+def _ground(place: RepositoryRuns, plan: RacePlan) -> Iterator[Path]:
+    """A folder among the grounds of races, with what a clean worktree is made of; then gone."""
+    folder = paths.ground_dir(place.state, plan.run, LOOK)
+    try:
+        folder.mkdir(parents=True, mode=0o700)
+        patches.create(folder / "patches.git", place.repository, base=plan.task.base)
+        yield folder
+    finally:
+        with suppress(OSError):
+            tree.remove(folder.parent)

@@ -1,0 +1,278 @@
+"""What is to be landed: what a person names, else the top of the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.commands.merge_tree import is_whole, picked, whole_files
+from hydra.errors import HydraError, LandingRefused, RecordError, Refused, UsageError
+from hydra.git.runner import is_unanswered
+from hydra.landing.compose import LanePart
+from hydra.landing.picks import Pick
+from hydra.race.verdict import Verdict, judgement, judgement_to_land, lands, lane_of
+from hydra.records.store import RunRecord
+from hydra.report.ranking import (
+    OVERRIDE,
+    gate_paths,
+    landing_options,
+    lands_by_name,
+    question,
+    state_words,
+)
+from hydra.report.text import quote
+
+Confirm = Callable[[str], bool]
+"""Asks a person whether what this sentence says may land."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeSelection:
+    """Each lane's part, and what the verdict says of each lane that is taken whole, or whose part
+    counts as the lane: for the record.
+
+    `override` is the reason for which one lands that is not proved, "" without one; `confirmed`
+    what a person said yes to, a sentence for each lane; `unread` why there is no verdict to go by.
+    """
+
+    parts: tuple[LanePart, ...]
+    verdict: tuple[Mapping[str, Any], ...] = ()
+    override: str = ""
+    confirmed: tuple[str, ...] = ()
+    unread: str = ""
+    judged: Verdict = field(default_factory=dict)
+    """The verdict that was gone by, whole."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why what is taken whole is not proved, and what was left to decide of which nobody was
+        asked, a sentence each."""
+        gates = (
+            f"{lane['lane']} is {state_words(lane)}: {why}"
+            for lane in self.verdict
+            if lane.get("rank") is not None  # an empty patch is refused as that
+            for why in _against(lane)
+        )
+        decisions = (f"{row['lane']} {row['decision']}" for row in self.verdict if row["decision"])
+        unasked = (decision for decision in decisions if decision not in self.confirmed)
+        return (*((self.unread,) if self.unread else ()), *gates, *unasked)
+
+
+def chosen(
+    record: RunRecord,
+    lane: str,
+    picks: Sequence[Pick],
+    *,
+    run: str,
+    override: str | None,
+    environ: Mapping[str, str],
+    scratch: Path,
+    checks: bool = True,
+    options: str = "",
+    confirm: Confirm | None = None,
+) -> MergeSelection:
+    """What lands. Raises `UsageError`, and `LandingRefused` where the ranking does not choose,
+    where it lands for a reason only and none was given, or where a person does not say yes to it.
+
+    `run` is how the run was named, "" for the latest, and `options` where it is to land: the lines
+    to type name both again. `checks`: whether checks will run on it; `confirm` None: nobody can be
+    asked.
+    """
+    if override is not None and not override.strip():
+        raise UsageError("--override has no reason", hint=OVERRIDE.strip())
+    if lane and picks:
+        raise UsageError(
+            "a lane and picks were given: which is it?",
+            hint=f"all of it: --pick {lane}:. beside the other picks",
+        )
+    reason = (override or "").strip()
+    where = f"{_of_run(run)}{options}"
+    if lane or picks:
+        verdict, unread = _verdict(record, environ, f"{_typed(lane, picks)}{where}", reason)
+    else:
+        verdict, unread = _judgement(record, environ), ""
+        lane = _top(verdict, _of_run(run), options, reason)
+    parts = picked(record, picks or [Pick(lane, "")], scratch)
+    whole = [part.lane for part in parts if _counts_as_lane(record, part, verdict, checks)]
+    line = f"{_typed(lane, picks)}{where}"
+    _check_states(verdict, whole, line, reason)
+    confirmed = () if reason else _confirmed(verdict, whole, line, confirm)
+    documents = tuple(
+        _whole_lanes(row, verdict) for row in (lane_of(verdict, name) for name in whole) if row
+    )
+    return MergeSelection(
+        parts=parts,
+        verdict=documents,
+        override=reason,
+        confirmed=confirmed,
+        unread=unread,
+        judged=verdict,
+    )
+
+
+def _verdict(
+    record: RunRecord, environ: Mapping[str, str], line: str, reason: str
+) -> tuple[Verdict, str]:
+    """The verdict, without lanes where there is none; and why it cannot be read. Raises
+    `LandingRefused` where it cannot, and no reason was given."""
+    try:
+        return judgement_to_land(record, environ) or _NONE, ""
+    except HydraError as error:
+        if is_unanswered(error):
+            raise
+        if reason:
+            return _NONE, error.message
+        first = f"{error.hint}; " if error.hint else ""
+        raise LandingRefused(
+            f"nothing was landed: {error.message}",
+            hint=f"{first}to land it all the same: hydra merge{line}{OVERRIDE}",
+        ) from error
+
+
+_NONE: Verdict = {"lanes": []}
+
+
+def _counts_as_lane(record: RunRecord, part: LanePart, verdict: Verdict, checks: bool) -> bool:
+    """Whether a part is all of its lane's patch. Of less the checks decide, unless there are none,
+    or it takes a file in which lies what speaks against the lane, or what it leaves to decide: any
+    file, where none is named for that."""
+    if is_whole(record, part):
+        return True
+    lane = lane_of(verdict, part.lane)
+    asks = bool(question(lane, verdict))
+    if not asks and not _needs_reason(verdict, part.lane):
+        return False
+    decided = checks and verdict.get("checked") is not False
+    against = gate_paths(lane)
+    anywhere = asks and not against
+    return not decided or anywhere or not against.isdisjoint(whole_files(record, part))
+
+
+def _typed(lane: str, picks: Sequence[Pick]) -> str:
+    """What lands, as one types it."""
+    return "".join(f" {_option(pick)}" for pick in picks) or f" {quote(lane)}"
+
+
+def _option(pick: Pick) -> str:
+    if pick.path is None:
+        return f"--hunk {quote(pick.shown)}"
+    whole = Pick(pick.lane, path=pick.path or ".")
+    return f"--pick {quote(whole.shown)}"
+
+
+def _of_run(run: str) -> str:
+    return f" -r {quote(run)}" if run else ""
+
+
+def _check_states(verdict: Verdict, lanes: Sequence[str], line: str, reason: str) -> None:
+    """Raises `LandingRefused` where one of them lands for a reason only, and none was given."""
+    barred = [lane for lane in lanes if not reason and _needs_reason(verdict, lane)]
+    if barred:
+        raise LandingRefused(
+            f"nothing was landed: {barred[0]} is {_why(lane_of(verdict, barred[0]))}",
+            hint=f"to land it all the same: hydra merge{line}{OVERRIDE}",
+        )
+
+
+def _confirmed(
+    verdict: Verdict, lanes: Sequence[str], line: str, confirm: Confirm | None
+) -> tuple[str, ...]:
+    """What a person has said yes to. Raises `LandingRefused` for a no, and where nobody is there
+    to be asked."""
+    questions = tuple(filter(None, (question(lane_of(verdict, lane), verdict) for lane in lanes)))
+    if not questions:
+        return ()
+    request = "; ".join(questions)
+    if confirm is None:
+        raise LandingRefused(
+            f"nothing was landed: {request}; without a terminal you cannot be asked",
+            hint=f"to land it all the same: hydra merge{line}{OVERRIDE}",
+        )
+    if not confirm(request):
+        raise LandingRefused(
+            "nothing was landed: you said no", hint="`hydra compare` says more of it"
+        )
+    return questions
+
+
+def _needs_reason(verdict: Verdict, lane: str) -> bool:
+    """Whether it has a patch that lands only for a reason that a person gives."""
+    mine = lane_of(verdict, lane)
+    return mine.get("rank") is not None and not lands_by_name(mine, verdict)
+
+
+def _judgement(record: RunRecord, environ: Mapping[str, str]) -> Verdict:
+    try:
+        return judgement(record, environ)
+    except (Refused, RecordError) as error:
+        if is_unanswered(error):
+            raise
+        override = OVERRIDE if isinstance(error, RecordError) else ""
+        raise type(error)(
+            f"no lane was named, and there is no ranking to take one from: {error.message}",
+            hint=f"name the lane: hydra merge LANE{override}; `hydra runs show` lists them",
+        ) from error
+
+
+def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
+    """The one lane to land. Raises `LandingRefused` with the lines to type instead."""
+    if verdict.get("top"):
+        return str(verdict["top"])
+    first = [lane for lane in verdict["lanes"] if lane.get("rank") == 1]
+    names = [str(lane["lane"]) for lane in first]
+    if not first:
+        raise LandingRefused(
+            "nothing was landed: no lane has a patch", hint="`hydra runs show` says why"
+        )
+    how = f"{named}{options or landing_options(verdict)}"
+    lines = ", or ".join(
+        f"hydra merge {quote(name)}{how}{OVERRIDE if _needs_reason(verdict, name) else ''}"
+        for name in names
+    )
+    if len(first) > 1 and any(lands(verdict, name) for name in names):
+        tied = f"{', '.join(names[:-1])} and {names[-1]} are tied"
+        cannot = "; --override does not choose between them" if reason else ""
+        raise LandingRefused(
+            f"nothing was landed: {tied}{cannot}",
+            hint=f"look (hydra compare{named}), then name one: {lines}",
+        )
+    if not reason or len(first) > 1:
+        raise LandingRefused(
+            f"nothing was landed: {_unproved(first[0], len(verdict['lanes']))}",
+            hint=f"hydra compare{named} says more; to land it all the same: {lines}",
+        )
+    return names[0]
+
+
+def _unproved(lane: Mapping[str, Any], of: int) -> str:
+    """Why the first in rank does not land by itself."""
+    if of == 1:
+        return f"{lane['lane']} is {_why(lane)}"
+    return f"no patch is proved; {lane['lane']}, which comes first, is {_why(lane)}"
+
+
+def _why(lane: Mapping[str, Any]) -> str:
+    """Its state, and why in one sentence."""
+    return f"{state_words(lane)}: {lane.get('reason') or '; '.join(_texts(lane))}"
+
+
+def _whole_lanes(lane: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("lane", "rank", "state", "reason", "mergeable", "decision")
+    documents = {name: lane.get(name) for name in names} | {
+        "agreed": lane.get("agreed") is not False
+    }
+    return {**documents, "checked": verdict.get("checked"), "gates": _texts(lane)}
+
+
+def _against(lane: Mapping[str, Any]) -> list[str]:
+    """Its gates; else why it is not proved, where checks ran."""
+    if gates := list(lane["gates"]):
+        return gates
+    unproved = lane["state"] != "proved" and lane["checked"] is not False
+    return [str(lane["reason"])] if unproved and lane["reason"] else []
+
+
+def _texts(lane: Mapping[str, Any]) -> list[str]:
+    return [str(gate.get("text", "")) for gate in lane.get("gates") or ()]

@@ -1,0 +1,122 @@
+"""From a lane, or picks of several, to one tree: on the base, then on the user's branch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.errors import LandingRefused, UsageError
+from hydra.git.diff import changes
+from hydra.git.runner import run
+from hydra.landing.compose import LanePart, bring, compose
+from hydra.landing.picks import LanePatch, Pick
+from hydra.race.recovery import runs
+from hydra.race.recovery.runs import RepositoryRuns
+from hydra.records.store import RunRecord
+from hydra.report.text import quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComposedTree:
+    """A composition on its way: `tree` on `base`, `result` the same on `head`."""
+
+    base: str
+    tree: str
+    head: str
+    result: str
+    lanes: tuple[str, ...]
+    dirty: frozenset[bytes]
+
+
+def composed(
+    place: RepositoryRuns, record: RunRecord, parts: Sequence[LanePart], *, commits: bool
+) -> ComposedTree:
+    """What is picked, as a tree on where the branch stands now. Raises `LandingRefused`.
+
+    `commits`: it shall become a commit, which a race from uncommitted changes does not allow.
+    """
+    base, repository = record.base, place.repository
+    dirty = _dirty(record, base)
+    if dirty and commits:
+        raise LandingRefused(
+            "nothing was landed: this race began from uncommitted changes (--include-dirty), and a "
+            "commit would take them along, or be without what the patch was made and checked on",
+            hint="land it without a commit: --no-commit",
+        )
+    tree = compose(record.patches, base, parts)
+    head = base if dirty else repository.head
+    result = tree if head == base else bring(record.patches, base=base, tree=tree, head=head)
+    lanes = tuple(part.lane for part in parts)
+    return ComposedTree(base=base, tree=tree, head=head, result=result, lanes=lanes, dirty=dirty)
+
+
+def picked(record: RunRecord, picks: Sequence[Pick], scratch: Path) -> tuple[LanePart, ...]:
+    """Each lane's part of what is picked. Raises `UsageError` for a pick that fits nothing."""
+    commits = {pick.lane: runs.commit_of(record, pick.lane) for pick in picks}
+    if len(commits) == 1 and all(pick.path == "" for pick in picks):
+        ((lane, commit),) = commits.items()
+        return (LanePart(lane=lane, tree=tree_of(record, commit), commit=commit),)
+    parts: list[LanePart] = []
+    for lane, commit in commits.items():
+        patch = LanePatch(record.patches, record.base, lane, commit)
+        parts.append(patch.part([pick for pick in picks if pick.lane == lane], scratch))
+    return tuple(parts)
+
+
+def placed(record: RunRecord, picks: Iterable[Pick]) -> tuple[Pick, ...]:
+    """The picks, each with the one path that its lane changes: from where one stands, else from the
+    top, as every screen prints it. Raises `UsageError` where the lane changes both."""
+    return tuple(
+        _placed(record, pick, pick.other)
+        if pick.path and pick.other not in ("", pick.path)
+        else pick
+        for pick in picks
+    )
+
+
+def _placed(record: RunRecord, pick: Pick, other: str) -> Pick:
+    lane, path = pick.lane, pick.path or ""
+    commit = runs.commit_of(record, lane)
+    changed = [os.fsdecode(change.path) for change in changes(record.patches, record.base, commit)]
+    if not any(_is_in(name, other) for name in changed):
+        return Pick(lane, path)
+    if not any(_is_in(name, path) for name in changed):
+        return Pick(lane, other)
+    above = os.path.relpath(other, path.removesuffix(f"/{other}"))
+    ways = (quote(f"{lane}:./{other}"), quote(f"{lane}:{above}"))
+    raise UsageError(
+        f"{other} may be {path} from here or {other} from the top, and lane {lane} changes both",
+        hint=f"say which: --pick {ways[0]}, or --pick {ways[1]}",
+    )
+
+
+def _is_in(path: str, named: str) -> bool:
+    return path == named or path.startswith(f"{named}/")
+
+
+def is_whole(record: RunRecord, part: LanePart) -> bool:
+    """Whether the part is all of its lane's patch, in however many picks."""
+    return part.tree == tree_of(record, part.commit)
+
+
+def whole_files(record: RunRecord, part: LanePart) -> frozenset[str]:
+    """The files that the part takes as its lane left them, named as a verdict names them."""
+    contents = {change.path for change in changes(record.patches, part.tree, part.commit)}
+    mine = {change.path for change in changes(record.patches, record.base, part.commit)}
+    return frozenset(path.decode("utf-8", "backslashreplace") for path in mine - contents)
+
+
+def _dirty(record: RunRecord, base: str) -> frozenset[bytes]:
+    """The user's own uncommitted files in the base of an --include-dirty race."""
+    head = record.manifest.get("head")
+    if not isinstance(head, str) or head == base:
+        return frozenset()
+    return frozenset(change.path for change in changes(record.patches, head, base))
+
+
+def tree_of(record: RunRecord, commit: str) -> str:
+    """The tree of a commit in the run's patches.git."""
+    terms = ("rev-parse", "--verify", f"{commit}^{{tree}}")
+    return run(*terms, git_dir=record.patches, isolated=True).line

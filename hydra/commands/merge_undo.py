@@ -1,0 +1,177 @@
+"""`hydra merge --undo` and `--abort`: a landing taken back, or one that broke off."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hydra.commands.merge import Landing, as_landing, carry_out, desk, scratch_of, with_salvaged
+from hydra.errors import LandingRefused, RecordError
+from hydra.git import attributes
+from hydra.git.diff import changes
+from hydra.git.runner import GitFailed, run
+from hydra.landing import completion, transaction
+from hydra.landing.attributes import Attributes
+from hydra.landing.journal import LandingOrder, LandingStore
+from hydra.landing.salvage import SalvagedFile
+from hydra.race.recovery import runs
+from hydra.race.recovery.processes import end_left
+from hydra.race.recovery.runs import RepositoryRuns
+from hydra.records.store import RunRecord, new_run_id, shared
+
+
+def undo(environ: Mapping[str, str]) -> Landing:
+    """Takes the last landing back. Raises `LandingRefused` where something has moved since."""
+    place = runs.repository_runs(environ)
+    at = desk(place)
+    document = _last(at)
+    record = runs.find(place, str(document["run"]))
+    with shared(record.folder), as_landing():
+        return _undone(place, record, document, at)
+
+
+def _undone(
+    place: RepositoryRuns, record: RunRecord, document: Mapping[str, Any], at: LandingStore
+) -> Landing:
+    back = tuple(
+        change.reversed for change in changes(record.patches, document["head"], document["result"])
+    )
+    ref, commit = str(document["ref"]), str(document["commit"])
+    added = [change.path for change in back if change.old is None]
+    with scratch_of(place) as scratch:
+        outside = attributes.left_out(place.repository, added, scratch)
+    order = LandingOrder(
+        id=new_run_id(),
+        run=record.id,
+        repository=place.repository,
+        patches=record.patches,
+        changes=back,
+        ref=ref if commit else "",
+        head=commit or str(document["head"]),
+        commit=str(document["onto"]) if commit else "",
+        reason=f"hydra merge --undo: {document['title']}",
+        loose=[os.fsencode(path) for path in document["loose"]],
+        outside=outside,
+        attributes={
+            os.fsencode(path): Attributes.from_record(row)
+            for path, row in (document.get("attributes") or {}).items()
+        },
+        exact=_exact(document),
+        flags={os.fsencode(path): row for path, row in (document.get("flags") or {}).items()},
+        record=Path(str(document["record"])),
+        document={**document, "undone": time.time()},
+    )
+    _check_unmoved(place, document)
+    files: tuple[SalvagedFile, ...] = ()
+    if document["branch"]:
+        _remove_branch(place, ref, commit)
+        completion.write_record(Path(str(document["record"])), order.document or {}, at)
+    else:
+        try:
+            files = carry_out(order, at)
+        except LandingRefused as refused:
+            _reword(refused)
+            raise
+    landing = Landing(
+        run=record.id,
+        lanes=tuple(document["lanes"]),
+        ref=ref,
+        commit="",
+        files=back,
+        moved=False,
+        hooks=(),
+        notes=(),
+        dry_run=False,
+        document=order.document or {},
+    )
+    return with_salvaged(landing, files)
+
+
+def _exact(document: Mapping[str, Any]) -> dict[bytes, Path]:
+    """Files with what the landing took out of its place, where git would write it otherwise."""
+    folder = completion.exact_folder(Path(str(document["record"])))
+    names = document.get("exact") or {}
+    return {os.fsencode(path): folder / str(name) for path, name in names.items()}
+
+
+def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:
+    """Undoes a landing that was broken off and could not be decided (`after.abort`). Gives the
+    folder in which old files are kept, if any is, and the paths that stay as they are."""
+    place = runs.repository_runs(environ)
+    files, paths = completion.abort(desk(place), partial(end_left, lanes=()))
+    return (Path(files[0].file).parent if files else None), paths
+
+
+def _reword(refused: LandingRefused) -> None:
+    """The move's own refusal, in the words of an undoing."""
+    refused.message = refused.message.replace("nothing was landed", "nothing was undone", 1)
+    refused.args = (refused.message,)
+    if isinstance(refused, transaction.RolledBack):
+        refused.hint = "undo again: the tree is looked at anew"
+    elif refused.paths:
+        refused.hint = "commit, move or stash what is named, then undo again"
+
+
+def _remove_branch(place: RepositoryRuns, ref: str, commit: str) -> None:
+    if place.repository.branch == ref.removeprefix("refs/heads/"):
+        raise LandingRefused(
+            "nothing was undone: you are on that branch", hint="switch to another one first"
+        )
+    root, name = place.repository.root, ref.removeprefix("refs/heads/")
+    if run("rev-parse", "-q", "--verify", ref, cwd=root, check=False).code != 0:
+        raise LandingRefused(
+            f"nothing was undone: the branch {name} is not there any more",
+            hint=f"nothing is left to take back; if you renamed it, it stays: {commit[:12]}",
+        )
+    listed = run("worktree", "list", "--porcelain", "-z", cwd=root).stdout
+    if b"branch " + os.fsencode(ref) in listed.split(b"\0"):
+        raise LandingRefused(
+            "nothing was undone: another worktree is on that branch",
+            hint="switch to another one there first: `git worktree list`",
+        )
+    try:
+        run("update-ref", "-d", ref, commit, cwd=root)
+    except GitFailed as failed:
+        raise LandingRefused(
+            f"nothing was undone: the branch has moved since ({failed.result.reason})",
+            hint="`git log` shows what came after",
+        ) from failed
+
+
+def _last(store: LandingStore) -> Mapping[str, Any]:
+    try:
+        document = completion.last_record(store)
+    except (OSError, ValueError) as damage:
+        raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
+    if document is None and store.last.exists():
+        raise LandingRefused(
+            "nothing was undone: the run of the last landing was removed, and its record with it",
+            hint="take it back with git: git revert",
+        )
+    if document is None:
+        raise LandingRefused("nothing was landed here yet", hint="hydra merge LANE")
+    if document["undone"] is not None:
+        raise LandingRefused("the last landing was undone already", hint="hydra merge LANE")
+    return document
+
+
+def _check_unmoved(place: RepositoryRuns, document: Mapping[str, Any]) -> None:
+    """The branch stands where the landing left it. The files are looked at by the engine."""
+    repository, commit = place.repository, str(document["commit"])
+    if document["branch"]:
+        return
+    text = f"refs/heads/{repository.branch}" if repository.branch else "HEAD"
+    if text != document["ref"]:
+        raise LandingRefused(
+            f"nothing was undone: the landing was on {document['ref']}, and you are on {text}",
+            hint="switch to that branch first",
+        )
+    if repository.head != (commit or document["onto"]):
+        raise LandingRefused(
+            "nothing was undone: the branch has moved since the landing",
+            hint=f"git revert {commit[:12]}" if commit else "take it back by hand: git restore",
+        )

@@ -1,0 +1,469 @@
+"""`hydra race`: the straight line, from a task to every lane's patch."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from importlib import import_module
+from typing import NamedTuple
+
+import trio
+
+from hydra import paths
+from hydra.adapters import registry
+from hydra.adapters.probe import settings
+from hydra.adapters.probe.context import ProbeContext
+from hydra.adapters.probe.detect import detect_all
+from hydra.adapters.probe.sandbox import refused_network, try_layers
+from hydra.disk import below_minimum
+from hydra.errors import EXIT_OK, NoAgentReady, Refused
+from hydra.git.background import Later
+from hydra.git.runner import kill_all
+from hydra.log import bind, copy_to, get_logger
+from hydra.process.sandbox import View
+from hydra.process.sandbox.masks import Masks, hidden_in_system
+from hydra.race import plan
+from hydra.race.check_selection import folder_of
+from hydra.race.check_starts import NeverBegun, startable
+from hydra.race.context import ContextFactory, Emit
+from hydra.race.dependencies import FROZEN, Links, linked_aside
+from hydra.race.disk_space import places
+from hydra.race.follower import EventFollower, RaceWatcher
+from hydra.race.hidden_places import HiddenPlaces, ignored_files
+from hydra.race.hooks import Hooks
+from hydra.race.installs import find_installs, python_path
+from hydra.race.lane import Lanes
+from hydra.race.lane_plan import PlanInputs
+from hydra.race.lazy_checks import Checks, surroundings
+from hydra.race.plan import left_out, no_private_network, select_lanes
+from hydra.race.preflight import RaceInputs
+from hydra.race.project_programs import with_own_programs
+from hydra.race.record import (
+    claim_grounds,
+    close_record,
+    discard_record,
+    left_standing,
+    open_record,
+)
+from hydra.race.recovery.housekeeping import Housekeeping
+from hydra.race.remote_lanes import Elsewhere, lanes_here, look_elsewhere
+from hydra.race.scheduler import RaceScheduler
+from hydra.race.signals import (
+    cancelled_by_signal,
+    cancelled_once,
+    end_by,
+    ending_signals,
+    pending,
+    wait_for_signal,
+)
+from hydra.race.views import view_source
+from hydra.records import Confinement, DetectResult, Lane, Permission, RacePlan, RaceResult
+from hydra.records.events import Event
+from hydra.records.store import RunStore, new_run_id
+from hydra.report.document import exit_code, plan_document, result_document
+from hydra.workspace.dependencies import DependencySource
+
+_log = get_logger(__name__)
+
+LOG = "log.jsonl"
+"""In the run's folder, where the log is on."""
+
+LAST_WORDS = 2.0
+"""Seconds that a reader of events has left once the race was interrupted."""
+
+_AT_THE_END = ("hydra.git.stranded", "hydra.race.verdict", "hydra.commands.merge_candidates")
+"""Modules that take the patches, rank them and show the ranking: a sixth of all that are loaded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceReport:
+    """What came of it. `result` is None after a dry run, which gives the `view` of its lanes where
+    something confines them, or why no agent is ready (`unready`); `hint` is of older races, or
+    ""."""
+
+    plan: RacePlan
+    view: View | None = None
+    result: RaceResult | None = None
+    hint: str = ""
+    unready: NoAgentReady | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """As docs/reference/exit-codes.md has it."""
+        return EXIT_OK if self.result is None else exit_code(self.result)
+
+
+class Sights(NamedTuple):
+    """What the commands of a race see of this machine, and of the checkout beside their tree."""
+
+    view: Callable[[], View]
+    dependencies: DependencySource | None
+
+
+async def run_race(
+    inputs: RaceInputs, confinement: Confinement, watcher: RaceWatcher | None
+) -> RaceReport:
+    """Runs one race to its end. Raises `HydraError` where it cannot begin."""
+    run = new_run_id()
+    bind(run=run)
+    links = await trio.to_thread.run_sync(_begin_links, inputs, confinement, run)
+    try:
+        return await _raced(inputs, confinement, watcher, run, links)
+    finally:
+        if links is not None:
+            await links.remove_aside()  # of a race that was refused
+            with suppress(OSError):
+                paths.ground_dir(inputs.state, run, "x").parent.rmdir()
+
+
+def _begin_links(inputs: RaceInputs, confinement: Confinement, run: str) -> Links | None:
+    """Dependencies are linked while programs are probed; not before a hook, which may install."""
+    idle = inputs.request.dry_run or inputs.config.hooks.pre_run or not inputs.dependencies
+    unrestricted = inputs.config.race.permission is Permission.UNRESTRICTED
+    if idle or unrestricted or not confinement.holds:
+        return None
+    frozen = paths.ground_dir(inputs.state, run, FROZEN)
+    claim_grounds(frozen.parent)
+    floor = inputs.config.limits.disk_floor
+    return Links(inputs.repository, inputs.dependencies, frozen, floor)
+
+
+async def _raced(
+    inputs: RaceInputs,
+    confinement: Confinement,
+    watcher: RaceWatcher | None,
+    run: str,
+    links: Links | None,
+) -> RaceReport:
+    # It reads some thousand entries: while programs and remotes are waited for.
+    masks = Later(hidden_in_system).result if confinement.holds else hidden_in_system
+    confinement = await try_layers(confinement, inputs.request.environ, inputs.state)
+    elsewhere = await look_elsewhere(inputs)
+    results = await _probe(inputs, confinement, elsewhere, masks)
+    try:
+        planned = _plan(inputs, confinement, results, elsewhere, run)
+    except NoAgentReady as unready:
+        if not inputs.request.dry_run:
+            raise
+        planned = plan.make(
+            _gather(inputs, confinement, results, elsewhere, run, inputs.lanes), unready=True
+        )
+        planned = with_own_programs(planned, inputs.request.environ)
+        return RaceReport(plan=planned, unready=unready)
+    await _check_network(planned, inputs.request.environ)
+    planned = with_own_programs(planned, inputs.request.environ)
+    installed = await find_installs(planned, inputs.repository.root, inputs.request.environ)
+    planned = replace(planned, python_path=python_path(installed))
+    _say(planned)
+    view = _view(inputs, planned, masks)
+    if inputs.request.dry_run:
+        seen = await trio.to_thread.run_sync(view) if planned.confined else None
+        return RaceReport(plan=planned, view=seen)
+    hooks = Hooks(inputs, confinement)
+    await _unless_refused(partial(hooks.before, plan_document(planned)))
+    store, planned = await trio.to_thread.run_sync(open_record, inputs, planned, links)
+    copy_to(store.folder / LOG)
+    follower = EventFollower(store.events_file, watcher) if watcher else None
+    keeping = Housekeeping(inputs.state, store.folder.parent, planned.limits)
+    result: RaceResult | None = None
+    try:
+        # What the race no longer answers waits until its record says that it has ended.
+        with ending_signals() as late:
+            frozen = paths.ground_dir(inputs.state, planned.run, FROZEN)
+            async with linked_aside(planned, inputs.repository, frozen, links) as dependencies:
+                sights = Sights(view, dependencies)
+                planned = await _startable(inputs, planned, store, sights)
+                result, at_once = await _run(
+                    inputs, planned, store, follower, keeping, hooks, sights
+                )
+            result = replace(result, folder=store.folder)
+            if not (at_once and left_standing(planned, result)):
+                result = await trio.to_thread.run_sync(close_record, inputs, store, planned, result)
+            result = replace(result, interrupted=result.interrupted or await pending(late))
+        with trio.CancelScope() as insisted:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(cancelled_by_signal, insisted)
+                if not at_once:
+                    await hooks.after(result_document(planned, result))
+                nursery.cancel_scope.cancel()
+        hint = "; ".join(filter(None, (*hooks.problems, keeping.hint)))
+        return RaceReport(plan=planned, result=result, hint=hint)
+    except NeverBegun as end:
+        await trio.to_thread.run_sync(discard_record, inputs, store)
+        if end.refused is not None:
+            raise end.refused from None
+        end_by(end.number)
+        raise
+    finally:
+        # Only a race that was ended at once has left any git running.
+        kill_all()
+        if follower is not None:
+            await _finish(follower, hurried=result is None or result.interrupted != 0)
+        with suppress(OSError):  # where no lane was opened, nobody else has removed it
+            paths.ground_dir(inputs.state, planned.run, "x").parent.rmdir()
+        store.close()
+
+
+async def _probe(
+    inputs: RaceInputs, confinement: Confinement, elsewhere: Elsewhere, masks: Masks
+) -> dict[str, DetectResult]:
+    """As they are found here; of a race that names none, on the remote where that is set."""
+    if not inputs.lanes:
+        results = {key: detection.result for (key, _), detection in elsewhere.items()}
+        names = [key for key in registry.TIER1 if key not in results]
+    else:
+        results, names = {}, lanes_here(inputs)
+    adapters = [inputs.adapters[key] for key in names]
+    detect_results = await detect_all(
+        adapters,
+        ProbeContext(
+            environ=inputs.request.environ,
+            home=inputs.home,
+            confinement=confinement,
+            state=inputs.state,
+            paths=settings.programs(inputs.config),
+            extra_names=settings.extra_names(inputs.config),
+            show=inputs.config.confine.show,
+            masks=masks,
+            cache_file=paths.cache_dir(inputs.request.environ) / "probes.json",
+        ),
+    )
+    return {**detect_results, **results}
+
+
+def _plan(
+    inputs: RaceInputs,
+    confinement: Confinement,
+    results: Mapping[str, DetectResult],
+    elsewhere: Elsewhere,
+    run: str,
+) -> RacePlan:
+    lanes = select_lanes(inputs.lanes, results, inputs.adapters)
+    return plan.make(_gather(inputs, confinement, results, elsewhere, run, lanes))
+
+
+def _gather(
+    inputs: RaceInputs,
+    confinement: Confinement,
+    results: Mapping[str, DetectResult],
+    elsewhere: Elsewhere,
+    run: str,
+    lanes: tuple[Lane, ...],
+) -> PlanInputs:
+    """What the plan of these lanes is made from."""
+    names = {lane.adapter: inputs.adapters[lane.adapter].descriptor.instructions for lane in lanes}
+    return PlanInputs(
+        run=run,
+        state=inputs.state,
+        task=inputs.task,
+        lanes=lanes,
+        config=inputs.config,
+        adapters=inputs.adapters,
+        detections=results,
+        confinement=confinement,
+        environment_names=tuple(inputs.request.environ),
+        instructions={
+            key: tuple(name for name in names if name in inputs.instructions)
+            for key, names in names.items()
+        },
+        as_root=os.geteuid() == 0,
+        elsewhere=elsewhere,
+        left_out=() if inputs.lanes else left_out(results),
+        dependencies=inputs.dependencies,
+        warnings=inputs.warnings,
+    )
+
+
+def _say(planned: RacePlan) -> None:
+    for failure in planned.left_out:
+        _log.info("left out", agent=failure.adapter, why=failure.message)
+    for lane in planned.lanes:
+        _log.info(
+            "lane planned" if lane.failure is None else "lane cannot start",
+            lane=lane.lane.id,
+            agent=lane.lane.adapter,
+            version=lane.version,
+            model=lane.lane.model,
+            permission=lane.permission,
+            why=lane.failure.message if lane.failure else None,
+            warnings=lane.warnings,
+            more={"program": lane.command.program if lane.command else None},
+        )
+    _log.info(
+        "planned",
+        confinement=planned.confinement.kind,
+        at_once=planned.max_parallel,
+        setup=planned.setup,
+        checks=[check.command for check in planned.checks],
+        warnings=planned.warnings,
+        more={"limits": asdict(planned.limits), "retry": asdict(planned.retry)},
+    )
+
+
+async def _check_network(planned: RacePlan, environ: Mapping[str, str]) -> None:
+    if not planned.checks or planned.checks_network == "host":
+        return
+    if reason := await refused_network(planned.confinement, environ):
+        raise no_private_network(reason)
+
+
+async def _unless_refused(work: Callable[[], Awaitable[None]]) -> None:
+    """A signal ends what runs before a race, with all it has started; then it means what it always
+    means."""
+    refused: list[Refused] = []
+    received: list[int] = []
+    with trio.CancelScope() as stopped:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(cancelled_by_signal, stopped, received.append)
+            try:
+                await work()
+            except Refused as error:
+                refused.append(error)  # raised below: a nursery would wrap it
+            nursery.cancel_scope.cancel()
+    for number in received:
+        end_by(number)
+    if refused:
+        raise refused[0]
+
+
+async def _startable(
+    inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sights
+) -> RacePlan:
+    if not planned.checks:
+        return planned
+    await trio.to_thread.run_sync(import_module, "hydra.race.checks_phase")
+    folder = folder_of(inputs.repository.root, inputs.request.directory)
+    checked = await startable(planned, surroundings(inputs, store, *sights), folder)
+    if checked is not planned:
+        store.write_json("plan.json", plan_document(checked))
+    return checked
+
+
+async def _run(
+    inputs: RaceInputs,
+    planned: RacePlan,
+    store: RunStore,
+    follower: EventFollower | None,
+    keeping: Housekeeping,
+    hooks: Hooks,
+    sights: Sights,
+) -> tuple[RaceResult, bool]:
+    """The result, and whether a second signal ended it at once."""
+    at_once = False
+
+    def noticed(event: Event) -> list[str]:
+        if not confined:
+            return []
+        return hidden.notice(event.kind, event.data, lane=event.lane, raw=event.raw)
+
+    def record(event: Event) -> None:
+        nonlocal at_once
+        at_once = at_once or (event.kind == "run_interrupted" and event.data.get("times") != 1)
+        store.append(event)
+        if hooks.wants(event):
+            hooking.start_soon(hooks.failed, event)
+        for text in noticed(event):
+            race.emit("run_warning", "hidden_place", data={"text": text})
+
+    confined = planned.confinement.holds and planned.permission != Permission.UNRESTRICTED
+    hidden = HiddenPlaces(
+        view=sights.view,
+        own=(inputs.repository.root, inputs.state),
+        settings_file=paths.user_config_file(inputs.request.environ),
+        run_folder=store.folder,
+        mounts=planned.dependencies,
+        ignored=ignored_files(inputs.repository),
+    )
+    checks = Checks(inputs, planned, store, *sights)
+    lanes = Lanes(_shop(inputs, planned, store, sights), checks)
+    fills = places(inputs.state, store.folder.parent)
+    race = RaceScheduler(
+        plan=planned,
+        run_attempt=lanes.attempt,
+        finish_lane=lanes.finish,
+        baseline_task=partial(_beside, checks.baseline if planned.checks else None),
+        cross_test_phase=checks.trials if planned.checks else None,
+        retry=inputs.config.retry,
+        record=record,
+        checkpoint=store.sync,
+        disk_monitor=partial(below_minimum, fills, planned.limits.disk_floor),
+    )
+    if follower is not None:
+        store.on_written = follower.wake
+        gone = partial(race.interrupt, signal.SIGHUP)
+        follower.start(partial(trio.lowlevel.current_trio_token().run_sync_soon, gone))
+    fact = trio.Event()
+    async with trio.open_nursery() as listening:
+        # What the race itself does not hear any more.
+        await listening.start(wait_for_signal, fact)
+        async with trio.open_nursery() as hooking:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(keeping.run)
+                result = await race.run()
+                keeping.end()
+                nursery.cancel_scope.cancel()
+            if result.interrupted:
+                hooking.cancel_scope.cancel()
+            listening.start_soon(cancelled_once, fact, hooking.cancel_scope)
+        listening.cancel_scope.cancel()
+    warnings = (*result.warnings, *hidden.sentences)
+    return replace(result, baseline=checks.base_documents, warnings=warnings), at_once
+
+
+async def _beside(baseline: Callable[[Emit], Awaitable[None]] | None, emit: Emit) -> None:
+    """While agents work: what the end of the race needs is loaded, so that it does not wait."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.to_thread.run_sync, _load_end)
+        if baseline is not None:
+            nursery.start_soon(baseline, emit)
+
+
+def _load_end() -> None:
+    for name in _AT_THE_END:
+        import_module(name)
+
+
+def _view(inputs: RaceInputs, planned: RacePlan, masks: Masks) -> Callable[[], View]:
+    """What its commands see of this machine; it is computed while the record is made."""
+    programs = [lane.command.program for lane in planned.lanes if lane.command and not lane.remote]
+    view = view_source(
+        config=inputs.config,
+        environ=inputs.request.environ,
+        home=inputs.home,
+        state=inputs.state,
+        repository=inputs.repository,
+        adapters=inputs.adapters,
+        programs=programs,
+        commands=planned.commands,
+        masks=masks,
+    )
+    return Later(view).result if planned.confined else view
+
+
+def _shop(inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sights) -> ContextFactory:
+    return ContextFactory(
+        repository=inputs.repository,
+        config=inputs.config,
+        store=store,
+        home=inputs.home,
+        state=inputs.state,
+        environ=inputs.request.environ,
+        adapters=inputs.adapters,
+        plan=planned,
+        view=sights.view,
+        dependencies=sights.dependencies,
+    )
+
+
+async def _finish(follower: EventFollower, *, hurried: bool) -> None:
+    """Waits for whoever watches: for ever, or until a signal comes; not after an interrupt."""
+    with trio.move_on_after(LAST_WORDS if hurried else math.inf) as waiting:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(cancelled_by_signal, waiting)
+            await trio.to_thread.run_sync(follower.finish, abandon_on_cancel=True)
+            nursery.cancel_scope.cancel()

@@ -1,0 +1,199 @@
+"""`hydra compare --separate AGENT`: tests that tell patches apart, asked of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hydra.analysis.wording import joined, were
+from hydra.commands.check import CheckRequest, plan_here
+from hydra.commands.review import excerpts, prompts, test_files
+from hydra.commands.review.anonymize import AnonymousPatches
+from hydra.commands.review.groups import MOST, Groups, mergeable, nothing
+from hydra.commands.review.review import (
+    ReviewReport,
+    failed,
+    interrupted,
+    patched,
+    task_of,
+    without_names,
+)
+from hydra.commands.review.reviewer import Asker, ready
+from hydra.commands.review.run_tests import ReviewRuns, Stage, run_apart
+from hydra.commands.review.session import ask
+from hydra.commands.review.test_files import NewTest, Places
+from hydra.errors import Refused
+from hydra.git.patches import names
+from hydra.race.recovery import runs
+from hydra.race.recovery.review_records import SCHEMA, SEPARATED, separated
+from hydra.race.verdict import judgement
+from hydra.records import RacePlan
+from hydra.records.store import RunRecord, shared, write_json
+from hydra.report.compare import answer as answer_in_words
+
+
+def separate(asker: Asker, run: str = "") -> ReviewReport:
+    """Asks an agent for tests that tell the mergeable groups apart, and tries them.
+
+    Raises what `review` does, and `Refused`, `UsageError` where the run's checks cannot run here.
+    """
+    place = runs.repository_runs(asker.environ)
+    record = runs.find(place, run)
+    with shared(record.folder):
+        lanes = patched(record)
+        groups = mergeable(judgement(record, asker.environ))
+        if len(groups) < 2:
+            return ReviewReport(says=nothing(groups, all=len(lanes)))
+        check = CheckRequest(run=record.id, environ=asker.environ)
+        plan, config, warnings = plan_here(place, record, check)
+        plan, groups, untried, cut = _within(plan, groups)
+        who = ready(place, asker)
+        shown = without_names(record, {group[0]: lanes[group[0]] for group in groups})
+        prompt = _prompt(record, plan, shown)
+        with ask(place, record, who, prompt) as session:
+            answer = session.answer
+            if answer.interrupted:
+                return interrupted(answer)
+            if answer.why:
+                return failed(answer)
+            tests, refused = _tests(record, lanes, answer.texts)
+            stage = Stage(
+                place=place,
+                record=record,
+                plan=plan,
+                config=config,
+                environ=asker.environ,
+                id=session.id,
+                folder=session.folder,
+                lanes=shown.lanes,
+                untried=untried,
+                tell=asker.tell,
+            )
+            ran = run_apart(stage, tests, _commits(shown, lanes)) if tests else ReviewRuns()
+            if ran.interrupted:
+                session.is_recorded = False
+                return interrupted(replace(answer, interrupted=ran.interrupted))
+            lines = (*warnings, *cut, *refused, *ran.warnings, *answer.remarks)
+            document = {
+                "schema": SCHEMA,
+                "kind": "separated",
+                **answer.head(),
+                **_result(tests, ran, shown, groups),
+                "warnings": list(lines),
+            }
+            write_json(session.folder / SEPARATED, document)
+        return ReviewReport(
+            says=answer_in_words(document),
+            folder=session.folder,
+            warnings=tuple(f"{answer.agent}: {name}" for name in lines),
+        )
+
+
+def _within(
+    plan: RacePlan, groups: Groups
+) -> tuple[RacePlan, Groups, tuple[str, ...], tuple[str, ...]]:
+    """The plan with the checks that are needed, as many groups as may be tried, the lanes of the
+    others, and a sentence on these."""
+    tests = [check for check in plan.checks if check.kind == "test"]
+    if not tests:
+        raise Refused(
+            "this run has no check that runs tests, so no test can tell its patches apart",
+            hint="race with --check, or name one now: hydra check --check ...",
+        )
+    checks = tuple(check for check in plan.checks if check.kind in ("build", "test"))
+    most = plan.trials.runs // (2 * len(tests)) - 1
+    if most < 2:
+        raise Refused(
+            f"the limit of {plan.trials.runs} runs leaves no room for trying tests: on the base and"
+            f" two patches, twice each, they are {6 * len(tests)}",
+            hint="raise judge.trial_runs in hydra.toml",
+        )
+    room = min(most, MOST)
+    untried = tuple(lane for group in groups[room:] for lane in group)
+    by = f"the limit of {MOST} groups" if room == MOST else "judge.trial_runs"
+    value = (f"{joined(untried)} {were(untried)} not tried, by {by}",) if untried else ()
+    return replace(plan, checks=checks), groups[:room], untried, value
+
+
+def _prompt(record: RunRecord, plan: RacePlan, shown: AnonymousPatches) -> str:
+    commands = [check.command for check in plan.checks if check.kind == "test"]
+    return prompts.separate(
+        task_of(record), shown, commands, test_files.examples(_paths(record, record.base))
+    )
+
+
+def _paths(record: RunRecord, commit: str) -> frozenset[str]:
+    return frozenset(
+        path.decode("utf-8", "backslashreplace") for path in names(record.patches, commit)
+    )
+
+
+def _tests(
+    record: RunRecord, lanes: Mapping[str, str], texts: Sequence[str]
+) -> tuple[tuple[NewTest, ...], tuple[str, ...]]:
+    base = _paths(record, record.base)
+    places = Places.of([base, *(_paths(record, commit) for commit in lanes.values())])
+    return test_files.read(texts, places, base)
+
+
+def _commits(shown: AnonymousPatches, lanes: Mapping[str, str]) -> dict[str, str]:
+    return {letter: lanes[lane] for letter, lane in shown.lanes.items()}
+
+
+def _result(
+    tests: Sequence[NewTest], ran: ReviewRuns, shown: AnonymousPatches, groups: Groups
+) -> dict[str, object]:
+    """The part of the document that is about tests; cells go by lane, a group's all alike."""
+    of = {group[0]: group for group in groups}
+    lanes = {letter: of[lane] for letter, lane in shown.lanes.items()}
+    texts = {test.path: test.text for test in tests}
+    counting = [row for row in ran.rows if row.counts]
+    return {
+        "patches": dict(shown.lanes),
+        "groups": [list(group) for group in groups],
+        "files": [{"path": path, "text": text} for path, text in texts.items()],
+        "tests": [
+            {
+                "id": row.id,
+                "path": _path_of(row.id, texts),
+                "check": row.check,
+                "cells": _by_lane(row.cells, lanes),
+                "base": row.base,
+                "counts": row.counts,
+                "why": row.why,
+            }
+            for row in ran.rows
+        ],
+        "separates": bool(counting),
+        "shown": [
+            {
+                "id": row.id,
+                "source": excerpts.source(list(texts.values()), row.id),
+                "gives": _by_lane(
+                    {
+                        letter: "passed" if cell == "passed" else ran.printed(letter, row)
+                        for letter, cell in row.cells.items()
+                    },
+                    lanes,
+                ),
+            }
+            for row in counting
+        ],
+    }
+
+
+def _by_lane(cells: Mapping[str, str], lanes: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    return {lane: cell for letter, cell in cells.items() for lane in lanes[letter]}
+
+
+def _path_of(id: str, texts: Mapping[str, str]) -> str:
+    """The file that a test is in: the one with its name, of several the one that its id names."""
+    named = [path for path, text in texts.items() if excerpts.source([text], id)]
+    for path in named:
+        stem = path.rpartition("/")[2].split(".")[0]
+        if stem in id:
+            return path
+    return named[0] if named else ""
+
+
+__all__ = ["separate", "separated"]

@@ -1,0 +1,51 @@
+"""Which groups of patches are worth telling apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hydra.analysis.wording import joined
+
+MOST = 6
+"""Groups that are told apart at once."""
+
+Groups = tuple[tuple[str, ...], ...]
+
+
+def mergeable(verdict: Mapping[str, Any]) -> Groups:
+    """The groups of a verdict's document, the best first: lanes whose patches are the same or
+    equivalent are one group.
+
+    Where some lanes are mergeable, the others do not count.
+    """
+    lanes = [lane for lane in verdict["lanes"] if lane.get("rank") is not None]
+    lanes = [lane for lane in lanes if lane.get("mergeable")] or lanes
+    same = _same(verdict)
+    names = [str(lane["lane"]) for lane in lanes]
+    rows = (tuple(sorted((same.get(name) or {name}) & {*names})) for name in names)
+    return tuple(dict.fromkeys(rows))
+
+
+def nothing(groups: Groups, *, all: int) -> str:
+    """Why nobody is asked."""
+    if not groups:
+        return "there is nothing to tell apart: no lane left a patch"
+    (lanes,) = groups
+    if len(lanes) == all:
+        same = "there is one patch" if all == 1 else "all patches are the same"
+        return f"there is nothing to tell apart: {same}"
+    alone = "is" if len(lanes) == 1 else "are one patch, and"
+    rest = "the only one that is mergeable" if len(lanes) == 1 else "no other is mergeable"
+    return f"there is nothing to tell apart: {joined(lanes)} {alone} {rest}"
+
+
+def _same(verdict: Mapping[str, Any]) -> dict[str, set[str]]:
+    rows: dict[str, set[str]] = {}
+    for group in verdict.get("groups") or ():
+        if group.get("kind") not in ("identical", "equivalent"):
+            continue
+        lanes = set(map(str, group["lanes"]))
+        whole = lanes.union(*(rows.get(lane, set()) for lane in lanes))
+        rows.update(dict.fromkeys(whole, whole))
+    return rows

@@ -1,0 +1,134 @@
+"""`hydra compare --review AGENT`: a model's remarks on patches that it sees without names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from hydra.commands.review import prompts
+from hydra.commands.review.anonymize import AnonymousPatches, unnamed
+from hydra.commands.review.answers import ReviewRemark, remarks
+from hydra.commands.review.reviewer import Asker, ready
+from hydra.commands.review.session import ReviewAnswer, ask
+from hydra.errors import RecordError, Refused
+from hydra.git import patches
+from hydra.git.patches import strange
+from hydra.git.runner import is_unanswered
+from hydra.race.recovery import runs
+from hydra.race.recovery.review_records import REVIEW, SCHEMA, notes
+from hydra.records.store import RunRecord, shared, write_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewReport:
+    """What came of one question. `says` is a sentence for a person; `interrupted` is a signal's
+    number, or 0; `folder` is None where nothing was asked or kept."""
+
+    says: str
+    folder: Path | None = None
+    warnings: tuple[str, ...] = ()
+    interrupted: int = 0
+
+
+def review(asker: Asker, run: str = "") -> ReviewReport:
+    """Asks an agent for remarks on a run's patches. They change no rank and no gate.
+
+    Raises `UsageError` for an unknown agent, or for one that is experimental and not allowed,
+    `NoAgentReady`, `Refused` for a run that is under way or has no patch, `RecordError`.
+    """
+    place = runs.repository_runs(asker.environ)
+    record = runs.find(place, run)
+    with shared(record.folder):
+        lanes = patched(record)
+        who = ready(place, asker)
+        shown = without_names(record, lanes)
+        with ask(place, record, who, prompts.review(task_of(record), shown)) as session:
+            answer = session.answer
+            if answer.interrupted:
+                return interrupted(answer)
+            items, why = remarks(answer.texts, shown) if not answer.why else ((), "")
+            warnings = tuple(filter(None, (answer.why, why)))
+            document = _document(answer, shown, items, warnings)
+            write_json(session.folder / REVIEW, document)
+        if answer.why:
+            return failed(answer)
+        count = f"{len(items)} remark{'' if len(items) == 1 else 's'}"
+        return ReviewReport(
+            says=f"{answer.agent} has {count} on {len(lanes)} patches" if items else "",
+            folder=session.folder,
+            warnings=tuple(f"{answer.agent}: {name}" for name in (*warnings, *answer.remarks)),
+        )
+
+
+def failed(answer: ReviewAnswer) -> ReviewReport:
+    """An answer that did not come, in one clear sentence."""
+    warning = f"{answer.agent} gave no answer: {answer.why}"
+    return ReviewReport(says="", folder=answer.folder, warnings=(warning, *answer.remarks))
+
+
+def interrupted(answer: ReviewAnswer) -> ReviewReport:
+    """Ctrl-C: nothing is kept."""
+    says = f"asking {answer.agent} was interrupted; nothing of it is kept"
+    return ReviewReport(says="", warnings=(says,), interrupted=answer.interrupted)
+
+
+def patched(record: RunRecord) -> dict[str, str]:
+    """The lanes that left something, and their commits. Raises `Refused`, `RecordError`."""
+    if record.live:
+        raise Refused(f"run {record.id} is still running", hint="wait until it has ended")
+    try:
+        values = patches.branches(record.patches)
+    except Refused as error:
+        if is_unanswered(error):
+            raise
+        raise RecordError(f"the patches of run {record.id} cannot be read: {error}") from error
+    lanes = {lane: values[lane] for lane in runs.read(record).lanes if lane in values}
+    lanes = {lane: commit for lane, commit in lanes.items() if commit != record.base}
+    if not lanes:
+        raise Refused(f"no lane of run {record.id} has a patch", hint="`hydra runs show` says why")
+    return lanes
+
+
+def task_of(record: RunRecord) -> str:
+    """What the run's agents were asked for."""
+    return str(record.manifest.get("prompt") or record.manifest.get("title") or "")
+
+
+def without_names(record: RunRecord, lanes: Mapping[str, str]) -> AnonymousPatches:
+    """These patches as a model is shown them. Raises `Refused` where git cannot show them."""
+    texts = {
+        lane: patches.diff(record.patches, record.base, commit).decode("utf-8", "replace")
+        for lane, commit in lanes.items()
+    }
+    text = task_of(record).lower()
+    names = {name for name in _names(record) if name.lower() not in text}
+    return unnamed(record.id, texts, strange(record.patches, record.base, sorted(names)))
+
+
+def _names(record: RunRecord) -> Iterator[str]:
+    """All words by which a patch could tell who made it."""
+    for lane, document in runs.read(record).lanes.items():
+        yield lane
+        for key in ("adapter", "label", "model"):
+            if isinstance(document.get(key), str):
+                yield str(document[key])
+
+
+def _document(
+    answer: ReviewAnswer,
+    shown: AnonymousPatches,
+    items: Sequence[ReviewRemark],
+    warnings: Sequence[str],
+) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "kind": "review",
+        **answer.head(),
+        "patches": dict(shown.lanes),
+        "remarks": [asdict(remark) for remark in items],
+        "warnings": [*warnings, *answer.remarks],
+    }
+
+
+__all__ = ["ReviewReport", "failed", "interrupted", "notes", "patched", "review", "task_of"]

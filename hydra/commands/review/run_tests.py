@@ -1,0 +1,240 @@
+"""Runs a model's tests on the base and on each group's patch, twice each."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import trio
+
+from hydra.adapters.probe import available
+from hydra.checks.baseline import base_of, lane_rounds, recorded
+from hydra.checks.context import CheckContext
+from hydra.checks.record import CheckResult
+from hydra.checks.suite import CheckSuite
+from hydra.commands.review.excerpts import gives
+from hydra.commands.review.results import ResultRow, Twice, rows
+from hydra.commands.review.test_files import NewTest
+from hydra.config import Config
+from hydra.git.diff import TreeEntry, tree_with, write_blob
+from hydra.git.patches import commit_tree
+from hydra.paths import ground_dir, home_dir
+from hydra.race.checks_phase import CheckEnvironment, kit_of
+from hydra.race.dependencies import FROZEN, linked
+from hydra.race.import_proof import prove
+from hydra.race.recovery.runs import RepositoryRuns
+from hydra.race.signals import ending_signals
+from hydra.race.views import view_source
+from hydra.records import Check, RacePlan
+from hydra.records.store import RunRecord
+
+_MESSAGE = "tried by Hydra, and no patch of anybody's\n"
+_OUTPUT = 4 * 1024**2
+BASE = "_base"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Where they run: the run, its plan with the checks that are needed, and the question's own
+    record and grounds."""
+
+    place: RepositoryRuns
+    record: RunRecord
+    plan: RacePlan
+    config: Config
+    environ: Mapping[str, str]
+    id: str
+    folder: Path
+    lanes: Mapping[str, str]
+    """Each letter's lane, for a person."""
+    untried: Sequence[str]
+    """Lanes of the groups that there is no room for."""
+    tell: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRuns:
+    """What came of it. `outputs` has, by letter and check, the files of what was printed."""
+
+    rows: tuple[ResultRow, ...] = ()
+    warnings: tuple[str, ...] = ()
+    interrupted: int = 0
+    outputs: Mapping[tuple[str, str], Path] = field(default_factory=dict)
+
+    def printed(self, letter: str, row: ResultRow) -> str:
+        """What that check printed of that test's failure."""
+        path = self.outputs.get((letter, row.check))
+        text = ""
+        if path is not None:
+            with suppress(OSError), path.open("rb") as file:
+                text = file.read(_OUTPUT).decode("utf-8", "replace")
+        return gives(text, row.id) or "failed"
+
+
+def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]) -> ReviewRuns:
+    """Runs the checks on the base and on `commits` (by letter), each with `tests` brought.
+
+    Within the trials' limit of time; Ctrl-C ends it. Raises `OSError`, `GitFailed`.
+    """
+    home = home_dir(stage.environ)
+    adapters = available.of_plan(stage.config, stage.plan)
+    around = CheckEnvironment(
+        repository=stage.place.repository,
+        run_folder=stage.record.folder,
+        state=stage.place.state,
+        home=home,
+        environ=stage.environ,
+        extra=stage.config.checks.environment,
+        adapters=adapters,
+        view=view_source(
+            config=stage.config,
+            environ=stage.environ,
+            home=home,
+            state=stage.place.state,
+            repository=stage.place.repository,
+            adapters={adapter.key(): adapter for adapter in adapters},
+            commands=stage.plan.commands,
+        ),
+    )
+    folder = stage.folder / "checks"
+    folder.mkdir(mode=0o700)
+    context = kit_of(stage.plan, around, folder)
+    # Their grounds go by the question and not by the run: whoever sweeps them finds its record.
+    context = replace(
+        context, workspace_folder=lambda label: ground_dir(stage.place.state, stage.id, label)
+    )
+    base = stage.plan.task.base
+    brought = {
+        letter: _with(stage, commit, tests) for letter, commit in {BASE: base, **commits}.items()
+    }
+    bare = {} if _baseline_is_known(stage) else {f"{BASE}-bare": base}
+    with linked(
+        stage.plan, stage.place.repository, context.workspace_folder(FROZEN)
+    ) as dependencies:
+        context = replace(context, dependencies=dependencies)
+        trio.run(prove, context, base)
+        return trio.run(_TreeRuns(stage, context, {**bare, **brought}).run)
+
+
+def _with(stage: Stage, commit: str, tests: Sequence[NewTest]) -> str:
+    """A commit of that tree with the files added."""
+    git_dir = stage.record.patches
+    entries: dict[bytes, TreeEntry | None] = {
+        test.path.encode(): TreeEntry("100644", write_blob(git_dir, test.text.encode()))
+        for test in tests
+    }
+    with tempfile.TemporaryDirectory(prefix="tree-", dir=git_dir) as scratch:
+        tree = tree_with(git_dir, commit, entries, Path(scratch))
+    return commit_tree(git_dir, tree=tree, base=stage.plan.task.base, message=_MESSAGE)
+
+
+def _tests_of(stage: Stage) -> list[Check]:
+    return [check for check in stage.plan.checks if check.kind == "test"]
+
+
+def _baseline_is_known(stage: Stage) -> bool:
+    return base_of(stage.record.folder, _tests_of(stage)) is not None
+
+
+class _TreeRuns:
+    """The trees one after another, within the limit."""
+
+    def __init__(self, stage: Stage, context: CheckContext, commits: Mapping[str, str]) -> None:
+        self._stage = stage
+        self._context = context
+        self._suites = {
+            name: CheckSuite(context, f"t-{name.strip('_').lower()}", commit, name, _quiet)
+            for name, commit in commits.items()
+        }
+        self._done: set[str] = set()
+        self._interrupted = 0
+
+    async def run(self) -> ReviewRuns:
+        """To the end, the limit, or the first signal."""
+        limit = self._stage.plan.trials.seconds
+        with trio.move_on_after(limit) as scope:
+            async with trio.open_nursery() as nursery:
+                await nursery.start(self._listen, scope)
+                for name, suite in self._suites.items():
+                    self._stage.tell(f"its tests on {self._shown(name)}")
+                    await suite.run()
+                    await suite.run_again(_tests_of(self._stage))
+                    self._done.add(name)
+                nursery.cancel_scope.cancel()
+        return ReviewRuns(
+            rows=self._rows(),
+            warnings=tuple(self._warnings(limit)),
+            interrupted=self._interrupted,
+            outputs={
+                (name, check): self._context.run_folder / result.output
+                for name, suite in self._suites.items()
+                for check, result in suite.results.items()
+                if result.output
+            },
+        )
+
+    async def _listen(
+        self,
+        scope: trio.CancelScope,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        with ending_signals() as received:
+            task_status.started()
+            async for number in received:
+                self._interrupted = self._interrupted or number
+                scope.cancel()
+
+    def _shown(self, name: str) -> str:
+        return "the base" if name.startswith(BASE) else self._stage.lanes[name]
+
+    def _rows(self) -> tuple[ResultRow, ...]:
+        result_rows: list[ResultRow] = []
+        for check in _tests_of(self._stage):
+            runs = {name: self._twice(name, check.name) for name in self._suites}
+            bare = runs.pop(f"{BASE}-bare", Twice())
+            names = _named_tests(self._stage, check.name)
+            names |= {case.id for case in bare.first.cases} if bare.first else set()
+            base = runs.pop(BASE)
+            ended = {name: run for name, run in runs.items() if name in self._done}
+            late = [self._shown(name) for name in runs if name not in ended]
+            result_rows += rows(check.name, base, ended, names, (*late, *self._stage.untried))
+        return tuple(result_rows)
+
+    def _twice(self, name: str, check: str) -> Twice:
+        result = self._suites[name].results[check]
+        if name not in self._done or result.again is None:
+            return Twice(result.tests if name.endswith("-bare") else None)
+        return Twice(result.tests, result.again.tests)
+
+    def _warnings(self, limit: float) -> Iterator[str]:
+        missing = [self._shown(name) for name in self._suites if name not in self._done]
+        if missing and not self._interrupted:
+            yield f"the limit of {limit:g} s was reached, so its tests were not run on " + (
+                ", ".join(missing)
+            )
+        for name, suite in self._suites.items():
+            for result in suite.results.values():
+                if name in self._done and _did_not_run(result):
+                    why = result.reason or result.says
+                    yield f"{result.check.name} did not run on {self._shown(name)}: {why}"
+
+
+def _did_not_run(result: CheckResult) -> bool:
+    return result.check.kind == "test" and result.tests is None
+
+
+def _named_tests(stage: Stage, check: str) -> set[str]:
+    """Every test that the run's own rounds have named, on the base or on any patch."""
+    names: set[str] = set()
+    for round in lane_rounds(stage.record.folder):
+        for folder in round.iterdir():
+            result = recorded(folder).get(check) if folder.is_dir() else None
+            names |= {case.id for case in result.tests.cases} if result and result.tests else set()
+    return names
+
+
+def _quiet(_kind: str, _data: Mapping[str, object]) -> None:
+    """Each check has a file that tells more."""

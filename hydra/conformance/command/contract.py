@@ -1,0 +1,64 @@
+"""Runs the contract suite on the adapters that are asked for, and tells how far it has come."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from hydra.conformance import race_run
+from hydra.conformance.contract import suite
+from hydra.conformance.results import Case
+from hydra.errors import UsageError
+
+if TYPE_CHECKING:
+    from hydra.conformance.contract.subject import ContractSubject
+
+
+class ContractWatcher(Protocol):
+    """Who is told how far it has come."""
+
+    def began(self, suite: str, count: int) -> None:
+        """A suite begins; `count` is how many cases it has, 0 where that is not known."""
+
+    def ended(self, agent: str, suite: str, name: str, verdict: str, seconds: float) -> None:
+        """One case has ended."""
+
+
+def contract_cases(
+    names: Sequence[str], subjects: Sequence[ContractSubject], watcher: ContractWatcher
+) -> list[Case]:
+    """Every case, or those that are asked for by name or pattern (`lines.*`).
+
+    Raises `UsageError` for one that is no case's.
+    """
+    _check_names(names, subjects)
+    watcher.began("contract", 0)
+    cases = []
+    try:
+        for case in suite.run_all(subjects, only=names):
+            cases.append(case)
+            tell(watcher, case)
+    except KeyboardInterrupt:
+        race_run.end_all()
+        raise
+    return cases
+
+
+def _check_names(names: Sequence[str], subjects: Sequence[ContractSubject]) -> None:
+    texts = list(dict.fromkeys(name for subject in subjects for name in suite.names(subject)))
+    for name in names:
+        if not fnmatch.filter(texts, name):
+            near = difflib.get_close_matches(name, texts, 1, 0.5)
+            hint = f"the nearest is {near[0]}; " if near else ""
+            raise UsageError(
+                f"no case is called {name}", hint=f"{hint}`hydra conformance --list` has them"
+            )
+
+
+def tell(watcher: ContractWatcher, case: Case) -> None:
+    """Tells of a case that has ended."""
+    # Two versions of one agent may run, one after the other.
+    agent = f"{case.agent} {case.version}".strip()
+    watcher.ended(agent, case.suite, case.name, case.verdict.value, case.seconds)

@@ -1,0 +1,172 @@
+"""The live part of conformance: what can be run here, the scratch place, what comes of it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hydra import paths
+from hydra.adapters.probe import settings
+from hydra.conformance.command.installed import InstalledAgent, installed
+from hydra.conformance.live.agent_settings import reaches
+from hydra.conformance.live.run import case, observe
+from hydra.conformance.live.scenario_run import UNREACHED
+from hydra.conformance.live.situation import names
+from hydra.conformance.results import Case, CaseVerdict
+from hydra.disk import below_minimum
+from hydra.errors import NoAgentReady, Refused, UsageError
+from hydra.workspace.tree import remove
+
+if TYPE_CHECKING:
+    from hydra.conformance.command.request import ConformanceRequest
+    from hydra.conformance.contract.subject import ContractSubject
+    from hydra.conformance.live.observation_record import Observation
+
+UNKNOWN = "unknown"
+"""What a version is called whose text nobody understands, where two are compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One call: what was asked for, its scratch folder, and who is told of each case."""
+
+    request: ConformanceRequest
+    folder: Path
+    report: Callable[[Case], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """What can be run live here. `cases` tells of what cannot, and why."""
+
+    subjects: tuple[ContractSubject, ...]
+    agents: Mapping[str, InstalledAgent]
+    situations: tuple[str, ...]
+    cases: tuple[Case, ...] = ()
+
+    @property
+    def programs(self) -> dict[str, Path]:
+        """The program of each agent that can be raced."""
+        able = {key: agent for key, agent in self.agents.items() if not agent.problem}
+        return {key: agent.program for key, agent in able.items() if agent.program is not None}
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What is installed."""
+        return {key: agent.version for key, agent in self.agents.items()}
+
+
+@contextmanager
+def scratch(environ: Mapping[str, str], *, keep: bool) -> Iterator[Path]:
+    """A fresh folder outside /tmp, where Hydra keeps no state; removed at the end unless kept.
+
+    Raises `Refused` where there is no place or no room for it.
+    """
+    usual = Path("/var/tmp")  # noqa: S108  mkdtemp makes the folder, 0700 and under a new name
+    root = usual if os.access(usual, os.W_OK) else paths.cache_dir(environ)
+    low = below_minimum((root,), settings.load(None, environ, {}).limits.disk_floor)
+    if low is not None:
+        raise Refused(
+            str(low), hint="make room; the floor is limits.disk_floor in your own hydra.toml"
+        )
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix="hydra-conformance-", dir=root))
+    except OSError as error:
+        raise Refused(
+            f"no scratch folder can be made in {root}: {error.strerror}",
+            hint="set HYDRA_CACHE_DIR to a folder that you can write",
+        ) from error
+    ended = False
+    try:
+        yield folder
+        ended = True
+    finally:
+        # What was broken off has nothing to show.
+        if not (keep and ended):
+            with suppress(OSError):
+                remove(folder)
+
+
+def ready(subjects: Sequence[ContractSubject], run: Run) -> Live:
+    """Which of `subjects` are installed and can be led to the model server.
+
+    Raises `UsageError` for a situation that nobody knows, `NoAgentReady` where none is installed,
+    or one that was named is not.
+    """
+    texts = _situations(run.request.situations)
+    able = [subject for subject in subjects if not run.request.live or subject.key in reaches()]
+    adapters = [subject.adapter for subject in able]
+    agents = installed(adapters, run.request.environ, run.folder / "probes")
+    missing = [key for key, agent in agents.items() if agent.program is None]
+    if lines := [key for key in run.request.agents if key in missing or key not in agents]:
+        raise _not_there(lines, agents)
+    if len(missing) == len(agents):
+        raise _not_there([subject.key for subject in subjects], agents)
+    return Live(
+        subjects=tuple(able),
+        agents={key: agent for key, agent in agents.items() if key not in missing},
+        situations=texts,
+        cases=tuple(_not_run(subject.key, agents.get(subject.key)) for subject in subjects),
+    )
+
+
+def _situations(texts: Sequence[str]) -> tuple[str, ...]:
+    lines = names()
+    for name in texts:
+        if name not in lines:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, lines, 1, 0.5)
+            hint = f"the nearest is {near[0]}; " if near else ""
+            raise UsageError(
+                f"there is no situation {name}", hint=f"{hint}`hydra conformance --list` has them"
+            )
+    return tuple(dict.fromkeys(texts)) or tuple(lines)
+
+
+def _not_there(keys: Sequence[str], agents: Mapping[str, InstalledAgent]) -> NoAgentReady:
+    lines = [agent.problem if (agent := agents.get(key)) else f"{key}: {UNREACHED}" for key in keys]
+    hints = [agent.hint for key in keys if (agent := agents.get(key)) and agent.hint]
+    able = f"these can be run live: {', '.join(reaches())}"
+    return NoAgentReady("; ".join(lines), hint=hints[0] if hints else able)
+
+
+def _not_run(key: str, agent: InstalledAgent | None) -> Case:
+    """Whether its CLI can be raced at all: the first case of an agent."""
+    if agent is None or agent.program is None:
+        reason = agent.problem if agent else UNREACHED
+        return Case(
+            suite="live", agent=key, name="detect", verdict=CaseVerdict.SKIPPED, reason=reason
+        )
+    return Case(
+        suite="live",
+        agent=key,
+        name="detect",
+        version=agent.version,
+        verdict=CaseVerdict.FAILED if agent.differences else CaseVerdict.PASSED,
+        differences=agent.differences,
+    )
+
+
+def observed(ready: Live, run: Run) -> list[Observation]:
+    """Every situation that was asked for, with each CLI that can be raced."""
+    return observe(
+        [subject.adapter for subject in ready.subjects],
+        ready.programs,
+        only=ready.situations,
+        jobs=run.request.jobs,
+        folder=run.folder / "situations",
+        progress=lambda met: run.report(case(met)),
+    )
+
+
+def case_of(met: Observation, *, keep: bool) -> Case:
+    """Its case; the evidence lies in the scratch folder, and is named only where that is kept."""
+    item = case(met)
+    return item if keep else replace(item, evidence="")

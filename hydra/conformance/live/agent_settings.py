@@ -1,0 +1,91 @@
+"""What is particular to one CLI in live runs: `agents/<key>.toml` for each, by its key.
+
+How it finds the scripted model server, which situations it is run in, and what comes of those
+where that is other than for all.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
+from hydra.errors import ConfigError
+
+AGENTS = Path(__file__).parent / "agents"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """One agent's way to the server. `files` are relative to its HOME; `{url}` is the server's.
+
+    `session` are the fields that its session event is known to have; `may_warn` patterns of
+    warnings that come and go. `options` are words of `hydra race` that every situation gets.
+    `situations` are those it is run in, () for all. `expect` is, by situation, what goes over that
+    situation's own `[expect]`, key by key. `unproved` are columns of the matrix that nothing here
+    proves of it, because what is expected of it leaves them out.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    session: tuple[str, ...] = ()
+    may_warn: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    late_tools: bool = False
+    """Whether its stream tells a tool only when that has ended, or never."""
+    idle: float = 6.0
+    """The idle limit in seconds of a situation that waits for it: longer than its start takes."""
+    prompt_bytes: int = 0
+    """The longest task that it takes, where a situation's is longer; 0: any."""
+    situations: tuple[str, ...] = ()
+    unproved: tuple[str, ...] = ()
+    expect: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def prepare(self, home: Path, url: str) -> dict[str, str]:
+        """Writes the files, and gives the environment."""
+        for name, text in self.files.items():
+            path = home / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.replace("{url}", url) + "\n", encoding="utf-8")
+        return {name: value.replace("{url}", url) for name, value in self.environ.items()}
+
+    def left_out(self, situation: str) -> str:
+        """Why it is not run in that situation; "" where it is."""
+        if self.situations and situation not in self.situations:
+            return "not among the situations that this agent is run in"
+        return ""
+
+
+@cache
+def reaches() -> Mapping[str, Reach]:
+    """Every agent's. Raises `ConfigError` for a key it does not know."""
+    return {path.stem: _read(path) for path in sorted(AGENTS.glob("*.toml"))}
+
+
+def _read(path: Path) -> Reach:
+    try:
+        return _reach(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+    except ValueError as damage:
+        raise ConfigError(f"{path}: {damage}") from damage
+
+
+def _reach(agent: str, row: Mapping[str, object]) -> Reach:
+    only(row, Reach.__dataclass_fields__, f"{agent}.toml")
+    expect = mapping(row.get("expect", {}), f"{agent}: expect")
+    return Reach(
+        environ=texts(row.get("environ", {}), f"{agent}: environ"),
+        files=texts(row.get("files", {}), f"{agent}: files"),
+        session=text_list(row.get("session", ()), f"{agent}: session"),
+        may_warn=text_list(row.get("may_warn", ()), f"{agent}: may_warn"),
+        options=text_list(row.get("options", ()), f"{agent}: options"),
+        late_tools=value_of(row, "late_tools", False, agent),
+        idle=value_of(row, "idle", 6.0, agent),
+        prompt_bytes=value_of(row, "prompt_bytes", 0, agent),
+        situations=text_list(row.get("situations", ()), f"{agent}: situations"),
+        unproved=text_list(row.get("unproved", ()), f"{agent}: unproved"),
+        expect={name: mapping(data, f"{agent}: expect.{name}") for name, data in expect.items()},
+    )

@@ -1,0 +1,59 @@
+"""One run of an agent as it can be held against an expectation: what was said, done and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.conformance.request_log import LoggedRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveRun:
+    """What came of one run.
+
+    `lane` is the lane's part of the result document (empty: there is none), `events` the agent's
+    own, in order. `content` gives a file of the patch, None where it has none by that path.
+    `requests` are those that the model server got. `hydra` is Hydra's exit code, `stderr` what it
+    wrote there. `left` are processes that were still there; `trouble` is why there is nothing to
+    look at, or ""; `wrong` is what the runner itself found to differ. `raw`, `raw_stderr` and
+    `places` are as in `Observation`.
+    """
+
+    lane: Mapping[str, Any]
+    events: Sequence[Mapping[str, Any]] = ()
+    patch: Mapping[str, str] = field(default_factory=dict)
+    content: Callable[[str], str | None] = lambda path: None
+    requests: Sequence[LoggedRequest] = ()
+    hydra: int = 0
+    stderr: str = ""
+    orphans: Sequence[str] = ()
+    trouble: str = ""
+    wrong: Sequence[str] = ()
+    raw: Path | None = None
+    raw_stderr: Path | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
+    sides: Mapping[int, Path] = field(default_factory=dict)
+    """Side files in the lane's home, by their place in the descriptor."""
+
+    @property
+    def error(self) -> Mapping[str, Any]:
+        """The lane's error; empty where there is none."""
+        return self.lane.get("error") or {}
+
+    def of(self, kind: str, sub: str) -> list[Mapping[str, Any]]:
+        """The data of the events of one kind."""
+        return [e["data"] for e in self.events if e["kind"] == kind and e["sub"] == sub]
+
+    def first_line(self, kind: str, sub: str) -> str:
+        """The line that the first event of the kind was read from; "" where it is not kept."""
+        place = next(
+            (e.get("raw") for e in self.events if (e["kind"], e["sub"]) == (kind, sub)), None
+        )
+        if self.raw is None or not place:
+            return ""
+        with self.raw.open("rb") as reader:
+            reader.seek(place["offset"])
+            return reader.read(place["length"]).decode("utf-8", "replace").strip()

@@ -1,0 +1,252 @@
+"""Runs `hydra race` as a program in a scratch place, and reads back what it said.
+
+As a program and not as a call: how it takes its task from stdin, answers a signal and ends is part
+of what is proved. A place is a HOME, a state folder and a small repository that nobody needs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import EXIT_TERMINATED, HydraError
+
+LONGEST = 120.0
+"""Seconds after which a race that does not end is killed, and said to have hung."""
+
+_GIT = {
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    **{f"GIT_{role}_NAME": "Conformance" for role in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{role}_EMAIL": "conformance@localhost" for role in ("AUTHOR", "COMMITTER")},
+}
+
+_running: set[subprocess.Popen[bytes]] = set()
+_no_more = threading.Event()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceOrder:
+    """One race to be run. `options` are further words of `hydra race`; `environ` goes to it whole.
+
+    `interrupt` sends `signal` once `when` is true of an event (`hydra race --events`, as a
+    document); it is asked of each event in turn until then.
+    """
+
+    agents: Sequence[str]
+    prompt: str = "Do the task"
+    options: Sequence[str] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    signal: int = signal.SIGINT
+    when: Callable[[Mapping[str, Any]], bool] | None = None
+    longest: float = LONGEST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceOutcome:
+    """What came of it: the exit code, every event, the result (None where it never began)."""
+
+    exit_code: int
+    events: tuple[Mapping[str, Any], ...]
+    result: Mapping[str, Any] | None
+    stderr: str
+    seconds: float
+    folder: Path | None
+    hung: bool = False
+
+    def lane(self, name: str) -> Mapping[str, Any]:
+        """One lane's part of the result; empty where there is none."""
+        lanes = (self.result or {}).get("lanes", ())
+        return next((lane for lane in lanes if lane.get("lane") == name), {})
+
+    def of(self, name: str) -> list[Mapping[str, Any]]:
+        """The events of one lane, in their order."""
+        return [event for event in self.events if event.get("lane") == name]
+
+
+class ScratchPlace:
+    """A scratch folder: `home`, `state`, `repo` (one commit), `tmp`. Its maker removes it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.home, self.state, self.repo = root / "home", root / "state", root / "shop"
+        self.settings = root / "hydra.toml"
+        for folder in (self.home, self.repo, root / "tmp"):
+            folder.mkdir(parents=True)
+        self.settings.write_text("")
+
+    def commit(self, files: Mapping[str, str]) -> None:
+        """Makes the repository of these files. Raises `HydraError` where git does not."""
+        for name, text in files.items():
+            path = self.repo / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        for value in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "Base")):
+            self.git(*value)
+
+    def git(self, *args: str, cwd: Path | None = None) -> str:
+        """git's stdout. Raises `HydraError` where it fails."""
+        done = subprocess.run(
+            ("git", *args),
+            cwd=cwd or self.repo,
+            env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.home), **_GIT},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        if done.returncode:
+            raise HydraError(f"git {args[0]} failed: {done.stderr.strip()[-300:]}")
+        return done.stdout
+
+    def environ(self, folders: Sequence[Path | str], **more: str) -> dict[str, str]:
+        """All that a race here gets to see: PATH is `folders`, node's and the system's."""
+        node = shutil.which("node")
+        path = [*map(str, folders), *([str(Path(node).parent)] if node else []), "/usr/bin", "/bin"]
+        return {
+            "PATH": os.pathsep.join(dict.fromkeys(path)),
+            "HOME": str(self.home),
+            "TMPDIR": str(self.root / "tmp"),
+            "HYDRA_STATE_DIR": str(self.state),
+            "HYDRA_CACHE_DIR": str(self.root / "cache"),
+            "HYDRA_CONFIG": str(self.settings),
+            "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            **_GIT,
+            **more,
+        }
+
+    def patch(self, folder: Path, lane: str) -> dict[str, str]:
+        """Paths in a lane's patch with git's letter: A, M or D."""
+        base = self.git("rev-parse", "HEAD").strip()
+        quiet = ("-c", "core.quotePath=off")  # names as they are, and not as "caf\\303\\251"
+        terms = (*quiet, "diff", "--name-status", "--no-renames", base, lane)
+        listed = self.git(*terms, cwd=folder / "patches.git")
+        rows = (line.split("\t") for line in listed.splitlines())
+        return {path: letter for letter, path in rows}
+
+
+def end_all() -> None:
+    """Ends every race of this process and lets none begin: they are in process groups of their
+    own, which a Ctrl-C does not reach. Safe in a signal handler; who waits for them still does."""
+    _no_more.set()
+    for wait in (0.3, 0.0):  # the second signal ends agents at once
+        for process in list(_running):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        time.sleep(wait)
+
+
+def race(place: ScratchPlace, order: RaceOrder) -> RaceOutcome:
+    """Runs one race to its end, the task on its stdin. Never raises for what the race does."""
+    if _no_more.is_set():
+        code = EXIT_TERMINATED
+        return RaceOutcome(
+            exit_code=code, events=(), result=None, stderr="", seconds=0, folder=None
+        )
+    agents = [term for agent in order.agents for term in ("-a", agent)]
+    argv = [sys.executable, "-m", "hydra", "race", "-", "--events", *agents, *order.options]
+    began = time.monotonic()
+    process = subprocess.Popen(
+        argv,
+        cwd=place.repo,
+        env=dict(order.environ),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+    )
+    _running.add(process)
+    if _no_more.is_set():
+        process.send_signal(signal.SIGTERM)
+    hung = threading.Event()
+    events, stderr = _followed(process, order, hung)
+    folder = next(iter(sorted(place.state.glob("*/runs/*/events.jsonl"))), None)
+    return RaceOutcome(
+        exit_code=process.returncode,
+        events=tuple(events),
+        result=_result(folder.parent) if folder else None,
+        stderr=stderr.decode("utf-8", "replace"),
+        seconds=time.monotonic() - began,
+        folder=folder.parent if folder else None,
+        hung=hung.is_set(),
+    )
+
+
+def _followed(
+    process: subprocess.Popen[bytes], order: RaceOrder, hung: threading.Event
+) -> tuple[list[Mapping[str, Any]], bytes]:
+    """Every event and all of stderr, once the process has ended, or was ended for its time."""
+    assert process.stderr is not None
+    clock, read = threading.Timer(order.longest, _end, (process, hung)), process.stderr.read
+    clock.start()
+    stderr: list[bytes] = []
+    threads = [
+        threading.Thread(target=_write, args=(process, order.prompt.encode()), daemon=True),
+        threading.Thread(target=lambda: stderr.append(read()), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    events = _events(process, order)
+    process.wait()
+    _running.discard(process)
+    clock.cancel()
+    for thread in threads:
+        thread.join(timeout=10)
+    for stream in (process.stdout, process.stderr if not threads[1].is_alive() else None):
+        if stream is not None:
+            stream.close()
+    return events, b"".join(stderr)
+
+
+def _events(process: subprocess.Popen[bytes], order: RaceOrder) -> list[Mapping[str, Any]]:
+    assert process.stdout is not None
+    events: list[Mapping[str, Any]] = []
+    waiting = order.when
+    for line in process.stdout:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        events.append(event)
+        if waiting is not None and waiting(event):
+            waiting = None
+            process.send_signal(order.signal)
+    return events
+
+
+def _write(process: subprocess.Popen[bytes], prompt: bytes) -> None:
+    assert process.stdin is not None
+    with suppress(OSError):  # refused before it has read: its exit code tells
+        process.stdin.write(prompt)
+        process.stdin.close()
+
+
+def _end(process: subprocess.Popen[bytes], hung: threading.Event) -> None:
+    hung.set()
+    # Twice: the second signal ends agents at once, and leaves no process of theirs.
+    for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=10 if number == signal.SIGTERM else None)
+
+
+def _result(folder: Path) -> Mapping[str, Any] | None:
+    try:
+        document = json.loads((folder / "result.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) else None

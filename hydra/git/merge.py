@@ -1,0 +1,132 @@
+"""Two trees that grew from one, brought together by git in a repository of Hydra's own.
+
+Nothing here sees a work tree or an index. Merge drivers are programs, and the patches' gitdir
+switches them off (patches.create); git's own text merge is what remains.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.errors import Refused
+from hydra.git.patches import WHO
+from hydra.git.runner import GitFailed, Result, run, split
+
+_RENAMES = (("merge.directoryRenames", "false"), ("merge.conflictStyle", "merge"))
+"""A file that one side added to a folder that the other side renamed stays where it was put."""
+
+_MARKERS = re.compile(rb"^(<{7}|={7}|>{7})(?: .*)?$", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One path both sides changed. `lines` are the first and last of each place, in the merged
+    text; () where it is no matter of lines. `reason` is git's own word: `contents`,
+    `modify/delete`, `rename/delete`, `binary` ...; `modes` where only these differ."""
+
+    path: bytes
+    reason: str
+    lines: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """The tree that came of it; with conflicts, it holds their markers and is not for use."""
+
+    tree: str
+    conflicts: tuple[Conflict, ...] = ()
+
+
+def three_way(git_dir: Path, *, base: str, ours: str, theirs: str) -> MergeResult:
+    """Merges two trees by exactly this base. Raises `Refused` where git itself cannot.
+
+    git 2.38 finds the base by history alone (`--merge-base` is new in 2.40), so each tree gets a
+    commit of its own, and the two sides' have the base's as their parent.
+    """
+    root = _commit(git_dir, base)
+    sides = (_commit(git_dir, ours, root), _commit(git_dir, theirs, root))
+    result = run(
+        *("merge-tree", "--write-tree", "-z", "--messages", "--allow-unrelated-histories", *sides),
+        git_dir=git_dir,
+        isolated=True,
+        check=False,
+        config=_RENAMES,
+        timeout=300,
+    )
+    if result.code == 0:
+        return MergeResult(split(result.stdout)[0].decode())
+    if result.code == 1:  # anything above is no conflict but an error
+        return _conflicts(git_dir, result, sides)
+    raise Refused(
+        f"git could not merge: {result.reason or f'exit {result.code}'}",
+        hint="an object may be missing, as in a partial clone: bring it with git fetch",
+    )
+
+
+def _commit(git_dir: Path, tree: str, *parents: str) -> str:
+    above = [term for parent in parents for term in ("-p", parent)]
+    return run(
+        *("commit-tree", *above, "-m", "a side of a merge", f"{tree}^{{tree}}"),
+        git_dir=git_dir,
+        isolated=True,
+        extra_env=WHO,
+    ).line
+
+
+def _conflicts(git_dir: Path, result: Result, sides: tuple[str, str]) -> MergeResult:
+    # TREE, then (MODE OID STAGE TAB PATH) each, an empty field, then the messages.
+    fields = result.stdout.split(b"\0")
+    tree, end = fields[0].decode(), fields.index(b"", 1)
+    aside = re.compile(rb"~(?:%s|%s)(?:_\d+)?$" % (sides[0].encode(), sides[1].encode()))
+    modes: dict[bytes, set[bytes]] = {}
+    for facts, _, path in (field.partition(b"\t") for field in fields[1:end]):
+        mode, _, stage = facts.split(b" ")
+        # What cannot stand under its own name is put aside by git, beside the path that is meant.
+        contents = modes.setdefault(aside.sub(b"", path), set())
+        contents.update([mode] if stage != b"1" else [])
+    told_of = reversed(_messages(fields[end + 1 :]))  # the first word on a path counts
+    reasons = {aside.sub(b"", path): reason for path, reason in told_of}
+    paths = dict.fromkeys((*modes, *reasons))
+    conflicts = []
+    for path in paths:
+        places = _places(git_dir, tree, path)
+        reason = reasons.get(path, "conflict")
+        if reason == "contents" and not places and len(modes.get(path, ())) > 1:
+            reason = "modes"  # git calls it so too where the contents agree
+        conflicts.append(Conflict(path, reason, places))
+    return MergeResult(tree, tuple(conflicts))
+
+
+def _messages(fields: list[bytes]) -> list[tuple[bytes, str]]:
+    """(path, reason) of each message that tells of a conflict.
+
+    Each is: how many paths, the paths, a short stable type, and a sentence.
+    """
+    pairs: list[tuple[bytes, str]] = []
+    at = 0
+    while at < len(fields) and fields[at].isdigit():
+        count = int(fields[at])
+        paths, kind = fields[at + 1 : at + 1 + count], fields[at + 1 + count]
+        if kind.startswith(b"CONFLICT"):
+            reason = kind.removeprefix(b"CONFLICT").strip(b" ()").decode("ascii", "replace")
+            pairs += ((path, reason) for path in paths[:1])
+        at += count + 3
+    return pairs
+
+
+def _places(git_dir: Path, tree: str, path: bytes) -> tuple[tuple[int, int], ...]:
+    try:
+        blob = run("cat-file", "blob", tree.encode() + b":" + path, git_dir=git_dir, isolated=True)
+    except GitFailed:  # it is a matter of names: there is no text
+        return ()
+    places, began = [], 0
+    for mark in _MARKERS.finditer(blob.stdout):
+        line = blob.stdout.count(b"\n", 0, mark.start()) + 1
+        if mark[1].startswith(b"<"):
+            began = line
+        elif mark[1].startswith(b">") and began:
+            places.append((began, line))
+            began = 0
+    return tuple(places)

@@ -1,0 +1,237 @@
+"""Repositories inside the lane's tree: their files are taken, their gitdirs never asked.
+
+`git add -A` keeps only a link to a nested repository, and stops altogether at one without a
+commit. A submodule of the base stays the link it was while its files are those of the recorded
+commit; once they differ, its files are taken, or the agent's work in it would be lost.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from hydra.git.bare_repo import borrow_objects
+from hydra.git.forced_files import inner_names
+from hydra.git.repository import modules, objects_folders
+from hydra.git.runner import GitFailed, Result, join, run, split
+from hydra.git.snapshot_state import SnapshotSession
+from hydra.git.sources import LaneRepository, inner_git_dir, inner_source
+from hydra.git.tree_scan import files_under, first_paths, shown
+
+_SUBMODULE_LIMIT = 20.0
+"""Seconds for one git command that reads objects an agent could have written."""
+
+
+def expand(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
+    """Untracked paths with each nested repository (`name/`) replaced by its files."""
+    others = _with_mounted(session, others)
+    files = [path for path in others if not path.endswith(b"/")]
+    for folder in others:
+        if folder.endswith(b"/"):
+            session.notes.append(f"a repository inside the tree, taken as files: {shown(folder)}")
+            inside = list(files_under(session.top, folder, session.survey))
+            files += _worth_taking(session, folder, inside)
+    return files
+
+
+def _with_mounted(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
+    """The same, where git takes a repository for a folder: its .git file has a path that is good
+    where the lane's commands had the tree, and not here."""
+    folders = [
+        folder for folder in sorted(session.survey.repositories) if _is_elsewhere(session, folder)
+    ]
+    if not folders:
+        return others
+    tracked = session.paths("ls-tree", "-r", "-z", "--name-only", session.base)
+    for folder in folders:
+        inside = any(folder.startswith(path) for path in others if path.endswith(b"/"))
+        if inside or any((path + b"/").startswith(folder) for path in tracked):
+            continue
+        if unignored(session, [folder.rstrip(b"/")]):
+            others = [*(path for path in others if not path.startswith(folder)), folder]
+    return others
+
+
+def _is_elsewhere(session: SnapshotSession, path: bytes) -> bool:
+    folder = Path(os.fsdecode(session.full(path)))
+    text = os.path.normpath(inner_git_dir(folder, None))
+    return text != str(inner_git_dir(folder, session.mounted)) and _is_repository(session, path)
+
+
+def _worth_taking(session: SnapshotSession, folder: bytes, paths: list[bytes]) -> list[bytes]:
+    """Those files of a repository inside the tree that no rule ignores, or that its index has.
+
+    What only its own rules ignore is named: nobody but the agent has made these.
+    """
+    top = folder.rstrip(b"/") + b"/"
+    tracked = frozenset(top + name for name in inner_names(session, _source(session, folder)))
+    taken = frozenset(unignored(session, paths)) | tracked
+    if ignored := _by_own_rules(session, top, [path for path in paths if path not in taken]):
+        session.left_behind += len(ignored)
+        session.notes.append(
+            f"not in the patch, as the repository {shown(top)} ignores it: {first_paths(ignored)}"
+        )
+    return [path for path in paths if path in taken]
+
+
+def _by_own_rules(session: SnapshotSession, top: bytes, ignored: list[bytes]) -> list[bytes]:
+    if not ignored:
+        return []
+    arguments = ("check-ignore", "--no-index", "--verbose", "-z", "--stdin")
+    fields = split(session.git(*arguments, stdin=join(ignored), check=False).stdout)
+    matches = zip(fields[::4], fields[3::4], strict=True)
+    return [path for source, path in matches if source.startswith(top)]
+
+
+def _source(session: SnapshotSession, folder: bytes, recorded: str = "") -> LaneRepository | None:
+    if session.folder is None:
+        return None
+    return inner_source(session.worktree, folder, session.folder, recorded, session.mounted)
+
+
+def seen_repositories(session: SnapshotSession) -> list[tuple[bytes, str]]:
+    """The repositories in the tree that no rule ignores, with the commit that the base names."""
+    folders = session.survey.repositories
+    if not folders:
+        return []
+    tree = session.paths("ls-tree", "-r", "-z", session.base)
+    links = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
+    recorded = {path: facts.split(b" ")[2].decode() for facts, _, path in links}
+    plain = unignored(session, [folder.rstrip(b"/") for folder in folders])
+    for folder in plain:
+        if not _is_repository(session, folder):
+            session.left_behind += 1
+            session.notes.append(
+                f"not in the patch, git refuses the name: {shown(folder + b'/.git')}"
+            )
+    return [(folder, recorded.get(folder, "")) for folder in plain]
+
+
+def _is_repository(session: SnapshotSession, path: bytes) -> bool:
+    """Whether its .git is one to git; as one of a test's files it may be anything."""
+    folder = Path(os.fsdecode(session.full(path)))
+    return (inner_git_dir(folder, session.mounted) / "HEAD").exists()
+
+
+def unignored(session: SnapshotSession, paths: list[bytes]) -> list[bytes]:
+    """Those that no ignore rule of the tree or the user names."""
+    if not paths:
+        return []
+    terms = ("check-ignore", "--no-index", "-z", "--stdin")
+    result = session.git(*terms, stdin=join(paths), check=False)
+    if result.code not in (0, 1):
+        return paths
+    ignored = frozenset(result.stdout.split(b"\0"))
+    return [path for path in paths if path not in ignored]
+
+
+def gitlinks(session: SnapshotSession) -> dict[bytes, str]:
+    """Path to recorded commit, for each submodule in the index."""
+    return links_in(session.git("ls-files", "--stage", "-z").stdout)
+
+
+def links_in(staged: bytes) -> dict[bytes, str]:
+    """The submodules in the output of `ls-files --stage -z`."""
+    links = {}
+    for entry in split(staged):
+        if entry.startswith(b"160000 "):
+            head, _, path = entry.partition(b"\t")
+            links[path] = head.split(b" ")[1].decode()
+    return links
+
+
+def changed_submodules(session: SnapshotSession) -> dict[bytes, list[bytes]]:
+    """Submodules that are links no more: to the files to take in their place, [] if it is gone."""
+    changed: dict[bytes, list[bytes]] = {}
+    for path, oid in gitlinks(session).items():
+        try:
+            mode = os.lstat(session.full(path)).st_mode
+        except OSError:
+            changed[path] = []
+            continue
+        if not stat.S_ISDIR(mode):
+            changed[path] = [path]
+            continue
+        files = list(files_under(session.top, path, session.survey))
+        if files and not SubmoduleCheck(session).holds(path, oid):
+            session.notes.append(f"a submodule with changes, taken as files: {shown(path)}")
+            changed[path] = _worth_taking(session, path, files)
+    return changed
+
+
+class SubmoduleCheck:
+    """Compares a submodule's files with a commit, submodules inside it too.
+
+    A throw-away gitdir with the collector's settings borrows every objects folder in which the
+    commit may be, the agent's own included: nothing that is written there stays, nothing of the
+    agent's configuration is read, and a short limit answers what would hang (a FIFO as a pack).
+    """
+
+    def __init__(self, session: SnapshotSession) -> None:
+        self._session = session
+
+    def holds(self, path: bytes, oid: str) -> bool:
+        """Whether the files under `path` are those of commit `oid`; False where unknown."""
+        folder = Path(os.fsdecode(self._session.full(path)))
+        place = self._session.index.parent
+        with tempfile.TemporaryDirectory(dir=place, prefix="module-") as name:
+            git_dir = Path(name)
+            try:
+                self._prepare(git_dir, folder, oid)
+                return self._same(git_dir, folder, path, oid)
+            except GitFailed as failed:
+                if failed.passing:
+                    raise
+                return False
+            except OSError:
+                return False
+
+    def _prepare(self, git_dir: Path, folder: Path, oid: str) -> None:
+        kind = f"--object-format={'sha256' if len(oid) == 64 else 'sha1'}"
+        run("init", "--quiet", "--bare", "--template=", kind, git_dir, cwd=git_dir)
+        shutil.copyfile(self._session.patches / "config", git_dir / "config")
+        borrow_objects(git_dir, _objects(self._session, folder))
+
+    def _same(self, git_dir: Path, folder: Path, path: bytes, oid: str) -> bool:
+        def git(*args: str) -> Result:
+            return run(
+                *args,
+                git_dir=git_dir,
+                work_tree=folder,
+                index=git_dir / "index",
+                isolated=True,
+                timeout=_SUBMODULE_LIMIT,
+                check=False,
+            )
+
+        if git("read-tree", oid).code != 0:
+            return False
+        git("update-index", "-q", "--ignore-submodules", "--refresh")
+        if git("diff-files", "--quiet", "--ignore-submodules=all").code != 0:
+            return False
+        if git("ls-files", "--others", "--exclude-standard", "-z").stdout:
+            return False
+        if self._added(path).intersection(split(git("ls-files", "--others", "-z").stdout)):
+            return False
+        inner = links_in(git("ls-files", "--stage", "-z").stdout)
+        return all(
+            self.holds(path + b"/" + name, recorded)
+            for name, recorded in inner.items()
+            if any(files_under(self._session.top, path + b"/" + name, self._session.survey))
+        )
+
+    def _added(self, path: bytes) -> frozenset[bytes]:
+        """What the agent has in the index of its own checkout, also by force."""
+        return inner_names(self._session, _source(self._session, path))
+
+
+def _objects(session: SnapshotSession, folder: Path) -> list[Path]:
+    """Where a submodule's objects may lie: the run's, the user's, the agent's own copy."""
+    places = list(objects_folders(session.patches / "objects"))
+    for users in places[1:]:
+        places += modules(users.parent / "modules")
+    places.append(inner_git_dir(folder, session.mounted) / "objects")
+    return places

@@ -1,5 +1,0 @@
-"""Python's tests, by its own parser: what they ask, and what keeps them from running."""
-
-from hydra.judge.tampering.languages.python.reader import read
-
-__all__ = ["read"]

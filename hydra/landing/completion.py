@@ -1,0 +1,272 @@
+"""How a landing ends: it stands, or it is undone from its staging folder. For the landing itself
+when something goes wrong, and for the next command where it was killed.
+
+What is undone is judged by `rollback`; what is left in the staging folder by `salvage`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import HydraError, LandingRefused
+from hydra.git.paths import parents
+from hydra.git.runner import is_unanswered, run
+from hydra.landing.journal import DONE, EXACT, MOVING, PREPARING, Journal, LandingStore
+from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
+from hydra.landing.salvage import SalvagedFile, files_in_short, is_to_be_reviewed, review, salvage
+from hydra.log import get_logger
+from hydra.paths import make_private
+from hydra.records.store import read_object, write_json
+from hydra.text import join_names
+from hydra.workspace import tree
+
+_log = get_logger(__name__)
+
+
+class UndecidedLanding(LandingRefused):
+    """A landing was killed, and its files were changed since: nothing is touched."""
+
+
+_SHOWN = 3
+"""Files that are named in a sentence; with more, the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class LandingEnd:
+    """What became of a landing that was killed, and what of the user's is kept besides.
+
+    `gone`: the tree it was in was removed since; `files` were under way there.
+    """
+
+    run: str
+    is_complete: bool
+    salvaged: tuple[SalvagedFile, ...] = ()
+    gone: str = ""
+    files: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """For a person, in one line."""
+        return f"a landing of run {self.run} was broken off{self._how}{self._besides}"
+
+    @property
+    def _how(self) -> str:
+        if self.gone:
+            under_way = "1 file" if self.files == 1 else f"{self.files} files"
+            return f" in {self.gone}, which is gone since: ended ({under_way} were under way)"
+        if self.is_complete:
+            return " after it had landed: finished"
+        return ": undone, your tree is as it was"
+
+    @property
+    def _besides(self) -> str:
+        return f"; kept: {files_in_short(self.salvaged)}" if self.salvaged else ""
+
+
+def recover_landing(store: LandingStore, end_left: Callable[[str], object]) -> LandingEnd | None:
+    """Ends a landing whose Hydra was killed; None where there is none, or another one lives.
+
+    `end_left` ends what a Hydra of that mark has left running: a git that outlived it could still
+    move the branch while it is decided whether it was moved.
+
+    Raises `UndecidedLanding` where that cannot be decided, `RecordError` for a journal that is
+    damaged,
+    `Refused` where git could not be asked.
+    """
+    if not store.file.exists():
+        return None
+    with store.alone() as mine:
+        journal = store.read() if mine else None
+        if journal is None:
+            return None
+        _log.info("a landing was broken off", run=journal.run, phase=journal.phase)
+        end_left(journal.owner)
+        if _is_complete(journal):
+            return LandingEnd(journal.run, True, finish(journal, store))
+        if not Path(journal.root).is_dir():
+            return _end_without_tree(journal, store)
+        return LandingEnd(journal.run, False, _undo_surely(journal, store))
+
+
+def look_again(store: LandingStore) -> str:
+    """Looks at files that were displaced while a program had them open. Gives a sentence for a
+    person on those that were written to since; "" where none was."""
+    if not is_to_be_reviewed(store):
+        return ""
+    with store.alone() as mine:
+        files = review(store) if mine else ()
+    return f"kept since a landing: {files_in_short(files)}" if files else ""
+
+
+def _end_without_tree(journal: Journal, store: LandingStore) -> LandingEnd:
+    """Nothing can be put back where there is nothing: what had been displaced is kept."""
+    under_way = [move for move in journal.shifts if displaced(journal, move)]
+    unsure = [
+        Unsure(os.fsdecode(move.path), "its tree is gone", displaced(journal, move))
+        for move in under_way
+    ]
+    salvaged = _clear(journal, store, unsure)
+    return LandingEnd(journal.run, False, salvaged, journal.root, len(journal.shifts))
+
+
+def finish(journal: Journal, store: LandingStore) -> tuple[SalvagedFile, ...]:
+    """The landing stands: writes its record, then takes its leftovers away. Gives what of them is
+    kept."""
+    document = journal.document
+    if journal.record and document is not None:
+        _keep_exact(journal)
+        write_record(Path(journal.record), document, store)
+    for move in journal.shifts:
+        if move.fresh is None:
+            _remove_empty(journal, move.path)
+    salvaged = _clear(journal, store)
+    if salvaged and journal.record and document is not None:
+        files = [file.shown for file in salvaged]
+        write_record(Path(journal.record), {**document, "kept": files}, store)
+    return salvaged
+
+
+def exact_folder(record: Path) -> Path:
+    """Where the bytes lie that the undo of a recorded landing brings back."""
+    return record.with_suffix(f".{EXACT}")
+
+
+def _keep_exact(journal: Journal) -> None:
+    """Before the record that names them. The run may lie on another disk than the repository."""
+    folder = Path(journal.staging) / EXACT
+    if folder.is_dir():
+        shutil.copytree(folder, exact_folder(Path(journal.record)), dirs_exist_ok=True)
+
+
+def write_record(record: Path, document: Mapping[str, Any], store: LandingStore) -> None:
+    """Keeps what was landed in its run's folder, and that it was the last. Raises `OSError`."""
+    record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_json(record, document)
+    make_private(store.folder)
+    write_json(store.last, {"record": str(record)})
+
+
+def last_record(store: LandingStore) -> dict[str, Any] | None:
+    """The last landing here; None where there is none. Raises `OSError`, `ValueError`."""
+    try:
+        read = read_object(Path(str(read_object(store.last)["record"])))
+    except FileNotFoundError:  # never landed, or its run was removed
+        return None
+    except KeyError as damage:
+        raise ValueError("it names no record") from damage
+    if "undone" not in read:
+        raise ValueError("it is not what Hydra writes")
+    return read
+
+
+def undo(journal: Journal, store: LandingStore) -> tuple[SalvagedFile, ...]:
+    """Puts everything back, but what the user has saved meanwhile: that stays as it is. Gives what
+    is kept besides."""
+    acts, unsure = way_back(journal)
+    return _carry_out(journal, store, acts, unsure)
+
+
+def _carry_out(
+    journal: Journal, store: LandingStore, acts: Sequence[Act], unsure: Sequence[Unsure]
+) -> tuple[SalvagedFile, ...]:
+    quicker = [item for item in (act() for act in acts) if item is not None]
+    _log.info("undone", acts=len(acts), kept=[f"{item.name}: {item.why}" for item in unsure])
+    return _clear(journal, store, [*unsure, *quicker])
+
+
+def _undo_surely(journal: Journal, store: LandingStore) -> tuple[SalvagedFile, ...]:
+    """The same for a landing of another time: raises `UndecidedLanding`, with nothing touched,
+    where a file was changed since."""
+    acts, unsure = way_back(journal)
+    if unsure:
+        raise _undecided(journal, unsure)
+    return _carry_out(journal, store, acts, ())
+
+
+def _undecided(journal: Journal, unsure: Sequence[Unsure]) -> UndecidedLanding:
+    files = join_names([f"{item.name}: {item.why}" for item in unsure], _SHOWN)
+    return UndecidedLanding(
+        f"a landing of run {journal.run} was broken off, and files have changed since ({files}): "
+        "nothing was touched",
+        hint="`hydra merge --abort` puts everything else back, leaves these as they are "
+        "now, and keeps what they were before",
+    )
+
+
+def abort(
+    store: LandingStore, end_left: Callable[[str], object]
+) -> tuple[tuple[SalvagedFile, ...], tuple[str, ...]]:
+    """Undoes a landing that could not be decided: what was changed since stays as it is.
+
+    Gives the old files that are kept, and the paths that stay. Raises `LandingRefused` where no
+    landing was broken off.
+    """
+    with store.alone() as mine:
+        journal = store.read() if mine else None
+        if journal is None:
+            raise LandingRefused(
+                "there is no landing to abort",
+                hint="`hydra merge --undo` takes back what was landed",
+            )
+        end_left(journal.owner)
+        acts, unsure = way_back(journal)
+        files = _carry_out(journal, store, acts, unsure)
+        return files, tuple(item.name for item in unsure)
+
+
+def _is_complete(journal: Journal) -> bool:
+    if journal.phase == DONE:
+        return True
+    if journal.phase != MOVING or not journal.commit:
+        return False
+    # A landed commit is nobody else's: the branch has moved where it holds it. Taken back, it has
+    # moved where it holds it no longer.
+    if _holds(journal, journal.head, journal.commit):
+        return not _holds(journal, journal.ref, journal.head)
+    return _holds(journal, journal.ref, journal.commit)
+
+
+def _holds(journal: Journal, ref: str, commit: str) -> bool:
+    terms = ("merge-base", "--is-ancestor", commit, ref)
+    try:  # by its gitdir: a linked worktree may have been removed since
+        run(*terms, git_dir=Path(journal.git_dir))
+    except (HydraError, OSError) as failed:
+        if is_unanswered(failed):
+            raise
+        return False  # not held, or the repository is gone
+    return True
+
+
+def _remove_empty(journal: Journal, path: bytes) -> None:
+    """As git does: a folder goes with its last file, but for the one that one stands in."""
+    with suppress(OSError):
+        for folder in reversed(parents(path)):
+            place = full(journal, folder)
+            if os.path.samefile(place, "."):  # noqa: PTH121
+                return
+            os.rmdir(place)  # noqa: PTH106
+
+
+def _clear(
+    journal: Journal, store: LandingStore, unsure: Sequence[Unsure] = ()
+) -> tuple[SalvagedFile, ...]:
+    """Files, lock, staging folder, journal: in this order, as the one knows the other. Gives what
+    of the files is kept."""
+    staging, files = Path(journal.staging), Path(journal.files)
+    salvaged = salvage(journal, store, unsure) if journal.phase != PREPARING else ()
+    if files != staging and files.exists():
+        tree.remove(files)
+    lock = Path(journal.git_dir) / "index.lock"
+    with suppress(FileNotFoundError):
+        if os.path.samestat(lock.lstat(), (staging / "lock").lstat()):
+            lock.unlink()
+    if staging.exists():
+        tree.remove(staging)
+    store.clear()
+    return salvaged

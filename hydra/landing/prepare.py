@@ -1,0 +1,213 @@
+"""Everything of a landing that can be done without touching the tree: whether anything is in the
+way, the new files, the new index, and what must be known to move them into place.
+
+What does not wait for each other runs beside each other. None of it writes outside the staging
+folder, but for the objects, which come once nothing is in the way.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from hydra.git.background import Later
+from hydra.git.diff import EXECUTABLE, LINK, MODULE
+from hydra.git.index import Stamps
+from hydra.git.paths import parents
+from hydra.git.status import FLAGS, WorkTree, is_module
+from hydra.landing import journal
+from hydra.landing.attributes import Attributes
+from hydra.landing.conversions import Conversions
+from hydra.landing.journal import EXACT, LandingOrder
+from hydra.landing.preflight import Step, TreeLook
+
+
+@dataclass(slots=True)
+class LandingFiles:
+    """`staging` is the folder for the index, `files` the one for files; both are there already.
+
+    Afterwards `steps` are what is to be done, `missing` the folders to be made, the upper ones
+    first, `flags` what the paths bore in the user's index, `exact` by path the name in the
+    folder `EXACT` of a copy of each file that goes and that git might write otherwise. The bringing
+    of the objects is under way as soon as nothing is known to be in the way.
+    """
+
+    order: LandingOrder
+    staging: Path
+    files: Path
+    steps: tuple[Step, ...] = ()
+    missing: tuple[bytes, ...] = ()
+    flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
+    exact: Mapping[bytes, str] = field(default_factory=dict)
+    _brought: Later[None] | None = None
+    _stamps: Stamps | None = None
+
+    @property
+    def index(self) -> Path:
+        """The new index."""
+        return self.staging / "index"
+
+    def prepare(self) -> None:
+        """Raises `LandingRefused` where something is in the way, `OSError`, `GitFailed`."""
+        order, root = self.order, self.order.repository.root
+        journal.copy_index(order.repository, self.index)
+        before = self.staging / "index-before"
+        with suppress(FileNotFoundError):  # git writes another file and renames it
+            os.link(self.index, before)
+        tree = order.tree(root, before)
+        look = TreeLook(tree, self.staging, order.changes, order.loose, order.outside)
+        entered = Later(self._enter)
+        try:
+            look.read()
+            written = Later(partial(self._check_out, entered, look.coming()))
+            conversions = Later(partial(Conversions.read, tree, self._files()))
+            try:
+                self.steps = look.steps()
+                self.missing = tuple(self._missing_folders())
+                entered.result()
+                self.flags = look.flags()
+                self._flag()
+                self._stamps = self._read_stamps()
+                self._brought = Later(order.bring)
+                self._copy_exact(conversions.result())
+            finally:
+                written.wait()
+                conversions.wait()
+        finally:
+            entered.wait()
+        written.result()
+        self._own_tree().flag(FLAGS[0], self._left_out())
+        self._give_attributes()
+        journal.share(
+            root, self.files / "fresh", self._named_paths()
+        )  # a shared folder's group wins
+
+    def bring(self) -> None:
+        """Waits for the objects. Raises what the bringing of them raised."""
+        if self._brought is not None:
+            self._brought.result()
+
+    def wait(self) -> None:
+        """Until nothing of it runs any more, however it ended."""
+        if self._brought is not None:
+            self._brought.wait()
+
+    def begin(self) -> None:
+        """Before the first file comes to its place. Raises `OSError`."""
+        if self._stamps is not None:
+            self._stamps.begin()
+
+    def refresh(self, function: Callable[[bytes], os.stat_result | None]) -> None:
+        """Brings the new index's times in line with the files in their places.
+
+        `function` tells of a path's file as it came to its place, None where that was not git's.
+        """
+        if self._stamps is not None:
+            self._stamps.write(function)
+        else:
+            self._own_tree().refresh()
+
+    def _flag(self) -> None:
+        """A new entry bears the flags of the old one, or of the one that went when it landed."""
+        come = [step.path for step in self.steps if step.stage and step.new is not None]
+        flags = {**self.order.flags, **self.flags}
+        for flag in FLAGS:
+            self._own_tree().flag(flag, [path for path in come if flag in flags.get(path, ())])
+
+    def _give_attributes(self) -> None:
+        top = os.fsencode(self.order.repository.root) + b"/"
+        fresh = os.fsencode(self.files / "fresh") + b"/"
+        for step in self.steps:
+            if step.gives and step.new is not None:
+                old = Attributes.of(top + step.path) if step.version else None
+                attributes = old or self.order.attributes.get(step.path)
+                if attributes is not None:
+                    attributes.give(fresh + step.path, step.old, step.new)
+
+    def gone(self) -> dict[str, dict[str, object]]:
+        """What the files bear that go and have no successor, for the record."""
+        top = os.fsencode(self.order.repository.root) + b"/"
+        paths = [step.path for step in self.steps if step.version and not step.gives]
+        files = ((path, Attributes.of(top + path)) for path in paths)
+        return {os.fsdecode(path): file.as_record() for path, file in files if file}
+
+    def _own_tree(self) -> WorkTree:
+        return self.order.tree(self.order.repository.root, self.index)
+
+    def _enter(self) -> None:
+        loose = self.order.loose
+        self._own_tree().set((c.path, c.new) for c in self.order.changes if c.path not in loose)
+
+    def _check_out(self, entered: Later[None], coming: Sequence[bytes]) -> None:
+        """Writes the new files by git into `fresh`, where nothing of the user's stands.
+
+        The index that is checked out holds all of the tree: attributes are looked up in it.
+        """
+        entered.result()
+        loose = [c for c in self.order.changes if c.path in self.order.loose]
+        index = self.index
+        if loose:
+            index = self.staging / "index-loose"
+            shutil.copy2(self.index, index)
+        fresh = self.order.tree(self.files / "fresh", index)
+        if loose:
+            fresh.set((change.path, change.new) for change in loose)
+        fresh.checkout([path for path in coming if path not in self.order.exact])
+        self._write_exact(coming)
+
+    def _write_exact(self, coming: Sequence[bytes]) -> None:
+        modes = {c.path: c.new.mode for c in self.order.changes if c.new is not None}
+        for path in coming:
+            if path in self.order.exact:
+                file = Path(os.fsdecode(os.fsencode(self.files / "fresh") + b"/" + path))
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.touch(0o777 if modes[path] == EXECUTABLE else 0o666)
+                shutil.copyfile(self.order.exact[path], file)
+
+    def _files(self) -> list[bytes]:
+        """Paths of what goes, as far as git converts it: no link, no submodule."""
+        changes = self.order.changes
+        return [c.path for c in changes if c.old is not None and c.old.mode not in (LINK, MODULE)]
+
+    def _copy_exact(self, conversions: Conversions) -> None:
+        """Of files that are looked at once more before they go: it is what was read there."""
+        top, folder = os.fsencode(self.order.repository.root) + b"/", self.staging / EXACT
+        names: dict[bytes, str] = {}
+        for step in self.steps:
+            if step.digest and conversions.may_change(step.path, top + step.path):
+                folder.mkdir(mode=0o700, exist_ok=True)
+                shutil.copyfile(top + step.path, os.fsencode(folder / step.digest))
+                names[step.path] = step.digest
+        self.exact = names
+
+    def _named_paths(self) -> list[bytes]:
+        return [step.path for step in self.steps if step.gives]
+
+    def _left_out(self) -> list[bytes]:
+        """What a sparse checkout leaves out."""
+        left_out = (s for s in self.steps if s.new and not s.gives and not is_module(s.new))
+        return [step.path for step in left_out if step.stage]
+
+    def _read_stamps(self) -> Stamps | None:
+        """None where more of the index is still to change, or git has to compare."""
+        if self.order.loose or self._left_out():
+            return None
+        return Stamps.read(self.index, self._named_paths(), len(self.order.head))
+
+    def _missing_folders(self) -> list[bytes]:
+        modules = [s.path for s in self.steps if is_module(s.new) and not is_module(s.old)]
+        contents = {folder for path in self._named_paths() for folder in parents(path)}
+        contents.update(folder for path in modules for folder in (*parents(path), path))
+        # Where a link becomes a folder, what is behind the link is not below that folder.
+        missing: set[bytes] = set()
+        top = os.fsencode(self.order.repository.root) + b"/"
+        for folder in sorted(contents):
+            above = folder.rpartition(b"/")[0]
+            if above in missing or not journal.is_folder(top + folder):
+                missing.add(folder)
+        return sorted(missing)

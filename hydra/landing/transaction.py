@@ -1,0 +1,389 @@
+"""The one place where Hydra writes into the user's tree: a journaled move from old to new.
+
+1. journal `preparing`; a staging folder in the git dir; the index is locked as git itself does
+2. the tree is looked at: anything in the way refuses it, with nothing touched
+3. every new file is written by git into the staging folder, a new index beside them
+4. journal `moving`; each file changes places with the staged one, so what stood there is kept
+5. the index is renamed into place, then the branch moves by compare-and-swap
+6. journal `done`; the staging folder, the lock and the journal go
+
+Killed before 5's last act, it is undone from the staging folder; after it, only 6 is left to do
+(`landing.completion`). docs/reference/landing.md draws it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import HydraError, LandingRefused
+from hydra.git.runner import GitFailed, owner, run
+from hydra.landing import completion
+from hydra.landing import journal as journals
+from hydra.landing.journal import (
+    DONE,
+    MOVING,
+    PREPARING,
+    FileMove,
+    Journal,
+    LandingOrder,
+    LandingStore,
+)
+from hydra.landing.obstacles import check_repository, locked
+from hydra.landing.preflight import SHOWN, Step, TreeLook, files_below
+from hydra.landing.prepare import LandingFiles
+from hydra.landing.rollback import displaced, folder_place, fresh_place, full, gone_place, restore
+from hydra.landing.salvage import SalvagedFile
+from hydra.landing.swap import FileMark, exchange, look_at, put
+from hydra.landing.version import Version, digest_of
+from hydra.log import get_logger
+from hydra.process.identity import ProcessIdentity
+
+_log = get_logger(__name__)
+
+# ---- A while without Python's search for cycles.
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """For work of a second that makes many small objects and no cycles: every search would go
+    through all of them again (measured: 39 searches for a landing of 2,000 files)."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+moment: Callable[[str], None] = lambda name: None  # noqa: E731
+"""Called before and after each write; the tests put a SIGKILL here."""
+
+
+_AS_BEFORE = "; all is as it was"
+_AGAIN = "land again: the tree is looked at anew"
+
+
+class RolledBack(LandingRefused):
+    """Something changed under the landing's hands; what had been moved was put back."""
+
+
+@uncollected()
+def move(order: LandingOrder, store: LandingStore) -> tuple[SalvagedFile, ...]:
+    """Does it, or leaves everything as it was. The desk must be held.
+
+    Gives what was displaced and is kept, as a program wrote into it or still may. Raises
+    `LandingRefused` where something is in the way (nothing was touched), `RolledBack` where
+    something changed meanwhile (all was put back), `OSError` where the disk does not take it.
+    """
+    under = _Under(order, store)
+    _log.info("landing", run=order.run, ref=order.ref, head=order.head, commit=order.commit)
+    try:
+        under.prepare()
+        under.shift()
+        under.refresh()
+        under.set_index()
+        under.set_ref()
+    except BaseException as broken:
+        under.ready.wait()
+        _log.info("the landing breaks off", phase=under.journal.phase, why=str(broken))
+        if under.journal.phase == DONE:  # Ctrl-C as git had just moved the branch
+            _finish(under.journal, store)
+        elif salvaged := _undo(under.journal, store, broken):
+            raise _saved(broken, salvaged) from broken
+        raise
+    return _finish(under.journal, store)
+
+
+def _finish(journal: Journal, store: LandingStore) -> tuple[SalvagedFile, ...]:
+    _log.info("landed", run=journal.run, phase=journal.phase, record=journal.record)
+    try:
+        return completion.finish(journal, store)
+    except OSError as error:
+        raise LandingRefused(
+            f"it has landed, but not all could be written down: {error}",
+            hint="nothing is lost; the next hydra command finishes it",
+        ) from error
+
+
+def _undo(journal: Journal, store: LandingStore, broken: BaseException) -> tuple[SalvagedFile, ...]:
+    try:
+        return completion.undo(journal, store)
+    except (OSError, GitFailed) as error:
+        raise LandingRefused(
+            f"the landing broke off ({broken}) and could not be undone yet: {error}",
+            hint=f"nothing is lost: what was there is in {journal.files}, and the next hydra "
+            "command puts it back",
+        ) from error
+
+
+def _saved(broken: BaseException, salvaged: Sequence[SalvagedFile]) -> LandingRefused:
+    """What broke it off, and which files were saved as all else was put back."""
+    message = broken.message if isinstance(broken, HydraError) else f"nothing was landed: {broken}"
+    folder = Path(salvaged[0].file).parent
+    return RolledBack(
+        f"{message.removesuffix(_AS_BEFORE)}; what you have saved meanwhile stays, all else is as "
+        f"it was, and {len(salvaged)} of the files that stood there are kept in {folder}",
+        hint=_AGAIN,
+        paths=tuple((file.path, f"{file.why}: {file.file}") for file in salvaged[:SHOWN]),
+    )
+
+
+@uncollected()
+def look(order: LandingOrder, scratch: Path) -> tuple[Step, ...]:
+    """What `move` would do, with nothing written outside `scratch`. Raises `LandingRefused`."""
+    check_repository(order.repository, order.ref)
+    index = scratch / "index"
+    journals.copy_index(order.repository, index)
+    tree = order.tree(order.repository.root, index)
+    tree_look = TreeLook(tree, scratch, order.changes, order.loose, order.outside)
+    tree_look.read()
+    return tree_look.steps()
+
+
+@dataclass(slots=True)
+class _Under:
+    """A move under way."""
+
+    order: LandingOrder
+    store: LandingStore
+    journal: Journal = field(init=False)
+    staging: Path = field(init=False)
+    files: Path = field(init=False)
+    ready: LandingFiles = field(init=False)
+    _stats: dict[bytes, os.stat_result] = field(default_factory=dict)
+    _versions: dict[bytes, Version | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        order = self.order
+        self.staging, self.files = journals.places(order.repository, order.id)
+        self.ready = LandingFiles(order, self.staging, self.files)
+        self.journal = Journal(
+            id=order.id,
+            run=order.run,
+            owner=owner,
+            process=ProcessIdentity.of(os.getpid()).as_dict(),
+            phase=PREPARING,
+            root=str(order.repository.root),
+            git_dir=str(order.repository.git_dir),
+            patches=str(order.patches),
+            staging=str(self.staging),
+            files=str(self.files),
+            ref=order.ref,
+            head=order.head,
+            commit=order.commit,
+            record=str(order.record or ""),
+            document=order.document,
+        )
+
+    def prepare(self) -> None:
+        """Everything that can be done without touching the tree."""
+        check_repository(self.order.repository, self.order.ref)
+        self._note(self.journal)
+        for folder in dict.fromkeys((self.staging, self.files)):
+            folder.mkdir(mode=0o700)
+        for name in ("fresh", "gone", "folders"):
+            (self.files / name).mkdir()
+        self._lock()
+        self.ready.prepare()
+        self._versions = {step.path: step.version for step in self.ready.steps}
+        shifts = tuple(self._shift_of(*numbered) for numbered in enumerate(self.ready.steps))
+        users = Path(self.journal.git_dir) / "index"
+        if users.exists():
+            os.link(users, self.staging / "index-old")
+        journal = self.journal.at(
+            MOVING,
+            shifts=tuple(file_move for file_move in shifts if file_move.old or file_move.fresh),
+            made=self.ready.missing,
+            document=self._document(),
+        )
+        self._note(journal)
+
+    def _document(self) -> Mapping[str, Any] | None:
+        """The record, with what an undo is to give back to files that go."""
+        if self.order.document is None:
+            return None
+        flags = {os.fsdecode(path): list(flags) for path, flags in self.ready.flags.items()}
+        exact = {os.fsdecode(path): name for path, name in self.ready.exact.items()}
+        attributes = self.ready.gone()
+        return {**self.order.document, "attributes": attributes, "flags": flags, "exact": exact}
+
+    def shift(self) -> None:
+        """Each file changes places with the one that is staged for it; what only goes, first."""
+        self.ready.begin()
+        shifts = self.journal.shifts
+        for file_move in (file_move for file_move in shifts if file_move.fresh is None):
+            self._take(file_move)
+        for folder in self.journal.made:
+            moment("folder")
+            self._make_folder(folder)
+        for file_move in (file_move for file_move in shifts if file_move.fresh is not None):
+            self._give(file_move)
+
+    def refresh(self) -> None:
+        """Brings the new index's times in line with the files in their places."""
+        moment("refresh")
+        self.ready.refresh(self._stats.get)
+
+    def set_index(self) -> None:
+        """The new index takes the old one's place, once all that it names is there."""
+        self.ready.bring()
+        _log.debug("landing step", phase="index")
+        users = Path(self.journal.git_dir) / "index"
+        if users.exists():
+            (self.staging / "index").chmod(users.stat().st_mode & 0o777)
+        os.link(self.staging / "index", self.staging / "index-new")  # to know it again by
+        moment("index")
+        (self.staging / "index").rename(users)
+        moment("index set")
+
+    def set_ref(self) -> None:
+        """The branch moves, if it still stands where it did. This is when the landing stands."""
+        order = self.order
+        self._check_kept()
+        _log.debug("landing step", phase="ref", moves=bool(order.commit))
+        if order.commit:
+            head = run("symbolic-ref", "-q", "HEAD", cwd=order.repository.root, check=False).line
+            if head != order.ref:
+                raise _moved("another branch was checked out meanwhile")
+            moment("ref")
+            self._update_ref()
+            moment("ref set")
+            self.journal = self.journal.at(DONE)  # the branch itself says that it stands
+        else:
+            self._note(self.journal.at(DONE))
+
+    def _update_ref(self) -> None:
+        order, root = self.order, self.order.repository.root
+        terms = ("update-ref", "-m", order.reason, "HEAD", order.commit, order.head)
+        try:
+            run(*terms, cwd=root)
+        except BaseException as failed:
+            now = run("rev-parse", "--verify", "-q", order.ref, cwd=root, check=False).line
+            if now == order.commit:
+                self.journal = self.journal.at(DONE)
+            if not isinstance(failed, GitFailed):
+                raise
+            if now != order.commit:
+                why = "could not be moved" if now == order.head else "has moved meanwhile"
+                raise _moved(f"the branch {why} ({failed.result.reason})") from failed
+
+    def _check_kept(self) -> None:
+        """What was displaced is still as it was: a program may have had it open to write."""
+        for file_move in self.journal.shifts:
+            if file_move.old is None:
+                continue
+            place = displaced(self.journal, file_move)
+            if place is None or FileMark.of(place) != file_move.old:
+                raise _moved(f"{os.fsdecode(file_move.path)} was written to meanwhile")
+
+    def _lock(self) -> None:
+        """Takes git's own lock of the index, so that no git of the user's writes meanwhile."""
+        lock = self.staging / "lock"
+        lock.touch()
+        moment("lock")
+        try:
+            os.link(lock, Path(self.journal.git_dir) / "index.lock")
+        except FileExistsError:
+            raise locked(Path(self.journal.git_dir) / "index.lock", "here") from None
+        moment("locked")
+
+    def _shift_of(self, number: int, step: Step) -> FileMove:
+        fresh = FileMark.of(fresh_place(self.journal, step.path)) if step.gives else None
+        if step.gives and fresh is None:
+            raise OSError(f"git did not write {os.fsdecode(step.path)} (is the disk full?)")
+        mark = step.version.mark if step.version else None
+        digest = digest_of(fresh_place(self.journal, step.path), fresh) if fresh else ""
+        return FileMove(number, step.path, mark, fresh, step.digest, digest)
+
+    def _take(self, file_move: FileMove) -> None:
+        moment("take")
+        self._check_untouched(file_move)
+        aside = gone_place(self.journal, file_move.number)
+        put(full(self.journal, file_move.path), aside)
+        moment("taken")
+        self._check_displaced(file_move, aside)
+
+    def _give(self, file_move: FileMove) -> None:
+        fresh, target = (
+            fresh_place(self.journal, file_move.path),
+            full(self.journal, file_move.path),
+        )
+        moment("give")
+        if file_move.old is not None:
+            self._exchange(file_move, fresh, target)
+        else:
+            if journals.is_folder(target):  # empty by now: all that was in it has gone
+                self._clear_folder(target, file_move.number)
+            try:
+                put(fresh, target)
+            except FileExistsError as error:
+                raise _moved(f"{os.fsdecode(file_move.path)} was made meanwhile") from error
+        # At once: whatever is done to it later has another ctime, also with its mtime put back.
+        result = look_at(target)
+        if result is not None and FileMark.read(result) == file_move.fresh:
+            self._stats[file_move.path] = result
+        moment("given")
+
+    def _exchange(self, file_move: FileMove, fresh: bytes, target: bytes) -> None:
+        self._check_untouched(file_move)
+        moment("exchange")
+        try:
+            old = exchange(fresh, target, gone_place(self.journal, file_move.number))
+        except FileNotFoundError as gone:
+            raise _moved(f"{os.fsdecode(file_move.path)} was removed meanwhile") from gone
+        except FileExistsError as saved:
+            raise _moved(f"{os.fsdecode(file_move.path)} was changed meanwhile") from saved
+        moment("exchanged")
+        self._check_displaced(file_move, old)
+
+    def _check_untouched(self, file_move: FileMove) -> None:
+        """It still is the very version that was looked at: no rename has moved its ctime yet."""
+        version = Version.of(full(self.journal, file_move.path))
+        if version is None:
+            raise _moved(f"{os.fsdecode(file_move.path)} was removed meanwhile")
+        if version != self._versions[file_move.path]:
+            raise _moved(f"{os.fsdecode(file_move.path)} was changed meanwhile")
+
+    def _check_displaced(self, file_move: FileMove, old: bytes) -> None:
+        """What came out of its place is what was read there; else it goes back, at once."""
+        if FileMark.of(old) != file_move.old:
+            restore(self.journal, file_move)
+            raise _moved(f"{os.fsdecode(file_move.path)} was changed meanwhile")
+
+    def _clear_folder(self, folder: bytes, number: int) -> None:
+        moment("folder aside")
+        aside = folder_place(self.journal, number)
+        os.rename(folder, aside)  # noqa: PTH104
+        moment("folder is aside")
+        # Only now: nobody can fill it any more by its name.
+        if next(files_below(aside), None) is not None:
+            raise _moved(f"{os.fsdecode(folder)} was filled meanwhile")
+
+    def _make_folder(self, folder: bytes) -> None:
+        try:
+            os.mkdir(full(self.journal, folder))  # noqa: PTH102
+        except FileExistsError as error:
+            if not journals.is_folder(full(self.journal, folder)):
+                raise _moved(f"{os.fsdecode(folder)} was made meanwhile") from error
+        moment("folder made")
+
+    def _note(self, journal: Journal) -> None:
+        _log.info("landing step", run=journal.run, phase=journal.phase, files=len(journal.shifts))
+        moment(f"journal {journal.phase}")
+        self.store.write(journal)
+        self.journal = journal
+        moment(f"journaled {journal.phase}")
+
+
+def _moved(what: str) -> RolledBack:
+    return RolledBack(
+        f"nothing was landed: {what}{_AS_BEFORE}",
+        hint=_AGAIN,
+    )

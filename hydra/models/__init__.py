@@ -1,2 +1,0 @@
-"""What Hydra knows of models: names, windows, prices with their day and source. Loaded only where
-a model is named (docs/models.md)."""

@@ -1,0 +1,232 @@
+"""The limits: no progress for too long, too long in all, stdout closed but alive."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from hydra.log import get_logger
+from hydra.process import procfs
+from hydra.process.child import Child
+from hydra.process.control import ProcessControl
+from hydra.process.records import Notice
+from hydra.records import Limits
+
+_log = get_logger(__name__)
+
+BUSY = 0.02
+"""Share of a core above which the tools' CPU counts as progress; a spinner uses 0.002."""
+
+_LOOK = 2.0
+_WINDOW = 30.0
+_CLOSED_FOR = 2.0
+_SET = 1.0
+"""Seconds that the wall clock must differ from the monotonic one to count as set by somebody."""
+START = 60.0
+"""Seconds for a confinement to stand and the agent to be executed; ordinarily it takes 0.02."""
+
+ChangedSince = Callable[[float], Awaitable[float | None]]
+OnNotice = Callable[[Notice], None]
+
+
+class Busy:
+    """CPU of the agent's tools over a sliding window. `read` gives their CPU seconds so far."""
+
+    def __init__(self, read: Callable[[], float], window: float) -> None:
+        self._read = read
+        self._window = window
+        self._last = read()
+        self._used = 0.0
+        self._looked = 0.0
+        self.worked = 0.0
+        """When they were last seen at work."""
+        self._samples: deque[tuple[float, float]] = deque()
+
+    def look(self, now: float) -> bool:
+        """Whether they used more than `BUSY` of a core since the window began."""
+        seen = self._read()
+        # A tool that ended unreaped takes its time along: the sum may fall, work never does.
+        used = max(0.0, seen - self._last)
+        self._used += used
+        self._last = seen
+        if used > BUSY * (now - self._looked if self._looked else self._window):
+            self.worked = now
+        self._looked = now
+        self._samples.append((now, self._used))
+        while len(self._samples) > 2 and self._samples[1][0] <= now - self._window:
+            self._samples.popleft()
+        began, before = self._samples[0]
+        return self._used - before > BUSY * max(now - began, self._window)
+
+
+class Silence:
+    """When an agent without progress is to be warned of, and when it is idle."""
+
+    def __init__(self, control: ProcessControl, limits: Limits) -> None:
+        self._control = control
+        self._limits = limits
+        self._noticed: float | None = None
+
+    @property
+    def limit(self) -> tuple[str, float]:
+        """The limit that holds now, by name: an open tool call has its own."""
+        if self._control.tool_open:
+            return "tool", self._limits.tool
+        return "idle", self._limits.idle
+
+    def lasted(self, now: float) -> float:
+        """Seconds since the last progress."""
+        return max(0.0, now - self._control.last)
+
+    def notice(self, now: float) -> Notice | None:
+        """That half of the limit has passed; once for each silence."""
+        name, limit = self.limit
+        if self.lasted(now) < limit / 2 or self._noticed == self._control.last:
+            return None
+        self._noticed = self._control.last
+        return _half(name, self.lasted(now), limit)
+
+    def next_look(self, now: float) -> float:
+        """Seconds until there may be something to say or do."""
+        _, limit = self.limit
+        lasted = self.lasted(now)
+        half = limit / 2 - lasted
+        return half if half > 0 else max(0.0, limit - lasted)
+
+
+async def idle(
+    child: Child,
+    control: ProcessControl,
+    limits: Limits,
+    changed_since: ChangedSince,
+    on_notice: OnNotice,
+) -> None:
+    """Stops the agent after a silence: no progress told, no CPU used by tools, no file changed."""
+    await child.started.wait()
+    control.progress()  # what its start took is no silence of the agent's
+    silence = Silence(control, limits)
+    busy = Busy(lambda: _cpu(child), min(_WINDOW, limits.idle))
+    interval = min(_LOOK, limits.idle / 5)
+    while True:
+        now = time.monotonic()
+        if busy.look(now):
+            # Progress when they worked, not now: a busy start would else count for a whole window.
+            control.progress(busy.worked)
+        if (notice := silence.notice(now)) is not None:
+            on_notice(notice)  # first, too, where this look comes late and the limit has passed
+        if silence.lasted(now) >= silence.limit[1] and not await _found_change(
+            control, changed_since
+        ):
+            _log.info("limit met", limit=silence.limit[0], seconds=silence.limit[1])
+            control.stop("idle")
+            return
+        await trio.sleep(min(interval, silence.next_look(now)))
+
+
+async def _found_change(control: ProcessControl, changed_since: ChangedSince) -> bool:
+    # One walk of the tree, only now. While it walks the agent may speak up, too.
+    last = control.last
+    position = time.time() - (time.monotonic() - last)
+    # The clock on the wall may have been set: `last` then has another time on it than it had.
+    was_set = abs(position - control.last_wall) > _SET
+    changed = await changed_since(min(position, control.last_wall))
+    if changed is not None:
+        # Progress when it was: a change just before the last event would else count once more.
+        ago = 0.0 if was_set else max(0.0, time.time() - changed)
+        control.progress(time.monotonic() - ago)
+    return control.last != last
+
+
+async def start(child: Child, control: ProcessControl) -> None:
+    """Gives up on an agent that is never executed: a mount that hangs, say."""
+    with trio.move_on_after(START):
+        await child.started.wait()
+        return
+    _log.info("limit met", limit="start", seconds=START)
+    control.kill("not_started")
+
+
+async def total(control: ProcessControl, limits: Limits, on_notice: OnNotice) -> None:
+    """Stops the agent at the total limit, which nothing extends."""
+    await trio.sleep(limits.total / 2)
+    on_notice(_half("total", limits.total / 2, limits.total))
+    await trio.sleep(limits.total / 2)
+    _log.info("limit met", limit="total", seconds=limits.total)
+    control.stop("total")
+
+
+async def closed(ended: trio.Event, control: ProcessControl) -> None:
+    """Stops an agent that has closed its stdout and lives on: nothing more can come of it."""
+    await ended.wait()
+    await trio.sleep(_CLOSED_FOR)
+    _log.info("it closed its stdout and lives on", seconds=_CLOSED_FOR)
+    control.stop("stdout_closed")
+
+
+def _half(limit: str, seconds: float, of: float) -> Notice:
+    return Notice("half", {"limit": limit, "seconds": seconds, "of": of})
+
+
+def _cpu(child: Child) -> float:
+    keeper = procfs.parent(child.pid) if child.pid is not None else None
+    if child.pid is None or keeper is None:
+        return 0.0
+    return procfs.cpu_of_tools(keeper, child.pid)
+
+
+# ---- A limit that a busy machine does not shorten: what a program waits for a core does not count.
+#
+# A CLI that needs 2 s of a quiet machine needs 40 s of one on which twenty others want to run. It
+# is not hung, and by the clock nobody could tell. So its time is counted as what it slept (as one
+# does that waits for an answer that never comes) and what it computed (as one does that spins).
+
+STEP = 0.5
+"""Seconds from one look to the next."""
+
+MOST = 10.0
+"""So many times its limit it gets by the clock, whatever it waits for: a disk may never answer."""
+
+ASLEEP = 1.0
+"""Seconds of sleep after which its core is somebody else's."""
+
+OnSleep = Callable[[bool], None]
+"""Told True when the program sleeps and needs no core, False when it wants one again."""
+
+
+class CpuClock:
+    """The seconds of one program that count. `look` is given what was seen of it since."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.slept = 0.0
+        """How long it has slept by now, without a pause."""
+        self._cpu = 0.0
+
+    def look(self, passed: float, cpu: float, wants: bool) -> None:
+        """`passed` seconds later it has used `cpu` seconds in all; it `wants` a core, or a disk."""
+        used = max(0.0, cpu - self._cpu)  # what is reaped unseen takes its time along
+        self._cpu = max(self._cpu, cpu)
+        self.seconds += min(passed, used) if wants else passed
+        idle = not wants and used < passed / 10
+        self.slept = self.slept + passed if idle else 0.0
+
+
+async def outlasts(child: Child, seconds: float, on_sleep: OnSleep) -> bool:
+    """Waits for the child's end; True where it has had its `seconds` and has not ended."""
+    counted, began, is_told = CpuClock(), time.monotonic(), False
+    last = began
+    while counted.seconds < seconds and last - began < seconds * MOST:
+        with trio.move_on_after(min(STEP, seconds - counted.seconds + 0.001)):
+            await child.finished.wait()
+            return False
+        now = time.monotonic()
+        # Where Hydra itself has come late to look, nothing is known of the time in between.
+        counted.look(min(now - last, 2 * STEP), *procfs.work(child.process.pid))
+        last = now
+        if is_told != (counted.slept >= ASLEEP):
+            is_told = not is_told
+            on_sleep(is_told)
+    return True

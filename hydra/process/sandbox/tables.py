@@ -1,0 +1,262 @@
+"""What a lane sees of a machine and of HOME, as tables. docs/why/trust.md has them in words."""
+
+from __future__ import annotations
+
+SYSTEM = (
+    *("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"),
+    *("etc", "opt", "nix", "gnu", "sys"),
+)
+"""Of `/`: read-only as they are. Everything else of `/` is not there unless something asks."""
+
+VAR = (
+    "lib/dpkg/status",
+    "lib/gems",
+    "lib/texmf",
+    "lib/ca-certificates",
+    "lib/python",
+    "lib/ghc",
+    "lib/ocaml",
+    "cache/fontconfig",
+    "lib/dbus/machine-id",
+)
+"""Of `/var`, in the same way."""
+
+SCRATCH = ("/tmp", "/run", "/var/tmp")  # noqa: S108  an empty one of the lane's own
+"""Empty and the lane's own: sockets of docker, ssh-agent and dbus lie in the machine's."""
+
+ROOTS: dict[str, tuple[str, ...]] = {
+    ".pyenv": (),
+    ".rbenv": (),
+    ".nodenv": (),
+    ".goenv": (),
+    ".jenv": (),
+    ".tfenv": (),
+    ".plenv": (),
+    ".phpenv": (),
+    ".opam": (),
+    ".fnm": (),
+    ".n": (),
+    ".juliaup": (),
+    ".npm-global": (),
+    ".linuxbrew": (),
+    ".nvm": ("versions", "alias", "nvm.sh", "nvm-exec", "bash_completion"),
+    ".rustup": ("toolchains", "settings.toml", "update-hashes"),
+    ".cargo": ("bin", "env", "registry", "git"),
+    ".asdf": ("bin", "lib", "libexec", "shims", "installs", "plugins", "asdf.sh", "completions"),
+    ".sdkman": ("candidates", "bin", "libexec", "src", "etc"),
+    ".volta": ("bin", "tools"),
+    ".bun": ("bin", "install"),
+    ".deno": ("bin",),
+    ".dotnet": (
+        *("dotnet", "sdk", "shared", "host", "packs"),
+        *("tools", "templates", "sdk-manifests", "metadata"),
+    ),
+    ".ghcup": ("bin", "ghc", "hls"),
+    ".cabal": ("bin", "packages", "store", "lib"),
+    ".stack": ("programs", "snapshots"),
+    ".julia": ("juliaup", "packages", "artifacts", "compiled", "registries"),
+    ".gem": ("ruby",),
+    ".luarocks": ("bin", "lib", "share"),
+    ".composer": ("vendor",),
+    ".pub-cache": ("bin", "hosted", "global_packages"),
+    ".yarn": ("bin",),
+    ".opencode": ("bin",),
+    ".local/lib": (),
+    ".local/share/fnm": (),
+    ".local/share/uv": ("python", "tools"),
+    ".local/share/pipx": ("venvs", "shared", "py"),
+    ".local/pipx": ("venvs", "shared", "py"),
+    ".local/share/mise": ("installs", "shims", "bin", "plugins", "downloads"),
+    ".local/share/pnpm": ("nodejs", "global", "store", "bin", ".tools"),
+    ".local/share/gem": ("ruby",),
+    ".local/share/claude": ("versions",),
+    ".config/composer": ("vendor",),
+    "go": ("bin", "pkg/mod"),
+    "sdk": (),
+    "perl5": (),
+}
+"""Where tools are installed, from HOME, and which parts of it are shown; () is all of it.
+
+What is not named stays out: tokens and histories lie beside (`.cargo/credentials.toml`,
+`.local/share/uv/credentials`, `.dotnet/corefx`, `.julia/logs`, `.pub-cache/credentials.json`).
+"""
+
+BESIDE = {".cargo": (".rustup",)}
+"""Roots that are of no use without another: rustup's proxies lie in `.cargo/bin`."""
+
+_DOWNLOADED = (".cache/ms-playwright", ".cache/puppeteer", ".cache/Cypress", ".cache/node")
+
+CACHES = (
+    *_DOWNLOADED,
+    ".cache/uv",
+    ".cache/fontconfig",
+    ".cache/coursier",
+    ".m2/repository",
+    ".m2/wrapper",
+    ".gradle/wrapper",
+    ".gradle/caches",
+    ".ivy2/cache",
+    ".nuget/packages",
+    ".local/share/pnpm/store",
+    ".fonts",
+    ".local/share/fonts",
+    ".config/fontconfig",
+)
+"""Downloads and fonts without keys, read-only where they lie."""
+
+ROOT_VARIABLES: dict[str, tuple[str, ...]] = {
+    "PYENV_ROOT": (),
+    "RBENV_ROOT": (),
+    "GOROOT": (),
+    "JAVA_HOME": (),
+    "VIRTUAL_ENV": (),
+    "CONDA_PREFIX": (),
+    "ANDROID_HOME": (),
+    "PLAYWRIGHT_BROWSERS_PATH": (),
+    "NVM_DIR": ROOTS[".nvm"],
+    "RUSTUP_HOME": ROOTS[".rustup"],
+    "CARGO_HOME": ROOTS[".cargo"],
+    "GOPATH": ROOTS["go"],
+    "ASDF_DATA_DIR": ROOTS[".asdf"],
+    "MISE_DATA_DIR": ROOTS[".local/share/mise"],
+    "SDKMAN_DIR": ROOTS[".sdkman"],
+    "VOLTA_HOME": ROOTS[".volta"],
+    "BUN_INSTALL": ROOTS[".bun"],
+    "PNPM_HOME": ROOTS[".local/share/pnpm"],
+    "DOTNET_ROOT": ROOTS[".dotnet"],
+}
+"""Variables that name a root, with the parts of its row."""
+
+ROOT_MARKS: dict[str, tuple[str, ...]] = {
+    "PYENV_ROOT": ("versions", "shims"),
+    "RBENV_ROOT": ("versions", "shims"),
+    "GOROOT": ("bin/go", "pkg/tool"),
+    "JAVA_HOME": ("bin/java", "jre/bin/java"),
+    "VIRTUAL_ENV": ("pyvenv.cfg",),
+    "CONDA_PREFIX": ("conda-meta",),
+    "ANDROID_HOME": ("platforms", "platform-tools", "build-tools"),
+    "PLAYWRIGHT_BROWSERS_PATH": (".links",),
+}
+"""What a folder holds that is shown as a whole because a variable names it: one of these."""
+
+CERTIFICATE_VARIABLES = (
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "CODEX_CA_CERTIFICATE",
+)
+
+PREFIX_CODE = ("lib", "lib64", "libexec", "include")
+"""What belongs to a program in PREFIX/bin, where at least half of it is code."""
+
+PREFIX_PARTS = (
+    *("etc/ssl", "etc/pki", "etc/fonts", "etc/openssl", "etc/openssl@3", "etc/ca-certificates"),
+    *("ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf"),
+    *(f"share/{name}" for name in ("locale", "terminfo", "zoneinfo", "mime", "glib-2.0")),
+    *(f"share/{name}" for name in ("gir-1.0", "pkgconfig", "aclocal", "fontconfig")),
+)
+"""What belongs to it whatever it holds; `share/NAME` belongs to the programs whose name begins so
+does."""
+
+ENVIRONMENT_PARTS = (
+    *("bin", "lib", "lib64", "include", "share", "etc/jupyter"),
+    *("pyvenv.cfg", "conda-meta", "etc/conda"),
+)
+"""Of a virtual or conda environment that was made in a folder where other things lie."""
+
+OF_ENVIRONMENTS = frozenset(
+    (*ENVIRONMENT_PARTS, "etc", "man", ".gitignore", ".lock", "CACHEDIR.TAG", "Lib", "Scripts")
+)
+"""What lies in a virtual environment's own folder."""
+
+APPLICATIONS: dict[str, tuple[str, ...]] = {
+    "*.runtimeconfig.json": ("*.dll", "*.deps.json", "*.runtimeconfig.json", "lib*.so", "runtimes"),
+    "icudtl.dat": (
+        *("icudtl.dat", "*.pak", "snapshot_blob.bin", "v8_context_snapshot.bin", "lib*.so*"),
+        *("locales/*.pak", "chrome-sandbox", "chrome_crashpad_handler", "vk_swiftshader_icd.json"),
+        *("resources/app", "resources/app.asar", "resources/app.asar.unpacked"),
+    ),
+    "_internal/base_library.zip": ("_internal",),
+    "lib/std/std.zig": ("lib",),
+    "host/fxr": ROOTS[".dotnet"],
+    "AppRun": ("usr",),
+    "product-info.json": ("product-info.json", "build.txt", "lib", "plugins", "jbr", "modules"),
+    "Cellar/*/*/INSTALL_RECEIPT.json": ("Cellar", "opt"),
+}
+"""By what lies beside an application's program, or its `bin`: .NET's, Chromium's and Electron's,
+PyInstaller's, Zig, the .NET SDK, an unpacked AppImage, JetBrains', Homebrew; and what of its folder
+the program needs."""
+
+NEVER_WHOLE_OF_HOME = (
+    *("", ".config", ".local", ".local/share", ".local/state", ".cache", "bin"),
+    *("src", "Documents", "Desktop", "Downloads", "snap", ".var"),
+)
+NEVER_WHOLE = ("/", "/home", "/tmp", "/var", "/var/tmp", "/mnt", "/srv", "/media", "/root", "/run")  # noqa: S108
+"""Folders of which a part may be shown, and never all, whatever names them."""
+
+ON_PATH = "on PATH"
+"""The reason of a folder that PATH names, and of no other."""
+
+SECRET_PLACES = (
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".config/gh",
+    ".config/gcloud",
+    ".netrc",
+    ".docker",
+    ".kube",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".password-store",
+    ".local/share/keyrings",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/op",
+    ".config/rclone",
+    ".pgpass",
+    ".vault-token",
+    ".terraform.d/credentials.tfrc.json",
+    ".gem/credentials",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+)
+"""Keys and tokens in HOME. Nothing of HOME is shown that is not asked for: these, and what holds
+one, are not shown as a whole even then, and a lane's copy of settings brings none of them along."""
+
+AGENT_PLACES = (
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".cursor",
+    ".config/cursor",
+    ".gemini",
+    ".qwen",
+    ".copilot",
+    ".config/opencode",
+    ".local/share/opencode",
+    ".local/state/opencode",
+    ".aider",
+    ".config/goose",
+    ".local/share/goose",
+    ".aider.conf.yml",
+    ".config/amp",
+    ".local/share/amp",
+    ".factory",
+    ".cline",
+    ".continue",
+    ".kiro",
+    ".hermes",
+    ".openclaw",
+    ".omp",
+    ".pi",
+)
+"""Agents' own settings: each sees a copy of its own, and no rival's."""

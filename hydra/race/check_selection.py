@@ -1,0 +1,69 @@
+"""What a race is to check: what was named, where one stands; else what the project's files say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hydra.config import DEFAULT, Config
+from hydra.config.check_names import in_folder, split_folder
+from hydra.config.checks import named
+from hydra.race import guesses
+from hydra.records import Check, Permission
+
+_TYPED = ("--", "HYDRA_")
+"""How a source begins that is no file: a file's commands run at the top, where it lies."""
+
+
+def with_checks(config: Config, top: Path, folder: str, *, none: bool = False) -> Config:
+    """The settings of a race that begins in `folder` of the checkout at `top`; `none`: without
+    checks."""
+    race = config.race
+    if race.setup and _typed(config, "race.setup"):
+        race = replace(race, setup=tuple(in_folder(name, folder) for name in race.setup))
+    return replace(
+        config, race=race, checks=config.checks._replace(**_checks(config, top, folder, none))
+    )
+
+
+def _checks(config: Config, top: Path, folder: str, none: bool) -> dict[str, Any]:
+    checks = config.checks.checks
+    if none:
+        return {"checks": ()}
+    if not checks:
+        if config.sources["race.check"] != DEFAULT or config.race.permission is Permission.PLAN:
+            return {}
+        commands = tuple(
+            check._replace(guessed=True) for check in named(guesses.checks(top, folder))
+        )
+        return {"checks": commands, "trusted": False} if commands else {}
+    return {"checks": placed(config, top, folder)}
+
+
+def placed(config: Config, top: Path, folder: str) -> tuple[Check, ...]:
+    """The checks of the settings; those that were typed run in `folder`, where one stands."""
+    checks = config.checks.checks
+    if folder and _typed(config, "race.check"):
+        return tuple(_placed(check, top, folder) for check in checks)
+    return checks
+
+
+def _placed(check: Check, top: Path, folder: str) -> Check:
+    """Run where one stands; a line that says so already, as Hydra's own do, is left as it is."""
+    if split_folder(check.command)[0] == folder and not (top / folder / folder).is_dir():
+        return check
+    return check._replace(name=f"{folder}: {check.name}", command=in_folder(check.command, folder))
+
+
+def _typed(config: Config, key: str) -> bool:
+    return config.sources.get(key, "").startswith(_TYPED)
+
+
+def folder_of(top: Path, directory: Path) -> str:
+    """Where in the checkout one stands, "" for its top."""
+    real = directory.resolve()
+    if not real.is_relative_to(top.resolve()):
+        return ""
+    name = real.relative_to(top.resolve()).as_posix()
+    return "" if name == "." else name

@@ -1,0 +1,64 @@
+"""Puts the trials of a round together: what its lanes changed, and what their checks said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import trio
+
+from hydra.checks.context import CheckContext, Tell
+from hydra.checks.cross.record import Trials, TrialSubject
+from hydra.checks.cross.scheduler import trials
+from hydra.checks.record import CheckResult
+from hydra.git.contents import trees
+from hydra.ranking.collect import file_changes
+from hydra.ranking.settled import settled
+from hydra.records import TrialCap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossTestInputs:
+    """What is to be tried: the base, and each lane's commit and results."""
+
+    context: CheckContext
+    base: str
+    on_base: Mapping[str, CheckResult]
+    commits: Mapping[str, str]
+    results: Mapping[str, tuple[CheckResult, ...]]
+    parallel: int = 1
+
+
+async def run_cross_tests(
+    tried: CrossTestInputs, cap: TrialCap, tell: Tell, stop: trio.CancelScope
+) -> Trials:
+    """Makes the trials of one round. Raises `GitFailed` where its patches cannot be read."""
+    if not any(check.kind == "test" for check in tried.context.checks):
+        return Trials()
+    subjects = await trio.to_thread.run_sync(_subjects, tried)
+    return await trials(
+        tried.context,
+        tried.base,
+        tried.on_base,
+        subjects,
+        tell,
+        cap=cap,
+        settled=settled,
+        parallel=tried.parallel,
+        stop=stop,
+    )
+
+
+def _subjects(tried: CrossTestInputs) -> list[TrialSubject]:
+    """Of each lane that changed something and was tried."""
+    git_dir = tried.context.patches
+    lanes = [lane for lane in tried.results if tried.results[lane]]
+    commits = [tried.commits[lane] for lane in lanes]
+    rows = file_changes(git_dir, tried.base, commits)
+    return [
+        TrialSubject(lane=lane, commit=commit, tree=tree, files=files, results=tried.results[lane])
+        for lane, commit, tree, files in zip(
+            lanes, commits, trees(git_dir, commits), rows, strict=True
+        )
+        if files
+    ]

@@ -1,0 +1,77 @@
+"""Where nothing mounts a lane at the checkout's path: what is installed from the checkout, which
+PYTHONPATH then takes from the lane. `import_proof` proves that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import trio
+
+from hydra import executables
+from hydra.adapters.environment import SHARED, matches
+from hydra.process.records import CannotStart, Wrap, plain
+from hydra.process.run import run
+from hydra.records import RacePlan
+from hydra.workspace.installs import EditableInstall, installs
+from hydra.workspace.interpreters import Interpreter, interpreters, on_path
+
+LIMIT = 20.0
+"""Seconds that a Python has to say where it finds modules."""
+
+_PACKAGES = """
+import json, site, sys
+users = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+print(json.dumps([*site.getsitepackages(), *users]))
+"""
+
+
+async def find_installs(
+    plan: RacePlan, root: Path, environ: Mapping[str, str]
+) -> tuple[EditableInstall, ...]:
+    """What the Pythons of its checks, and of PATH, take from the checkout at `root`; nothing where
+    its lanes are mounted there."""
+    if plan.confined:
+        return ()
+    search = executables.absolute_path(environ.get("PATH"))
+    commands = [check.command for check in plan.checks]
+    named = (python for line in commands for python in interpreters(line, root, search))
+    passed = {name: value for name, value in environ.items() if matches(name, SHARED)}
+    packages: list[Path] = []
+    for program in dict.fromkeys(terms[0] for terms in (*named, *on_path(search))):
+        if _is_of_checkout(program, root):  # which is not run for a look
+            packages += Path(program).parent.parent.glob("lib/python*/site-packages")
+            continue
+        # Not in the checkout, whose own json.py it would import.
+        folders = await answer_of((program,), _PACKAGES, (), Path("/"), passed)
+        packages += map(Path, folders if isinstance(folders, list) else ())
+    return await trio.to_thread.run_sync(installs, packages, root)
+
+
+def _is_of_checkout(program: str, root: Path) -> bool:
+    return Path(os.path.realpath(program)).is_relative_to(os.path.realpath(root))
+
+
+def python_path(editable_installs: Iterable[EditableInstall]) -> tuple[str, ...]:
+    """The folders that PYTHONPATH has to name for them."""
+    return tuple(dict.fromkeys(install.folder for install in editable_installs))
+
+
+async def answer_of(
+    python: Interpreter,
+    script: str,
+    names: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    wrap: Wrap = plain,
+) -> object:
+    """What the script prints, as JSON; None where it does not come to that."""
+    argv = (*python, "-c", script, *names)
+    try:
+        ran = await run(argv, env=environ, cwd=folder, timeout=LIMIT, wrap=wrap)
+        return json.loads(ran.stdout) if ran.exit_code == 0 else None
+    except (CannotStart, ValueError):
+        return None

@@ -1,0 +1,373 @@
+"""One lane's plan: where its agent runs, with which model, permission and variables, and its line.
+
+What keeps a lane from starting is kept in its plan, so that the others race without it. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+
+from hydra.adapters.contract import Adapter, Descriptor
+from hydra.adapters.environment import names
+from hydra.adapters.flag_proof import unproved_flags
+from hydra.adapters.remote.detection import RemoteDetection
+from hydra.adapters.remote.names import HOME, WORK, carried, folder_of
+from hydra.config import Config
+from hydra.config.model import LOCAL, Profile, Remote
+from hydra.errors import AgentError, BinaryMissing, Failure, Refused, UnsupportedFlag
+from hydra.paths import ground_dir
+from hydra.records import (
+    Budget,
+    Confinement,
+    DetectResult,
+    Effort,
+    Lane,
+    LanePlan,
+    Permission,
+    Rates,
+    RemotePlace,
+    SpawnRequest,
+    Task,
+)
+from hydra.workspace.names import LANE_HOME, worktree_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInputs:
+    """What is known before a plan is made."""
+
+    run: str
+    state: Path
+    task: Task
+    lanes: tuple[Lane, ...]
+    config: Config
+    adapters: Mapping[str, Adapter]
+    detections: Mapping[str, DetectResult]
+    confinement: Confinement
+    environment_names: Collection[str]
+    instructions: Mapping[str, tuple[str, ...]]
+    as_root: bool
+    elsewhere: Mapping[tuple[str, str], RemoteDetection] = field(default_factory=dict)
+    """What was found on remotes, by agent and remote."""
+    left_out: tuple[Failure, ...] = ()
+    """Why agents that would race by themselves do not."""
+    dependencies: tuple[str, ...] = ()
+    """The checkout's, by `dependency_names`."""
+    warnings: tuple[str, ...] = ()
+
+
+MOUNTS_STAY = (
+    "These folders are mounts and cannot be removed or renamed themselves (rm: Device or resource "
+    "busy); remove what is in them instead, as `npm ci` does:"
+)
+
+
+def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
+    """What this lane will run, and where; its `failure` says why it cannot start.
+
+    Raises `Refused` where a permission was asked for outright that nothing here can confine.
+    """
+    descriptor = inputs.adapters[lane.adapter].descriptor
+    options = resolve_options(inputs.config, lane)
+    remote = inputs.config.remotes[options.remote] if options.remote else None
+    result, as_root, lines = _detection(inputs, lane, remote)
+    model, rates, remarks = _model(inputs, descriptor, options)
+    effective = _permission(inputs, lane.adapter, options.permission, remote)
+    path = ground_dir(inputs.state, inputs.run, lane.id)
+    place = Path(folder_of(remote, inputs.run, lane.id)) if remote else path
+    planned = LanePlan(
+        lane=replace(lane, model=options.model, effort=options.effort),
+        label=descriptor.label,
+        tier=descriptor.tier,
+        soft_sandbox=descriptor.sandbox == "soft",
+        version=result.version if result else "",
+        worktree=path / worktree_name(inputs.task.repository),
+        permission=effective,
+        budget=options.budget,
+        env_names=_environment(inputs, descriptor, options.environment, remote),
+        warnings=(*(result.warnings if result else ()), *remarks, *lines),
+        third_party=descriptor.third_party,
+        rates=rates,
+        remote=RemotePlace(remote.name, remote.mode, remote.target, str(place)) if remote else None,
+    )
+    if result is None or not result.ready:
+        return replace(planned, failure=_unready(lane, result))
+    request = _request(inputs, options, planned, place, model=model, as_root=as_root)
+    try:
+        if remote is not None:
+            _check_carried(descriptor, remote)
+        check_mapped(descriptor, request, effort_at=options.effort_at, tier_at=options.tier_at)
+        command = inputs.adapters[lane.adapter].build_command(request, result)
+    except AgentError as error:
+        return replace(planned, failure=error.failure)
+    unproved = unproved_flags(inputs.adapters[lane.adapter], result, command.args)
+    return replace(planned, command=command, warnings=(*planned.warnings, *unproved))
+
+
+def _request(
+    inputs: PlanInputs,
+    options: LaneOptions,
+    planned: LanePlan,
+    place: Path,
+    *,
+    model: str | None,
+    as_root: bool,
+) -> SpawnRequest:
+    """What its adapter is asked for. `place` is the lane's folder where its agent runs."""
+    is_local, key = planned.remote is None, planned.lane.adapter
+    return SpawnRequest(
+        prompt=inputs.task.prompt,
+        worktree=_worktree(inputs, planned) if is_local else place / WORK / planned.worktree.name,
+        permission=planned.permission,
+        model=model,
+        network=inputs.config.race.network,
+        # There it is the user who answers for what confines it: full-auto was asked for outright.
+        confined=inputs.confinement.holds
+        if is_local
+        else options.permission is Permission.FULL_AUTO,
+        masked=is_local
+        and inputs.confinement.holds
+        and planned.permission is not Permission.UNRESTRICTED,
+        as_root=as_root,
+        instructions=inputs.instructions.get(key, ()),
+        extra_args=inputs.config.agent(key).args,
+        home=place / (LANE_HOME if is_local else HOME),
+        effort=options.effort,
+        preface=_preface(inputs, options) if is_local else options.preface,
+        budget=options.budget,
+        service_tier=options.service_tier,
+    )
+
+
+def _preface(inputs: PlanInputs, options: LaneOptions) -> str:
+    """With what an agent cannot find out but by failing: a mount's own folder stays."""
+    top = inputs.task.repository
+    folders = [name for name in inputs.dependencies if (top / name).is_dir()]
+    if not (folders and inputs.confinement.holds):
+        return options.preface
+    text = f"{MOUNTS_STAY} {', '.join(folders)}"
+    return "\n\n".join(filter(None, (options.preface.strip(), text)))
+
+
+def _worktree(inputs: PlanInputs, planned: LanePlan) -> Path:
+    """Where its agent sees it: where something confines it, at the path of the user's checkout."""
+    confined = inputs.confinement.holds and planned.permission is not Permission.UNRESTRICTED
+    return inputs.task.repository if confined else planned.worktree
+
+
+def _detection(
+    inputs: PlanInputs, lane: Lane, remote: Remote | None
+) -> tuple[DetectResult | None, bool, tuple[str, ...]]:
+    """The agent where it will run, whether as root, and what deserves a word."""
+    if remote is None:
+        return inputs.detections.get(lane.adapter), inputs.as_root, ()
+    detection = inputs.elsewhere.get((lane.adapter, remote.name))
+    lines = [f"not confined by Hydra: it runs on {remote.target}"]
+    if inputs.config.race.setup:
+        lines.append("the set-up is not run for it, neither here nor there")
+    if detection is None:
+        return None, False, tuple(lines)
+    return detection.result, detection.root, (*lines, *detection.remarks)
+
+
+def _environment(
+    inputs: PlanInputs, descriptor: Descriptor, extra: Collection[str], remote: Remote | None
+) -> tuple[str, ...]:
+    pick = names if remote is None else carried
+    return tuple(sorted(pick(descriptor, inputs.environment_names, extra)))
+
+
+def _check_carried(descriptor: Descriptor, remote: Remote) -> None:
+    """Raises `UnsupportedFlag` for an agent that a line to a shell does not serve."""
+    why = "it needs a terminal" if descriptor.pty else ""
+    if descriptor.protocol == "http":
+        why = "it is a server, to be called on its own machine"
+    if why:
+        raise UnsupportedFlag(
+            f"{descriptor.label} cannot run on {remote.target}: {why}",
+            adapter=descriptor.key,
+            hint=f"race it here, or another agent on {remote.name}",
+            reason="capability",
+        )
+
+
+def _model(
+    inputs: PlanInputs, descriptor: Descriptor, options: LaneOptions
+) -> tuple[str | None, Rates | None, tuple[str, ...]]:
+    """What the CLI is told of the model, its prices, and what deserves a word."""
+    if options.model is None:
+        return None, None, ()
+    from hydra.adapters.models.catalog import with_own  # not before: most races name no model
+    from hydra.adapters.models.selection import choose
+
+    catalog = with_own(inputs.config.models.items())
+    choice = choose(catalog, options.model, agent=descriptor.key, families=descriptor.families)
+    # A service tier has prices of its own, which nobody here knows.
+    return choice.argument, None if options.service_tier else choice.rates, choice.remarks
+
+
+def _permission(
+    inputs: PlanInputs, key: str, grant: Permission | None, remote: Remote | None
+) -> Permission:
+    """Full-auto stands where something confines the agent: Hydra, or the agent's own sandbox; and
+    elsewhere where it was asked for outright, for what confines there Hydra cannot know."""
+    permission = grant or Permission.FULL_AUTO
+    holds = inputs.confinement.holds if remote is None else grant is not None
+    if permission is not Permission.FULL_AUTO or holds:
+        return permission
+    if inputs.adapters[key].descriptor.confines_itself:
+        return permission
+    if grant is not None:
+        raise _unconfined(key, inputs.confinement.reason)
+    return Permission.EDIT
+
+
+def _unconfined(key: str, reason: str) -> Refused:
+    message = f"{key} cannot run full-auto here: nothing confines it ({reason})"
+    hint = "install bubblewrap, or race with --permission edit"
+    failure = Failure(
+        kind="SpawnFailed", reason="not_confined", message=message, adapter=key, hint=hint
+    )
+    return Refused(message, hint=hint, failures=(failure,))
+
+
+def _unready(lane: Lane, result: DetectResult | None) -> Failure:
+    if result is not None and result.error is not None:
+        return result.error
+    return BinaryMissing(
+        f"{lane.adapter} was not found",
+        adapter=lane.adapter,
+        hint=f"`hydra agents {lane.adapter}` says how to install it",
+    ).failure
+
+
+# ---- What one lane asks for, from its `-a`, its profile, its agent's settings and the race's
+# flags.
+#
+# The nearer word wins: `-a codex:gpt-5.5@high`, then the profile, then the race, then the agent's
+# own table. What an adapter maps nothing for is refused by name before anything is spawned. Pure.
+
+_NO_PROFILE = Profile(agent="")
+_GRANTS = (Permission.PLAN, Permission.EDIT, Permission.FULL_AUTO, Permission.UNRESTRICTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneOptions:
+    """One lane's wishes. `permission` None: nobody named one. `effort_at` and `tier_at` say where
+    those two were written: `@high`, `--effort`, `[profiles.reviewer]`; "" for nowhere."""
+
+    model: str | None
+    effort: Effort | None
+    permission: Permission | None
+    preface: str
+    budget: Budget
+    service_tier: str
+    environment: tuple[str, ...]
+    remote: str
+    """The remote on which it runs, "" for this machine."""
+    effort_at: str
+    tier_at: str
+
+
+def resolve_options(config: Config, lane: Lane) -> LaneOptions:
+    """What this lane asks for."""
+    profile = config.profiles.get(lane.profile, _NO_PROFILE)
+    agent = config.agent(lane.adapter)
+    tier = profile.service_tier or agent.service_tier
+    return LaneOptions(
+        model=lane.model or profile.model or agent.model,
+        effort=lane.effort or profile.effort or config.race.effort or agent.effort,
+        permission=_lower(config.race.permission, profile.permission),
+        preface=profile.preface,
+        budget=smaller(config.budget, profile.budget),
+        service_tier=tier,
+        environment=(*agent.environment, *profile.environment),
+        remote=_elsewhere(profile.remote or agent.remote),
+        effort_at=_effort_at(config, lane),
+        tier_at=_table(lane, in_profile=bool(profile.service_tier)) if tier else "",
+    )
+
+
+def _effort_at(config: Config, lane: Lane) -> str:
+    """Where the effort stands that `resolve_options` takes."""
+    if lane.effort:
+        return f"@{lane.effort}"
+    in_profile = config.profiles.get(lane.profile, _NO_PROFILE).effort is not None
+    if config.race.effort and not in_profile:
+        source = config.sources.get("race.effort", "--effort")
+        return f"[race] in {source}" if "/" in source else source
+    value = in_profile or config.agent(lane.adapter).effort
+    return _table(lane, in_profile=in_profile) if value else ""
+
+
+def _table(lane: Lane, *, in_profile: bool) -> str:
+    return f"[profiles.{lane.profile}]" if in_profile else f"[agents.{lane.adapter}]"
+
+
+def _elsewhere(remote: str) -> str:
+    return "" if remote == LOCAL else remote
+
+
+def _lower(race: Permission | None, profile: Permission | None) -> Permission | None:
+    """A profile's permission holds, but no further than the race's where one was asked for."""
+    if race is None or profile is None:
+        return profile or race
+    if race in _GRANTS and profile in _GRANTS:
+        return min(race, profile, key=_GRANTS.index)
+    if Permission.PLAN in (race, profile):
+        return Permission.PLAN
+    # What `default` and `config` grant is the CLI's own: no more than full-auto is all one knows.
+    return profile if race in (Permission.FULL_AUTO, Permission.UNRESTRICTED) else race
+
+
+def smaller(budget: Budget, other: Budget) -> Budget:
+    """The smaller of each part."""
+    documents = {}
+    for part in fields(Budget):
+        items = [v for b in (budget, other) if (v := getattr(b, part.name)) is not None]
+        documents[part.name] = min(items, default=None)
+    return Budget(**documents)
+
+
+def check_mapped(
+    descriptor: Descriptor, request: SpawnRequest, *, effort_at: str = "", tier_at: str = ""
+) -> None:
+    """Raises `UnsupportedFlag` for what this agent's CLI has no way to do. The places are those of
+    `LaneOptions`: the hint names what the user wrote."""
+    if request.effort is not None and request.effort not in descriptor.efforts:
+        text = ", ".join(descriptor.efforts)
+        raise _refused(
+            descriptor,
+            f"{descriptor.label} has no option for effort {request.effort}"
+            + (f" (it has {text})" if text else ": how hard it thinks cannot be asked for"),
+            _without("effort", effort_at or f"@{request.effort} (or --effort)", descriptor.key),
+        )
+    if descriptor.modes and request.permission not in descriptor.modes:
+        # Unrestricted is a flag of its own, for all lanes: none of what --permission takes.
+        text = ", ".join(mode for mode in descriptor.modes if mode != Permission.UNRESTRICTED)
+        raise _refused(
+            descriptor,
+            f"{descriptor.label} has nothing like permission {request.permission} (it has {text})",
+            f"race {descriptor.key} with one of those",
+        )
+    if request.service_tier and request.service_tier not in descriptor.service_tiers:
+        text = ", ".join(descriptor.service_tiers) or "none"
+        raise _refused(
+            descriptor,
+            f"{descriptor.label} has no service tier {request.service_tier!r} (it has {text})",
+            _without(
+                "service_tier",
+                tier_at or f"[agents.{descriptor.key}], or of the profile",
+                descriptor.key,
+            ),
+        )
+
+
+def _without(term: str, where: str, key: str) -> str:
+    return f"take {term} out of {where}" if where[0] == "[" else f"leave {where} out for {key}"
+
+
+def _refused(descriptor: Descriptor, message: str, hint: str) -> UnsupportedFlag:
+    return UnsupportedFlag(message, adapter=descriptor.key, hint=hint, reason="capability")

@@ -1,0 +1,90 @@
+"""A race's way to its checks: nothing of them is loaded before its agents run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import trio
+
+if TYPE_CHECKING:
+    from hydra.process.sandbox import View
+    from hydra.race.checks_phase import CheckEnvironment, CheckPhase
+    from hydra.race.context import AttemptContext, AttemptControl, Emit
+    from hydra.race.preflight import RaceInputs
+    from hydra.records import Outcome, RacePlan
+    from hydra.records.store import RunStore
+    from hydra.workspace.dependencies import DependencySource
+
+
+class Checks:
+    """The race's checks; where it has none, nothing of them is even loaded."""
+
+    def __init__(
+        self,
+        inputs: RaceInputs,
+        planned: RacePlan,
+        store: RunStore,
+        view: Callable[[], View],
+        dependencies: DependencySource | None,
+    ) -> None:
+        self._plan = planned
+        self._around = partial(surroundings, inputs, store, view, dependencies)
+        self._loading = trio.Lock()
+        self._phase: CheckPhase | None = None
+
+    async def baseline(self, emit: Emit) -> None:
+        """Once the first agents run."""
+        await (await self._load()).baseline(emit)
+
+    async def lane(
+        self, context: AttemptContext, outcome: Outcome, control: AttemptControl, emit: Emit
+    ) -> Outcome:
+        """Once the lane's patch is taken."""
+        if not self._plan.checks:
+            return outcome
+        return await (await self._load()).lane(context, outcome, control, emit)
+
+    async def trials(self, outcomes: Sequence[Outcome], emit: Emit, stop: trio.CancelScope) -> None:
+        """Once every lane has ended."""
+        if self._phase is not None:
+            await self._phase.trials(outcomes, emit, stop)
+
+    @property
+    def base_documents(self) -> tuple[Mapping[str, object], ...]:
+        """What came of each on the base."""
+        return self._phase.base_documents if self._phase else ()
+
+    async def _load(self) -> CheckPhase:
+        async with self._loading:
+            if self._phase is None:
+                # In a thread: the agents' output is not to wait for it.
+                await trio.to_thread.run_sync(import_module, "hydra.race.checks_phase")
+                from hydra.race.checks_phase import CheckPhase
+
+                self._phase = CheckPhase(self._plan, self._around())
+            return self._phase
+
+
+def surroundings(
+    inputs: RaceInputs,
+    store: RunStore,
+    view: Callable[[], View],
+    dependencies: DependencySource | None,
+) -> CheckEnvironment:
+    """What the checks of a race are put together from."""
+    from hydra.race.checks_phase import CheckEnvironment
+
+    return CheckEnvironment(
+        repository=inputs.repository,
+        run_folder=store.folder,
+        state=inputs.state,
+        home=inputs.home,
+        environ=inputs.request.environ,
+        extra=inputs.config.checks.environment,
+        view=view,
+        dependencies=dependencies,
+        adapters=tuple(inputs.adapters.values()),
+    )

@@ -1,0 +1,414 @@
+"""How an attempt ended: pure judgement over what the agent said, how it exited, and its patch.
+
+Exit 0 is never believed alone: denials, failed items, a missing closing event, and above all the
+diff decide. Hydra's own ending of an agent (a limit, Ctrl-C) is authoritative over anything the
+agent said on its way out.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+
+from hydra.adapters.contract import Descriptor
+from hydra.errors import STDERR_EXCERPT, Failure
+from hydra.process.control import FINISHED
+from hydra.race.output import OutputCounts
+from hydra.race.policy import COST, TOOL_CALLS, TURNS
+from hydra.records import Budget, ExitStatus, LanePlan, Limits, Outcome, Patch, Status
+from hydra.records.events import AgentEvent
+from hydra.records.transcript import AgentTranscript
+from hydra.shortage import shortage
+from hydra.text import join_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptEvidence:
+    """All that is known when an attempt has ended."""
+
+    lane: str
+    attempt: int
+    descriptor: Descriptor
+    command: tuple[str, ...]
+    transcript: AgentTranscript
+    exit: ExitStatus
+    stopped: str
+    seconds: float
+    patch: Patch | None
+    patch_error: str
+    stderr: str
+    counts: OutputCounts
+    limits: Limits
+    patch_reason: str = "patch_lost"
+    budget: Budget = field(default_factory=Budget)
+    warnings: tuple[str, ...] = ()
+
+
+def classify(seen: AttemptEvidence) -> Outcome:
+    """The one outcome of an attempt."""
+    status, failure = _verdict(seen)
+    return Outcome(
+        lane=seen.lane,
+        attempt=seen.attempt,
+        status=status,
+        failure=failure,
+        patch=seen.patch,
+        usage=seen.transcript.usage,
+        exit=seen.exit,
+        seconds=seen.seconds,
+        message=seen.transcript.message,
+        session=seen.transcript.session,
+        warnings=(*seen.warnings, *_remarks(seen)),
+    )
+
+
+def _verdict(seen: AttemptEvidence) -> tuple[Status, Failure | None]:
+    if seen.stopped in _STOPPED:
+        return _stopped(seen)
+    if seen.patch_reason == "worktree_lost":
+        # The cause of whatever else the agent said: its tools had no ground left to stand on.
+        return Status.FAILED, _no_patch(seen)
+    if seen.transcript.failed is not None:
+        return Status.FAILED, _agents_own(seen, seen.transcript.failed)
+    if seen.exit.keeper_lost:
+        return Status.FAILED, _failure(
+            seen, "AgentFailed", "keeper_lost", "the process that watched over the agent was killed"
+        )
+    if seen.patch is None:
+        return Status.FAILED, _no_patch(seen)
+    if seen.transcript.completed is None:
+        return Status.FAILED, _unfinished(seen)
+    if _ended_badly(seen) and not seen.patch.empty:
+        return Status.FAILED, _exit_failure(seen)
+    if seen.patch.empty:
+        return _nothing_changed(seen)
+    return Status.COMPLETED, None
+
+
+EARLY = {
+    "interrupt": "the race was interrupted",
+    "disk_floor": "the disk was nearly full, so the race was stopped",
+}
+"""Why a whole race was ended before its lanes had, by reason."""
+
+MORE_ROOM = (
+    "make room and race again: `hydra runs` shows what each race takes, `hydra runs rm` removes one"
+)
+
+_STOPPED = {
+    "idle": ("TimedOut", Status.TIMED_OUT),
+    "tool": ("TimedOut", Status.TIMED_OUT),
+    "total": ("TimedOut", Status.TIMED_OUT),
+    "interrupt": ("Interrupted", Status.INTERRUPTED),
+    "disk_floor": ("Interrupted", Status.INTERRUPTED),
+    "sign_in": ("AuthMissing", Status.FAILED),
+    "stdout_closed": ("StreamParseError", Status.FAILED),
+    TURNS: ("AgentFailed", Status.FAILED),
+    COST: ("AgentFailed", Status.FAILED),
+    TOOL_CALLS: ("AgentFailed", Status.FAILED),
+}
+
+_BUDGETS = {
+    TURNS: ("max_turns", "turns", "it has used its budget of {:g} turn"),
+    COST: ("budget", "cost_usd", "it has used its budget of ${:g}"),
+    TOOL_CALLS: ("budget", "tool_calls", "it has used its budget of {:g} tool call"),
+}
+"""By why a lane was ended: the reason of its failure, the budget's part, the sentence."""
+
+
+def _stopped(seen: AttemptEvidence) -> tuple[Status, Failure]:
+    kind, status = _STOPPED[seen.stopped]
+    if seen.stopped in _BUDGETS:
+        return status, _over_budget(seen)
+    if seen.stopped == "sign_in" and seen.transcript.failed is not None:
+        return status, _agents_own(seen, seen.transcript.failed)
+    limit = {
+        "idle": seen.limits.idle,
+        "tool": seen.limits.tool,
+        "total": seen.limits.total,
+    }.get(seen.stopped)
+    sentence = {
+        "idle": f"no progress for {limit:g} s" if limit else "",
+        "tool": f"one tool call ran for over {limit:g} s without any other progress"
+        if limit
+        else "",
+        "total": f"the total limit of {limit:g} s was reached" if limit else "",
+        **{reason: f"{why} while its agent was at work" for reason, why in EARLY.items()},
+        "sign_in": "the service refused the sign-in",
+        "stdout_closed": "the agent closed its output and went on running",
+    }[seen.stopped]
+    hint = {
+        "idle": "raise --idle-timeout if the task needs long quiet stretches",
+        "tool": "raise limits.tool in hydra.toml if a tool needs longer",
+        "total": _longer(seen),
+        "interrupt": "run the race again; what was done until then is in the patch",
+        "disk_floor": MORE_ROOM,
+        "sign_in": seen.descriptor.sign_in_hint,
+        "stdout_closed": "its work is kept; `hydra agents` names the versions known to work",
+    }[seen.stopped]
+    numbers = {"limit": limit} if limit else {}
+    return status, _failure(seen, kind, seen.stopped, sentence, hint=hint, numbers=numbers)
+
+
+def _over_budget(seen: AttemptEvidence) -> Failure:
+    reason, part, sentence = _BUDGETS[seen.stopped]
+    limit = float(getattr(seen.budget, part) or 0)
+    hint = _raise(part.removesuffix("_usd"))
+    text = sentence.format(limit) + "s" * (limit != 1 and seen.stopped != COST)
+    return _failure(seen, "AgentFailed", reason, text, hint=hint, numbers={"limit": limit})
+
+
+def _longer(seen: AttemptEvidence) -> str:
+    """A lane's budget of time is its total limit where it is the smaller one."""
+    if seen.budget.seconds is not None and seen.budget.seconds <= seen.limits.total:
+        return _raise("time")
+    return "raise --timeout, or give the agent a smaller task"
+
+
+def _raise(part: str) -> str:
+    return f"raise {part} in [budget] of hydra.toml, or in the lane's profile"
+
+
+def _agents_own(seen: AttemptEvidence, event: AgentEvent) -> Failure:
+    data = event.data
+    numbers = data.get("numbers")
+    kind = str(data.get("error") or "AgentFailed")
+    reason = str(data.get("reason") or "")
+    return _failure(
+        seen,
+        kind,
+        reason,
+        str(data.get("message") or "the agent failed without saying why"),
+        hint=_hint(seen, kind, reason),
+        numbers={k: float(v) for k, v in numbers.items()} if isinstance(numbers, dict) else {},
+    )
+
+
+def _hint(seen: AttemptEvidence, kind: str, reason: str) -> str:
+    unended = kind == "StreamParseError" and reason in ("", "no_terminal_event")
+    if unended and seen.counts.oversized:
+        return "its last word may be in a line that was too long: raise limits.line in hydra.toml"
+    if kind == "AuthMissing":
+        return seen.descriptor.sign_in_hint
+    if kind == "StreamParseError":
+        return "look at the lane's raw.jsonl; `hydra doctor` shows whether this version is known"
+    return {
+        "rate_limit": "wait until the limit resets, or race fewer lanes of this agent",
+        "context_overflow": "give a smaller task, or a model with a larger context",
+        "budget": "raise the budget, or give a smaller task",
+        "overloaded": "the service is overloaded: try again later",
+        "quota": "the account has no credit left: add some, or race another agent",
+        "max_turns": "raise the number of turns, or give a smaller task",
+        "network": "see that the service can be reached from here (proxy, base URL, certificates)",
+        "prompt_too_large": "shorten the task, or put the long part into a file of the repository",
+        "not_asked": "the CLI took the task for one of its own commands: begin it with a word",
+        "sandbox_broken": "`hydra doctor` shows why the agent's own sandbox does not start here",
+        "unreachable": "see that the remote can be reached by hand (docs/how-to/remote.md)",
+        "line_lost": "what it had changed until then is in the patch, where it could be fetched",
+        "remote": "docs/how-to/remote.md has what a remote needs; stderr.txt has all that it said",
+        "model": "check the model's name: the agent's own CLI lists what your account can use",
+    }.get(reason, "look at the lane's raw.jsonl and stderr.txt in the run's folder")
+
+
+def _unfinished(seen: AttemptEvidence) -> Failure:
+    how = (
+        f"was ended by signal {seen.exit.signal}"
+        if seen.exit.signal
+        else f"exited with {seen.exit.code}"
+    )
+    meaning = seen.descriptor.exit_codes.get(seen.exit.code if seen.exit.code is not None else -1)
+    sentence = f"the agent {how} without its closing event"
+    return _failure(
+        seen,
+        "StreamParseError",
+        "no_terminal_event",
+        f"{sentence} ({meaning})" if meaning else sentence,
+        hint=_hint(seen, "StreamParseError", ""),
+    )
+
+
+def _no_patch(seen: AttemptEvidence) -> Failure:
+    sentence = f"its work could not be taken: {seen.patch_error}"
+    return _failure(seen, "AgentFailed", seen.patch_reason, sentence)
+
+
+def _ended_badly(seen: AttemptEvidence) -> bool:
+    # How one goes whose work was done says nothing of that: Hydra sent it away.
+    badly = seen.exit.code not in (0, None) or seen.exit.signal is not None
+    return badly and seen.stopped != FINISHED
+
+
+def _exit_failure(seen: AttemptEvidence) -> Failure:
+    code = seen.exit.code if seen.exit.code is not None else -1
+    meaning = seen.descriptor.exit_codes.get(code, "")
+    how = (
+        f"exited with {code}" if seen.exit.signal is None else f"died by signal {seen.exit.signal}"
+    )
+    sentence = f"the agent said it was done and {how}"
+    return _failure(
+        seen, "AgentFailed", "exit_code", f"{sentence} ({meaning})" if meaning else sentence
+    )
+
+
+def _nothing_changed(seen: AttemptEvidence) -> tuple[Status, Failure | None]:
+    if seen.patch is not None and seen.patch.incomplete:
+        sentence = f"its patch is incomplete: {seen.patch.incomplete}"
+        return Status.FAILED, _failure(seen, "AgentFailed", "patch_incomplete", sentence)
+    if _ended_badly(seen):
+        return Status.FAILED, _exit_failure(seen)
+    if seen.patch is not None and (seen.patch.stranded or seen.patch.left_behind):
+        return Status.FAILED, _stranded(seen, seen.patch)
+    if seen.transcript.failed_items:
+        return Status.FAILED, _failure(
+            seen,
+            "AgentFailed",
+            "failed_items",
+            f"{seen.transcript.failed_items} of its changes failed, and nothing was changed",
+        )
+    if seen.transcript.denied:
+        return Status.NO_CHANGES, _failure(
+            seen,
+            "AgentFailed",
+            "permission_denied",
+            f"it was denied {join_names(seen.transcript.denied)}, and nothing was changed",
+            hint="a race with --permission full-auto lets it work inside Hydra's confinement",
+        )
+    return Status.NO_CHANGES, None
+
+
+def _stranded(seen: AttemptEvidence, patch: Patch) -> Failure:
+    sentence = "its patch is empty, but it left work elsewhere: "
+    if patch.stranded:
+        sentence += join_names(patch.stranded)
+        fetch = f'git fetch "$(hydra runs path)/patches.git" {shlex.quote(patch.stranded[0])}'
+        hint = f"`{fetch}` brings it (of an older run: `hydra runs path RUN`)"
+    else:
+        sentence += "its worktree is kept"
+        hint = "the warnings name what it is"
+    return _failure(seen, "AgentFailed", "stranded_work", sentence, hint=hint)
+
+
+def _remarks(seen: AttemptEvidence) -> list[str]:
+    remarks = []
+    if seen.transcript.denied and seen.patch is not None and not seen.patch.empty:
+        remarks.append(f"some of its tool calls were denied: {join_names(seen.transcript.denied)}")
+    if seen.transcript.failed_items and seen.patch is not None and not seen.patch.empty:
+        remarks.append(f"{seen.transcript.failed_items} of its changes failed")
+    if seen.exit.survivors:
+        remarks.append(f"left running and ended by Hydra: {join_names(seen.exit.survivors)}")
+    if seen.counts.malformed:
+        remarks.append(f"{_many(seen.counts.malformed, 'line')} of its output could not be parsed")
+    if seen.counts.oversized:
+        remarks.append(f"{_many(seen.counts.oversized, 'line')} too long to parse (in raw.jsonl)")
+    if seen.counts.unrecorded:
+        remarks.append(
+            f"{_many(seen.counts.unrecorded, 'event')} too many to list (raw.jsonl has them)"
+        )
+    if seen.counts.unwritten:
+        remarks.append("its raw output could not all be written: is the disk full?")
+    if seen.counts.redacted:
+        remarks.append(f"a secret was redacted {_many(seen.counts.redacted, 'time')} in its output")
+    if seen.patch is None and seen.patch_error:
+        remarks.append(f"its work could not be taken: {seen.patch_error}")
+    if _cost_unheld(seen):
+        limit = f"${seen.budget.cost_usd:g}"
+        remarks.append(f"its agent told no cost: nothing could hold it to its budget of {limit}")
+    return remarks
+
+
+def _cost_unheld(seen: AttemptEvidence) -> bool:
+    """Whether it had a budget in dollars that neither its CLI nor Hydra could keep."""
+    is_asked = seen.budget.cost_usd is not None and "cost_usd" not in seen.descriptor.budgets
+    return is_asked and seen.transcript.usage.cost_usd is None
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _failure(
+    seen: AttemptEvidence,
+    kind: str,
+    reason: str,
+    message: str,
+    *,
+    hint: str = "",
+    numbers: dict[str, float] | None = None,
+) -> Failure:
+    return Failure(
+        kind=kind,
+        reason=reason,
+        message=message,
+        adapter=seen.descriptor.key,
+        command=seen.command,
+        stderr=seen.stderr[-STDERR_EXCERPT:],
+        hint=hint or _hint(seen, kind, reason),
+        numbers=numbers or {},
+    )
+
+
+# ---- A lane whose agent never came to run, or to its end: its outcome, and why.
+
+
+def not_started(
+    lane: LanePlan,
+    failure: Failure,
+    *,
+    attempt: int = 1,
+    seconds: float = 0.0,
+    warnings: tuple[str, ...] = (),
+) -> Outcome:
+    """The outcome of an attempt that ended so; `warnings` are those beside the lane's own."""
+    early = failure.kind == "Interrupted"
+    return Outcome(
+        lane=lane.lane.id,
+        attempt=attempt,
+        status=Status.INTERRUPTED if early else Status.NOT_STARTED,
+        failure=failure,
+        seconds=seconds,
+        warnings=(*lane.warnings, *warnings),
+    )
+
+
+def interrupted(lane: LanePlan, reason: str) -> Failure:
+    """The race was ended first: `interrupt`, or `disk_floor`."""
+    full = reason == "disk_floor"
+    early = "the race was interrupted before this lane could end in order"
+    return Failure(
+        kind="Interrupted",
+        reason=reason,
+        message=EARLY[reason] if full else early,
+        adapter=lane.lane.adapter,
+        command=lane.command.argv if lane.command else (),
+        hint=MORE_ROOM if full else "its worktree is kept; race again to start over",
+    )
+
+
+def internal_error(lane: LanePlan, bug: Exception) -> Failure:
+    """Hydra itself failed on it, or could not keep its record."""
+    if short := shortage(bug):
+        return Failure(
+            kind="SpawnFailed",
+            reason="exhausted",
+            message=short.message,
+            adapter=lane.lane.adapter,
+            command=lane.command.argv if lane.command else (),
+            hint=short.hint,
+        )
+    if isinstance(bug, OSError):
+        return Failure(
+            kind="SpawnFailed",
+            reason="record",
+            message=f"its record could not be kept: {bug}",
+            adapter=lane.lane.adapter,
+            command=lane.command.argv if lane.command else (),
+            hint="see that the disk of the state folder has room (`hydra doctor` names it)",
+        )
+    return Failure(
+        kind="SpawnFailed",
+        reason="hydra_bug",
+        message=f"Hydra itself failed on this lane: {type(bug).__name__}: {bug}",
+        adapter=lane.lane.adapter,
+        command=lane.command.argv if lane.command else (),
+        hint="please report this with the run's folder; the other lanes are not affected",
+    )

@@ -1,0 +1,245 @@
+"""Config, flags and probes to a `RacePlan`: everything that is decided before anything runs.
+
+Each lane's part of it is `lane_plan.py`'s; here is what holds for the race. Pure: no I/O, so
+`--dry-run` prints exactly what a race would do.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hydra.adapters.contract import Adapter
+from hydra.errors import NOT_INSTALLED, Failure, NoAgentReady, Refused
+from hydra.process.sandbox import WITH_FULL_ACCESS
+from hydra.race.lane_plan import PlanInputs, plan_lane
+from hydra.records import (
+    Check,
+    Confinement,
+    DetectResult,
+    Lane,
+    LanePlan,
+    Permission,
+    RacePlan,
+    Task,
+    Tier,
+)
+
+SUBJECT, BODY = 72, 4000
+"""Characters of the task in a patch's commit: in its first line, and in all."""
+
+
+def make(inputs: PlanInputs, *, unready: bool = False) -> RacePlan:
+    """The plan of one race; `unready`: also where no lane could start.
+
+    Raises `NoAgentReady` where no lane could start, `Refused` where a permission was asked for
+    outright that nothing here can confine.
+    """
+    race = inputs.config.race
+    permission = race.permission or Permission.FULL_AUTO
+    lanes = tuple(plan_lane(inputs, lane) for lane in inputs.lanes)
+    if not unready and all(lane.failure is not None for lane in lanes):
+        failures = tuple(lane.failure for lane in lanes if lane.failure is not None)
+        raise NoAgentReady(_why_none(lanes), hint=_what_next(lanes), failures=failures)
+    plan = RacePlan(
+        run=inputs.run,
+        task=inputs.task,
+        lanes=lanes,
+        permission=permission,
+        confinement=_race_confinement(inputs),
+        limits=inputs.config.limits,
+        max_parallel=race.max_parallel,
+        network=race.network,
+        copies=race.copies,
+        dependencies=inputs.dependencies if _confines(inputs) else (),
+        setup=race.setup if _confines(inputs) or race.setup_trusted else (),
+        checks=_checks(inputs),
+        checks_parallel=inputs.config.checks.parallel,
+        checks_tree=inputs.config.checks.tree,
+        checks_network=inputs.config.checks.network,
+        trials=inputs.config.judge.trials,
+        keep=race.keep,
+        retry=inputs.config.retry,
+        left_out=inputs.left_out,
+    )
+    missed = (left_out_warning(failure) for failure in inputs.left_out)
+    return replace(plan, warnings=(*inputs.warnings, *missed, *_warnings(inputs, plan)))
+
+
+def _confines(inputs: PlanInputs) -> bool:
+    """Whether anything keeps a repository's own commands to their lane."""
+    return inputs.confinement.holds and inputs.config.race.permission is not Permission.UNRESTRICTED
+
+
+def _race_confinement(inputs: PlanInputs) -> Confinement:
+    """The confinement as this race has it: with full access one promise of it is left."""
+    confinement = inputs.confinement
+    if not confinement.holds or _confines(inputs):
+        return confinement
+    return confinement._replace(
+        promises=tuple(promise for promise in confinement.promises if promise in WITH_FULL_ACCESS)
+    )
+
+
+def _checks(inputs: PlanInputs) -> tuple[Check, ...]:
+    """The checks that may run here. Raises `Refused` for a network that nothing can keep apart."""
+    checks = inputs.config.checks
+    if not _confines(inputs) and not checks.trusted:
+        return ()
+    if checks.checks and checks.network == "private" and not inputs.confinement.holds:
+        raise no_private_network(inputs.confinement.reason)
+    return checks.checks
+
+
+def no_private_network(reason: str) -> Refused:
+    """What is raised where checks ask for a network of their own and it cannot be had."""
+    return Refused(
+        f'checks.network = "private" cannot be had here ({reason})',
+        hint="leave checks.network at host, or install bubblewrap where it is missing",
+    )
+
+
+def patch_message(plan: RacePlan, lane: LanePlan) -> str:
+    """What the commit of a lane's patch says: the task, and trailers for who and where."""
+    trailers = [f"Hydra-Agent: {lane.lane.adapter} {lane.version}".rstrip()]
+    if lane.lane.model:
+        trailers.append(f"Hydra-Model: {lane.lane.model}")
+    trailers.append(f"Hydra-Run: {plan.run}")
+    return f"{_task_text(plan.task)}\n\n" + "\n".join(trailers) + "\n"
+
+
+def _task_text(task: Task) -> str:
+    """The task as a commit's subject, and below it what the subject has no room for."""
+    text = task.prompt.strip() or task.title
+    line = text.splitlines()[0]
+    if len(line) <= SUBJECT:
+        subject, rest = line, text[len(line) :].strip()
+    else:
+        begins = line[: SUBJECT - 4].rpartition(" ")[0] or line[: SUBJECT - 4]
+        subject, rest = f"{begins} ...", f"... {text[len(begins) :].strip()}"
+    return f"{subject}\n\n{rest[:BODY]}" if rest else subject
+
+
+def _why_none(lanes: tuple[LanePlan, ...]) -> str:
+    reasons = "; ".join(
+        f"{lane.lane.id}: {lane.failure.message}" for lane in lanes if lane.failure is not None
+    )
+    return f"no lane can start ({reasons})"
+
+
+def _what_next(lanes: tuple[LanePlan, ...]) -> str:
+    """Each lane's own next step, once: doctor knows of no flag that a lane was asked for."""
+    steps = [lane.failure.hint for lane in lanes if lane.failure is not None]
+    return "; ".join(dict.fromkeys(filter(None, steps))) or (
+        "`hydra doctor` shows what each agent needs"
+    )
+
+
+READ_ONLY = (
+    "this machine refuses overlays: lanes have the checkout's dependencies read-only, and can "
+    "install nothing into them"
+)
+
+
+def _warnings(inputs: PlanInputs, plan: RacePlan) -> list[str]:
+    warnings = []
+    if plan.permission is Permission.UNRESTRICTED:
+        warnings.append(
+            "--unsafe-full-access: the agents can read and change everything that you can"
+        )
+    elif not inputs.confinement.holds:
+        lowered = [
+            lane.lane.id
+            for lane in plan.lanes
+            if lane.permission is Permission.EDIT
+            and plan.permission is Permission.FULL_AUTO
+            and lane.remote is None
+        ]
+        edit_only = f"; {', '.join(lowered)}: edits only, no commands" if lowered else ""
+        warnings.append(f"not confined ({inputs.confinement.reason}){edit_only}")
+    elif inputs.confinement.reason:
+        warnings.append(inputs.confinement.reason)
+    if plan.dependencies and not plan.confinement.mounters:
+        warnings.append(READ_ONLY)
+    if inputs.config.race.setup and not plan.setup:
+        warnings.append(
+            "the repository's set-up commands are skipped: nothing confines them here "
+            "(--setup, or your own hydra.toml, runs them all the same)"
+        )
+    skipped = inputs.config.checks.checks if not plan.checks else ()
+    if skipped and skipped[0].guessed:
+        named = " ".join(f"--check {shlex.quote(check.command)}" for check in skipped)
+        warnings.append(f"no check is guessed where nothing confines it; to run it: {named}")
+    elif skipped:
+        names = ", ".join(check.name for check in skipped)
+        warnings.append(
+            f"the repository's checks are skipped ({names}): nothing confines them here "
+            "(--check, or your own hydra.toml, runs them all the same)"
+        )
+    return [*warnings, *_replaced(inputs, plan)]
+
+
+def _replaced(inputs: PlanInputs, plan: RacePlan) -> list[str]:
+    """The user's variables that an adapter sets otherwise, once each; a switch is not told of."""
+    label_by_variable = {
+        name: lane.label
+        for lane in plan.lanes
+        for name, value in (lane.command.env if lane.command else ())
+        if name in inputs.environment_names and _holds_settings(name, value)
+    }
+    return [
+        f"your {name} is not used: Hydra sets it for {label}"
+        for name, label in label_by_variable.items()
+    ]
+
+
+def _holds_settings(name: str, value: str) -> bool:
+    return value.startswith("{") or name.endswith("_SETTINGS_PATH")
+
+
+# ---- Which lanes race: those that were asked for, else one of every agent that is on by itself;
+# and which agents may, because they are proved or were let in. Pure.
+
+
+def select_lanes(
+    lanes: tuple[Lane, ...], results: Mapping[str, DetectResult], adapters: Mapping[str, Adapter]
+) -> tuple[Lane, ...]:
+    """The lanes asked for, or one of every ready Tier-1 agent. Raises `NoAgentReady`."""
+    if lanes:
+        return lanes
+    ready = tuple(
+        Lane(id=key, adapter=key)
+        for key in results
+        if results[key].ready and adapters[key].descriptor.tier is Tier.TIER1
+    )
+    if ready:
+        return ready
+    raise NoAgentReady(
+        f"no agent is ready ({_reasons(results)})",
+        hint="`hydra doctor` says what each one needs; `hydra demo` works without any",
+        failures=tuple(result.error for result in results.values() if result.error),
+    )
+
+
+def _reasons(results: Mapping[str, DetectResult]) -> str:
+    errors = {key: result.error for key, result in results.items() if result.error}
+    if errors and all(error.reason == NOT_INSTALLED for error in errors.values()):
+        return f"not installed: {', '.join(errors)}"
+    text = "; ".join(f"{key}: {error.message}" for key, error in errors.items())
+    return text or "none was probed"
+
+
+def left_out(results: Mapping[str, DetectResult]) -> tuple[Failure, ...]:
+    """Why an agent is in no race that names none: of each that is installed and cannot start.
+
+    One that is not installed is nobody's loss; one whose path the settings name is to be there.
+    """
+    errors = (result.error for result in results.values())
+    return tuple(error for error in errors if error is not None and error.reason != NOT_INSTALLED)
+
+
+def left_out_warning(failure: Failure) -> str:
+    """One line, with the next step."""
+    step = f"; next: {failure.hint}" if failure.hint else ""
+    return f"{failure.adapter} is left out of this race ({failure.message}){step}"

@@ -1,0 +1,69 @@
+"""A check's bare `pytest` is the project's own, as in what Hydra guesses: the one of PATH knows
+nothing of the project's packages."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hydra.config.check_names import in_folder, split_folder, words_of
+from hydra.race.guesses.python import ENVIRONMENTS
+from hydra.records import Check, RacePlan
+
+_SIMPLE = re.compile(r"[^;&|<>()`$\n]+")
+_FOLDERS = (*((name, "bin") for name in ENVIRONMENTS), ("node_modules", ".bin"))
+
+
+def with_own_programs(planned: RacePlan, environ: Mapping[str, str]) -> RacePlan:
+    """The plan with the programs of the checkout's environments, which lanes have, in its checks; a
+    warning says each. Nothing changes where an environment is activated."""
+    if not planned.confined or _is_activated(environ):
+        return planned
+    checks = tuple(_check(check, planned) for check in planned.checks)
+    notes = (
+        _note(new, words_of(split_folder(old.command)[1])[0], environ)
+        for old, new in zip(planned.checks, checks, strict=True)
+        if old != new
+    )
+    return replace(planned, checks=checks, warnings=(*planned.warnings, *notes))
+
+
+def _is_activated(environ: Mapping[str, str]) -> bool:
+    """Whether a person has chosen an environment; conda's first is nobody's choice."""
+    chosen = environ.get("CONDA_PREFIX") and environ.get("CONDA_DEFAULT_ENV") != "base"
+    return bool(environ.get("VIRTUAL_ENV") or chosen)
+
+
+def _check(check: Check, planned: RacePlan) -> Check:
+    top = planned.task.repository
+    folder, command = split_folder(check.command)
+    program = next(iter(words_of(command)), "")
+    if check.guessed or not _SIMPLE.fullmatch(command) or not re.fullmatch(r"[\w.+-]+", program):
+        return check
+    own = next(_programs(top, top / folder, program, planned.dependencies), None)
+    if own is None:
+        return check
+    before, _, after = re.split(rf"(?<!\S)({re.escape(program)})(?!\S)", command, maxsplit=1)
+    command = f"{before}{os.path.relpath(own, top / folder)}{after}"
+    return check._replace(command=in_folder(command, folder))
+
+
+def _programs(
+    top: Path, place: Path, program: str, dependencies: tuple[str, ...]
+) -> Iterator[Path]:
+    for above in (folder for folder in (place, *place.parents) if folder.is_relative_to(top)):
+        for name, binaries in _FOLDERS:
+            own = above / name / binaries / program
+            if str((above / name).relative_to(top)) in dependencies and os.access(own, os.X_OK):
+                yield own
+
+
+def _note(check: Check, program: str, environ: Mapping[str, str]) -> str:
+    own = next(iter(words_of(split_folder(check.command)[1])))
+    elsewhere = shutil.which(program, path=environ.get("PATH", os.defpath))
+    instead = f"not {elsewhere}" if elsewhere else "none is on PATH"
+    return f"check {check.name}: {program} is the project's {own} ({instead})"

@@ -1,0 +1,92 @@
+"""Retention: what goes by itself goes while a race's agents think, and what does not is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trio
+
+from hydra.errors import HydraError
+from hydra.log import get_logger
+from hydra.records import Limits
+
+_log = get_logger(__name__)
+
+if TYPE_CHECKING:
+    from hydra.race.recovery.space_retention import Overdue
+
+START_AFTER = 2.0
+"""Seconds into a race: by then its agents have been started, and nothing waits for Hydra."""
+
+
+class Housekeeping:
+    """What is done beside one race. `hint` is for its end: "" where there is nothing to say."""
+
+    def __init__(self, state: Path, runs: Path, limits: Limits) -> None:
+        self.hint = ""
+        self._state = state
+        self._runs = runs
+        self._limits = limits
+        self._ended = False
+
+    async def run(self) -> None:
+        """Sweeps once. It never raises, and cancelling waits for nothing: what it had begun to
+        remove is gone on with by the next command."""
+        await trio.sleep(START_AFTER)
+        await trio.to_thread.run_sync(self._keep, abandon_on_cancel=True)
+
+    def end(self) -> None:
+        """The race is over: nothing more is begun."""
+        self._ended = True
+
+    def _keep(self) -> None:
+        from hydra.race.recovery.space_retention import (  # not in the way of the start
+            overdue,
+            sweep,
+        )
+
+        try:
+            gone = sweep(self._state, self._limits, lambda: self._ended)
+            if not self._ended:
+                self.hint = sentence(overdue(self._runs, self._state, self._limits), self._limits)
+            _log.info("housekeeping is done", removed=gone)
+        except Exception:
+            # A race is not told of it: whatever it was, the next one tries again.
+            _log.warning("housekeeping failed", exc_info=True)
+
+
+def hint(runs: Path, state: Path, environ: Mapping[str, str], sizes: Mapping[str, int]) -> str:
+    """What `hydra runs` says of the runs over the limits, given their sizes; "" for nothing.
+
+    The limits are the user's own; where their settings cannot be read, nothing is said here.
+    """
+    from hydra import config, paths
+    from hydra.race.recovery.space_retention import overdue
+
+    with suppress(HydraError):
+        file = config.read_file(paths.user_config_file(environ))
+        limits = config.load(user=file, environ=environ).limits
+        return sentence(overdue(runs, state, limits, sizes), limits)
+    return ""
+
+
+def sentence(overdue: Overdue, limits: Limits) -> str:
+    """One line for a person, or ""."""
+    from hydra.config.units import format_duration
+    from hydra.report.text import plural, size
+
+    if overdue.old:
+        age = format_duration(limits.retention)
+        return (
+            f"{plural(overdue.old, 'race')} here over {age} old, with work that may not be landed "
+            f"({size(overdue.old_bytes)}): hydra runs rm --older-than {age}"
+        )
+    if overdue.total > limits.retention_bytes:
+        return (
+            f"the races here take {size(overdue.total)}, over the {size(limits.retention_bytes)} "
+            "that are kept: hydra runs rm RUN (`hydra runs` shows what each takes)"
+        )
+    return ""

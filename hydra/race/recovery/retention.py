@@ -1,0 +1,323 @@
+"""What would be lost with a run, what it takes on the disk, and how old it is."""
+
+from __future__ import annotations
+
+import os
+import time
+from calendar import timegm
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from hydra import paths
+from hydra.errors import HydraError
+from hydra.git import base_commit, patches
+from hydra.git.runner import is_unanswered
+from hydra.git.runner import run as git
+from hydra.paths import ground_dir
+from hydra.process.sandbox.layers import TRIAL_FOLDER
+from hydra.race.recovery.reviews import POINTER, sweep_consult
+from hydra.records import Limits, Status
+from hydra.records.store import (
+    GONE,
+    LOCK,
+    UNBORN,
+    RunRecord,
+    alone,
+    disk_usage,
+    read_object,
+    write_json,
+)
+from hydra.workspace import tree
+from hydra.workspace.dependencies import FROZEN, LINKS, LOOK
+
+_SIZE = "size.json"
+
+Document = Mapping[str, object]
+
+
+def started(run: RunRecord) -> float:
+    """When it began, in seconds since 1970: as it was recorded, else as its id says."""
+    with suppress(HydraError):
+        value = run.manifest.get("started")
+        if isinstance(value, int | float):
+            return value
+    try:
+        return timegm(time.strptime(run.id[:15], "%Y%m%dt%H%M%S"))
+    except ValueError:  # a folder that somebody has named
+        return time.time()
+
+
+def grounds(run: RunRecord, state: Path) -> tuple[Path, ...]:
+    """The grounds of its lanes that still stand."""
+    try:
+        return tuple(sorted(ground_dir(state, run.id, "x").parent.iterdir()))
+    except OSError:
+        return ()
+
+
+def measure(run: RunRecord, state: Path) -> int:
+    """Bytes that its record and its grounds take: a walk over all of it."""
+    return disk_usage(run.folder) + sum(map(disk_usage, grounds(run, state)))
+
+
+def size(run: RunRecord, state: Path) -> int:
+    """The same, as it was `noted` while the same grounds stood; else measured."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        document = read_object(run.folder / _SIZE)
+        if document["grounds"] == _names(run, state):
+            return int(document["bytes"])
+    return measure(run, state)
+
+
+def noted(run: RunRecord, state: Path) -> int:
+    """`size`, kept for the next who asks; only of a run that has ended."""
+    ended = (run.folder / "result.json").exists()
+    if not ended or (run.folder / _SIZE).exists():
+        return size(run, state)
+    position = measure(run, state)
+    with suppress(OSError):
+        document = {"schema": 1, "bytes": position, "grounds": _names(run, state)}
+        write_json(run.folder / _SIZE, document)
+    return position
+
+
+def holds_work(run: RunRecord, state: Path) -> bool:
+    """Whether something may be lost with it, as its result tells: cheap, and rather yes than no."""
+    try:
+        result = run.result
+        lanes = _lanes(result) if result else None
+    except HydraError:
+        return True
+    if lanes is not None and not grounds(run, state) and all(map(_is_empty, lanes)):
+        return False
+    return not is_landed(run, state)
+
+
+def is_empty(run: RunRecord, state: Path) -> bool:
+    """Whether nothing at all would be lost: no patch, no stash, no file in a worktree that stands.
+
+    False where anything of it cannot be read.
+    """
+    try:
+        result, head = run.result, run.manifest.get("head")
+        if result is None or not isinstance(head, str) or result.get("base") != head:
+            return False  # not ended; or it holds changes that the user had not committed
+        lanes = _lanes(result)
+        if not all(map(_is_empty, lanes)) or patches.with_work(run.patches, head):
+            return False
+        ended = (run.folder / "result.json").stat().st_mtime
+        return _only_the_base(run, state, lanes, head, ended)
+    except (HydraError, OSError):
+        return False
+
+
+def is_landed(run: RunRecord, state: Path) -> bool:
+    """Whether a patch of it stands on one of the user's branches, and no worktree is kept.
+
+    Who lands one lane has decided against the others. A landing without a commit, one that was
+    taken back, one whose branch no longer holds it, and one of picked parts do not count; nor does
+    any of a run that holds changes which the user had not committed.
+    """
+    if grounds(run, state):
+        return False
+    with suppress(HydraError, OSError, ValueError, KeyError, TypeError):
+        if run.manifest["head"] != run.manifest["base"]:
+            return False
+        root = Path(str(run.manifest["repository"]))
+        for path in sorted((run.folder / "landings").glob("*.json")):
+            document = read_object(path)
+            whole = not document["picks"] or any(pick.endswith(":") for pick in document["picks"])
+            if (
+                whole
+                and document["undone"] is None
+                and document["commit"]
+                and _holds(root, document)
+            ):
+                return True
+    return False
+
+
+def _holds(root: Path, landing: Document) -> bool:
+    terms = ("merge-base", "--is-ancestor", str(landing["commit"]), str(landing["ref"]))
+    return git(*terms, cwd=root, check=False).code == 0
+
+
+def _lanes(result: Document) -> list[Document]:
+    lanes = result.get("lanes")
+    return [lane for lane in lanes if isinstance(lane, dict)] if isinstance(lanes, list) else []
+
+
+def _is_empty(lane: Document) -> bool:
+    patch = lane.get("patch")
+    if isinstance(patch, dict):
+        return not (
+            patch.get("files")
+            or patch.get("incomplete")
+            or patch.get("left_behind")
+            or patch.get("stranded")
+        )
+    error = lane.get("error")
+    # A fault of Hydra's own is told in the same words, and an agent may have worked before it.
+    ours = isinstance(error, dict) and error.get("reason") in ("hydra_bug", "record", "exhausted")
+    return lane.get("status") == Status.NOT_STARTED and lane.get("exit") is None and not ours
+
+
+def _only_the_base(
+    run: RunRecord, state: Path, lanes: list[Document], base: str, ended: float
+) -> bool:
+    """Whether the worktrees that stand hold no file but the base's, and none changed since."""
+    standing = grounds(run, state)
+    if not standing:
+        return True
+    worktrees = {lane.get("lane"): lane.get("worktree") for lane in lanes}
+    names = patches.names(run.patches, base)
+    for path in standing:
+        worktree = worktrees.get(path.name)
+        if not isinstance(worktree, str) or not Path(worktree).is_relative_to(path):
+            return False
+        if tree.changed_since(Path(worktree), ended) is not None:
+            return False
+        if not _holds_only(worktree, names) or not _is_unchanged(run, path.name, worktree, base):
+            return False
+    return True
+
+
+def _is_unchanged(run: RunRecord, lane: str, worktree: str, base: str) -> bool:
+    """Whether a patch taken now would be empty: times tell nothing of a file that was changed
+    while rivals still worked, or after the clock was set back."""
+    from hydra.git.snapshot import collect  # not in the way of `hydra runs`
+
+    taken = collect(
+        patches=run.patches,
+        worktree=Path(worktree),
+        base=base,
+        index=run.folder / "lanes" / lane / "index",
+        limits=Limits(),
+    )
+    terms = ("rev-parse", "--verify", f"{base}^{{tree}}")
+    same = taken.tree == git(*terms, git_dir=run.patches, isolated=True).line
+    return same and not taken.incomplete and not taken.left_behind
+
+
+def _holds_only(worktree: str, names: frozenset[bytes]) -> bool:
+    top = os.fsencode(worktree)
+    for folder, folders, files in os.walk(top, onerror=_raise):
+        content = os.path.relpath(folder, top)
+        contents = (os.path.normpath(os.path.join(content, name)) for name in (*folders, *files))  # noqa: PTH118
+        if any(name not in names and name != b".git" for name in contents):
+            return False
+        if b".git" in folders:
+            return False  # a repository of its own: a lane's .git is a file
+    return True
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _names(run: RunRecord, state: Path) -> list[str]:
+    return [path.name for path in grounds(run, state)]
+
+
+# ---- Taking a run away for good, so that a removal that broke off is ended by the next command.
+
+STRAY_AFTER = 24 * 3600.0
+"""Seconds that a ground without a run must have lain untouched. No live race has one: its run's
+folder is there first. It is for a record that was carried away by hand, and may come back."""
+
+UNBORN_AFTER = 60.0
+"""Seconds for a folder in which no lane can be: that of a trial, which takes ten at most, and one
+whose Hydra was killed before its lock was there."""
+
+
+def remove_run(state: Path, folder: Path) -> None:
+    """Removes a run: its worktrees, its ref in the repository, its record. Raises `OSError`,
+    `Refused` where git could not be asked.
+
+    The folder first gets a hidden name, and goes last: until then it says what is to be removed.
+    """
+    unborn = folder.name.endswith(UNBORN)
+    if not (unborn or folder.name.endswith(GONE)):
+        hidden = folder.with_name(f".{folder.name}{GONE}")
+        folder = folder.rename(hidden)
+    run = folder.name.removeprefix(".").removesuffix(UNBORN).removesuffix(GONE)
+    path = paths.ground_dir(state, run, "x").parent
+    if path.is_dir():
+        tree.remove(path)
+    if not unborn:  # before it has its name, only links are made outside of it
+        _unpin(folder, run)
+    tree.remove(folder)
+
+
+def remove_rounds(record: RunRecord, path: Path) -> None:
+    """Removes from the grounds of a run that has ended those of a `hydra check`, or of a landing's
+    checks, that was killed."""
+    for file in path.glob("_*"):
+        number = file.name[1:].partition("-")[0]
+        round = number if number.isdecimal() else "1"
+        with suppress(OSError), alone(record.folder / "checks" / round) as mine:
+            if mine:
+                tree.remove(file)
+
+
+def remove_strays(state: Path, runs: set[str]) -> int:
+    """Removes grounds that belong to no run any more, and what was left of a question to an agent;
+    how many. `runs` are all that there are."""
+    names = {paths.ground_dir(state, run, "x").parent.name for run in runs}
+    removed = 0
+    with suppress(OSError):
+        for path in (state / "g").iterdir():
+            if path.name in names:
+                continue
+            if sweep_consult(path):
+                removed += 1
+            elif _remove_links(path) or _is_unborn(path) or _is_stray(path):
+                tree.remove(path)
+                removed += 1
+    return removed
+
+
+def _remove_links(path: Path) -> bool:
+    """Removes what a Hydra that was killed before its race had a record has linked; whether there
+    was nothing else but what `hydra init` looks in. A lane's work waits beside it for a record that
+    was carried away."""
+    frozen = path / FROZEN
+    if not (frozen / LOCK).exists():
+        return False
+    with alone(frozen) as mine:
+        if mine:
+            tree.remove(frozen / LINKS)  # before the lock, by which the next sweep finds the rest
+            tree.remove(frozen)
+    return mine and all(entry.name == LOOK for entry in path.iterdir())
+
+
+def _is_unborn(file: Path) -> bool:
+    """Of a Hydra that was killed so early that it held nothing but empty folders, a lock that bears
+    no name yet, or a trial's."""
+    files = (path for path in file.glob("*/*") if path.parent.name != FROZEN + UNBORN)
+    empty = file.name.startswith(TRIAL_FOLDER) or not any(files)
+    return empty and not (file / POINTER).exists() and _age(file) > UNBORN_AFTER
+
+
+def _is_stray(path: Path) -> bool:
+    return not (path / POINTER).exists() and _age(path) > STRAY_AFTER
+
+
+def _age(path: Path) -> float:
+    """Seconds since something was put into it, or taken out."""
+    return time.time() - path.stat().st_mtime
+
+
+def _unpin(folder: Path, run: str) -> None:
+    # The repository may be gone, or no longer one: then there is nothing to take back. Either of
+    # two documents may be damaged; with uncommitted changes taken along, only one has the pin.
+    for name, key in (("manifest.json", "head"), ("plan.json", "base")):
+        try:
+            document = read_object(folder / name)
+            base_commit.unpin(base_commit.read(Path(document["repository"])), run, document[key])
+        except (OSError, ValueError, KeyError, TypeError, HydraError) as problem:
+            if is_unanswered(problem):
+                raise  # what it is pinned by goes with the folder: the next command goes on
+        else:
+            return

@@ -1,0 +1,241 @@
+"""`hydra runs` and `hydra diff`: the records of this repository's races, read back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from hydra import executables, paths
+from hydra.errors import RecordError, Refused, UsageError
+from hydra.git import base_commit, patches
+from hydra.git.base_commit import Repository
+from hydra.git.runner import is_unanswered, require_git
+from hydra.race.recovery import retention
+from hydra.race.recovery.moved_repos import moved
+from hydra.race.recovery.startup import recover
+from hydra.records.store import RunRecord, find_run, read_object, runs
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryRuns:
+    """One repository and the folder that holds its runs."""
+
+    repository: Repository
+    state: Path
+    folder: Path
+
+
+def repository_runs(
+    environ: Mapping[str, str] | None = None, start: Path | None = None
+) -> RepositoryRuns:
+    """The repository one stands in, or `start` lies in. Raises `Refused` outside of one."""
+    environ = executables.users_environment() if environ is None else environ
+    require_git()
+    state = paths.state_dir(environ)
+    recover(environ)
+    repository = base_commit.read(start or Path.cwd(), state=state)
+    return RepositoryRuns(repository, state, paths.runs_dir(state, repository.root))
+
+
+def list_runs(place: RepositoryRuns) -> list[RunRecord]:
+    """This repository's runs, newest first."""
+    return list(reversed(runs(place.folder)))
+
+
+def find(place: RepositoryRuns, name: str | None) -> RunRecord:
+    """The run that `-r/--run` names; the latest without one. Raises `UsageError`."""
+    if not runs(place.folder) and (elsewhere := moved(place.state, place.repository.root)):
+        raise elsewhere
+    return find_run(place.folder, name)
+
+
+def size(place: RepositoryRuns, run: RunRecord) -> int:
+    """Bytes that a run takes, its worktrees too: where it has ended, as it was last measured."""
+    return retention.size(run, place.state)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReading:
+    """One run as far as it can be read; `damage` is the first thing that could not be.
+
+    `lanes` are the result's; without one, what manifest, events and `patches.git` tell of them.
+    """
+
+    run: RunRecord
+    manifest: Mapping[str, object]
+    result: Mapping[str, object] | None
+    lanes: Mapping[str, Mapping[str, object]]
+    damage: RecordError | None
+
+    @property
+    def state(self) -> str:
+        """As `RunRecord.state`, or `unreadable` where something of it is damaged or newer."""
+        return "unreadable" if self.damage and not self.run.live else self.run.state
+
+
+def read(run: RunRecord, *, events: bool = False) -> RunReading:
+    """Reads a run and raises nothing. `events` has the events read, and they and the
+    patches checked, in any case; then it raises `Refused` where git could not be asked."""
+    damages: list[RecordError] = []
+    manifest: Mapping[str, object] = {}
+    result: Mapping[str, object] | None = None
+    statuses: dict[str, str] = {}
+    try:
+        manifest = run.manifest
+    except RecordError as damage:
+        damages.append(damage)
+    try:
+        result = run.result
+    except RecordError as damage:
+        damages.append(damage)
+    if events or result is None:
+        try:
+            for event in run.events():
+                if event.kind == "lane_ended":
+                    statuses[event.lane] = str(event.data.get("status"))
+            if result is not None:
+                check_patches(run)
+        except RecordError as damage:
+            damages.append(damage)
+    if result is not None:
+        lanes = {str(lane["lane"]): lane for lane in _entries(result, "lanes")}
+    else:
+        names = _strings(manifest, "lanes") or list(_branches(run))
+        text = "running" if run.live else "broken off"
+        lanes = {lane: {"lane": lane, "status": statuses.get(lane, text)} for lane in names}
+    return RunReading(
+        run=run,
+        manifest=manifest,
+        result=result,
+        lanes=lanes,
+        damage=damages[0] if damages else None,
+    )
+
+
+def _entries(document: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
+    value = document.get(key)
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _strings(document: Mapping[str, object], key: str) -> list[str]:
+    value = document.get(key)
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
+
+
+def _branches(run: RunRecord) -> dict[str, str]:
+    try:
+        return patches.branches(run.patches)
+    except Refused:  # git's own words are told where a patch is asked for
+        return {}
+
+
+def landings(run: RunRecord) -> list[Mapping[str, object]]:
+    """What was landed of a run, oldest first, also what was taken back; what can be read of it."""
+    documents: list[Mapping[str, object]] = []
+    for path in sorted((run.folder / "landings").glob("*.json")):
+        with suppress(OSError, ValueError):
+            documents.append(read_object(path))
+    return documents
+
+
+def _check_whole(run: RunRecord, lane: str, commit: str) -> None:
+    """Raises `RecordError` where something of a patch is not there any more."""
+    from hydra.git.missing_objects import problem  # no race needs it
+
+    try:
+        base = run.base
+    except RecordError:  # whoever needs the base says so
+        return
+    why, hint = problem(run.patches, base, commit) if commit != base else ("", "")
+    if why:
+        raise RecordError(f"the patch of lane {lane} cannot be read: {why}", hint=hint)
+
+
+def check_patches(run: RunRecord) -> None:
+    """Raises `RecordError` where a patch of the run is not whole any more."""
+    try:
+        for lane, commit in patches.branches(run.patches).items():
+            _check_whole(run, lane, commit)
+    except Refused as failed:
+        if is_unanswered(failed):
+            raise
+        raise RecordError(f"its patches cannot be read: {failed.message}") from failed
+
+
+def commit_of(run: RunRecord, lane: str) -> str:
+    """A lane's patch as a commit in the run's `patches.git`, whatever became of the record.
+
+    Raises `UsageError` for an unknown lane, `Refused` for one without a patch, `RecordError`
+    where there are no patches any more, where an object of this one is gone, or where the record
+    does not say which lanes there were.
+    """
+    try:
+        commit = patches.branches(run.patches).get(lane)
+    except Refused as error:
+        if is_unanswered(error):
+            raise
+        raise RecordError(
+            f"the patches of run {run.id} cannot be read: {error.message}",
+            hint=f"what the lanes said is in {run.folder}/lanes",
+        ) from error
+    if commit is not None:
+        _check_whole(run, lane, commit)
+        return commit
+    reading = read(run)
+    if lane in reading.lanes:
+        raise Refused(
+            f"lane {lane} of run {run.id} has no patch ({reading.lanes[lane].get('status')})",
+            hint=f"`hydra runs show {run.id}` says how it ended",
+        )
+    if reading.damage:
+        raise reading.damage
+    raise _no_lane(run, lane, list(reading.lanes))
+
+
+def check_lane(run: RunRecord, lane: str) -> None:
+    """Raises `UsageError` for a lane that the run has not, as far as its record says."""
+    reading = read(run)
+    if reading.damage is None and lane not in reading.lanes:
+        raise _no_lane(run, lane, list(reading.lanes))
+
+
+def _no_lane(run: RunRecord, lane: str, lanes: Sequence[str]) -> UsageError:
+    near = get_close_matches(lane, lanes, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    return UsageError(
+        f"run {run.id} has no lane {lane!r}", hint=f"{meant}its lanes: {', '.join(lanes)}"
+    )
+
+
+def ends_of(run: RunRecord, lane: str, other: str | None) -> tuple[str, str]:
+    """The two commits whose difference is shown: base and lane, or lane and the other lane."""
+    commit = commit_of(run, lane)
+    return (commit, commit_of(run, other)) if other else (run.base, commit)
+
+
+def from_top(
+    place: RepositoryRuns, paths: Sequence[str], start: Path | None = None
+) -> tuple[str, ...]:
+    """Paths as one writes them in `start` (default: here), as they are from the top.
+
+    () is everything. Raises `UsageError` for one outside the repository.
+    """
+    top = place.repository.root
+    below = os.path.relpath(os.path.realpath(start or Path.cwd()), os.path.realpath(top))
+    named = tuple(_from_top(top, below, path) for path in paths)
+    return () if "." in named else named
+
+
+def _from_top(top: Path, below: str, path: str) -> str:
+    absolute = Path(path).is_absolute()
+    named = os.path.relpath(path, top) if absolute else os.path.normpath(f"{below}/{path}")
+    if named == ".." or named.startswith("../"):
+        raise UsageError(
+            f"{path!r} is outside the repository at {top}",
+            hint="paths are read from the folder you are in, as git does",
+        )
+    return named

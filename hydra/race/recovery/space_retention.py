@@ -1,0 +1,97 @@
+"""Runs go by themselves once they are old, or take too much, and nothing would be lost with them.
+
+Every repository of the state folder is held to the limits by itself. Its latest run stays, and so
+does one that is running, was broken off, or cannot be read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.paths import ground_dir
+from hydra.race.recovery.retention import (
+    holds_work,
+    is_empty,
+    is_landed,
+    noted,
+    remove_rounds,
+    remove_run,
+    size,
+    started,
+)
+from hydra.records import Limits
+from hydra.records.store import RunRecord, alone, runs
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """Runs of one repository that hold work and are older than the limit, and what they take.
+
+    `total` is what all of its runs take; all in bytes.
+    """
+
+    old: int
+    old_bytes: int
+    total: int
+
+
+def sweep(state: Path, limits: Limits, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Removes what may go by itself, and what killed checks have left in the runs that stay; how
+    many runs. Ends soon once `stopped`."""
+    folders = sorted(path for path in state.glob("*/runs") if path.is_dir())
+    return sum(_sweep_one(folder, state, limits, stopped) for folder in folders)
+
+
+def overdue(
+    folder: Path, state: Path, limits: Limits, known_sizes: Mapping[str, int] | None = None
+) -> Overdue:
+    """What one repository's `runs/` still has over the limits: that is for a person to remove.
+
+    `known_sizes` are those, by run, that need not be measured again.
+    """
+    records, measured = runs(folder), known_sizes or {}
+    sizes = {run.id: measured.get(run.id) or size(run, state) for run in records}
+    now = time.time()
+    old = [
+        run
+        for run in records[:-1]
+        if now - started(run) >= limits.retention and not run.live and holds_work(run, state)
+    ]
+    return Overdue(len(old), sum(sizes[run.id] for run in old), sum(sizes.values()))
+
+
+def _sweep_one(folder: Path, state: Path, limits: Limits, stopped: Callable[[], bool]) -> int:
+    records, sizes = runs(folder), {}
+    for run in records:
+        if stopped():
+            return 0
+        if (run.folder / "result.json").exists():
+            remove_rounds(run, ground_dir(state, run.id, "x").parent)
+        sizes[run.id] = noted(run, state)
+    over = sum(sizes.values()) - limits.retention_bytes
+    removed, now = 0, time.time()
+    for run in records[:-1]:
+        if stopped():
+            break
+        due = over > 0 or now - started(run) >= limits.retention
+        if due and _may_go(run, state) and _take(run, state):
+            removed += 1
+            over -= sizes[run.id]
+    return removed
+
+
+def _may_go(run: RunRecord, state: Path) -> bool:
+    return is_empty(run, state) or is_landed(run, state)
+
+
+def _take(run: RunRecord, state: Path) -> bool:
+    with suppress(OSError), alone(run.folder) as mine:
+        # Since it was looked at, somebody may have worked in one of its worktrees.
+        if mine and _may_go(run, state):
+            remove_run(state, run.folder)
+            return True
+    return False

@@ -1,0 +1,223 @@
+"""The verdict on a run, from its record: at a race's end, and whenever it is asked for again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hydra import executables
+from hydra.adapters.probe import settings
+from hydra.checks.baseline import newest_round
+from hydra.config import Config
+from hydra.errors import HydraError, RecordError, Refused
+from hydra.git import patches
+from hydra.git.runner import is_unanswered
+from hydra.log import bound, get_logger
+from hydra.race.recovery import history, review_records, runs
+from hydra.race.recovery.reviews import FOLDER
+from hydra.ranking.collect import evidence
+from hydra.ranking.document import verdict_document
+from hydra.ranking.verdict import rank
+from hydra.records.store import RunRecord
+
+_log = get_logger(__name__)
+
+
+def judged(run: RunRecord, environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+    """The verdict document of a run that has ended, made anew from all that its record holds.
+
+    Raises `RecordError` where its patches cannot be read, `ConfigError` for a damaged hydra.toml.
+    """
+    environ = executables.users_environment() if environ is None else environ
+    reading = runs.read(run)
+    document = reading.result or {**reading.manifest, "lanes": list(reading.lanes.values())}
+    root = Path(str(document.get("repository") or history.manifest(run.folder)["repository"]))
+    return of_result(run.folder, run.base, document, settings.load(root, environ, {}))
+
+
+def of_result(
+    folder: Path, base: str, result: Mapping[str, Any], config: Config
+) -> Mapping[str, Any]:
+    """The same from the result as it is about to be recorded. Raises `RecordError`."""
+    try:
+        facts = evidence(
+            folder,
+            base,
+            [lane for lane in result.get("lanes") or () if isinstance(lane, dict)],
+            protected=config.judge.protected_paths,
+            weights=config.judge.weights,
+            notes=review_records.notes(folder),
+            tests=review_records.telling_tests(folder),
+        )
+    except Refused as error:
+        if is_unanswered(error):
+            raise
+        raise RecordError(
+            f"the patches of run {folder.name} cannot be read: {error}",
+            hint=f"what the lanes said is in {folder}/lanes",
+        ) from error
+    document = verdict_document(rank(facts), facts, result, str(folder))
+    with bound(run=folder.name):
+        _say(document)
+    return {
+        **document,
+        "uncommitted": history.manifest(folder).get("head", base) != base,
+        "separated": review_records.separated(folder),
+        "round": newest_round(folder),
+        "consult": review_records.newest(folder),
+    }
+
+
+def _say(document: Mapping[str, Any]) -> None:
+    for lane in document["lanes"]:
+        names = ("rank", "mergeable", "state", "reason")
+        details = {name: lane[name] for name in ("why", "decision", "gates", "reasons")}
+        _log.info("judged", **{name: lane[name] for name in ("lane", *names)}, more=details)
+    _log.info("verdict", top=document["top"], says=document["says"])
+
+
+# ---- The verdict on a run as it stands: the recorded one, or made anew where there is more by now.
+
+Verdict = Mapping[str, Any]
+
+# The judge is imported only to judge: most commands read what is recorded, or need none.
+
+
+def judgement(record: RunRecord, environ: Mapping[str, str] | None = None) -> Verdict:
+    """The verdict's document.
+
+    Raises `Refused` for a run that is under way, `RecordError` for one that is damaged or whose
+    patches cannot be read, `ConfigError`.
+    """
+    if record.live:
+        raise Refused(
+            f"run {record.id} is still running", hint="wait until it has ended; `hydra runs` shows"
+        )
+    reading = runs.read(record)
+    if reading.damage is not None:
+        raise reading.damage
+    document = recorded_verdict(reading.result)
+    if document is not None and _is_fresh(record, document):
+        return document
+
+    try:
+        return judged(record, environ)
+    except (KeyError, TypeError, ValueError) as damage:
+        raise RecordError(
+            f"run {record.id} cannot be judged: its record is not what Hydra writes ({damage!r})",
+            hint="its patches are kept apart from it: `hydra diff LANE`",
+        ) from damage
+
+
+def known_judgement(record: RunRecord) -> Verdict | None:
+    """The same where its race had a place for a verdict; None where it had not, or where that
+    cannot be made anew. It raises nothing: what is asked for is something else."""
+    try:
+        return judgement_to_land(record)
+    except HydraError:
+        return None
+
+
+def judgement_to_land(
+    record: RunRecord, environ: Mapping[str, str] | None = None
+) -> Verdict | None:
+    """The same for what is about to land: also of a race that was ended at once, or killed and
+    recovered. Its result has a place for the verdict and none in it, and it is judged now. None of
+    a race that has no such place.
+
+    Raises `HydraError` where there is one that cannot be read or made anew, or git could not be
+    asked: else a lane would land as one that nothing speaks against."""
+    reading = runs.read(record)
+    if reading.damage is not None:
+        raise reading.damage
+    result = reading.result
+    return judgement(record, environ) if result is not None and "verdict" in result else None
+
+
+def recorded_verdict(result: Mapping[str, object] | None) -> Verdict | None:
+    """The verdict that a result has, if any. Raises `RecordError` for a newer Hydra's."""
+    value = None if result is None else result.get("verdict")
+    if not isinstance(value, dict):
+        return None
+    from hydra.ranking.document import SCHEMA
+
+    schema = value.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise RecordError(
+            f"the verdict of run {value.get('run')} is from a newer Hydra "
+            f"(schema {schema}, known: {SCHEMA})",
+            hint="update Hydra to read it",
+        )
+    if schema is True or schema != SCHEMA or not _is_whole(value):
+        raise RecordError(
+            f"the verdict of run {value.get('run')} is not what Hydra writes",
+            hint="its patches are kept apart from it: `hydra diff LANE`",
+        )
+    return value
+
+
+def _is_whole(document: Mapping[str, Any]) -> bool:
+    """Whether lanes have what is read of them, and the top is one that may land."""
+    lanes = document.get("lanes")
+    if not isinstance(lanes, list) or not all(_is_lane(lane) for lane in lanes):
+        return False
+    top = document.get("top")
+    return not top or any(
+        lane["lane"] == top and lane["mergeable"] and lane["rank"] for lane in lanes
+    )
+
+
+def _is_lane(lane: object) -> bool:
+    return (
+        isinstance(lane, dict)
+        and isinstance(lane.get("lane"), str)
+        and isinstance(lane.get("mergeable"), bool)
+        and isinstance(lane.get("rank"), int | None)
+        and isinstance(lane.get("patch"), dict | None)
+        and isinstance(lane.get("decision"), str | None)
+        and isinstance(lane.get("agreed"), bool | None)
+        and all(_are_records(lane.get(name)) for name in ("gates", "reasons"))
+    )
+
+
+def _are_records(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+
+
+def lane_of(verdict: Verdict, lane: str) -> Mapping[str, Any]:
+    """One lane of it; empty where it has none of that name."""
+    return next((row for row in verdict["lanes"] if row["lane"] == lane), {})
+
+
+def is_anew(record: RunRecord, verdict: Verdict) -> bool:
+    """Whether it stands on checks that were run after the race."""
+    if not verdict.get("round"):
+        return False
+    recorded = recorded_verdict(runs.read(record).result) or {}
+    return bool(verdict["round"] != recorded.get("round"))
+
+
+def lands(verdict: Verdict, lane: str) -> bool:
+    """Whether it is proved; where no check ran, whether nothing speaks against it."""
+    from hydra.ranking.model import may_land
+
+    mine = lane_of(verdict, lane)
+    return may_land(mine.get("state"), mine.get("mergeable"), verdict.get("checked"))
+
+
+def _is_fresh(record: RunRecord, document: Verdict) -> bool:
+    if document.get("round") != newest_round(record.folder):
+        return False
+    if not all("state" in lane for lane in document["lanes"]):  # an older Hydra's, without states
+        return False
+    if (record.folder / FOLDER).is_dir():  # agents were asked since: a race itself asks none
+        return False
+    try:
+        values = patches.branches(record.patches)
+    except Refused as refused:
+        if is_unanswered(refused):
+            raise
+        return True  # what cannot be read now was read then
+    taken = {lane["lane"]: (lane.get("patch") or {}).get("commit") for lane in document["lanes"]}
+    return all(values[lane] == taken[lane] for lane in taken if lane in values and taken[lane])

@@ -1,0 +1,282 @@
+"""Gathers what a verdict is made of: a run's record, its patches, its checks and its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import fields, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from hydra.analysis.notices.places import is_test
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering import is_script
+from hydra.checks.baseline import all_dropped, dropped, lane_rounds, newest
+from hydra.checks.cross.record import read as read_trials
+from hydra.checks.cross.trial import NotTried, Trial
+from hydra.checks.record import CheckResult, read
+from hydra.checks.regressions import compare_to_baseline
+from hydra.checks.round import BASE
+from hydra.git import contents, patches
+from hydra.git.contents import FileCount
+from hydra.git.diff import MODULE, TreeChange, TreeEntry
+from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
+from hydra.records import Patch, Remark, Usage, Weights
+
+_ABSENT = TreeEntry("", "")
+
+Document = Mapping[str, Any]
+
+
+def evidence(
+    folder: Path,
+    base: str,
+    lanes: Sequence[Document],
+    *,
+    protected: Sequence[str] = (),
+    weights: Weights | None = None,
+    notes: Sequence[Note] = (),
+    tests: Sequence[ReviewTest] = (),
+) -> Evidence:
+    """All that is known of a run's lanes, given as result.json has them.
+
+    Of each check the newest results count that say something, whichever round they are from.
+    Raises `GitFailed`, `Refused` where the patches cannot be read.
+    """
+    git_dir = folder / "patches.git"
+    values = {lane: commit for lane, commit in patches.branches(git_dir).items() if commit != base}
+    named = [str(lane["lane"]) for lane in lanes]
+    with_patch = [lane for lane in named if lane in values]
+    commits = [values[lane] for lane in with_patch]
+    files = dict(zip(with_patch, file_changes(git_dir, base, commits), strict=True))
+    trees = dict(zip(with_patch, contents.trees(git_dir, commits), strict=True))
+    baseline = _in_order(newest(folder, BASE), lanes)
+    old = {id for result in baseline.values() if result.tests for id in result.tests.by_id}
+    moved = {str(lane["lane"]) for lane in lanes if _moved(lane, values)}
+    trials, not_tried = _trials(folder, {*values} - moved)
+    return Evidence(
+        run=folder.name,
+        base=base,
+        lanes=tuple(
+            _unchecked(
+                replace(
+                    _lane(document),
+                    tree=trees.get(lane, ""),
+                    files=files.get(lane, ()),
+                    moved=lane in moved,
+                    checks=tuple(
+                        _with_new(compare_to_baseline(result, baseline.get(result.check.name)), old)
+                        for result in (() if lane in moved else _results(folder, lane, document))
+                    ),
+                ),
+                document.get("held_back"),
+            )
+            for lane, document in zip(named, lanes, strict=True)
+        ),
+        baseline=tuple(baseline.values()),
+        tests=base_tests(
+            git_dir, base, [file.path for changes in files.values() for file in changes]
+        ),
+        paths=contents.paths(git_dir, base),
+        trials=trials,
+        not_tried=not_tried,
+        notes=tuple(notes),
+        review_tests=tuple(tests),
+        protected=tuple(protected),
+        weights=weights or Weights(),
+    )
+
+
+def file_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[FileChange, ...]]:
+    """What each commit changes against `base`, as the judge reads it. Raises `GitFailed`."""
+    texts: dict[str, str] = {}
+    rows = contents.read_changes(git_dir, base, commits)
+    return [tuple(_file(content, texts) for content in counts) for counts in rows]
+
+
+TESTS, TEST_BYTES, ALL_TEST_BYTES = 300, 64 * 1024, 2 * 1024**2
+"""The base's files of tests that are read, the bytes of one, and of all."""
+
+
+def base_tests(git_dir: Path, base: str, touched: Sequence[str]) -> dict[str, str]:
+    """Texts of the base's tests, those first whose names have to do with what is touched, and of
+    its scripts."""
+    stems = {PurePosixPath(path).stem.lower() for path in touched} - {"__init__", "index", "mod"}
+    values = {path.decode("utf-8", "backslashreplace"): oid for path, oid in _tests(git_dir, base)}
+    near = {path: not any(stem in path.lower() for stem in stems) for path in values}
+    names = sorted(values, key=lambda path: (near[path], path))[:TESTS]
+    remaining, mapping = ALL_TEST_BYTES, {}
+    items = contents.sizes(git_dir, (values[path] for path in names))
+    for path in names:
+        size = items.get(values[path], TEST_BYTES + 1)
+        if size <= min(TEST_BYTES, remaining):
+            mapping[path] = values[path]
+            remaining -= size
+    texts = contents.contents(git_dir, mapping.values())
+    return {
+        path: texts[oid].decode("utf-8", "backslashreplace")
+        for path, oid in mapping.items()
+        if oid in texts and b"\0" not in texts[oid]
+    }
+
+
+def _tests(git_dir: Path, base: str) -> Iterator[tuple[bytes, str]]:
+    for path, oid in contents.files(git_dir, base).items():
+        if is_test(path) or is_script(path.decode("utf-8", "backslashreplace")):
+            yield path, oid
+
+
+def _file(content: FileCount, texts: dict[str, str]) -> FileChange:
+    change: TreeChange = content.change
+    old, new = change.old or _ABSENT, change.new or _ABSENT
+    binary = content.added is None
+    before = None if binary else _text(old.oid, content.old, texts)
+    after = None if binary else _text(new.oid, content.new, texts)
+    missing = [
+        entry
+        for entry, text in ((old, before), (new, after))
+        if text is None and entry.mode not in ("", MODULE)
+    ]
+    return FileChange(
+        path=change.path.decode("utf-8", "backslashreplace"),
+        old_mode=old.mode,
+        new_mode=new.mode,
+        old_oid=old.oid,
+        new_oid=new.oid,
+        binary=binary,
+        insertions=content.added,
+        deletions=content.deleted,
+        old=before,
+        new=after,
+        unread=bool(missing) and not binary,
+    )
+
+
+def _text(oid: str, data: bytes | None, texts: dict[str, str]) -> str | None:
+    """One string for one object, however many lanes have it."""
+    if data is None:
+        return None
+    if oid not in texts:
+        texts[oid] = data.decode("utf-8", "backslashreplace")
+    return texts[oid]
+
+
+def _moved(document: Document, values: Mapping[str, str]) -> bool:
+    """Whether a lane's branch is not the patch that its race has recorded."""
+    patch, now = document.get("patch"), values.get(str(document["lane"]))
+    taken = patch.get("commit") if isinstance(patch, dict) else None
+    return now is not None and bool(taken) and taken != now
+
+
+def _results(folder: Path, lane: str, data: Document) -> Iterator[CheckResult]:
+    """A lane's checks in the order of its race; one that could not begin has no file of its own."""
+    results, gone = newest(folder, lane), all_dropped(folder)
+    for document in data.get("checks") or ():
+        name = document.get("check") if isinstance(document, dict) else None
+        if name in results:
+            yield results.pop(name)
+        elif name is not None and name not in gone:
+            with suppress(KeyError, TypeError, ValueError):
+                yield read({**document, "cases": (), "unnamed": ()})
+    yield from results.values()
+
+
+def _with_new(result: CheckResult, old: Set[str]) -> CheckResult:
+    """Without those new tests that another check has run on the base: of one that could not run
+    there every test would be new."""
+    changed = result.comparison
+    if changed is None or old.isdisjoint(changed.new):
+        return result
+    new = tuple(id for id in changed.new if id not in old)
+    return replace(result, comparison=replace(changed, new=new))
+
+
+def _in_order(results: dict[str, CheckResult], lanes: Sequence[Document]) -> dict[str, CheckResult]:
+    """As the race's own checks stand in its lanes; files know no order."""
+    named = [str(row.get("check")) for lane in lanes for row in lane.get("checks") or ()]
+    names = [name for name in dict.fromkeys(named) if name in results]
+    return {
+        name: results[name] for name in (*names, *(name for name in results if name not in names))
+    }
+
+
+def _trials(folder: Path, lanes: set[str]) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
+    """The newest of each trial; what was not tried in one round may have been in another."""
+    latest: dict[tuple[object, ...], Trial] = {}
+    cut: dict[tuple[str, str, str], NotTried] = {}
+    for round in reversed(lane_rounds(folder)):
+        gone = dropped(round)
+        latest = {key: item for key, item in latest.items() if item.result.check.name not in gone}
+        trials, not_tried = read_trials(round, folder)
+        for trial in trials:
+            # A check that runs two languages has tests that must fail in each.
+            file = trial.paths[:1] if trial.kind == "canary" else ()
+            name = trial.result.check.name
+            latest[trial.kind, trial.on, trial.author, name, trial.configuration, file] = trial
+            cut.pop((trial.kind, trial.on, trial.author), None)
+        tried = {key[:3] for key in latest}
+        for item in not_tried:
+            if (item.kind, item.on, item.author) not in tried:
+                cut[item.kind, item.on, item.author] = item
+    names = {*lanes, ""}
+    return (
+        tuple(item for item in latest.values() if item.on in names and item.author in names),
+        tuple(tried for tried in cut.values() if tried.on in names and tried.author in names),
+    )
+
+
+def _lane(document: Document) -> LaneEvidence:
+    status = str(document.get("status", ""))
+    usage, seconds = document.get("usage"), document.get("seconds")
+    return LaneEvidence(
+        lane=str(document["lane"]),
+        adapter=str(document.get("adapter") or ""),
+        status=status,
+        ended="" if status in ("completed", "no_changes") else _ended(document, status),
+        patch=_patch(document.get("patch")),
+        usage=_usage(usage) if isinstance(usage, dict) else Usage(),
+        seconds=float(seconds) if isinstance(seconds, int | float) else None,
+    )
+
+
+def _unchecked(lane: LaneEvidence, held_back: object) -> LaneEvidence:
+    """Where its race has recorded why its checks could not run, and none has since."""
+    if lane.ended or lane.moved or lane.checks or not isinstance(held_back, list):
+        return lane
+    return replace(lane, ended=str(next(iter(held_back), "")))
+
+
+def _ended(document: Document, status: str) -> str:
+    error = document.get("error")
+    text = str(error.get("message", "")) if isinstance(error, dict) else ""
+    term = status.replace("_", " ")
+    # Of an interrupted lane its message has the word, of an empty one its state.
+    patch = _patch(document.get("patch"))
+    if text and (status == "interrupted" or patch is None or patch.empty):
+        return text
+    return f"{term}: {text}" if text else term
+
+
+def _usage(document: Document) -> Usage:
+    return Usage(**{name.name: document.get(name.name) for name in fields(Usage)})
+
+
+def _patch(value: object) -> Patch | None:
+    if not isinstance(value, dict):
+        return None
+    return Patch(
+        commit=str(value.get("commit", "")),
+        base=str(value.get("base", "")),
+        files=int(value.get("files") or 0),
+        insertions=int(value.get("insertions") or 0),
+        deletions=int(value.get("deletions") or 0),
+        incomplete=str(value.get("incomplete") or ""),
+        notes=tuple(map(str, value.get("notes") or ())),
+        remarks=tuple(_remarks(value.get("remarks"))),
+    )
+
+
+def _remarks(value: object) -> Iterator[Remark]:
+    for row in value if isinstance(value, list) else ():
+        if isinstance(row, dict):
+            yield Remark(*(str(row.get(name, "")) for name in ("kind", "path", "text")))

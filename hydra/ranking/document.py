@@ -1,0 +1,162 @@
+"""The verdict as a document: what `hydra compare --json` prints and result.json keeps.
+
+docs/reference/json.md has every field. Every field is always there; what is unknown is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from hydra.analysis.generated import generated, vendored
+from hydra.analysis.patch import FileChange
+from hydra.checks.record import CheckStatus
+from hydra.checks.record import document as check_document
+from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
+from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Score, Verdict
+
+SCHEMA = 1
+"""Version of this document. A field may be added under it; none changes its meaning or goes."""
+
+Document = dict[str, Any]
+
+
+def verdict_document(
+    verdict: Verdict, evidence: Evidence, result: Mapping[str, Any], folder: str
+) -> Document:
+    """One run's verdict with the evidence it stands on; `result` is the run's result document."""
+    lanes = {lane.lane: lane for lane in evidence.lanes}
+    document = {str(lane["lane"]): lane for lane in result.get("lanes") or ()}
+    touched = _touched(evidence)
+    mergeable = sum(lane.mergeable for lane in verdict.lanes)
+    return {
+        "schema": SCHEMA,
+        "kind": "verdict",
+        "run": verdict.run,
+        "base": evidence.base,
+        **{name: result.get(name) for name in ("base_name", "title", "repository")},
+        "top": verdict.top or None,
+        "says": verdict.says,
+        "mergeable": mergeable,
+        "checked": verdict.checked,
+        "interrupted": result.get("interrupted") or None,
+        "confidence": asdict(verdict.confidence),
+        "lanes": [
+            _lane(lane, lanes[lane.lane], document.get(lane.lane, {}), evidence, touched)
+            for lane in verdict.lanes
+        ],
+        "baseline": [check_document(result) for result in evidence.baseline],
+        "cross": [_cross(row) for row in verdict.cross],
+        "groups": [asdict(group) for group in verdict.groups],
+        "shared": [asdict(shared) for shared in verdict.shared],
+        "not_tried": list(verdict.not_tried),
+        "notes": [asdict(note) for note in evidence.notes],
+        "separated": None,
+        "folder": folder,
+        "exit_code": EXIT_OK if verdict.usable else EXIT_NO_USABLE_LANE,
+        "warnings": list(_warnings(evidence)),
+    }
+
+
+def _warnings(evidence: Evidence) -> Iterator[str]:
+    """What leaves all patches without a measure."""
+    for result in evidence.baseline:
+        passed = result.tests.passed if result.tests else 0
+        ran = result.status not in (CheckStatus.INTERRUPTED, CheckStatus.NOT_RUN)
+        if result.check.kind == "test" and ran and not result.passed and not passed:
+            what = f"{result.check.name} passes no test on the base ({result.says})"
+            yield f"{what}: it can tell what a patch mends, not what it breaks"
+
+
+def _lane(
+    verdict: LaneVerdict,
+    lane: LaneEvidence,
+    document: Mapping[str, Any],
+    evidence: Evidence,
+    touched: Mapping[str, Sequence[str]],
+) -> Document:
+    return {
+        "lane": verdict.lane,
+        "adapter": lane.adapter,
+        **{name: document.get(name) for name in ("model", "label")},
+        "rank": verdict.rank,
+        "tied": list(verdict.tied),
+        "mergeable": verdict.mergeable,
+        "state": verdict.state,
+        "reason": verdict.reason,
+        "decision": verdict.decision or None,
+        "agreed": verdict.agreed,
+        "status": lane.status,
+        "why": verdict.why,
+        "gates": [_reason(reason) for reason in verdict.gates],
+        "reasons": [_reason(reason) for reason in verdict.reasons],
+        "chance": None if verdict.chance is None else round(verdict.chance, 6),
+        "score": _score(verdict.score if verdict.state == "proved" else None),
+        "checks": [check_document(result) for result in lane.checks],
+        "protected": [
+            {
+                "check": trial.result.check.name,
+                "status": trial.result.status.value,
+                "says": trial.result.says,
+                "details": trial.result.details or None,
+                "paths": list(trial.paths),
+                "configuration": trial.configuration,
+            }
+            for trial in evidence.trials
+            if trial.kind == "protected" and trial.on == verdict.lane
+        ],
+        "patch": document.get("patch"),
+        "files": [_file(file, touched[file.path]) for file in lane.files],
+        "usage": asdict(lane.usage),
+        "usage_estimate": document.get("usage_estimate"),
+        "seconds": lane.seconds,
+        "message": document.get("message") or "",
+    }
+
+
+def _reason(reason: Reason) -> Document:
+    document = asdict(reason)
+    return {**document, "file": reason.file or None, "path": reason.path or None}
+
+
+def _score(score: Score | None) -> Document:
+    if score is None:
+        return {"total": None, "dimensions": []}
+    rounded = [
+        {
+            **asdict(dimension),
+            "value": None if dimension.value is None else round(dimension.value, 1),
+        }
+        for dimension in score.dimensions
+    ]
+    total = None if score.total is None else round(score.total, 1)
+    return {"total": total, "dimensions": rounded}
+
+
+def _file(file: FileChange, lanes: Sequence[str]) -> Document:
+    term = "modified" if file.old_mode and file.new_mode else "added"
+    return {
+        "path": file.path,
+        "added": file.insertions,
+        "deleted": file.deletions,
+        "status": term if file.new_mode else "deleted",
+        "binary": file.binary,
+        "lanes": list(lanes),
+        "generated": generated(file.path, file.new),
+        "vendored": vendored(file.path),
+    }
+
+
+def _touched(evidence: Evidence) -> Mapping[str, Sequence[str]]:
+    rows: dict[str, list[str]] = {}
+    for lane in evidence.lanes:
+        for file in lane.files:
+            rows.setdefault(file.path, []).append(lane.lane)
+    return rows
+
+
+def _cross(row: CrossTest) -> Document:
+    document = asdict(row)
+    return {**document, "cells": dict(row.cells), "files": dict(row.files)}

@@ -1,0 +1,87 @@
+"""All that a verdict is made of: what each lane left, what its checks said, what was tried since.
+
+Whoever gathers it reads files and git; whoever judges it reads this alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hydra.analysis.patch import FileChange
+from hydra.checks.cross.trial import NotTried, Trial
+from hydra.checks.record import CheckResult
+from hydra.records import Patch, Usage, Weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneEvidence:
+    """One lane: how it ended, its patch, and its checks, held against the base's.
+
+    `ended` is "" where it completed and its checks could run, else why not in a clause; `tree`
+    names the patch's tree, so that identical patches are seen. `moved`: its branch is another patch
+    by now than the one that the race took and checked; what was checked is then left out.
+    """
+
+    lane: str
+    adapter: str = ""
+    status: str = "completed"
+    ended: str = ""
+    patch: Patch | None = None
+    tree: str = ""
+    files: tuple[FileChange, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    seconds: float | None = None
+    moved: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewTest:
+    """A test that an agent was asked for, since it would tell patches apart, and that does so.
+
+    `ends` holds by lane whether it passes; a lane that it was not tried on is not there. `file` is
+    the record of it, from the run's folder.
+    """
+
+    id: str
+    agent: str
+    ends: Mapping[str, bool]
+    on_base: bool | None = None
+    check: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a reviewer (a model) remarked on a lane. It never changes a rank."""
+
+    lane: str
+    reviewer: str
+    text: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All of one run. `protected` are the paths that no patch may touch, as hydra.toml names them:
+    a file, a folder, or a pattern of git's wildmatch. `tests` are texts of the base's tests by
+    path, as many as were read; `paths` those of all the base's files."""
+
+    run: str
+    base: str
+    lanes: tuple[LaneEvidence, ...]
+    baseline: tuple[CheckResult, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    not_tried: tuple[NotTried, ...] = ()
+    tests: Mapping[str, str] = field(default_factory=dict)
+    paths: frozenset[str] = frozenset()
+    review_tests: tuple[ReviewTest, ...] = ()
+    notes: tuple[Note, ...] = ()
+    protected: tuple[str, ...] = ()
+    weights: Weights = field(default_factory=Weights)
+
+    @property
+    def checked(self) -> bool:
+        """Whether any check ran, on the base or on a patch."""
+        return bool(self.baseline) or any(lane.checks for lane in self.lanes)

@@ -1,0 +1,310 @@
+"""What keeps a patch from being mergeable, whatever else speaks for it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from hydra.analysis.finding import Finding
+from hydra.analysis.tampering.test_files import existed, exists, is_tests
+from hydra.analysis.wording import fail, first_names, joined, number_of, quoted
+from hydra.checks.cross.trial import Trial
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.ranking.evidence import Evidence
+from hydra.ranking.model import Reason
+from hydra.ranking.results import LaneResults, PutBack
+
+_CONFIGURING = ("test_configuration", "check_file")
+_REACHING = "tests_reach"
+DELETED = "test_deleted"
+LOSSES = (DELETED, "assertion_removed")
+"""Kinds of findings that tell of tests that are gone, whole or in part."""
+
+
+def gates(
+    mine: LaneResults,
+    findings: Sequence[Finding],
+    evidence: Evidence,
+    demanded: Collection[str] = (),
+    outdated: Collection[str] = (),
+) -> tuple[Reason, ...]:
+    """Every gate that holds `mine` back, a sentence each; () where it is mergeable. `demanded` are
+    tests of the base of which it may ask something else, `outdated` those of them that it may
+    delete (`demands`)."""
+    put_back = tuple(_put_back(mine, findings, demanded))
+    return (
+        *of_ending(mine),
+        *of_checks(mine),
+        *of_red_checks(mine, evidence.baseline),
+        *_protected_paths(mine, evidence.protected),
+        *_findings(mine, findings, outdated),
+        *(put_back or tuple(_undone(mine)) or _contradicting(mine, demanded)),
+        *_skipped(mine, findings),
+        *_lost(mine, findings, evidence.baseline),
+        *_silent(mine, evidence.baseline),
+        *_bent(mine, evidence.trials),
+    )
+
+
+def of_ending(mine: LaneResults) -> Iterator[Reason]:
+    """How the lane ended, and what became of its patch."""
+    lane = mine.lane
+    if lane.patch is None or lane.patch.empty:
+        yield _gate(lane.ended or "changed nothing")
+        return
+    if lane.ended:
+        yield _gate(f"{lane.ended}; its patch is kept")
+    if lane.moved:
+        yield _gate("its branch was moved since the race: what was checked is another patch")
+    if lane.patch.incomplete:
+        yield _gate(f"its patch is incomplete: {lane.patch.incomplete}")
+
+
+def of_checks(mine: LaneResults) -> Iterator[Reason]:
+    """Required checks that hold it back."""
+    for result in mine.lane.checks:
+        if result.held_back:
+            term = "does not build: " if _unbuilt(result.check.kind, result.status) else ""
+            yield _gate(f"{term}{result.held_back}", file=result.details or result.output)
+
+
+def of_red_checks(mine: LaneResults, baseline: Sequence[CheckResult]) -> Iterator[Reason]:
+    """Required checks that passed on the base and fail with it, for new tests of its own."""
+    green = {result.check.name for result in baseline if result.passed}
+    for result in mine.lane.checks:
+        again = result.again is None or not result.again.passed
+        if result.check.name not in green or result.status is not CheckStatus.FAILED or not again:
+            continue
+        if result.check.required and not result.held_back and not result.untested:
+            text = f"{result.check.name} fails with it, and passed on the base"
+            yield _gate(text, file=result.details or result.output)
+
+
+def _unbuilt(kind: str, status: CheckStatus) -> bool:
+    return kind == "build" and status is CheckStatus.FAILED
+
+
+def _protected_paths(mine: LaneResults, patterns: Sequence[str]) -> Iterator[Reason]:
+    touched = [file.path for file in mine.lane.files if matches(file.path, patterns)]
+    if touched:
+        named = first_names(touched)
+        yield _gate(f"touches {number_of(touched, 'protected path')}: {named}", path=touched[0])
+
+
+def _findings(
+    mine: LaneResults, findings: Iterable[Finding], outdated: Collection[str]
+) -> Iterator[Reason]:
+    for finding in findings:
+        if finding.weight == "gate" and not _deletes_outdated(mine, finding, outdated):
+            yield _gate(finding.text, path=finding.path, line=finding.line)
+
+
+def _deletes_outdated(mine: LaneResults, finding: Finding, outdated: Collection[str]) -> bool:
+    """Whether each test that it tells of fails by the base's version, and may go."""
+    if finding.kind not in LOSSES or not finding.tests or not outdated:
+        return False
+    fails = [tests_of(replace(finding, tests=(name,)), mine.tests_alone) for name in finding.tests]
+    return all(names and {*names} <= {*outdated} for names in fails)
+
+
+def _put_back(
+    mine: LaneResults, findings: Sequence[Finding], demanded: Collection[str]
+) -> Iterator[Reason]:
+    """What is suspect is a gate where the base's own, put back, fail or cannot run."""
+    suspects = [finding for finding in findings if finding.weight == "suspect"]
+    alone = mine.tests_alone
+    for suspect in suspects:
+        if suspect.kind in _CONFIGURING or (suspect.kind == _REACHING and mine.tests_only is None):
+            # What fails with the tests alone put back is not the configuration's.
+            values = {} if mine.tests_only is None else mine.tests_only.fails
+            fails = [name for name in mine.whole.fails if name not in values]
+            stopped = () if alone is not mine.whole and alone.stopped else mine.whole.stopped
+        else:
+            # One that failed on the base as well was made to pass in the test.
+            fails = [
+                name
+                for name in tests_of(suspect, alone)
+                if alone.fails[name] or name not in demanded
+            ]
+            stopped = alone.stopped
+        if fails or stopped:
+            file = mine.whole.trial.result.details if mine.whole.trial else ""
+            text = _gate_text(alone, fails, stopped)
+            yield _gate(f"{suspect.text}; {text}", file=file, path=suspect.path, line=suspect.line)
+
+
+def _contradicting(mine: LaneResults, demanded: Collection[str]) -> Iterator[Reason]:
+    """Tests of the base that passed there, pass by its own version and fail by the base's, and of
+    which it may not ask so, where reading the patch has shown no change of what they expect."""
+    trial = mine.tests_alone.trial
+    if trial is None or trial.configuration or not mine.tests_alone.is_known:
+        return
+    names = [
+        name
+        for name, failed_before in mine.tests_alone.fails.items()
+        if not failed_before and name not in demanded
+    ]
+    if names:
+        text = f"the base's version of {quoted(names)} fails with it"
+        yield _gate(text, file=trial.result.details)
+
+
+def _undone(mine: LaneResults) -> Iterator[Reason]:
+    """A check that names no test, failed on the base, and passes with the lane's own version of
+    its tests alone, where reading the patch has shown nothing (a language that is not read)."""
+    names = [name for name in mine.tests_alone.undone if name in mine.whole_checks]
+    changed = [file.path for file in mine.lane.files if existed(file) and is_tests(file.path)]
+    if not (names and changed):
+        return
+    passes = f"{joined(names)} pass{'es' * (len(names) == 1)} only because it changes"
+    text = f"{passes} {first_names(changed)}; the base's version still fails"
+    yield _gate(text, path=changed[0])
+
+
+_SKIPPING = ("skip_added", "expected_failure_added")
+
+
+def _skipped(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[Reason]:
+    """Tests that its own run skips and that fail once they are put back, where reading the patch
+    has shown no skip."""
+    if any(finding.kind in _SKIPPING for finding in findings):
+        return
+    alone = mine.tests_alone
+    for result in mine.lane.checks:
+        comparison = result.comparison
+        names = [name for name in (comparison.skipped if comparison else ()) if name in alone.fails]
+        if names:
+            key = "it" if len(names) == 1 else "they"
+            skips = f"skips {quoted(names)} in {result.check.name}"
+            text = f"{skips}; run as on the base, {key} {fail(names)}"
+            yield _gate(text, file=alone.trial.result.details if alone.trial else "")
+
+
+def _lost(
+    mine: LaneResults, findings: Sequence[Finding], baseline: Sequence[CheckResult]
+) -> Iterator[Reason]:
+    """Tests of deleted files that passed on the base, where the patch's own are fewer: seen in the
+    run, where reading the patch has shown none (a class that inherits them is deleted)."""
+    is_gate = any(finding.kind == DELETED and finding.weight == "gate" for finding in findings)
+    deleted = [file.path for file in mine.lane.files if not exists(file) and is_tests(file.path)]
+    if is_gate or not deleted:
+        return
+    modules = {PurePosixPath(path).stem for path in deleted}
+    before = {result.check.name: result.tests for result in baseline}
+    for result in mine.lane.checks:
+        base, now, changed = before.get(result.check.name), result.tests, result.comparison
+        if base is None or now is None or changed is None or now.total >= base.total:
+            continue
+        passed = (name for name in changed.vanished if base.by_id.get(name) == "passed")
+        names = [name for name in passed if modules.intersection(re.split(r"[./:]+", name))]
+        if names:
+            no_longer = f"passed on the base no longer run{'s' * (len(names) == 1)}"
+            text = f"{number_of(names, 'test')} that {no_longer}: {quoted(names)}"
+            yield _gate(text, file=result.details)
+
+
+def _silent(mine: LaneResults, baseline: Sequence[CheckResult]) -> Iterator[Reason]:
+    """Checks that pass and name no test where the base's did, unless the base's own pass on it."""
+    before = {result.check.name: result for result in baseline}
+    if mine.whole.trial is not None and mine.whole.clean:
+        return
+    for result in mine.lane.checks:
+        base = before.get(result.check.name)
+        if result.check.kind != "test" or base is None or base.tests is None:
+            continue
+        if result.status is CheckStatus.PASSED and result.tests is None and base.tests.passed:
+            text = f"{result.check.name} passes and names no test; on the base {base.says}"
+            yield _gate(text, file=result.details or result.output)
+
+
+def _bent(mine: LaneResults, trials: Sequence[Trial]) -> Iterator[Reason]:
+    """Tests that must fail, and do not with its code."""
+    for trial in trials:
+        if trial.kind == "canary" and trial.on == mine.lane.lane and trial.passes:
+            text = f"makes {trial.result.check.name} pass tests that cannot pass: its code changes "
+            yield _gate(f"{text}what runs them", file=trial.result.details)
+
+
+def tests_of(finding: Finding, back: PutBack) -> list[str]:
+    """The tests that fail so and that the finding is about; all where it names none."""
+    if not finding.tests:
+        return list(back.fails)
+    ran: _Ran = defaultdict(list)
+    for name in (*back.fails, *back.ends):
+        for parts in {_parts(name), _parts(_CASE.sub("", name))}:
+            ran[parts[-1]].append((name, parts))
+    about = {name for test in finding.tests for name in _named(test, finding.path, ran, back)}
+    return [name for name in back.fails if name in about]
+
+
+def suspected(mine: LaneResults, findings: Iterable[Finding]) -> frozenset[str]:
+    """The tests of which a patch's text shows that they ask something else, and that fail by the
+    base's version."""
+    suspects = (finding for finding in findings if finding.weight == "suspect")
+    return frozenset(test for finding in suspects for test in tests_of(finding, mine.tests_alone))
+
+
+_Ran = defaultdict[str, list[tuple[str, Sequence[str]]]]
+"""Tests and the parts of their names, by the last of these."""
+
+
+def _named(test: str, path: str, ran: _Ran, back: PutBack) -> Sequence[str]:
+    """The tests of a run that fit best what the code calls so: in its file and its class, in its
+    class, by its own name; where none is called so, those whose names hold it (a case of it)."""
+    own = _parts(test)
+    alike = ran.get(own[-1], [])
+    for place in ((*_parts(path), *own), own):
+        if fitting := [name for name, parts in alike if _ends_alike(parts, place)]:
+            return fitting
+    return [name for name, _ in alike] or [name for name in back.fails if own[-1] in name]
+
+
+def _ends_alike(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether one is the end of the other: what runs a test may leave out where it lies."""
+    least = min(len(names), len(others))
+    return names[-least:] == others[-least:]
+
+
+@lru_cache(maxsize=65536)
+def _parts(name: str) -> tuple[str, ...]:
+    """The folders, the file, the classes of a test, and its own name."""
+    parts = re.split(r"[.:#/]+| > ", _SUFFIX.sub("", name))
+    return tuple(part for part in parts if part) or (name,)
+
+
+_CASE = re.compile(r"(?<=.)(?:\[| \().*", re.DOTALL)
+"""Which case of a test it is: `test_up[3-2]`, `test_up (n=3)`."""
+_SUFFIX = re.compile(r"\.(?:py|[cm]?[jt]sx?)(?=::| > |$)")
+"""Of a file in a test's name."""
+
+
+def _gate_text(back: PutBack, fails: Sequence[str], stopped: Sequence[str]) -> str:
+    if stopped and not fails:
+        return f"with the base's version: {'; '.join(stopped)}"
+    failed_before = [name for name in fails if back.fails.get(name)]
+    if failed_before:
+        return "the base's version still fails with it"
+    return f"the base's version fails with it: {quoted(fails)}"
+
+
+def _gate(text: str, *, file: str = "", path: str = "", line: int | None = None) -> Reason:
+    return Reason(kind="gate", text=text, file=file, path=path, line=line)
+
+
+def matches(path: str, patterns: Iterable[str]) -> bool:
+    """Whether one of these names `path`: a file, a folder, or a pattern in which `*` stays inside
+    a folder and `**` does not. One without a slash is looked for in every folder, as git does."""
+    return any(_pattern(pattern).fullmatch(path) for pattern in patterns)
+
+
+@lru_cache(maxsize=256)
+def _pattern(text: str) -> re.Pattern[str]:
+    anchored = "/" in text.rstrip("/")
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", text.strip("/"))
+    values = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    whole = "".join(values.get(part) or re.escape(part) for part in parts)
+    return re.compile(f"{'' if anchored else '(?:.*/)?'}{whole}(?:/.*)?", re.DOTALL)

@@ -1,0 +1,189 @@
+"""A verdict: a rank, mergeable or not, a confidence, and sentences. Every number has its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from hydra.analysis.equivalence.model import Group, Shared
+
+State = Literal["proved", "untested", "broken", "held_back"]
+"""`proved`: a test ran that tells the patch from the base, it passes, and nothing speaks against
+it. `untested`: no such test ran. `broken`: what passed on the base fails with it, or what failed
+there fails still. `held_back`: something else speaks against it, as a test that it weakens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One sentence. `kind` says what it is about: gate, decision, base, protected, cross,
+    agreement, build, lint, scope, risk, size, speed, unknown or note. `file` is where its numbers
+    stand, from the run's folder, or ""; `path` the file of the patch it is about, `line` the line
+    there."""
+
+    kind: str
+    text: str
+    file: str = ""
+    path: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinnerConfidence:
+    """How often a winner like this one was right, in the measured pools (docs/why/selection.md).
+
+    `share` is from 0 to 1, None where nothing was measured for such a case; `word` is high, fair,
+    low or unknown; `why` is a clause.
+    """
+
+    word: Literal["high", "fair", "low", "unknown"]
+    share: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dimension:
+    """One part of the score. `value` is from 0 to 100, None where it is not known: it then leaves
+    the denominator. `formula` is the sum that gave it, with its numbers."""
+
+    name: str
+    weight: float
+    value: float | None
+    formula: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The Rust Hydra's score, shown beside the verdict; `total` None where nothing is known."""
+
+    total: float | None
+    dimensions: tuple[Dimension, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneVerdict:
+    """One lane's. `rank` from 1; lanes of one rank are tied, and `tied` names the others.
+
+    None as a rank: there is no patch to rank. `state` is what it is, and `reason` why, in one
+    sentence. `gates` are the reasons why it is not mergeable,
+    empty where it is; `reasons` all others, the weightiest first; `why` is the one sentence that a
+    table has room for. `chance` is what the tests of all lanes say of it (`selection`), None
+    where there were none that tell lanes apart.
+
+    `decision` is what it leaves to the user, a clause after the lane's name ("changes what test_up
+    expects: 2 -> 3"), "" where there is nothing to decide; `agreed` False where no independent
+    patch agrees. A part of it that takes a file of its reasons of kind `decision` asks as it does.
+    """
+
+    lane: str
+    rank: int | None
+    mergeable: bool
+    state: State
+    reason: str
+    tied: tuple[str, ...] = ()
+    gates: tuple[Reason, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    why: str = ""
+    chance: float | None = None
+    score: Score | None = None
+    decision: str = ""
+    agreed: bool = True
+
+
+Cell = Literal["passed", "failed", "not run", "not tried", "own"]
+
+ASKED_OF = "asked of "
+"""What stands before an agent's name as the author of tests that it was asked for; no lane's name
+has a blank."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossTest:
+    """One new test of one lane, and how it ended on each lane's patch and on the base; `changed`:
+    a test of the base's, which fails there by this lane's version of it.
+
+    `cells` holds, by lane, passed, failed, not run (the check did not name it) or not tried.
+    `weighs` is False where it says nothing of the lanes, and `says` why: "fails on every patch",
+    "passes on the base", "flaky". `files` has the check's own record for each cell.
+    """
+
+    id: str
+    author: str
+    check: str
+    base: Cell
+    cells: Mapping[str, Cell]
+    weighs: bool
+    says: str = ""
+    changed: bool = False
+    files: Mapping[str, str]
+
+    @property
+    def is_from_review(self) -> bool:
+        """Whether it is no lane's: an agent was asked for it."""
+        return self.author.startswith(ASKED_OF)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One run's. `lanes` stand in the order of their ranks, those without a patch last.
+
+    `top` is the one lane to land, "" on a tie or where none is proved (where no check ran: where
+    none is mergeable); `says` is the sentence for it. `checked`: whether any check ran.
+    `not_tried` says, a sentence each, what the cap has cut.
+    """
+
+    run: str
+    lanes: tuple[LaneVerdict, ...]
+    top: str
+    says: str
+    confidence: WinnerConfidence
+    checked: bool = True
+    cross: tuple[CrossTest, ...] = ()
+    groups: tuple[Group, ...] = ()
+    shared: tuple[Shared, ...] = ()
+    not_tried: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether a lane is proved; where no check ran, whether one is mergeable."""
+        return any(may_land(lane.state, lane.mergeable, self.checked) for lane in self.lanes)
+
+
+Way = Literal["itself", "name", "yes", "override"]
+"""What lands a patch: the ranking, its lane's name, a person's yes to its decision, or a person's
+reason."""
+
+
+def way_to_land(
+    state: object,
+    mergeable: object,
+    checked: object,
+    decision: object = "",
+    agreed: object = True,
+) -> Way:
+    """What a patch needs in order to land: nothing, its lane's name, a yes, or a person's reason.
+    One that needs a yes is the top all the same where its state makes it that."""
+    if may_land(state, mergeable, checked, decision, agreed):
+        return "itself"
+    if state != "untested" and not may_land(state, mergeable, checked):
+        return "override"
+    return "yes" if _is_open(decision, agreed) else "name"
+
+
+def may_land(
+    state: object,
+    mergeable: object,
+    checked: object,
+    decision: object = "",
+    agreed: object = True,
+) -> bool:
+    """Whether a patch lands without being named, and without a yes; of its state alone, without its
+    decision: whether it may be the top."""
+    answer = state == "proved" or (checked is False and mergeable is True)
+    return answer and not _is_open(decision, agreed)
+
+
+def _is_open(decision: object, agreed: object) -> bool:
+    """Whether a decision is a person's: no independent patch agrees with what it demands."""
+    return bool(decision) and agreed is False

@@ -1,0 +1,338 @@
+"""What a lane's checks, and the base's own tests on its patch, come to in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hydra.analysis.tampering.configuration import configuration
+from hydra.analysis.tampering.suite import tests_changed
+from hydra.analysis.tampering.test_files import is_configuration, is_support
+from hydra.checks import results
+from hydra.checks.cross.trial import Trial
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.results import Comparison
+from hydra.ranking.evidence import Evidence, LaneEvidence
+
+_RAN = (CheckStatus.PASSED, CheckStatus.FAILED)
+_CANNOT = (CheckStatus.NO_TESTS, CheckStatus.TIMED_OUT, CheckStatus.PROGRAM_MISSING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutBack:
+    """The base's own tests on one lane's patch.
+
+    `fails` are ids that fail so and do not fail with the lane's own version of the tests, by
+    whether they failed on the base too; `too` those that fail so and with its own. `mends` are
+    ids that fail on the base and pass so. `stopped` are sentences of checks that could not run, or
+    that failed without naming a test; `undone` the names of the latter. `ends` are all tests that
+    ran so. `known` False: it was to be tried, and was not to its end.
+    """
+
+    trial: Trial | None = None
+    fails: Mapping[str, bool] = field(default_factory=dict)
+    too: tuple[str, ...] = ()
+    mends: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
+    ends: Mapping[str, results.Status] = field(default_factory=dict)
+    is_known: bool = True
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing of the base's own fails for having been put back."""
+        return self.is_known and not self.fails and not self.stopped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneResults:
+    """One lane's. None is unknown.
+
+    `fixed`, `failing` and `gone` are tests that failed on the base, by what became of them: one
+    that the base's own version, put back, shows to fail is failing whatever the patch made of its
+    text. `broken` are those that passed. `turned` are all that failed on the base and pass, also of
+    checks that could be compared beside some that could not; `whole_checks` those of them that are
+    checks without tests. `tests_only`: the base's own tests put back; `whole`: what configures them
+    too.
+    """
+
+    lane: LaneEvidence
+    fixed: tuple[str, ...] | None
+    failing: tuple[str, ...]
+    gone: tuple[str, ...]
+    broken: tuple[str, ...]
+    turned: tuple[str, ...]
+    whole_checks: tuple[str, ...]
+    whole: PutBack
+    tests_only: PutBack | None
+    build: bool | None
+    lint: bool | None
+
+    @property
+    def required_failing(self) -> tuple[str, ...]:
+        """Of those that fail as on the base, those of required checks."""
+        comparisons = [
+            check.comparison
+            for check in self.lane.checks
+            if check.check.required and check.comparison
+        ]
+        return _failing(comparisons, self.whole)
+
+    @property
+    def tests(self) -> frozenset[str]:
+        """The names of the checks that run tests."""
+        return frozenset(
+            check.check.name for check in self.lane.checks if check.check.kind == "test"
+        )
+
+    @property
+    def unclear(self) -> tuple[str, ...]:
+        """What required checks named on the base, and do not name now: it may have passed."""
+        comparisons = [
+            check.comparison
+            for check in self.lane.checks
+            if check.check.required and check.comparison
+        ]
+        return tuple(name for comparison in comparisons for name in comparison.unknown)
+
+    @property
+    def tests_alone(self) -> PutBack:
+        """With the base's own tests put back, and nothing else where that was tried."""
+        return self.whole if self.tests_only is None else self.tests_only
+
+    @property
+    def hidden(self) -> Mapping[str, bool]:
+        """Tests of the base's own that fail once they are put back."""
+        return self.whole.fails
+
+    def mended(self) -> int | None:
+        """How many of the base's failures it mends; one that is mended in the test alone is not,
+        and one whose test goes by another name now is, if it passes once it is put back."""
+        tried = self.whole.trial is not None and self.whole.is_known
+        if self.fixed is None:
+            return len(self.whole.mends) if tried else None
+        if self.gone and not tried and self.touches_tests():
+            return None
+        undone = {*self.hidden, *self.tests_alone.undone}
+        fixed = [name for name in self.fixed if name not in undone]
+        return len(fixed) + sum(name not in self.fixed for name in self.whole.mends)
+
+    def touches_tests(self) -> bool:
+        """Whether a test that is gone may go by another name now."""
+        paths = (file.path for file in self.lane.files)
+        return any(is_support(path) or is_configuration(path) for path in paths)
+
+
+def standing(lane: LaneEvidence, evidence: Evidence) -> LaneResults:
+    """Adds up one lane's checks and trials."""
+    tests = [result for result in lane.checks if result.check.kind == "test"]
+    compared = [test.comparison for test in tests if test.comparison is not None]
+    whole, tests_only = _put_back(lane, evidence)
+    whole_checks = tuple(_turned_checks(lane, evidence.baseline))
+    return LaneResults(
+        lane=lane,
+        fixed=_fixed(tests, evidence.baseline),
+        failing=_failing(compared, whole),
+        gone=tuple(_gone(tests, evidence.baseline)),
+        broken=tuple(name for comparison in compared for name in comparison.broken),
+        turned=(*(name for comparison in compared for name in comparison.fixed), *whole_checks),
+        whole_checks=whole_checks,
+        whole=whole,
+        tests_only=tests_only,
+        build=_passes(lane.checks, "build"),
+        lint=_passes(lane.checks, "lint"),
+    )
+
+
+def _fixed(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> tuple[str, ...] | None:
+    before = {result.check.name: result for result in baseline}
+    names: list[str] = []
+    for result in tests:
+        base = before.get(result.check.name)
+        if base is None or base.status not in _RAN or result.status not in _RAN:
+            return None
+        if result.comparison is not None:
+            names += result.comparison.fixed
+        elif base.tests is not None and result.tests is None:
+            return None  # what became of the base's tests is not known
+        elif result.passed and base.status is CheckStatus.FAILED and not _unsteady(base):
+            names.append(result.check.name)  # a check that names no tests counts as one
+    return tuple(names) if tests else None
+
+
+def _failing(compared: Sequence[Comparison], whole: PutBack) -> tuple[str, ...]:
+    """What failed on the base and is not mended: also what is mended in the test alone, and what
+    has another name now and fails once it is put back."""
+    names = [
+        name
+        for comparison in compared
+        for name in (
+            *comparison.still_failing,
+            *comparison.fixed,
+            *comparison.vanished,
+            *comparison.skipped,
+        )
+        if whole.fails.get(name) or (name in comparison.still_failing and name not in whole.mends)
+    ]
+    return tuple(dict.fromkeys(names))
+
+
+def _turned_checks(lane: LaneEvidence, baseline: Sequence[CheckResult]) -> Iterator[str]:
+    """Required checks that failed on the base and pass with the patch, and name no test of it."""
+    before = {base.check.name: base for base in baseline if base.status is CheckStatus.FAILED}
+    for result in lane.checks:
+        base = before.get(result.check.name)
+        if base is None or _unsteady(base) or not (result.check.required and result.passed):
+            continue
+        if _nameless(base, result) or _silently(base, result):
+            yield result.check.name
+
+
+def _nameless(base: CheckResult, now: CheckResult) -> bool:
+    return base.tests is None and now.comparison is None
+
+
+def _silently(base: CheckResult, now: CheckResult) -> bool:
+    """Whether only the counts say that failures are mended: `pytest -q`, as tox runs it, names
+    failures alone, so none of the base's is named where all pass."""
+    changed, before, after = now.comparison, base.tests, now.tests
+    if changed is None or before is None or after is None or changed.fixed:
+        return False
+    counted = "passed" in after.unnamed and after.failed == 0
+    whole = after.total >= before.total and after.skipped <= before.skipped
+    whole = whole or not after.counts_skipped  # go test counts packages where all pass
+    return counted and whole and changed.breaks_nothing
+
+
+def _gone(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> Iterator[str]:
+    """Tests that failed on the base and that the lane's own run does not run."""
+    before = {
+        result.check.name: result.tests.by_id for result in baseline if result.tests is not None
+    }
+    for result in tests:
+        if (comparison := result.comparison) is not None:
+            was = before.get(result.check.name, {})
+            yield from (
+                name
+                for name in (*comparison.vanished, *comparison.skipped)
+                if was.get(name) == "failed"
+            )
+
+
+def _unsteady(base: CheckResult) -> bool:
+    return base.again is not None and base.again.passed
+
+
+def _passes(checks: Sequence[CheckResult], kind: str) -> bool | None:
+    check_results = [check for check in checks if check.check.kind == kind]
+    if not check_results or any(result.status not in _RAN for result in check_results):
+        return None
+    return all(result.passed for result in check_results)
+
+
+def _put_back(lane: LaneEvidence, evidence: Evidence) -> tuple[PutBack, PutBack | None]:
+    """With all put back; and with the tests alone, where that was tried beside it."""
+    trials = [item for item in evidence.trials if item.kind == "protected" and item.on == lane.lane]
+    cut = any(tried.kind == "protected" and tried.on == lane.lane for tried in evidence.not_tried)
+    bare = _is_bare(lane, evidence, trials)
+    with_configuration = [item for item in trials if item.configuration]
+    tests_alone = [item for item in trials if not item.configuration]
+    if with_configuration:
+        alone = _read(lane, tests_alone) if tests_alone else None
+        return _read(lane, with_configuration, bare=bare), alone
+    if tests_alone:
+        return _read(lane, tests_alone, bare=bare), None
+    return PutBack(is_known=not (bare or cut)), None
+
+
+def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) -> bool:
+    """Whether a check ran the patch's version of the tests, or of what configures them, and was
+    never run with the base's: `hydra check` of a lane, or a race that was stopped before."""
+    tried = {trial.result.check.name for trial in trials}
+    ran = (
+        check.check for check in lane.checks if check.check.kind == "test" and check.status in _RAN
+    )
+    if all(check.name in tried for check in ran):
+        return False
+    checks = [result.check for result in lane.checks]
+    return bool(tests_changed(lane.files) or configuration(lane.files, checks, evidence.paths))
+
+
+def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) -> PutBack:
+    own = {check.check.name: check for check in lane.checks}
+    fails: dict[str, bool] = {}
+    too: list[str] = []
+    mends: list[str] = []
+    stopped: list[str] = []
+    undone: list[str] = []
+    ends: dict[str, results.Status] = {}
+    is_known = not bare
+    for trial in trials:
+        ends |= trial.result.tests.by_id if trial.result.tests else {}
+        mine = own.get(trial.result.check.name)
+        if mine is None or mine.status not in (*_RAN, CheckStatus.NO_TESTS):
+            is_known = False  # its own tests do not run either: that is told by itself
+        elif trial.result.status in _RAN:
+            fails |= _fails(trial.result, mine)
+            too += _too(trial.result, mine)
+            mends += trial.result.comparison.fixed if trial.result.comparison else ()
+            if _is_undone(trial.result, mine) or (not fails and not too and _none(trial.result)):
+                stopped.append(f"{trial.result.check.name} {trial.result.says}")
+                undone.append(trial.result.check.name)
+        elif mine.status is CheckStatus.NO_TESTS:
+            is_known = False
+        elif trial.result.status in _CANNOT:
+            stopped.append(f"{trial.result.check.name}: {trial.result.says}")
+        else:
+            is_known = False
+    return PutBack(
+        trial=trials[0],
+        fails=fails,
+        too=tuple(dict.fromkeys(too)),
+        mends=tuple(mends),
+        stopped=tuple(stopped),
+        undone=tuple(undone),
+        ends=ends,
+        is_known=is_known,
+    )
+
+
+def _none(now: CheckResult) -> bool:
+    """Whether a check fails and no test passes in it: those of the base's own did not run."""
+    again = now.again is not None and now.again.passed
+    return now.tests is not None and not (now.passed or now.tests.passed or again)
+
+
+def _fails(now: CheckResult, own: CheckResult) -> dict[str, bool]:
+    """Also what no longer runs so: where a file cannot be imported, a tool may stop for all."""
+    comparison = now.comparison
+    if comparison is None or (now.again is not None and now.again.passed):
+        return {}
+    names, failed = own.tests.by_id if own.tests else {}, _failed(own)
+    broken = {name: False for name in comparison.broken if name not in failed}
+    still = {name: True for name in comparison.still_failing if name not in failed}
+    gone = (*comparison.vanished, *comparison.skipped)
+    return broken | still | {name: False for name in gone if names.get(name) == "passed"}
+
+
+def _failed(own: CheckResult) -> set[str]:
+    """What fails with the lane's own tests, also in a file that fails as a whole."""
+    value = own.tests.by_id.items() if own.tests else ()
+    comparison = own.comparison
+    named = {name for name, status in value if status == "failed"}
+    return named.union(*((comparison.broken, comparison.still_failing) if comparison else ()))
+
+
+def _too(now: CheckResult, own: CheckResult) -> Iterator[str]:
+    """What fails so, and with the lane's own tests as well; a check that names none, as a whole."""
+    if now.comparison is not None:
+        failing, failed = (*now.comparison.broken, *now.comparison.still_failing), _failed(own)
+        yield from (name for name in failing if name in failed)
+    elif not now.passed and not own.passed:
+        yield now.check.name
+
+
+def _is_undone(now: CheckResult, own: CheckResult) -> bool:
+    """A check that fails so, passes with the lane's own tests, and names nothing that fails."""
+    again = now.again is not None and now.again.passed
+    return now.comparison is None and own.passed and not now.passed and not again

@@ -1,0 +1,187 @@
+"""The closed set of events, their JSON form, and its version.
+
+The first seven kinds come from agents (seed 004, section 2), normalized by an adapter's parser;
+the others are Hydra's own life-cycle. docs/reference/events.md documents every kind and its data.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii as _quoted
+from typing import NamedTuple
+
+from hydra.errors import RecordError
+
+SCHEMA = 1
+"""Version of the event's JSON form. A reader refuses a newer one (exit 6)."""
+
+AGENT_KINDS = (
+    "message",
+    "tool_call",
+    "tool_result",
+    "progress",
+    "completed",
+    "failed",
+    "usage",
+)
+
+HYDRA_KINDS: Mapping[str, str] = {
+    "run_started": "the record is open: {lanes, base, confined, soft, elsewhere, checks, ...}",
+    "run_warning": "something a person should know of the whole run: {text, place?, free?, floor?}",
+    "run_interrupted": "Ctrl-C or a signal: {signal, times}",
+    "run_ended": "every lane has ended: {usable, seconds, trials?}",
+    "lane_waiting": "the lane waits for a place: {position}",
+    "lane_opening": "the lane's ground is being opened",
+    "lane_opened": "the worktree stands: {worktree, seconds}",
+    "lane_warning": "a difference or degradation on this lane: {text, sign_in?}",
+    "setup_started": "a set-up command runs: {command}",
+    "setup_ended": "it ended: {command, exit_code, seconds}",
+    "agent_started": "the agent's process runs: {pid, argv, keeper, mark, start}",
+    "agent_exited": "it ended: {code, signal, survivors, seconds}",
+    "limit_warning": "half of a limit has passed without progress: {limit, seconds, of}",
+    "stopping": "Hydra ends the agent: {reason, signal}",
+    "parse_fallback": "the lane now reads plain text after repeated JSON failures: {failures}",
+    "patch_taken": "its work is a commit: "
+    "{commit, files, insertions, deletions, incomplete, stranded}",
+    "check_waiting": "a lane's checks wait: {for: place | baseline}",
+    "check_started": "a check runs, on the base where lane is empty: {check, kind, command, again}",
+    "check_ended": "it ended: {check, status, says, reason, exit_code, seconds, passed, ...}",
+    "attempt_ended": "an attempt that is not its lane's result: {status, error, seconds}",
+    "lane_retrying": "the lane is tried again: {attempt, after, seconds}",
+    "lane_ended": "the attempt's outcome: {status, usable, held_back, checks, error, seconds}",
+    "trial_started": "a trial runs: {kind, on, author, check, configuration, again}",
+    "trial_ended": "it ended: the same, and {status, says, seconds}",
+}
+"""Hydra's own kinds, with what each means and carries."""
+
+KINDS = frozenset(AGENT_KINDS) | frozenset(HYDRA_KINDS)
+
+
+# The records below are tuples: a frozen dataclass takes three times as long to make, and lanes
+# make them by the hundred thousand.
+
+
+class AgentEvent(NamedTuple):
+    """What a parser saw, before Hydra gives it a place and a number.
+
+    `sub` narrows the kind; `data` is small and JSON-ready: long texts are cut by `clip`, the raw
+    bytes stay in the lane's file.
+
+    message      sub "" or "thinking"        {text}
+    tool_call    sub ""                      {id, name, summary}
+    tool_result  sub ""                      {id, ok, summary, denied?}
+    progress     sub "session"               {session, model?, permission?, sandbox?, version?}
+                 sub "retry"                 {attempt?, of?, status?, retry_after?, text}
+                 sub "notice" | "unknown" | "malformed"   {type?, text?}
+    usage        sub "" (totals so far)      {input_tokens?, output_tokens?, cached_tokens?,
+                                              cost_usd?}
+    completed    sub ""                      {text?, turns?, denials: [names], failed_items: int}
+    failed       sub ""                      {error, reason, message, numbers, terminal: bool}
+                                             `error` is a kind of hydra.errors.KINDS
+    """
+
+    kind: str
+    sub: str = ""
+    data: Mapping[str, object] = {}
+
+    @property
+    def is_progress(self) -> bool:
+        """Whether it resets the idle clock: retry notices and unknown lines do not."""
+        if self.kind == "progress":
+            return self.sub == "session"
+        return self.kind in ("message", "tool_call", "tool_result", "usage")
+
+
+class Raw(NamedTuple):
+    """Where an event's raw bytes lie: a file of the run's folder, offset and length in bytes."""
+
+    file: str
+    offset: int
+    length: int
+
+
+class Event(NamedTuple):
+    """One fact of a run. `seq` orders all events of a run; `wall` is UTC seconds since 1970,
+    `mono` seconds since the run started, on a clock that never jumps."""
+
+    seq: int
+    wall: float
+    mono: float
+    run: str
+    kind: str
+    sub: str = ""
+    source: str = "hydra"
+    lane: str = ""
+    attempt: int = 0
+    raw: Raw | None = None
+    data: Mapping[str, object] = {}
+
+
+def encode(event: Event) -> bytes:
+    """One line of `events.jsonl`, newline included; always valid UTF-8 and one line.
+
+    Raises `TypeError` and `ValueError` for data that is no JSON.
+    """
+    # By hand: the library makes an encoder for each call, which takes five times as long. All
+    # text is quoted as ASCII, which keeps lone surrogates, U+2028 and control characters out.
+    seq, wall, mono, run, kind, sub, source, lane, attempt, raw, data = event
+    fields = [
+        f"{_quoted(key)}: {_quoted(value) if isinstance(value, str) else _json(value)}"
+        for key, value in data.items()
+    ]
+    place = "null" if raw is None else _RAW % (_quoted(raw.file), raw.offset, raw.length)
+    return (
+        f'{{"v": {SCHEMA}, "seq": {seq}, "wall": {wall:.6f}, "mono": {mono:.6f}, '
+        f"{_origin(run, kind, sub, source, lane, attempt)}"
+        f'"raw": {place}, "data": {{{", ".join(fields)}}}}}\n'
+    ).encode("ascii")
+
+
+@lru_cache(maxsize=256)
+def _origin(run: str, kind: str, sub: str, source: str, lane: str, attempt: int) -> str:
+    return (
+        f'"run": {_quoted(run)}, "kind": {_quoted(kind)}, "sub": {_quoted(sub)}, '
+        f'"source": {_quoted(source)}, "lane": {_quoted(lane)}, "attempt": {attempt}, '
+    )
+
+
+_RAW = '{"file": %s, "offset": %d, "length": %d}'
+_json = json.JSONEncoder(allow_nan=False).encode
+
+
+def decode(line: bytes) -> Event:
+    """One line back to an `Event`. Raises `RecordError` on damage or a newer schema."""
+    try:
+        data = json.loads(line)
+        if data["v"] > SCHEMA:
+            raise RecordError(
+                f"this run was recorded by a newer Hydra (event schema {data['v']},"
+                f" known: {SCHEMA})",
+                hint="update Hydra to read it",
+            )
+        raw = data.get("raw")
+        return Event(
+            seq=data["seq"],
+            wall=data["wall"],
+            mono=data["mono"],
+            run=data["run"],
+            kind=data["kind"],
+            sub=data.get("sub", ""),
+            source=data.get("source", "hydra"),
+            lane=data.get("lane", ""),
+            attempt=data.get("attempt", 0),
+            raw=None if raw is None else Raw(**raw),
+            data=data.get("data", {}),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as damage:
+        raise RecordError(
+            f"a line of events.jsonl cannot be read: {line[:80]!r}",
+            hint="what is readable is shown; the raw output of each lane is beside it",
+        ) from damage
+
+
+def clip(text: str, limit: int = 2000) -> str:
+    """`text` cut to `limit` characters for an event's data; the whole stands in the raw file."""
+    return text if len(text) <= limit else text[: limit - 1] + "\u2026"

@@ -1,0 +1,149 @@
+"""What is asked of a race: the task, its lanes, what they may do and may use up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Permission(StrEnum):
+    """What an agent may do without asking; each adapter maps it to its CLI's own modes."""
+
+    PLAN = "plan"
+    EDIT = "edit"
+    FULL_AUTO = "full-auto"
+    UNRESTRICTED = "unrestricted"
+    DEFAULT = "default"
+    """As the CLI does by itself: no word of Hydra's, and none of the user's own settings."""
+    CONFIG = "config"
+    """As the user's own settings of that CLI say."""
+
+
+class Effort(StrEnum):
+    """How hard a model is to think; each adapter maps it to its CLI's own words."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """The prompt, the repository and the base commit."""
+
+    prompt: str
+    repository: Path
+    base: str
+    base_name: str = ""
+    title: str = ""
+
+
+class Check(NamedTuple):
+    """A command that is run on each patch. `kind` is test, build or lint; `junit` names the results
+    it writes, as a path or a glob from the worktree's top; `guessed`: nobody has named it."""
+
+    name: str
+    command: str
+    kind: str = "test"
+    required: bool = True
+    junit: str = ""
+    guessed: bool = False
+
+    @property
+    def file(self) -> str:
+        """Its name as a file's, which no other check has: `packages/api: pytest` has a folder in it
+        and becomes `packages-api-pytest-` with a digest of the name."""
+        plain = re.sub(r"[^a-z0-9-]+", "-", self.name.lower())
+        if plain == self.name:
+            return plain
+        from hashlib import sha256  # most names are plain
+
+        return f"{plain}-{sha256(self.name.encode()).hexdigest()[:8]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """One runner in a race. `id` is safe as a ref and a file name: `[a-z0-9][a-z0-9.-]{0,39}`."""
+
+    id: str
+    adapter: str
+    model: str | None = None
+    copy: int = 1
+    effort: Effort | None = None
+    profile: str = ""
+    """The name under which hydra.toml has it, "" where the agent itself was named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What one lane may use up; None is no limit. `cost_usd` is in dollars, `seconds` on the clock.
+
+    A turn is one answer of the model.
+    """
+
+    turns: int | None = None
+    cost_usd: float | None = None
+    seconds: float | None = None
+    tool_calls: int | None = None
+
+
+RETRY_REASONS = ("rate_limit", "overloaded", "network", "crash")
+"""What a lane can be tried again after, by the words of hydra.toml."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """`[retry]`: further tries of a lane at most, after which failures, seconds before the first
+    (doubled for each further one) and at the longest, and whether a patch is no reason against."""
+
+    times: int = 0
+    on: tuple[str, ...] = ("rate_limit", "overloaded", "crash")
+    wait: float = 10.0
+    longest: float = 300.0
+    with_patch: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Every limit of a race: seconds or bytes. Defaults: docs/reference/configuration.md."""
+
+    idle: float = 600
+    tool: float = 1200
+    total: float = 3600
+    grace_int: float = 10
+    grace_term: float = 5
+    grace_patch: float = 30
+    setup: float = 900
+    check: float = 900
+    check_bytes: int = 64 * 1024**2
+    raw_bytes: int = 256 * 1024**2
+    line_bytes: int = 4 * 1024**2
+    stderr_bytes: int = 16 * 1024**2
+    patch_file_bytes: int = 100 * 1000**2
+    patch_bytes: int = 1000**3
+    patch_untracked: int = 20_000
+    disk_floor: int = 2 * 1024**3
+    retention: float = 30 * 86400
+    retention_bytes: int = 20 * 1000**3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each dimension weighs in the score that is shown beside a verdict, in points."""
+
+    build: float = 30
+    test: float = 30
+    lint: float = 15
+    scope: float = 15
+    speed: float = 10
+
+
+class TrialCap(NamedTuple):
+    """What the trials of one race may cost together: runs of a check, and seconds by the clock."""
+
+    runs: int = 40
+    seconds: float = 600.0

@@ -1,0 +1,59 @@
+"""What an attempt's events say, folded as they come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from hydra.records import Usage
+from hydra.records.events import AgentEvent
+
+
+@dataclass
+class AgentTranscript:
+    """What one attempt's events say, folded as they come."""
+
+    usage: Usage = field(default_factory=Usage)
+    session: str = ""
+    message: str = ""
+    permission: str = ""
+    sandbox: str = ""
+    completed: AgentEvent | None = None
+    failed: AgentEvent | None = None
+    denied: list[str] = field(default_factory=list)
+    failed_items: int = 0
+    sign_in_refused: bool = False
+    """Whether its service refused the sign-in, by the agent's own word."""
+
+    def add(self, event: AgentEvent) -> None:
+        """Takes one event in. A later closing event stands over an earlier one."""
+        data = event.data
+        refused = data.get("error") == "AuthMissing" or data.get("status") in (401, 403)
+        if event.kind in ("failed", "progress") and refused:
+            self.sign_in_refused = True
+        if event.kind == "message" and not event.sub:
+            self.message = str(data.get("text", ""))
+        elif event.kind == "usage":
+            self.usage = _usage(self.usage, event)
+        elif event.kind == "progress" and event.sub == "session":
+            self.session = str(data.get("session") or self.session)
+            self.permission = str(data.get("permission") or self.permission)
+            self.sandbox = str(data.get("sandbox") or self.sandbox)
+        elif event.kind == "completed":
+            self.completed, self.failed = event, None
+            denials = data.get("denials")
+            if isinstance(denials, list | tuple):
+                self.denied = [str(name) for name in denials]
+            items = data.get("failed_items")
+            self.failed_items = items if isinstance(items, int) else 0
+            self.message = str(data.get("text") or self.message)
+        elif event.kind == "failed" and data.get("terminal"):
+            self.failed = event
+
+
+def _usage(usage: Usage, event: AgentEvent) -> Usage:
+    numbers: dict[str, int | float] = {}
+    for name in ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"):
+        value = event.data.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            numbers[name] = value
+    return replace(usage, **numbers)  # type: ignore[arg-type]

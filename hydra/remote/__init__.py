@@ -1,6 +1,0 @@
-"""Agents that run elsewhere: over ssh, in a container, in a pod (docs/remote.md).
-
-`transport` says how a shell there is reached, `scripts` what it is told; `looking` asks before a
-race, and `carry` is the program that stands in the lane's place here while its agent runs there.
-Nothing is imported here: a race that stays on this machine pays for none of it.
-"""

@@ -1,0 +1,202 @@
+"""`hydra compare` for a terminal: the ranking, then what speaks for and against each lane."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from hydra.report import checks, ranking
+from hydra.report.crosstests import cross_tests
+from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.style import paint, plain
+from hydra.report.summary import looks
+from hydra.report.text import bullets, clean, cut, gist, pad, paragraph, plural, wrapped
+from hydra.report.text import width as cells
+
+SHOWN = 12
+"""Sentences of one kind that are listed; with more, the others are counted."""
+
+_LONGEST = 500
+
+
+def compare_text(
+    verdict: Data,
+    *,
+    lanes: Collection[str] = (),
+    width: int | None,
+    color: bool = False,
+    run: str = "",
+) -> str:
+    """The verdict, the answer first; ends with a newline. `lanes` are those that are told of in
+    full (none: all); `run` is named in the next steps, where it may not be the latest.
+    """
+    all_of_them = records(verdict, "lanes")
+    documents = [lane for lane in all_of_them if not lanes or text(lane, "lane") in lanes]
+    blocks = [
+        ranking.says(verdict, width, color),
+        ranking.ranks(verdict, width, color),
+        checks.baseline(verdict),
+        *(_lane(lane, width, color) for lane in documents),
+        cross_tests(verdict, width, color),
+        separated(verdict, width),
+        _between(verdict, width),
+        _listed("not tried", _untried(verdict), width),
+        _listed("a reviewer's remarks (they change no rank)", _notes(verdict, lanes), width),
+        looks(documents, width),
+        _listed("warnings", strings(verdict, "warnings"), width),
+        [*_about(verdict, width), f"files: {clean(text(verdict, 'folder'))}"],
+        ranking.steps(verdict, run, width),
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _untried(verdict: Data) -> list[str]:
+    return [line.removeprefix("not tried: ") for line in strings(verdict, "not_tried")]
+
+
+def _about(verdict: Data, width: int | None) -> list[str]:
+    """Which race it is of."""
+    base, named = clean(text(verdict, "base"))[:7], clean(text(verdict, "base_name"))
+    round = number(verdict, "round")
+    parts = [
+        f"run {clean(text(verdict, 'run'))}",
+        f"base {base}" + (f" ({named})" if named else "") if base else "",
+        f"checks of round {round:.0f}" if round is not None and round > 1 else "",
+    ]
+    title = _gist(verdict, "title")
+    task = paragraph(f"task: {title}", width) if title else []
+    return [*task, *_joined([part for part in parts if part], width)]
+
+
+def _lane(lane: Data, width: int | None, color: bool) -> list[str]:
+    name = paint(clean(text(lane, "lane")), "bold", color)
+    verdict = paint(ranking.state_word(lane), ranking.style(lane), color)
+    who = [f"({', '.join(texts)})"] if (texts := list(_who(lane))) else []
+    lines = _joined([f"{ranking.place(lane)}  {name}  {verdict}", *who], width)
+    lines += _sentences(records(lane, "gates"), "x", width)
+    lines += _sentences(records(lane, "reasons"), "-", width)
+    if not (records(lane, "gates") or records(lane, "reasons")):
+        lines += _hung(_gist(lane, "reason") or _gist(lane, "why"), "-", width)
+    return lines
+
+
+def _joined(parts: list[str], width: int | None) -> list[str]:
+    """Side by side where they fit, else below each other; a colour takes no room."""
+    if width is None or sum(len(plain(part)) + 2 for part in parts) - 2 <= width:
+        return ["  ".join(parts)]
+    return [f"{'  ' * (number > 0)}{part}" for number, part in enumerate(parts)]
+
+
+def _gist(data: Data, name: str) -> str:
+    return gist(text(data, name), _LONGEST)
+
+
+def _who(lane: Data) -> Iterator[str]:
+    yield from (clean(text(lane, name)) for name in ("label", "model") if text(lane, name))
+    if tied := strings(lane, "tied"):
+        yield f"tied with {clean(', '.join(tied))}"
+
+
+def _sentences(reasons: list[Data], sign: str, width: int | None) -> list[str]:
+    lines = []
+    for reason in reasons[:SHOWN]:
+        lines += _hung(sentence(reason), sign, width)
+    if len(reasons) > SHOWN:
+        lines.append(f"  {sign} and {len(reasons) - SHOWN} more: --json has them all")
+    return lines
+
+
+def sentence(reason: Data) -> str:
+    """One reason, and its line in the patch; `--json` names the record of its numbers."""
+    value, path = _gist(reason, "text"), gist(text(reason, "path"))
+    line = number(reason, "line")
+    at = f"{path}:{line:.0f}" if path and line is not None else path
+    if not at or (line is None and path in value):
+        return value
+    return f"{value} [{at}]"
+
+
+def _between(verdict: Data, width: int | None) -> list[str]:
+    """What several lanes changed; which are the same is said of each."""
+    return _listed("between the lanes", [*_shared(verdict)], width)
+
+
+def _shared(verdict: Data) -> Iterator[str]:
+    patched = [lane for lane in records(verdict, "lanes") if number(lane, "rank") is not None]
+    for row in records(verdict, "shared"):
+        lanes, name, path = strings(row, "lanes"), text(row, "name"), text(row, "path")
+        what = f"{name} in {path}" if name else path
+        of = f"{len(lanes)} of {plural(len(patched), 'patch', 'patches')}"
+        yield f"{of} changed {what}: {', '.join(lanes)}"
+
+
+def _notes(verdict: Data, lanes: Collection[str]) -> list[str]:
+    notes = [row for row in records(verdict, "notes") if not lanes or text(row, "lane") in lanes]
+    return [
+        f"{text(note, 'lane')}: {text(note, 'text')} ({text(note, 'reviewer')})" for note in notes
+    ]
+
+
+def _listed(title: str, sentences: list[str], width: int | None) -> list[str]:
+    if not sentences:
+        return []
+    lines = [gist(name, _LONGEST) for name in sentences[:SHOWN]]
+    if len(sentences) > SHOWN:
+        lines.append(f"and {len(sentences) - SHOWN} more: --json has them all")
+    return [title, *bullets(lines, width)]
+
+
+def _hung(line: str, sign: str, width: int | None) -> list[str]:
+    first, *rest = wrapped(line, width, 4)
+    return [f"  {sign} {first}".rstrip(), *(f"    {part}" for part in rest)] if line else []
+
+
+# ---- Tests that an agent was asked for: the input that separates patches, and what each gives.
+
+TESTS_SHOWN, LINES = 5, 24
+"""Tests that are shown, and lines of each test's own text."""
+
+
+def answer(document: Data) -> str:
+    """What was asked and what came of it, in a sentence; "" where nobody was asked."""
+    tests, shown = records(document, "tests"), records(document, "shown")
+    whose = f"that {clean(text(document, 'agent'))} was asked for"
+    if not tests:
+        return f"no test {whose} could be tried" if document else ""
+    verb = "tells" if len(shown) == 1 else "tell"
+    says = f"{len(shown)} of {plural(len(tests), 'test')} {whose} {verb} patches apart"
+    whys = dict.fromkeys(why for test in tests if (why := text(test, "why")))
+    return says if shown or not whys else f"{says}: {gist('; '.join(whys))}"
+
+
+def separated(verdict: Data, width: int | None) -> list[str]:
+    """A block for a terminal; nothing where nobody was asked."""
+    document = record(verdict, "separated")
+    shown = records(document, "shown") if records(document, "tests") else []
+    lines = paragraph(answer(document), width)
+    for row in shown[:TESTS_SHOWN]:
+        lines += [_fit(f"  {clean(text(row, 'id'))}", width), *_source(row, width)]
+        lines += _gives(record(row, "gives"), width)
+    if shown[TESTS_SHOWN:]:
+        lines.append(f"  and {len(shown) - TESTS_SHOWN} more")
+    return lines
+
+
+def _source(row: Data, width: int | None) -> list[str]:
+    lines = clean(text(row, "source"), multiline=True).split("\n")
+    names = [*lines[:LINES], *(["..."] if lines[LINES:] else [])]
+    return [_fit(f"    | {line}".rstrip(), width) for line in names if line or lines != [""]]
+
+
+def _gives(gives: Data, width: int | None) -> list[str]:
+    names = {lane: clean(lane) for lane in gives}
+    wide = max((cells(name) for name in names.values()), default=0)
+    lines = []
+    for lane, name in names.items():
+        texts = clean(text(gives, lane), multiline=True).split("\n")
+        lines.append(_fit(f"    {pad(name, wide)}  {texts[0].strip()}", width))
+        lines += [_fit(f"    {' ' * wide}  {line.strip()}", width) for line in texts[1:]]
+    return lines
+
+
+def _fit(line: str, width: int | None) -> str:
+    return line if width is None else cut(line, width)

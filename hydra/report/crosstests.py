@@ -1,0 +1,85 @@
+"""Each lane's new tests on every other lane's patch: as words where they fit, else as signs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hydra.report.document import Data, record, records, text
+from hydra.report.table import Cell, Column, StyledText, table
+from hydra.report.text import clean, cut_middle, gist, plural, width, wrapped
+
+SHOWN = 20
+"""Tests that are listed, those that tell patches apart first; with more, the others are counted."""
+
+SIGNS = {"passed": "+", "failed": "x", "not run": ".", "not tried": "?"}
+"""A cell in one character."""
+
+_STYLES = {"passed": "good", "failed": "bad"}
+_NAME = 24
+"""Cells that a test's name has at the least."""
+
+
+def weighty_first(verdict: Data) -> list[Data]:
+    """The rows of the matrix, those that say nothing of the lanes last."""
+    return sorted(records(verdict, "cross"), key=lambda row: row.get("weighs") is not True)
+
+
+def cross_tests(verdict: Data, cells: int | None, color: bool) -> list[str]:
+    """The matrix under its title, and how it is to be read; [] where there is none."""
+    rows = weighty_first(verdict)
+    lanes = [text(lane, "lane") for lane in records(verdict, "lanes") if _is_in(lane, rows)]
+    if not rows:
+        return []
+    room = 10_000 if cells is None else max(_NAME, cells // 3)
+    longest = max(width(gist(text(row, "id"))) for row in rows[:SHOWN])
+    answer = _as_words(lanes, cells, min(room, longest))
+    lines = ["new tests, each on every patch"]
+    columns = [
+        Column("test"),
+        Column("by", least=6),
+        Column("base"),
+        *(Column(clean(lane) if answer else str(n)) for n, lane in enumerate(lanes, 1)),
+        Column("", wraps=True, least=20),
+    ]
+    shown = [_row(row, lanes, room, answer=answer) for row in rows[:SHOWN]]
+    lines += table(shown, columns, cells, color)
+    if len(rows) > SHOWN:
+        lines.append(f"  and {plural(len(rows) - SHOWN, 'more test')}: --json has them all")
+    if not answer:
+        named = ", ".join(f"{n} {clean(lane)}" for n, lane in enumerate(lanes, 1))
+        signs = ", ".join(f"{sign} {line}" for line, sign in SIGNS.items())
+        lines += [line for name in (named, signs) for line in _indented(name, cells)]
+    return lines
+
+
+def _indented(line: str, cells: int | None) -> list[str]:
+    return [f"  {part}" for part in wrapped(line, cells, 2)]
+
+
+def _is_in(lane: Data, rows: Sequence[Data]) -> bool:
+    name = text(lane, "lane")
+    return any(name in record(row, "cells") for row in rows)
+
+
+def _as_words(lanes: Sequence[str], cells: int | None, name: int) -> bool:
+    if cells is None:
+        return True
+    needed = 2 + name + 2 + 8 + 2 + len("not tried")
+    needed += sum(2 + max(width(clean(lane)), len("not tried")) for lane in lanes)
+    return needed <= cells
+
+
+def _row(row: Data, lanes: Sequence[str], room: int, *, answer: bool) -> list[Cell]:
+    document = record(row, "cells")
+    return [
+        cut_middle(gist(text(row, "id")), room),
+        gist(text(row, "author"), 40),
+        _cell(text(row, "base"), answer=answer),
+        *(_cell(text(document, lane, "not run"), answer=answer) for lane in lanes),
+        "" if row.get("weighs") is True else gist(text(row, "says")),
+    ]
+
+
+def _cell(line: str, *, answer: bool) -> Cell:
+    end = "passed" if line == "own" else line  # whose test it is stands beside it
+    return StyledText(end if answer else SIGNS.get(end, "?"), _STYLES.get(end, ""))

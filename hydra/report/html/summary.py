@@ -1,0 +1,117 @@
+"""What the page opens on: the answer, why, the lines to type, and a line for each lane."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from hydra.report import ranking
+from hydra.report.compare import answer as separated
+from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.html.harmless import prose
+from hydra.report.html.patches import Json
+from hydra.report.race_end import answer, lane_why
+from hydra.report.text import clean, gist, plural, quote
+
+
+def opening(verdict: Data, plans: Mapping[str, str]) -> Json:
+    """`says` and `why` are one sentence in two parts; `help` is what is to be done where it names
+    no lane, `lines` are what lands, `sure` how often such a winner was right, `separated` what
+    came of tests that an agent was asked for. `plans` are texts by lane, of a race that asked for
+    them."""
+    lanes = records(verdict, "lanes")
+    patched = any(number(record(lane, "patch"), "files") for lane in lanes)
+    landed = [lane for lane in lanes if text(lane, "lane") in strings(verdict, "landed")]
+    if plans and not patched:
+        says, why, help = plural(len(plans), "plan"), _PLANS_ONLY, "Read them below."
+    elif landed:
+        says, why, help = _landed(landed), text(landed[0], "reason"), _UNDO
+    else:
+        says, _, why = clean(answer(verdict, lanes)).partition(": ")
+        why, help = why or _why(verdict, lanes), _help(verdict, lanes, patched)
+        names = (_sentence(line) for line in ranking.asks(verdict))
+        help = " ".join(filter(None, (help, *names)))
+    lines = _lines(verdict, lanes) if patched and not landed else []
+    why = f"{_INTERRUPTED} {_sentence(why)}" if verdict.get("interrupted") else _sentence(why)
+    rows = {"says": says.rstrip("."), "why": why.strip(), "help": help, "lines": lines}
+    sure = _sentence(clean(ranking.sure(verdict)).removeprefix("how sure: "))
+    return {**rows, "sure": sure, "separated": separated(record(verdict, "separated"))}
+
+
+_INTERRUPTED = "The race was interrupted: what follows is of the work done until then."
+
+
+_PLANS_ONLY = "this race asked for plans and not for patches, so there is nothing to land"
+_UNDO = "hydra merge --undo takes back what was landed last."
+
+
+def _landed(landed: Sequence[Data]) -> str:
+    names = ranking.named([text(lane, "lane") for lane in landed])
+    return f"{names} {'has' if len(landed) == 1 else 'have'} landed"
+
+
+def lane_line(lane: Data, verdict: Data, plans: Mapping[str, str]) -> Json:
+    """A lane's state in a word, how good that is, its reason, and its plan if it has one."""
+    plan = plans.get(text(lane, "lane"), "")
+    top = next((row for row in records(verdict, "lanes") if row["lane"] == verdict.get("top")), {})
+    why = lane_why(lane, top, verdict) or (gist(text(lane, "reason")) if lane is top else "")
+    return {
+        "word": "plan" if plan else clean(ranking.state_word(lane)),
+        "place": ranking.place(lane),
+        "style": "none" if plan else ranking.style(lane),
+        "line": clean(gist(plan, 120) if plan else why),
+        "plan": prose(plan),
+    }
+
+
+def _sentence(why: str) -> str:
+    """With a capital, unless it begins with a path or the name of a check."""
+    first = why.partition(" ")[0].rstrip(",;:")
+    return f"{why[:1].upper() if first.isalpha() else why[:1]}{why[1:].rstrip('.')}." if why else ""
+
+
+def _why(verdict: Data, lanes: Sequence[Data]) -> str:
+    """How many lanes are what, where the answer has no reason of its own."""
+    if verdict.get("checked") is False:
+        top = next((lane for lane in lanes if lane["lane"] == verdict.get("top")), {})
+        return gist(text(top, "why"))
+    if len(lanes) == 1:
+        return f"{clean(ranking.state_word(lanes[0]))}: {gist(text(lanes[0], 'reason'))}"
+    counts = Counter(clean(ranking.state_word(lane)) for lane in lanes)
+    every = "all " if len(counts) == 1 else ""
+    return ", ".join(f"{every}{count} {_PREDICATES.get(w, w)}" for w, count in counts.items())
+
+
+_PREDICATES = {"no changes": "changed nothing", "no patch": "left no patch"}
+"""Where a state in a word makes no sentence with a number before it."""
+
+
+def _help(verdict: Data, lanes: Sequence[Data], patched: bool) -> str:
+    if not patched:
+        return "Why each ended is said beside it, and in full by hydra runs show."
+    if verdict.get("checked") is False:
+        run = quote(text(verdict, "run"))
+        return f'A check tells what is right: hydra check --check "pytest -q" -r {run}'
+    if verdict.get("top"):
+        return ""
+    if ranking.tied_for_first(verdict):
+        return "Look at both, then land the one that you choose."
+    if text(lanes[0], "state") == "untested":
+        return _UNTESTED
+    return "What is good in them can be picked, file by file, under Changes."
+
+
+_UNTESTED = "A test that fails on the base and passes with it would prove it. To land it as it is:"
+
+
+def _lines(verdict: Data, lanes: Sequence[Data]) -> list[str]:
+    names = ranking.tied_for_first(verdict) or [text(verdict, "top")]
+    if names == [""]:
+        first = lanes[0]
+        names = [text(first, "lane")] if ranking.lands_by_name(first, verdict) else []
+    rest = f" -r {quote(text(verdict, 'run'))}{ranking.landing_options(verdict)}"
+    return [f"hydra merge {quote(name)}{rest}" for name in names[:_MOST]]
+
+
+_MOST = 3
+"""Lines to type on the first screen."""

@@ -1,0 +1,261 @@
+"""A verdict as a comment on a pull request: tables, and details that open.
+
+Nothing in it acts: names and texts are the agents' (`inert`). It ends where GitHub's limit for a
+comment is, with a word on what was left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from html import escape
+
+from hydra.report import checks, ranking
+from hydra.report.crosstests import weighty_first
+from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.phrases import plus_minus, spent
+from hydra.report.text import clean, duration, plural
+
+LIMIT = 65_536
+"""Characters that GitHub takes in a comment."""
+
+ROWS = 40
+"""Rows of a table, sentences of a list: more are counted."""
+
+_NAMED = {"test": "tests", "scope": "diff scope"}
+_ROOM = 400
+"""Characters that stay free for the last lines."""
+
+
+def comment(verdict: Data, *, lanes: Collection[str] = ()) -> str:
+    """The comment; ends with a newline. `lanes` are those that are told of in full (none: all)."""
+    documents = [
+        row for row in records(verdict, "lanes") if not lanes or text(row, "lane") in lanes
+    ]
+    blocks = [
+        _headline(verdict),
+        *_ranks(verdict),
+        inert(ranking.sure(verdict)),
+        _steps(verdict),
+        *(_lane(lane) for lane in documents),
+        _cross(verdict),
+        _separated(verdict),
+        _details("Not tried", _listed(strings(verdict, "not_tried"))),
+        _details("A reviewer's remarks (they change no rank)", _listed(_notes(verdict, lanes))),
+        _details("Warnings", _listed(strings(verdict, "warnings"))),
+    ]
+    return _capped([block for block in blocks if block], _last(verdict))
+
+
+def _capped(blocks: Sequence[str], last: str) -> str:
+    """As many blocks as there is room for, each whole."""
+    names: list[str] = []
+    remaining = 0
+    room = LIMIT - _ROOM - len(last)
+    for block in blocks:
+        if len(block) + 2 <= room:
+            room -= len(block) + 2
+            names.append(block)
+        else:
+            remaining += 1
+    if remaining:
+        names.append(
+            f"{plural(remaining, 'part')} left out for the length: `hydra compare` shows all."
+        )
+    return "\n\n".join([*names, last]) + "\n"
+
+
+def _headline(verdict: Data) -> str:
+    if top := text(verdict, "top"):
+        head = f"land {code(top)}"
+    elif tied := ranking.tied_for_first(verdict):
+        head = f"{', '.join(map(code, tied))} are tied"
+    else:
+        head = "no patch is proved"
+    title = inert(text(verdict, "title"))
+    task = f"{title}\n\n" if title else ""
+    return f"### Hydra: {head}\n\n{task}**{inert(text(verdict, 'says')) or head}**"
+
+
+def _ranks(verdict: Data) -> Iterator[str]:
+    lanes = records(verdict, "lanes")
+    names = checks.names(lanes)
+    titles = [inert(name, 60) for name in names] if len(names) <= checks.COLUMNS else ["checks"]
+    head = ["rank", "lane", "state", *titles, "+/-", "cost", "time", "why"]
+    rows = [_row(lane, lanes) for lane in lanes[:ROWS]]
+    yield rows_table(head, rows)
+    if len(lanes) > ROWS:
+        yield f"and {plural(len(lanes) - ROWS, 'more lane')}"
+
+
+def _row(lane: Data, lanes: list[Data]) -> list[str]:
+    patch = record(lane, "patch")
+    lines = (cell if isinstance(cell, str) else cell.text for cell in checks.cells(lane, lanes))
+    return [
+        ranking.place(lane),
+        code(text(lane, "lane"), 60),
+        ranking.state_word(lane),
+        *(inert(cell, 60) for cell in lines),
+        plus_minus(patch) if number(patch, "files") else "",
+        spent(lane).replace("$", "\\$").replace("<", "&lt;"),
+        duration(number(lane, "seconds")),
+        inert(ranking.reason(lane, lanes), 200),
+    ]
+
+
+def _steps(verdict: Data) -> str:
+    run = text(verdict, "run")
+    lines = [line.strip() for line in ranking.steps(verdict, run)]
+    names = [inert(line) for line in lines if line.startswith(ranking.ASKS)]
+    typed = [line for line in lines if "hydra " in line and not line.startswith(ranking.ASKS)]
+    items = (*(code(line[line.index("hydra ") :]) for line in typed), *names)
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _lane(lane: Data) -> str:
+    gates, reasons = records(lane, "gates"), records(lane, "reasons")
+    lines = [f"**{line}**" for line in _sentences(gates)] + [*_sentences(reasons)]
+    if not lines:
+        lines = [inert(text(lane, "reason") or text(lane, "why"))]
+    place = ranking.place(lane).replace("-", "")
+    head = f"{place} {text(lane, 'lane')}: {ranking.state_word(lane)}".strip()
+    return _details(head, "\n".join(f"- {line}" for line in lines if line))
+
+
+def _sentences(reasons: Sequence[Data]) -> Iterator[str]:
+    for reason in reasons[:ROWS]:
+        line, path = number(reason, "line"), text(reason, "path")
+        at = f"{path}:{line:.0f}" if path and line is not None else path
+        where = f" ({code(at)})" if at else ""
+        yield f"{inert(text(reason, 'text'))}{where}"
+    if len(reasons) > ROWS:
+        yield f"and {len(reasons) - ROWS} more"
+
+
+def _cross(verdict: Data) -> str:
+    rows = weighty_first(verdict)
+    lanes = [
+        name
+        for lane in records(verdict, "lanes")
+        if any((name := text(lane, "lane")) in record(row, "cells") for row in rows)
+    ]
+    if not rows or not lanes:
+        return ""
+    head = ["test", "by", "base", *(code(lane, 60) for lane in lanes), ""]
+    table = rows_table(head, [_cross_row(row, lanes) for row in rows[:ROWS]])
+    more = f"\n\nand {plural(len(rows) - ROWS, 'more test')}" if len(rows) > ROWS else ""
+    return _details("Each lane's new tests on every patch", table + more)
+
+
+def _cross_row(row: Data, lanes: Sequence[str]) -> list[str]:
+    document = record(row, "cells")
+    says = text(row, "says")
+    why = "" if row.get("weighs") is True else says
+    return [
+        code(text(row, "id"), 200),
+        code(text(row, "author"), 60),
+        inert(text(row, "base"), 20),
+        *(inert(text(document, lane, "not run"), 20) for lane in lanes),
+        inert(why),
+    ]
+
+
+def _separated(verdict: Data) -> str:
+    """The tests that an agent was asked for and that tell patches apart, and what each gives."""
+    document = record(verdict, "separated")
+    items = [
+        f"- {code(text(row, 'id'), 200)}: {'; '.join(_gives(record(row, 'gives')))}"
+        for row in records(document, "shown")[:ROWS]
+    ]
+    title = f"Tests asked of {text(document, 'agent')} that tell patches apart"
+    return _details(title, "\n".join(items))
+
+
+def _gives(gives: Data) -> Iterator[str]:
+    for lane in gives:
+        yield f"{code(lane, 60)} {inert(' '.join(text(gives, lane).split()))}"
+
+
+def _notes(verdict: Data, lanes: Collection[str]) -> list[str]:
+    return [
+        f"{text(note, 'lane')}: {text(note, 'text')} ({text(note, 'reviewer')})"
+        for note in records(verdict, "notes")
+        if not lanes or text(note, "lane") in lanes
+    ]
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    lines = [f"- {inert(sentence)}" for sentence in sentences[:ROWS]]
+    if len(sentences) > ROWS:
+        lines.append(f"- and {len(sentences) - ROWS} more")
+    return "\n".join(lines)
+
+
+def _details(title: str, body: str) -> str:
+    if not body:
+        return ""
+    return f"<details>\n<summary>{plain(title)}</summary>\n\n{body}\n\n</details>"
+
+
+def _last(verdict: Data) -> str:
+    base, named = text(verdict, "base")[:7], text(verdict, "base_name")
+    on = f", base {code(base)}" + (f" ({inert(named, 60)})" if named else "") if base else ""
+    return f"<sub>Hydra, run {code(text(verdict, 'run'), 60)}{on}</sub>"
+
+
+# ---- Others' text in Markdown as GitHub renders it: it stays text, whatever it is.
+#
+# Rendering is two steps: Markdown makes HTML of it, then GitHub looks through the text for @names,
+# #numbers and addresses. An entity or a backslash stops the first; only an element between the
+# characters stops the second.
+
+LONGEST = 300
+"""Characters of one text that are kept."""
+
+_SPECIAL = re.compile(r"([\\`*\[\]~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+_FIRST = re.compile(r"^(\d+)?([-+=.)]|#(?!\w))")
+_LINKED = re.compile(r"(?i)(@|#(?=\w)|(?<=\bgh)-(?=\d)|:(?=/)|(?<=\bwww)\.)")
+_TAME = re.compile(r"[^`|\\&<>\s](?:[^`|\\&<>\n]*[^`|\\&<>\s])?")
+
+
+def inert(text: str, longest: int = LONGEST) -> str:
+    """`text` as a line of prose, in a list's item or a table's cell."""
+    line = _SPECIAL.sub(r"\\\1", _short(text, longest))
+    line = _FIRST.sub(lambda match: f"{match[1] or ''}\\{match[2]}", line.strip(" "))
+    return _unlinked(escape(line, quote=False))
+
+
+def plain(text: str, longest: int = LONGEST) -> str:
+    """`text` inside of HTML (a `<summary>`), where there is no Markdown."""
+    return _unlinked(escape(_short(text, longest), quote=False))
+
+
+def code(text: str, longest: int = LONGEST) -> str:
+    """A name as code. What a table or a backtick would break is written as entities."""
+    line = _short(text, longest)
+    if _TAME.fullmatch(line):
+        return f"`{line}`"
+    if not line.strip(" "):
+        return ""
+    value = "".join(name if name.isalnum() or name == " " else f"&#{ord(name)};" for name in line)
+    return f"<code>{_split_at(value)}</code>"
+
+
+def rows_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that are inert already; an empty one keeps its place."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell or ' ' for cell in line)} |" for line in lines)
+
+
+def _short(text: str, longest: int) -> str:
+    line = clean(text[: longest + 1])
+    return line if len(line) <= longest else f"{line[: longest - 1]}\u2026"
+
+
+def _unlinked(text: str) -> str:
+    return _LINKED.sub(r"<span>\1</span>", text)
+
+
+def _split_at(text: str) -> str:
+    # An address is looked for in text that is decoded already.
+    return text.replace("&#64;", "<span>&#64;</span>")

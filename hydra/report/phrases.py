@@ -1,0 +1,269 @@
+"""One line of plain words for one event; "" for those that are too many to print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from hydra.records import RacePlan
+from hydra.records.events import Event
+from hydra.report import checks
+from hydra.report.board import STATUS_WORDS, again_text, retry_text
+from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.text import clean, cost, duration, gist, plural, span
+
+LOUD = frozenset(
+    {"run_warning", "lane_warning", "run_interrupted", "limit_warning", "parse_fallback"}
+)
+"""Kinds a person must not miss: they stay on the screen above the live table."""
+
+
+_WARNING = 180
+"""Characters of a warning while a race runs; `hydra runs show` has all of it."""
+
+_REASON = 120
+"""Characters of what speaks against a patch; `hydra compare` has all of it."""
+
+
+def describe(event: Event) -> str:
+    """What happened, as one harmless line without time or lane."""
+    if event.kind == "run_started":
+        return "  ".join(opening(event))
+    tell = _TELL.get(event.kind)
+    return tell(event.data) if tell else _agent(event)
+
+
+def opening(event: Event) -> list[str]:
+    """What a `run_started` says, as lines of their own: the race, its checks, how often."""
+    return _headlines(event.run, event.data)
+
+
+def headlines(plan: RacePlan) -> list[str]:
+    """Run, base, lanes, confinement (without one: soft sandboxes); then checks, and how often."""
+    return _headlines(
+        plan.run,
+        {
+            "base": plan.task.base,
+            "base_name": plan.task.base_name,
+            "lanes": [lane.lane.id for lane in plan.lanes],
+            "confined": plan.confined,
+            "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
+            "elsewhere": plan.elsewhere,
+            "checks": [check.name for check in plan.checks],
+            "guessed": [check.command for check in plan.checks if check.guessed],
+            "untried": not plan.setup,
+            "check_runs": plan.check_runs,
+            "trial_time": plan.trials.seconds if plan.trials.runs else 0,
+        },
+    )
+
+
+def _headlines(run: str, data: Data) -> list[str]:
+    base, named = clean(text(data, "base"))[:7], clean(text(data, "base_name"))
+    value = data.get("confined")
+    message = ("confined" if value else "not confined") if isinstance(value, bool) else ""
+    parts = [
+        f"race {clean(run)}",
+        f"base {base}" + (f" ({named})" if named else "") if base else "",
+        plural(len(strings(data, "lanes")), "lane"),
+        message,
+        "" if value else soft_mark(strings(data, "soft")),
+        f"! not confined: {clean(', '.join(away))}" if (away := strings(data, "elsewhere")) else "",
+    ]
+    lines = ["  ".join(part for part in parts if part), _checks(data), _often(data)]
+    return [line for line in lines if line]
+
+
+def _checks(data: Data) -> str:
+    if commands := strings(data, "guessed"):
+        return f"check: {clean('; '.join(commands))} (guessed; --no-check to do without)"
+    if data.get("checks") == []:
+        return 'no checks: --check "COMMAND" runs your tests on each patch'
+    names = strings(data, "checks")
+    return f"checks: {clean(', '.join(names))}" if names else ""
+
+
+def _often(data: Data) -> str:
+    """Where they will run, and how long for: a suite of minutes is to surprise nobody."""
+    if not number(data, "check_runs"):
+        return ""
+    patches = plural(len(strings(data, "lanes")), "patch", "patches")
+    most = number(data, "trial_time") or 0
+    crossed = f"; then each patch's new tests run on the others ({span(most)} at most)"
+    first = "; whether it starts is tried before any agent" if data.get("untried") else ""
+    often = f"they run on the base and on {patches}, twice where they fail"
+    return f"{often}{crossed if most else ''}{first}"
+
+
+def soft_mark(names: list[str]) -> str:
+    """The sign and the words for agents whose own options take no tool away; "" for none."""
+    sign = "! may use any of its tools (its own options forbid none)"
+    return f"{sign}: {clean(', '.join(names))}" if names else ""
+
+
+def _agent(event: Event) -> str:
+    data = event.data
+    if event.kind == "tool_call":
+        return gist(text(data, "summary") or text(data, "name")) or "a tool call"
+    if event.kind == "tool_result" and (data.get("denied") or data.get("ok") is False):
+        how = "denied" if data.get("denied") else "failed"
+        return f"{how}: {gist(text(data, 'summary'))}".removesuffix(": ")
+    if event.kind == "progress" and event.sub == "retry":
+        return retry_text(data)
+    if event.kind == "failed":
+        return f"error: {gist(text(data, 'message')) or gist(text(data, 'error'))}"
+    if event.kind == "completed":
+        return f"says it is done: {gist(text(data, 'text'))}".removesuffix(": ")
+    return ""
+
+
+def _warning(data: Data) -> str:
+    whole = gist(text(data, "text"), len(text(data, "text")))
+    if len(whole) <= _WARNING:
+        return f"warning: {whole}"
+    return f"warning: {gist(whole, _WARNING)} (whole: hydra runs show)"
+
+
+def _run_ended(data: Data) -> str:
+    spent = number(data, "trials")
+    trials = (
+        f" ({duration(spent)} of it for more tests)" if spent is not None and spent >= 1 else ""
+    )
+    return f"the race ended in {duration(number(data, 'seconds'))}{trials}"
+
+
+def _interrupted(data: Data) -> str:
+    signal = clean(text(data, "signal", "a signal"))
+    if (number(data, "times") or 1) > 1:
+        return f"{signal} again: killing the agents at once; the patches are left to recovery"
+    return f"{signal}: ending the agents and taking their patches (again: kill at once)"
+
+
+def _setup_ended(data: Data) -> str:
+    code = number(data, "exit_code")
+    how = "was ended" if code is None else f"exit {code:g}"
+    return f"set-up {how} after {duration(number(data, 'seconds'))}: " + _command(data)
+
+
+def _command(data: Data) -> str:
+    return "$ " + gist(text(data, "command"))
+
+
+def _half(data: Data) -> str:
+    spent = f"{duration(number(data, 'seconds'))} of {duration(number(data, 'of'))}"
+    name = gist(text(data, "limit"))
+    if name == "total":
+        return f"half of its time is used: {spent}"
+    return f"half of its {name} limit has passed without progress: {spent}"
+
+
+def _stopping(data: Data) -> str:
+    reason = gist(text(data, "reason")).replace("_", " ")
+    signal = gist(text(data, "signal"))
+    return f"stopping ({reason})" + (f": {signal} sent" if signal else "")
+
+
+def _exited(data: Data) -> str:
+    code, signal = number(data, "code"), number(data, "signal")
+    how = f"exit {code:g}" if code is not None else "ended"
+    how = how if signal is None else f"ended by signal {signal:g}"
+    rest = strings(data, "survivors")
+    names = f"; left running and ended: {clean(', '.join(rest))}" if rest else ""
+    return f"agent {how} after {duration(number(data, 'seconds'))}{names}"
+
+
+def _patch(data: Data) -> str:
+    changed = changes(data)
+    missing = gist(text(data, "incomplete"))
+    if aside := int(number(data, "stranded") or 0):
+        changed += f"; kept beside it: {plural(aside, 'stash, branch or commit', _ASIDE)}"
+    return f"patch taken: {changed}" + (f"; INCOMPLETE: {missing}" if missing else "")
+
+
+_ASIDE = "stashes, branches or commits"
+
+
+def changes(data: Data) -> str:
+    """`2 files, +18 -4`, or that there is nothing."""
+    files = number(data, "files")
+    if not files:
+        return "no changes" if files == 0 else "?"
+    return f"{plural(int(files), 'file')}, {plus_minus(data)}"
+
+
+def spent(lane: Data) -> str:
+    """What a lane cost: as its agent told it, else as it is reckoned from its tokens, marked so."""
+    count = number(record(lane, "usage"), "cost_usd")
+    reckoned = number(record(lane, "usage_estimate"), "cost_usd")
+    if count is None and reckoned is None:
+        return "unknown"
+    return cost(count) if count is not None else f"~{cost(reckoned)}"
+
+
+def tries(lane: Data) -> str:
+    """Of a lane that was tried more than once: which of them its row is about, and what the others
+    cost beside it. "" for one try."""
+    documents = records(lane, "attempts")
+    others = [row for row in documents if number(row, "attempt") != number(lane, "attempt")]
+    if not others:
+        return ""
+    numbers = [number(record(other, "usage"), "cost_usd") for other in others]
+    reckoned = [number(record(other, "usage_estimate"), "cost_usd") for other in others]
+    paid = [b if a is None else a for a, b in zip(numbers, reckoned, strict=True)]
+    figures = [dollars for dollars in paid if dollars is not None]
+    least = "at least " if len(figures) < len(paid) else ""
+    about = "" if paid == numbers else "~"
+    more = f"cost {least}{about}{cost(sum(figures))} more" if figures else "told no cost"
+    which = "the other" if len(others) == 1 else "the others"
+    shown = f"try {number(lane, 'attempt') or 0:.0f} of {len(documents)}"
+    return f"{clean(text(lane, 'lane'))} is {shown}; {which} {more}"
+
+
+def plus_minus(data: Data) -> str:
+    """`+18 -4`; unknown is `?`."""
+    added, deleted = number(data, "insertions"), number(data, "deletions")
+    return f"+{_count(added)} -{_count(deleted)}"
+
+
+def _count(value: float | None) -> str:
+    return "?" if value is None else f"{value:.0f}"
+
+
+def _lane_ended(data: Data) -> str:
+    status = text(data, "status")
+    term = STATUS_WORDS.get(status) or gist(status) or "ended"
+    error = record(data, "error")
+    why = gist(text(error, "message"))
+    reason = f": {why}" if why else ""
+    line = checks.reasons(data)
+    value = f"; against it: {gist(line, _REASON)}" if line else ""
+    return f"{term} in {duration(number(data, 'seconds'))}{reason}{value}"
+
+
+_TELL: Mapping[str, Callable[[Data], str]] = {
+    "run_warning": _warning,
+    "run_interrupted": _interrupted,
+    "run_ended": _run_ended,
+    "lane_waiting": lambda data: "waits: other lanes run first",
+    "lane_opening": lambda data: "making its copy of the checkout",
+    "lane_opened": lambda data: "its copy is ready",
+    "lane_warning": _warning,
+    "setup_started": lambda data: f"set-up: {_command(data)}",
+    "setup_ended": _setup_ended,
+    "agent_started": lambda data: "agent started",
+    "agent_exited": _exited,
+    "limit_warning": _half,
+    "stopping": _stopping,
+    "parse_fallback": lambda data: (
+        "its output is read as plain text from here on: too much of it was not JSON"
+    ),
+    "patch_taken": _patch,
+    "check_waiting": partial(checks.describe, "check_waiting"),
+    "check_started": partial(checks.describe, "check_started"),
+    "check_ended": partial(checks.describe, "check_ended"),
+    "lane_ended": _lane_ended,
+    "attempt_ended": lambda data: f"this try: {_lane_ended(data)}",
+    "lane_retrying": again_text,
+    "trial_started": partial(checks.describe, "trial_started"),
+    "trial_ended": partial(checks.describe, "trial_ended"),
+}

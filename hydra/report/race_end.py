@@ -1,0 +1,228 @@
+"""The end of a race on a screen: which patch to land, a line or two for each lane, what comes next.
+
+All else is behind `hydra compare` and `hydra runs show`: four lanes have twelve lines.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from hydra.report import ranking
+from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.phrases import plus_minus, spent
+from hydra.report.style import paint
+from hydra.report.summary import plans, status_word, warnings, why
+from hydra.report.table import Cell, Column, StyledText, table
+from hydra.report.text import clean, cut, duration, gist, plural, quote, wrapped
+from hydra.report.text import width as cells
+from hydra.text import join_names
+
+_WIDE = 100
+"""Cells from which a row has room for what its lane cost."""
+
+_COLUMNS = (
+    Column("", right=True),
+    Column("", least=16),
+    Column(""),
+    Column(""),
+    Column("", right=True),
+    Column("", right=True),
+)
+_WHY = Column("", wraps=True, least=24)
+_WARNING = 160
+_NAMED = 2
+_LINES = 2
+"""Lines that a sentence has; `hydra compare` shows all of it."""
+
+
+def race_end(document: Data, *, width: int | None, color: bool = False, steps: bool = True) -> str:
+    """The end of a race from its result document; ends with a newline.
+
+    `width` is the terminal's width, None where there is none (a pipe: nothing is wrapped or cut).
+    `steps` False leaves out what to type next, where that is another's to say.
+    """
+    verdict = record(document, "verdict")
+    lanes = records(verdict, "lanes") or records(document, "lanes")
+    head = _head(document, verdict, lanes)
+    style = "good" if text(verdict, "top") else "warn"
+    answer = [paint(line, style, color) for line in _short(head, width)]
+    rows = _table(verdict, lanes, width, color)
+    lines = [*_next(verdict, lanes), *_rest(document, lanes), *_more(document, lanes)]
+    more = _fitted([*(lines if steps else []), *plans(document)], width)
+    names = [line for value in ranking.asks(verdict) for line in _short(value, width)]
+    more[1:1] = names if steps else []
+    return "\n".join([*answer, *rows, *([""] if more else ()), *more]) + "\n"
+
+
+def _head(document: Data, verdict: Data, lanes: Sequence[Data]) -> str:
+    signal = text(document, "interrupted")
+    ended = f"Interrupted after {duration(number(document, 'seconds'))}. " if signal else ""
+    return ended + answer(verdict, lanes)
+
+
+def answer(verdict: Data, lanes: Sequence[Data]) -> str:
+    """Which patch to land, or that none is to be; up to the first colon without its reason."""
+    top = text(verdict, "top")
+    if not any(number(record(lane, "patch"), "files") for lane in lanes):
+        return "No lane left a patch."
+    if verdict.get("checked") is False:
+        return f"No check ran, so nothing is proved{_unchecked(top, lanes)}."
+    if top:
+        mine = next(lane for lane in lanes if text(lane, "lane") == top)
+        return f"Land {top}: {gist(text(mine, 'reason'))}."
+    if ranking.tied_for_first(verdict):
+        return f"{gist(text(verdict, 'says'))}."
+    return "No patch is proved." if verdict else "The patches could not be compared."
+
+
+def _unchecked(top: str, lanes: Sequence[Data]) -> str:
+    """What can be told of lanes without a check: which comes first, which are held back."""
+    barred = [
+        text(lane, "lane")
+        for lane in lanes
+        if ranking.state_word(lane) == ranking.STATES["held_back"]
+    ]
+    are = "is" if len(barred) == 1 else "are"
+    first = f"{top} comes first" if top and len(lanes) > 1 else ""
+    against = f"{ranking.named(barred)} {are} held back" if barred else ""
+    parts = ", ".join(part for part in (first, against) if part)
+    return f"; {parts}" if parts else ""
+
+
+def _table(verdict: Data, lanes: Sequence[Data], width: int | None, color: bool) -> list[str]:
+    shown = len(_COLUMNS) if width is None or width >= _WIDE else len(_COLUMNS) - 2
+    rows = [_row(lane, verdict)[:shown] for lane in lanes]
+    used = sum(max((cells(_plain(row[at])) for row in rows), default=0) + 2 for at in range(shown))
+    top = next((lane for lane in lanes if text(lane, "lane") == text(verdict, "top")), {})
+    whys = [clean(lane_why(lane, top, verdict)) for lane in lanes]
+    if width is not None:
+        whys = [" ".join(_short(why, max(width - used - 2, _WHY.least))) for why in whys]
+    whole = [[*row, why] for row, why in zip(rows, whys, strict=True)]
+    return table(whole, (*_COLUMNS[:shown], _WHY), width, color, header=False)
+
+
+def _plain(cell: Cell) -> str:
+    return clean(cell if isinstance(cell, str) else cell.text)
+
+
+def _row(lane: Data, verdict: Data) -> list[Cell]:
+    patch = record(lane, "patch")
+    return [
+        ranking.place(lane),
+        text(lane, "lane"),
+        StyledText(ranking.state_word(lane), ranking.style(lane)) if verdict else status_word(lane),
+        plus_minus(patch) if number(patch, "files") else "-",
+        "cost unknown" if (cost := spent(lane)) == "unknown" else cost,
+        duration(number(lane, "seconds")),
+    ]
+
+
+def lane_why(lane: Data, top: Data, verdict: Data) -> str:
+    """Nothing for the lane that the sentence above is about, nor where that says it of all."""
+    if not verdict:
+        return why(lane)
+    patched = number(lane, "rank") is not None
+    if patched and verdict.get("checked") is False and text(lane, "state") == "untested":
+        return ""
+    if not top or not patched or ranking.proof(lane) != ranking.proof(top):
+        return gist(text(lane, "reason")).removeprefix(f"{ranking.state_word(lane)}: ")
+    if lane is top:
+        return ""
+    lanes = records(verdict, "lanes")
+    for group in records(verdict, "groups"):
+        names = strings(group, "lanes")
+        if text(group, "kind") == "identical" and {text(lane, "lane"), text(top, "lane")} <= {
+            *names
+        }:
+            return "the very same patch"
+    if fails := ranking.fails(lane):
+        return fails
+    return f"same reason as {text(top, 'lane')}{_lesser(lane, lanes)}"
+
+
+def _lesser(lane: Data, lanes: Sequence[Data]) -> str:
+    """By what small thing it comes after the first: what puts each rank before the next, or the
+    weightier of these where ranks are between."""
+    behind = {}
+    for ahead in lanes:
+        if (number(ahead, "rank") or math.inf) < (number(lane, "rank") or 0):
+            kinds = {text(row, "kind") for row in records(ahead, "reasons")}
+            behind[number(ahead, "rank")] = next((name for name in _LESSER if name in kinds), "")
+    names = [kind for kind in _LESSER if kind in behind.values()]
+    return _LESSER[names[0]] if names and "" not in behind.values() else ""
+
+
+_LESSER = {"size": ", changes more code", "speed": ", slower"}
+
+
+def _short(sentence: str, room: int | None) -> list[str]:
+    """In two lines; what has no room goes."""
+    lines = wrapped(clean(sentence), room)
+    if room is None or len(lines) <= _LINES:
+        return lines
+    return [*lines[: _LINES - 1], cut(" ".join(lines[_LINES - 1 :]), room)]
+
+
+def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
+    how = ranking.landing_options(verdict)
+    patched = [text(lane, "lane") for lane in lanes if number(record(lane, "patch"), "files")]
+    if not patched:
+        return ["why: hydra runs show"]
+    first = quote(text(verdict, "top") or patched[0])
+    if tied := ranking.tied_for_first(verdict):
+        lands = ", or ".join(f"hydra merge {quote(lane)}{how}" for lane in tied)
+        return [f"look: hydra diff {' '.join(map(quote, tied[:2]))}", f"then {lands}"]
+    if text(verdict, "top"):
+        parts = [f"hydra merge {first}{how}", f"look first: hydra diff {first}"]
+        return [*parts, "why: hydra compare"]
+    merge = f"land it all the same: hydra merge {first}{how}"
+    lines = [merge] if ranking.lands_by_name(lanes[0], verdict) else []
+    return [f"look: hydra diff {first}", *lines, "why: hydra compare"]
+
+
+def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
+    """What an interrupted race did not come to."""
+    if text(document, "interrupted") and any(
+        number(record(lane, "patch"), "files") for lane in lanes
+    ):
+        yield "test what was kept: hydra check"
+
+
+def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
+    """What is not shown, counted; one warning is, as far as it fits."""
+    warned = warnings(document)
+    if len(warned) == 1:
+        yield f"warning: {gist(warned[0], _WARNING)}"
+    elif warned:
+        yield f"{len(warned)} warnings: hydra runs show"
+    verdict = record(document, "verdict")
+    for lane in next_to_land(verdict, lanes):
+        if mine := strings(record(document, "dirty"), text(lane, "lane")):
+            names = join_names(list(map(clean, mine)), _NAMED)
+            line = f"touches what you have changed ({names}): commit or stash it before you land"
+            yield f"{clean(text(lane, 'lane'))} {line}"
+        if looks := len(records(record(lane, "patch"), "remarks")):
+            name = clean(text(lane, "lane"))
+            yield f"{name}: {plural(looks, 'change')} to look at before you land: hydra compare"
+
+
+def next_to_land(verdict: Data, lanes: Sequence[Data]) -> list[Data]:
+    """Those that one may land next: the winner, the tied, else the first that left a patch."""
+    names = [text(verdict, "top")] if text(verdict, "top") else ranking.tied_for_first(verdict)
+    patched = [lane for lane in lanes if number(record(lane, "patch"), "files")]
+    return [lane for lane in patched if text(lane, "lane") in names] or patched[:1]
+
+
+def _fitted(parts: Sequence[str], width: int | None) -> list[str]:
+    """Side by side as far as they fit; a line to type is never broken."""
+    lines: list[str] = []
+    for part in parts:
+        beside = f"{lines[-1]}    {part}" if lines else part
+        if part.startswith("warning: "):
+            lines += _short(part, width)
+        elif lines and (width is None or len(beside) <= width):
+            lines[-1] = beside
+        else:
+            lines.append(part)
+    return lines

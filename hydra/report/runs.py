@@ -1,0 +1,165 @@
+"""`hydra runs`: the races of the past, a line each, or one of them whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hydra.report.board import STATUS_WORDS
+from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.listing import fact_lines
+from hydra.report.style import paint
+from hydra.report.table import Cell, Column, StyledText, table
+from hydra.report.text import clean, cost, gist, size
+
+
+@dataclass(frozen=True, slots=True)
+class RaceCost:
+    """US dollars of a whole race, None: unknown. `whole`: every try of every lane is in it;
+    `reckoned`: Hydra worked some of it out from the tokens."""
+
+    dollars: float | None = None
+    whole: bool = False
+    reckoned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run: `age` in seconds (None: unknown), lanes as (id, status), `size` in bytes.
+
+    `state` is `running`, `ended`, `broken off` or `unreadable` (a damaged record, or a newer one).
+    `winner` is the lane on top of its ranking (""), `landed` the lanes that are landed, `undone`
+    that all of these were taken back; `spending` what its agents cost.
+    """
+
+    run: str
+    age: float | None
+    title: str
+    lanes: tuple[tuple[str, str], ...] = ()
+    size: int | None = None
+    state: str = "ended"
+    folder: str = ""
+    winner: str = ""
+    landed: tuple[str, ...] = ()
+    undone: bool = False
+    spending: RaceCost = RaceCost()
+
+
+def spending(result: Data) -> RaceCost:
+    """What a race cost, from its result's document."""
+    tries = [
+        attempt
+        for lane in records(result, "lanes")
+        for attempt in records(lane, "attempts") or [lane]
+    ]
+    costs = [_cost(attempt) for attempt in tries]
+    dollars = [amount for amount, _ in costs if amount is not None]
+    return RaceCost(
+        sum(dollars) if dollars else None,
+        whole=len(dollars) == len(tries),
+        reckoned=any(reckoned for _, reckoned in costs),
+    )
+
+
+def _cost(attempt: Data) -> tuple[float | None, bool]:
+    """As its agent says, else (True) as Hydra reckons it."""
+    stated = number(record(attempt, "usage"), "cost_usd")
+    if stated is not None:
+        return stated, False
+    reckoned = number(record(attempt, "usage_estimate"), "cost_usd")
+    return reckoned, reckoned is not None
+
+
+def age(seconds: float | None) -> str:
+    """How long ago, in one rough figure: `now`, `5 min`, `3 h`, `12 d`; `?` if unknown."""
+    if seconds is None:
+        return "?"
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{int(seconds // unit)} {name}"
+    return "now"
+
+
+def runs_table(rows: Sequence[RunRow], *, width: int | None, color: bool = False) -> str:
+    """`hydra runs`: one line a run."""
+    columns = (
+        Column("run"),
+        Column("age", right=True),
+        Column("task", least=26),
+        Column("winner", least=12),
+        Column("landed", least=6),
+        Column("cost", right=True),
+        Column("size", right=True, optional=1),
+    )
+    lines = table([_run_cells(row) for row in rows], columns, width, color)
+    return "\n".join(lines) + "\n"
+
+
+def _run_cells(row: RunRow) -> list[Cell]:
+    winner: Cell = row.winner or "-"
+    if row.state != "ended":
+        winner = StyledText(f"[{row.state}]", "" if row.state == "running" else "warn")
+    title = gist(row.title, 120)
+    spent = _spent(row.spending)
+    return [row.run, age(row.age), title, winner, _landed(row), spent, size(row.size)]
+
+
+def _landed(row: RunRow) -> Cell:
+    """`yes` where it is the winner, else who; `no` and `undone`."""
+    if not row.landed:
+        return "undone" if row.undone else "no"
+    return StyledText("yes" if row.landed == (row.winner,) else ", ".join(row.landed), "good")
+
+
+def _spent(spending: RaceCost) -> str:
+    """`$0.14`; `$0.14+` where an agent did not say what it cost."""
+    if spending.dollars is None:
+        return "unknown"
+    more = "" if spending.whole else "+"
+    about = "~" if spending.reckoned else ""
+    return f"{about}{cost(spending.dollars)}{more}"
+
+
+def _lane_words(row: RunRow) -> str:
+    return ", ".join(f"{lane} {STATUS_WORDS.get(status, status)}" for lane, status in row.lanes)
+
+
+def run_text(
+    row: RunRow,
+    ending: str,
+    *,
+    landed: Sequence[Data] = (),
+    width: int | None,
+    color: bool = False,
+) -> str:
+    """`hydra runs show`: the run's facts, and `ending` (its `summary`, "" where it has none).
+
+    `landed` are the records of its landings.
+    """
+    facts = [
+        ("task", row.title),
+        ("state", "" if ending and row.state == "ended" else row.state),
+        ("age", age(row.age)),
+        ("size", size(row.size)),
+        ("folder", row.folder),
+        ("lanes", "" if ending else _lane_words(row)),
+        *(("landed", _landing(row)) for row in landed),
+    ]
+    lines = [paint(f"run {clean(row.run)}", "bold", color), *fact_lines(facts, width)]
+    return "\n".join(lines) + "\n" + (f"\n{ending}" if ending else "")
+
+
+def _landing(document: Data) -> str:
+    """One landing: what, where, and a person's words where the verdict did not land it."""
+    where = text(document, "ref").removeprefix("refs/heads/")
+    commit = text(document, "commit")[:10]
+    what = f"{', '.join(strings(document, 'lanes'))} on {where}"
+    parts = [
+        f"{what} as {commit}" if commit else f"{what}, not committed",
+        f"decided by you: {gist('; '.join(lines), 600)}"
+        if (lines := strings(document, "confirmed"))
+        else "",
+        f"overriding the verdict: {gist(why)}" if (why := text(document, "override")) else "",
+        "taken back" if document.get("undone") else "",
+    ]
+    return "; ".join(part for part in parts if part)

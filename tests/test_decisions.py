@@ -1,0 +1,379 @@
+"""A patch that leaves a decision to the user: what it needs to land, who is asked, and what is kept
+of the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.commands import merge as app
+from hydra.commands.merge import Landing, MergeRequest
+from hydra.errors import LandingRefused, RecordError
+from hydra.landing.picks import Pick
+from hydra.race.verdict import recorded_verdict
+from hydra.ranking.document import verdict_document
+from hydra.ranking.model import may_land, way_to_land
+from hydra.ranking.verdict import rank
+from hydra.records.store import write_json
+from hydra.report.compare import compare_text
+from hydra.report.html.summary import opening
+from hydra.report.markdown import comment
+from hydra.report.race_end import race_end
+from hydra.report.ranking import steps
+from hydra.report.summary import summary
+from tests.conftest import git
+from tests.support import evidences, verdicts
+from tests.support.command import Hydra
+from tests.support.landings import RUN, Shelf, Whole, leftovers
+from tests.support.terminal import Terminal
+from tests.support.verdict_races import RIGHT, Judged, shop
+
+CLAUSE = "changes what test_up expects: 2 -> 3, and no other patch agrees"
+ASKED = f"codex {CLAUSE}"
+SUITE = "tests/test_pager.py"
+OVERRIDE = '--override "why it may land"'
+
+
+# --- what a patch needs ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "mergeable", "checked", "plain", "open_way"),
+    [
+        ("proved", True, True, "itself", "yes"),
+        ("untested", True, True, "name", "yes"),
+        ("untested", True, False, "itself", "yes"),
+        ("broken", False, True, "override", "override"),
+        ("held_back", False, True, "override", "override"),
+        ("held_back", False, False, "override", "override"),
+    ],
+)
+def test_only_a_decision_that_no_patch_agrees_with_needs_a_yes(
+    state: str, mergeable: bool, checked: bool, plain: str, open_way: str
+) -> None:
+    row = (state, mergeable, checked)
+    assert way_to_land(*row) == plain
+    for agreed in (True, None):  # None: an older Hydra's record
+        assert way_to_land(*row, CLAUSE, agreed) == plain
+    for nothing in ("", None):
+        assert way_to_land(*row, nothing, False) == plain
+    assert way_to_land(*row, CLAUSE, False) == open_way
+    assert not may_land(*row, CLAUSE, False)
+    assert may_land(*row, CLAUSE, True) == may_land(*row) == (plain == "itself")
+
+
+def test_the_document_has_the_decision_and_the_lane_stays_the_top() -> None:
+    base = evidences.result({"test_up": False})
+    evidence = evidences.evidence(
+        [evidences.lane("codex", evidences.result({"test_up": True}), base=[base])], [base]
+    )
+    judged = rank(evidence)
+    plain = verdict_document(judged, evidence, {}, "/run")
+    assert [(row["decision"], row["agreed"]) for row in plain["lanes"]] == [(None, True)]
+    asks = replace(judged.lanes[0], decision=CLAUSE, agreed=False)
+    data = verdict_document(replace(judged, lanes=(asks,)), evidence, {}, "/run")
+    assert [(row["decision"], row["agreed"]) for row in data["lanes"]] == [(CLAUSE, False)]
+    assert (data["top"], data["exit_code"]) == ("codex", 0)
+
+
+@pytest.mark.parametrize("broken", [{"decision": 3}, {"agreed": "no"}])
+def test_a_decision_that_cannot_be_read_is_no_verdict(broken: dict[str, Any]) -> None:
+    document = verdicts.verdict()
+    assert recorded_verdict({"verdict": document}) == document  # an older Hydra's, with neither
+    document["lanes"][0] |= broken
+    with pytest.raises(RecordError, match="is not what Hydra writes"):
+        recorded_verdict({"verdict": document})
+
+
+# --- landings ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """Codex and claude, each with a patch of two files; codex' verdict leaves a decision."""
+    monkeypatch.chdir(repo)
+    shelf = Shelf.of(repo, scratch)
+    for lane in ("codex", "claude"):
+        shelf.lane(lane, lambda tree, lane=lane: edit(tree, lane))  # type: ignore[misc]
+    record(shelf)
+    return shelf
+
+
+def edit(tree: Path, lane: str) -> None:
+    (tree / "src" / "pager.py").write_text(f"# {lane}\n")
+    (tree / "tests").mkdir()
+    (tree / SUITE).write_text(f"# as {lane} has it\n")
+
+
+def record(shelf: Shelf, *, top: str | None = "codex", **codex: Any) -> None:
+    """The race's verdict: codex first, with a decision that is open unless it is said otherwise."""
+    commits = {lane: git(shelf.race.patches, "rev-parse", lane) for lane in ("codex", "claude")}
+    document = verdicts.ranked(RUN, commits, top=top)
+    decision = verdicts.reason("decision", "changes what test_up expects", path=SUITE, line=3)
+    data = {"decision": CLAUSE, "agreed": False, "reasons": [decision]}
+    document["lanes"][0] |= {**data, **codex}
+    file = shelf.race.patches.parent / "result.json"
+    write_json(file, {**json.loads(file.read_text()), "verdict": document})
+
+
+class Person:
+    """Whoever stands at the terminal, and what they were asked."""
+
+    def __init__(self, answer: bool) -> None:
+        self.answer = answer
+        self.names: list[str] = []
+
+    def __call__(self, sentence: str) -> bool:
+        self.names.append(sentence)
+        return self.answer
+
+
+def land(
+    shelf: Shelf, confirm: Callable[[str], bool] | None, **data: Any
+) -> tuple[Landing, list[str]]:
+    """The landing, and what was said before it; the race's checks pass on it."""
+    lines: list[str] = []
+    data.setdefault("check", lambda *_: {"ok": True, "why": "", "checks": []})
+    request = MergeRequest(environ=shelf.environ, warn=lines.append, confirm=confirm, **data)
+    return app.merge(request), lines
+
+
+def kept(landing: Landing) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(Path(landing.document["record"]).read_text())
+    return document
+
+
+PARTS = (Pick("codex", path="src/pager.py"), Pick("codex", path=SUITE))
+WAYS: dict[str, dict[str, Any]] = {
+    "bare": {},
+    "by name": {"lane": "codex"},
+    "all of it": {"picks": (Pick("codex", path=""),)},
+    "file by file": {"picks": PARTS},
+    "its file": {"picks": PARTS[1:]},
+    "beside another lane": {"picks": (Pick("codex", path=SUITE), Pick("claude", path="src"))},
+    "unchecked": {"picks": PARTS[:1], "check": None},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_person_is_asked_and_the_yes_is_kept(shelf: Shelf, way: str) -> None:
+    before = Whole.of(shelf.repo)
+    refusing = Person(False)
+    with pytest.raises(LandingRefused, match="nothing was landed: you said no"):
+        land(shelf, refusing, **WAYS[way])
+    assert Whole.of(shelf.repo) == before
+    assert leftovers(shelf.repo) == []
+    agreeing = Person(True)
+    landing, lines = land(shelf, agreeing, **WAYS[way])
+    assert refusing.names == agreeing.names == [ASKED]
+    assert lines == []  # it was said in the question
+    assert kept(landing)["confirmed"] == [ASKED]
+    assert kept(landing)["override"] is None
+    (data,) = (row for row in kept(landing)["verdict"] if row["lane"] == "codex")
+    assert (data["decision"], data["agreed"]) == (CLAUSE, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_where_nobody_can_be_asked_a_reason_lands_it(shelf: Shelf, way: str) -> None:
+    before = Whole.of(shelf.repo)
+    with pytest.raises(LandingRefused) as refused:
+        land(shelf, None, **WAYS[way])
+    assert refused.value.message == (
+        f"nothing was landed: {ASKED}; without a terminal you cannot be asked"
+    )
+    assert refused.value.hint.startswith("to land it all the same: hydra merge ")
+    assert refused.value.hint.endswith(f" {OVERRIDE}")
+    assert Whole.of(shelf.repo) == before
+    person = Person(False)
+    landing, lines = land(shelf, person, override="3 is right", **WAYS[way])
+    assert (person.names, lines) == ([], [ASKED])
+    assert (kept(landing)["override"], kept(landing)["confirmed"]) == ("3 is right", [])
+
+
+def test_a_part_without_the_file_of_the_decision_is_the_checks_to_decide(shelf: Shelf) -> None:
+    landing, lines = land(shelf, None, picks=PARTS[:1])
+    assert (landing.document["verdict"], lines) == ([], [])
+    shelf.undo()
+    record(shelf, reasons=[])  # which file it is in is not known: it may be any
+    with pytest.raises(LandingRefused, match="you cannot be asked"):
+        land(shelf, None, picks=PARTS[:1])
+
+
+def test_another_lane_is_nobodys_question(shelf: Shelf) -> None:
+    assert land(shelf, None, lane="claude")[1] == []
+
+
+@pytest.mark.parametrize("state", ["proved", "untested"])
+def test_a_decision_that_another_patch_agrees_with_is_only_said(shelf: Shelf, state: str) -> None:
+    record(shelf, state=state, reason="why", agreed=True)
+    landing, lines = land(shelf, None, lane="codex")
+    assert lines == [*(["codex is untested: why"] if state == "untested" else []), ASKED]
+    assert landing.document["confirmed"] == []
+
+
+def test_an_untested_lane_is_asked_about_once_it_is_named(shelf: Shelf) -> None:
+    record(shelf, top=None, state="untested", reason="why")
+    person = Person(True)
+    with pytest.raises(LandingRefused, match="codex, which comes first, is untested") as refused:
+        land(shelf, person)
+    assert refused.value.hint.endswith("hydra merge codex")
+    assert person.names == []
+    assert land(shelf, person, lane="codex")[1] == ["codex is untested: why"]
+    assert person.names == [ASKED]
+
+
+def test_a_held_back_lane_needs_a_reason_and_no_yes(shelf: Shelf) -> None:
+    record(shelf, top=None, state="held_back", reason="why", mergeable=False)
+    person = Person(True)
+    with pytest.raises(LandingRefused, match="codex is held back: why"):
+        land(shelf, person, lane="codex")
+    assert person.names == []
+
+
+def test_two_lanes_are_one_question(shelf: Shelf) -> None:
+    file = shelf.race.patches.parent / "result.json"
+    result = json.loads(file.read_text())
+    result["verdict"]["lanes"][1] |= {"decision": "changes test_down", "agreed": False}
+    write_json(file, result)
+    person = Person(True)
+    picks = (Pick("codex", path=SUITE), Pick("claude", path="src"))
+    landing, _ = land(shelf, person, picks=picks)
+    assert person.names == [f"{ASKED}; claude changes test_down"]
+    assert landing.document["confirmed"] == [ASKED, "claude changes test_down"]
+
+
+# --- on a terminal -----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_real_race_on_a_terminal(hydra: Hydra) -> None:
+    """Its verdict gets a decision; a no, Ctrl-D and Ctrl-C land nothing, and a yes does."""
+    shop(hydra.repo)
+    name = "claude-right"
+    judged = Judged(hydra, {"right": {"src/pager.py": RIGHT}}).run()
+    assert judged.top() == "right", str(judged)
+    leave_a_decision(hydra, f"{CLAUSE}\x1b[2J")
+    question = f"{name} {CLAUSE}<CSI 2J>. Land it? [y/N]"
+    before = Whole.of(hydra.repo)
+
+    done = hydra.run("merge")
+    assert (done.returncode, done.stdout) == (5, "")
+    assert done.stderr.startswith(f"error: nothing was landed: {name} {CLAUSE}<CSI 2J>; without ")
+    assert f"hint: to land it all the same: hydra merge {name} {OVERRIDE}" in done.stderr
+    dry_run = hydra.run("merge", "--dry-run")
+    assert (dry_run.returncode, dry_run.stderr.count(f"it would ask: {question}")) == (0, 1)
+    assert f"would land {name} on main" in dry_run.stdout
+
+    dry = Terminal(hydra, "merge", "--dry-run", columns=200)
+    shown = dry.read()
+    assert dry.wait() == 0
+    assert f"it would ask: {question}" in shown
+    assert f"would land {name} on main" in shown
+    assert "decided by you" not in shown
+    for value, keys, code, text in (
+        ((), "n\r", 5, "nothing was landed: you said no"),
+        ((name,), "\r", 5, "nothing was landed: you said no"),
+        (("--pick", f"{name}:."), "\x04", 130, "nothing was landed"),
+        ((), "\x03", 130, "nothing was landed"),
+    ):
+        ended, shown = answered(hydra, value, keys)
+        assert (ended, shown.count(question)) == (code, 1), shown
+        assert text in shown
+        assert Whole.of(hydra.repo) == before
+        assert leftovers(hydra.repo) == []
+
+    ended, shown = answered(hydra, (), "y\r")
+    assert (ended, shown.count("Land it?")) == (0, 1), shown
+    assert f"decided by you: {name} changes what test_up expects" in shown
+    assert (hydra.repo / "src/pager.py").read_text() == RIGHT
+    assert f"decided by you: {name} changes what" in one_line(hydra.run("runs", "show").stdout)
+    assert hydra.run("merge", "--undo").returncode == 0
+
+    over = Terminal(hydra, "merge", "--override", "3 is right", columns=200)
+    shown = over.read()
+    assert over.wait() == 0
+    assert "Land it?" not in shown
+    assert f"warning: {name} {CLAUSE}" in shown
+    assert "overriding the verdict: 3 is right" in shown
+    data = json.loads(hydra.run("runs", "show", "--json").stdout)["landings"]
+    assert [(row["confirmed"], row["override"]) for row in data] == [
+        ([f"{name} {CLAUSE}\x1b[2J"], None),
+        ([], "3 is right"),
+    ]
+
+
+def answered(hydra: Hydra, terms: tuple[str, ...], keys: str) -> tuple[int, str]:
+    """The exit code of `hydra merge WORDS` that is answered so, and all that was shown."""
+    terminal = Terminal(hydra, "merge", *terms, columns=200)
+    terminal.read(until="[y/N] ")
+    terminal.type(keys)
+    terminal.read()
+    return terminal.wait(), terminal.text
+
+
+def one_line(shown: str) -> str:
+    return " ".join(shown.split())
+
+
+def leave_a_decision(hydra: Hydra, clause: str) -> None:
+    """Writes into the race's verdict that its lane leaves this to the user."""
+    file = Path(hydra.run("runs", "path").stdout.strip(), "result.json")
+    result = json.loads(file.read_text())
+    result["verdict"]["lanes"][0] |= {"decision": clause, "agreed": False}
+    file.write_text(json.dumps(result))
+
+
+# --- what is offered ---------------------------------------------------------------------------
+
+
+def document(**more: Any) -> dict[str, Any]:
+    """Codex first, and its decision is open."""
+    data = verdicts.verdict(**more)
+    data["lanes"][0] |= {"decision": CLAUSE, "agreed": False}
+    return data
+
+
+def test_the_line_to_land_is_the_same_and_the_question_stands_beside_it() -> None:
+    asks = f"you are asked first: {ASKED}"
+    data = document()
+    assert steps(data, "")[:2] == ["land it:       hydra merge codex", asks]
+    whole = {"run": "r", "lanes": data["lanes"], "verdict": data}
+    for shown in (
+        compare_text(data, width=None),
+        race_end(whole, width=None),
+        summary(whole, width=None),
+        one_line(race_end(whole, width=80)),
+        one_line(compare_text(data, width=80)),
+    ):
+        assert shown.count(asks) == 1
+        assert "hydra merge codex" in shown
+        assert "--override" not in shown
+    assert max(map(len, race_end(whole, width=80).splitlines())) <= 80
+    assert "asked first" not in race_end(whole, width=80, steps=False)
+    assert f"- you are asked first: codex {CLAUSE.split(':')[0]}" in comment(data)
+    page = opening(data, {})
+    assert page["help"] == f"You are asked first: {ASKED}."
+    assert page["lines"] == [f"hydra merge codex -r {verdicts.RUN}"]
+
+
+@pytest.mark.parametrize("more", [{"agreed": True}, {"decision": None}, {"state": "broken"}])
+def test_where_nobody_is_asked_nothing_is_said_of_it(more: dict[str, Any]) -> None:
+    data = document()
+    data["lanes"][0] |= more
+    assert "asked first" not in compare_text(data, width=None)
+    assert opening(data, {})["help"] == ""
+
+
+def test_each_of_those_tied_says_what_it_asks() -> None:
+    data = verdicts.tie()
+    for lane in data["lanes"][:2]:
+        lane |= {"decision": CLAUSE, "agreed": False}
+    lines = [line for line in steps(data, "") if "asked first" in line]
+    assert lines == [f"you are asked first: {lane} {CLAUSE}" for lane in ("codex", "claude")]

@@ -1,0 +1,28 @@
+"""What an earlier Hydra has left is read, landed, undone and removed, and shown byte for byte as it
+was; `python -m tests.support.earlier show` writes it anew where other words were meant."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+
+from tests.support.earlier import ALWAYS, SCENARIOS, golden, shown
+
+
+def changes(name: str, now: str) -> list[str]:
+    before = golden(name).read_text().splitlines()
+    return list(unified_diff(before, now.splitlines(), name, "now", lineterm="", n=1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_run_that_an_earlier_hydra_has_left(name: str, scratch: Path) -> None:
+    assert changes(name, shown(name, scratch)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALWAYS)
+def test_the_help_of_every_command_and_what_is_read_of_every_cheat(name: str) -> None:
+    assert changes(name, ALWAYS[name]()) == []

@@ -1,0 +1,404 @@
+"""No sentence of a verdict is false of the run, and no two of one lane contradict each other.
+
+Runs are generated (`tests/support/generated_runs.py`); each sentence is read by a grammar
+(`sentence_shapes.py`) and held against the run's raw results (`raw_facts.py`), which use no code of
+the judge. HYDRA_GENERATED_RUNS=3000 tries more of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given, note, settings
+
+from hydra.ranking.document import verdict_document
+from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.ranking.verdict import rank as verdict
+from hydra.report.compare import compare_text
+from hydra.report.html.summary import lane_line, opening
+from hydra.report.markdown import comment
+from hydra.report.race_end import race_end
+from hydra.report.summary import summary
+from tests.support.generated_runs import runs
+from tests.support.raw_facts import Facts
+from tests.support.sentence_shapes import Clause, clauses, holds
+
+Document = dict[str, Any]
+
+MANY = int(os.environ.get("HYDRA_GENERATED_RUNS", "200"))
+WORDS = {"held_back": "held back"}
+
+
+def document(evidence: Evidence) -> Document:
+    """The result as a race records it, with its verdict."""
+    result: Document = {
+        "run": evidence.run,
+        "lanes": [_lane(lane) for lane in evidence.lanes],
+        "seconds": 300.0,
+        "folder": "/state/runs/1",
+    }
+    data = verdict_document(verdict(evidence), evidence, result, "/state/runs/1")
+    return {**result, "verdict": data}
+
+
+def _lane(lane: LaneEvidence) -> Document:
+    error = {"message": lane.ended.partition(": ")[2] or lane.ended} if lane.ended else None
+    patch = asdict(lane.patch) if lane.patch else None
+    return {"lane": lane.lane, "status": lane.status, "patch": patch, "error": error}
+
+
+def _proof(reason: str) -> str:
+    return re.sub(r" \(\d+ passed\)", "", reason)
+
+
+class Reading:
+    """One run's document and what is true of it."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.result = document(evidence)
+        self.verdict: Document = self.result["verdict"]
+        self.lanes: list[Document] = self.verdict["lanes"]
+        self.facts = Facts(evidence)
+        self.facts.states = {lane["lane"]: lane["state"] for lane in self.lanes}
+        self.facts.reasons = {lane["lane"]: _proof(lane["reason"]) for lane in self.lanes}
+        self.rows: dict[str, list[Clause]] = {lane["lane"]: [] for lane in self.lanes}
+
+    def say(self, lane: str, sentence: str) -> None:
+        """Reads a sentence that stands somewhere of a lane: it has a shape, and is true."""
+        for clause in clauses(sentence, lane):
+            note(f"{lane}: {sentence}")
+            assert holds(clause, self.facts), f"false of {lane}: {clause.shape} in {sentence!r}"
+            self.rows[lane].append(clause)
+
+
+@pytest.mark.slow
+@settings(max_examples=MANY)
+@given(runs())
+def test_no_sentence_is_false_or_contradicts_another_of_its_lane(evidence: Evidence) -> None:
+    reading = Reading(evidence)
+    for lane in reading.lanes:
+        for sentence in _of_lane(lane):
+            reading.say(lane["lane"], sentence)
+    _says(reading)
+    _screens(reading)
+    for items in reading.rows.values():
+        for row, other in combinations(dict.fromkeys(map(_frozen, items)), 2):
+            assert not _contradict(row, other), f"{row} and {other}"
+    _states(reading)
+    _ranks(reading)
+    _matrix(reading)
+    _confidence(reading)
+
+
+def _of_lane(lane: Document) -> Iterator[str]:
+    yield lane["reason"]
+    yield lane["why"]
+    yield from (row["text"] for row in (*lane["gates"], *lane["reasons"]))
+    if lane["decision"]:
+        yield lane["decision"]
+
+
+# Two sentences of one lane.
+
+Frozen = tuple[str, frozenset[str], bool]
+
+_TWO: Sequence[tuple[str, str, bool]] = (
+    # Of the same other lane where the third is True.
+    ("same new tests", "fails of", True),
+    ("same new tests", "spoils", True),
+    ("same tests", "fails of", True),
+    ("same tests", "spoils", True),
+    ("same patch", "fails of", True),
+    ("same patch", "spoils", True),
+    ("passes of", "fails of", True),
+    ("breaks nothing", "breaks", False),
+    ("breaks nothing", "breaks in", False),
+    ("breaks nothing", "fails now", False),
+    ("put back passes", "put back fails", False),
+    ("put back passes", "base's fails", False),
+    ("nothing", "kept", False),
+    ("nothing", "fixes", False),
+    ("no check", "passed", False),
+    ("no check", "breaks nothing", False),
+    ("red", "red too", False),
+)
+
+
+def _frozen(clause: Clause) -> Frozen:
+    """Its shape's name, the other lanes that it names, and whether it says none."""
+    name = clause.shape.rpartition(" (")[0]
+    others = {clause.groups.get("lane"), *re.split(", | and ", clause.groups.get("lanes", ""))}
+    none = bool(re.search("none|does not", clause.groups.get("what", "")))
+    return name, frozenset(filter(None, others)), none
+
+
+def _contradict(row: Frozen, other: Frozen) -> bool:
+    if {row[0], other[0]} <= {"fixes", "fixes in"} and row[0] != other[0]:
+        whole, part = (row, other) if row[0] == "fixes" else (other, row)
+        return whole[2] and not part[2]
+    names = ((row, other), (other, row))
+    return any(
+        (mine[0], theirs[0]) == (first, second) and (not same or mine[1] & theirs[1])
+        for mine, theirs in names
+        for first, second, same in _TWO
+    )
+
+
+# The verdict's own sentence.
+
+_ASK = r"(?P<lanes>[\w, -]+) are tied: (?P<why>.*)"
+
+
+def _says(reading: Reading) -> None:
+    """`says` names the top, or those that are tied, or the first and its state."""
+    says, top = reading.verdict["says"], reading.verdict["top"]
+    patched = [lane for lane in reading.lanes if lane["rank"] is not None]
+    if not patched:
+        assert (says, top) == ("no lane left a patch", None)
+        return
+    ahead = [lane["lane"] for lane in patched if lane["rank"] == 1]
+    first = patched[0]
+    if top:
+        match = re.fullmatch(
+            rf"{top}(?: \((?P<same>[\w, -]+) left the [^)]*\))?: (?P<why>.*)", says
+        )
+        assert match, says
+        assert {top, *re.split(", | and ", match["same"] or top)} == {*ahead}, says
+        reading.say(top, match["why"])
+        return
+    head = f"none of {len(patched)} patches is proved"
+    name = f"{first['lane']} is {WORDS.get(first['state'], first['state'])}: {first['reason']}"
+    led = f"; {first['lane']} comes first, {WORDS.get(first['state'], first['state'])}: "
+    proved = [lane["lane"] for lane in patched if _may_land(lane, reading)]
+    if tied := re.fullmatch(rf"(?:{head}, and )?{_ASK}", says):
+        assert re.split(", | and ", tied["lanes"]) == ahead, says
+        assert says.startswith(head) != bool(proved), says
+        assert _is_undecided(reading.facts, ahead, tied["why"]), says
+    else:
+        assert says in (name, f"{head}{led}{first['reason']}"), says
+        assert (proved, len(ahead)) == ([], 1)
+
+
+def _may_land(lane: Document, reading: Reading) -> bool:
+    return lane["state"] == "proved" or (not reading.verdict["checked"] and lane["mergeable"])
+
+
+def _is_undecided(facts: Facts, tied: Sequence[str], why: str) -> bool:
+    differ = any(facts.differ(name, other) for name, other in combinations(tied, 2))
+    if why == "no test tells them apart":
+        return not differ
+    if why.startswith("each fails "):
+        against = {
+            lane
+            for test in facts.telling()
+            for lane in tied
+            if test.author in tied and test.author != lane and facts.cell(test, lane) is False
+        }
+        return against == {*tied}
+    if why == "new tests end differently on them, and nothing says which are right":
+        return differ
+    assert why == "tests end differently on them, and none of these decides"
+    own = [{name: facts.own.get((lane, name)) for name in facts.base} for lane in tied]
+    return differ or any(results != own[0] for results in own[1:])
+
+
+# What is shown.
+
+
+def _screens(reading: Reading) -> None:
+    _ending(reading)
+    _compare(reading, compare_text(reading.verdict, width=None))
+    _compare(reading, summary(reading.result, width=None))
+    _page(reading)
+    head = comment(reading.verdict).partition("\n")[0]
+    top = reading.verdict["top"]
+    assert (f"land `{top}`" in head) if top else "land " not in head
+
+
+def _ending(reading: Reading) -> None:
+    answer, *lines = race_end(reading.result, width=None).rstrip("\n").split("\n")
+    _answer(reading, answer)
+    rows, steps = lines[: len(reading.lanes)], lines[len(reading.lanes) + 1 :]
+    for lane, line in zip(reading.lanes, rows, strict=True):
+        rank, name, value, *cells = re.split(" {2,}", line.strip())
+        assert (rank, name) == (str(lane["rank"] or "-"), lane["lane"])
+        assert value == WORDS.get(lane["state"], lane["state"]) or lane["state"] == "held_back"
+        if len(cells) > 3:
+            _row(reading, lane, cells[3])
+    for part in (part for line in steps for part in line.split("    ")):
+        _step(reading, part)
+
+
+def _answer(reading: Reading, answer: str) -> None:
+    verdict, top = reading.verdict, reading.verdict["top"]
+    if not any(lane["rank"] for lane in reading.lanes):
+        assert answer == "No lane left a patch."
+    elif not verdict["checked"]:
+        assert answer.startswith("No check ran, so nothing is proved")
+    elif top:
+        reading.say(top, answer.removeprefix(f"Land {top}: ").removesuffix("."))
+    elif " are tied: " in answer:
+        assert answer == f"{verdict['says']}."
+    else:
+        assert answer == "No patch is proved."
+
+
+def _row(reading: Reading, lane: Document, why: str) -> None:
+    """A lane's cell is the beginning of its reason, or a sentence of its own."""
+    if why.endswith("\u2026"):
+        assert lane["reason"].startswith(why[:-1])
+        return
+    reading.say(lane["lane"], why)
+
+
+_STEPS = (
+    r"(?:land it all the same: |then |land it:       |land it still: )?(?P<merge>hydra merge .*)",
+    r"you are asked first: (?P<asked>.*)",
+    r"look(?: first)?: hydra diff .*|why: hydra (?:compare|runs show)|test what was kept: .*"
+    r"|tell them apart: hydra compare --separate .*"
+    r"|warning: .*|\d+ warnings: .*|see it: +hydra diff .*|side by side: .*"
+    r"|[\w, -]+ are tied: look, then land the one that you choose|hydra diff .*",
+)
+
+
+def _step(reading: Reading, step: str) -> None:
+    """What is offered to be landed is the top, the tied, or the first that left a patch."""
+    match = next(filter(None, (re.fullmatch(pattern, step) for pattern in _STEPS)), None)
+    assert match, f"no shape for the step {step!r}"
+    groups = match.groupdict()
+    patched = [lane for lane in reading.lanes if lane["rank"]]
+    first = [lane["lane"] for lane in patched if lane["rank"] == 1]
+    able = [reading.verdict["top"]] if reading.verdict["top"] else first
+    if merge := groups.get("merge"):
+        lands = re.findall(r"hydra merge ([\w-]+)", merge)
+        assert {*lands} <= {*able, patched[0]["lane"]}, step
+    if value := groups.get("asked"):
+        name, _, decision = value.partition(" ")
+        reading.say(name, decision)
+
+
+def _compare(reading: Reading, text: str) -> None:
+    """Every line under a lane's name, and its row, is a sentence of that lane."""
+    by_name = {lane["lane"]: lane for lane in reading.lanes}
+    name = ""
+    for block in text.rstrip("\n").split("\n\n"):
+        for line in block.split("\n"):
+            row = re.match(r" *(\d+|-)  ([\w-]+)(?: !)?  +\S", line)
+            if row and row[2] in by_name and (line.startswith("  ") or row[2] != name):
+                name = row[2]
+                assert row[1] == str(by_name[name]["rank"] or "-"), line
+                if line.startswith("  "):
+                    _row(reading, by_name[name], re.split(" {2,}", line)[-1])
+            elif name and _is_of_lane(block) and (match := _SAID.match(line)):
+                reading.say(name, match[1])
+
+
+_SAID = re.compile(r"  [x-] (?!and \d+ more: --json)(.*?)(?: \[[\w./]+(?::\d+)?\])?$")
+
+
+def _is_of_lane(block: str) -> bool:
+    """Whether a list stands under a lane, and not under a title of its own."""
+    return re.match(r"(?:\d+|-)  ", block) is not None
+
+
+def _page(reading: Reading) -> None:
+    first = opening(reading.verdict, {})
+    top = reading.verdict["top"]
+    if top and reading.verdict["checked"]:
+        assert first["says"] == f"Land {top}"
+    for lane in reading.lanes:
+        line = lane_line(lane, reading.verdict, {})["line"]
+        if line:
+            _row(reading, lane, str(line))
+
+
+# States, ranks and codes.
+
+_PROOFS = {"fixes", "turned", "own prove", "proved by", "proved by asked"}
+
+
+def _states(reading: Reading) -> None:
+    for lane in reading.lanes:
+        name, state = lane["lane"], lane["state"]
+        lines = {_frozen(clause)[0] for clause in clauses(lane["reason"], name)}
+        idle = reading.facts.acts_as_base(name)
+        if state == "proved":
+            assert lane["mergeable"]
+            assert lines & _PROOFS, lane["reason"]
+            assert not idle, f"{name} acts as the base and is called proved"
+            assert not reading.facts.broken(name, required=True)
+        if state == "held_back":
+            assert not lane["mergeable"]
+        assert lane["mergeable"] == (lane["rank"] is not None and not lane["gates"])
+    checked, lanes = reading.verdict["checked"], reading.lanes
+    usable = any(_may_land(lane, reading) for lane in lanes)
+    assert reading.verdict["exit_code"] == (0 if usable else 1)
+    assert checked == any(lane.checks for lane in reading.facts.evidence.lanes) or bool(
+        reading.facts.evidence.baseline
+    )
+    if top := reading.verdict["top"]:
+        mine = next(lane for lane in lanes if lane["lane"] == top)
+        assert mine["rank"] == 1
+        assert _may_land(mine, reading)
+
+
+_BEST = {"proved": 0, "untested": 1, "broken": 2, "held_back": 2}
+
+
+def _ranks(reading: Reading) -> None:
+    """A better state comes first, and lanes of one rank name each other."""
+    patched = [lane for lane in reading.lanes if lane["rank"] is not None]
+    order = [_BEST[lane["state"]] for lane in patched]
+    assert order == sorted(order)
+    for lane in patched:
+        same = {row["lane"] for row in patched if row["rank"] == lane["rank"]}
+        assert {*lane["tied"]} == same - {lane["lane"]}
+    assert [lane["rank"] for lane in patched] == [
+        1 + sum(row["rank"] < lane["rank"] for row in patched) for lane in patched
+    ]
+    ahead = [lane["lane"] for lane in patched if lane["rank"] == 1]
+    if any(lane["state"] == "proved" for lane in patched):
+        assert not any(reading.facts.acts_as_base(lane) for lane in ahead)
+
+
+_ENDS: Mapping[str, bool] = {"passed": True, "own": True, "failed": False}
+
+
+def _matrix(reading: Reading) -> None:
+    """Each row has the ends that the trials had."""
+    facts = reading.facts
+    tests = {(brought.author, brought.check, brought.id): brought for brought in facts.brought}
+    rows = [row for row in reading.verdict["cross"] if not row["author"].startswith("asked of ")]
+    assert {(row["author"], row["check"], row["id"]) for row in rows} == {*tests}
+    for row in rows:
+        test = tests[row["author"], row["check"], row["id"]]
+        if facts.is_unsteady(test):
+            continue
+        cells = {lane: _ENDS.get(cell) for lane, cell in row["cells"].items()}
+        assert cells == {lane: facts.cell(test, lane) for lane in facts.patched}, row
+        assert _ENDS.get(row["base"]) is facts.cell(test, "")
+
+
+def _confidence(reading: Reading) -> None:
+    data = reading.verdict["confidence"]
+    why, facts = data["why"], reading.facts
+    telling = facts.telling()
+    proved = [lane for lane in reading.lanes if lane["rank"] and _may_land(lane, reading)]
+    assert (why == "no patch is proved") == (not proved), why
+    if why == "no new test tells the patches apart":
+        assert not telling
+    if agree := re.match(r"(\d) of (\d) patches agree on the new tests", why):
+        winner = next(lane["lane"] for lane in reading.lanes if lane["rank"] == 1)
+        row = [facts.cell(brought, winner) for brought in telling]
+        alike = [
+            name
+            for name in facts.patched
+            if [facts.cell(brought, name) for brought in telling] == row
+        ]
+        assert 1 < int(agree[1]) <= min(len(alike), int(agree[2])), why

@@ -1,0 +1,83 @@
+"""A new test that does not run on its author's patch is no evidence for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hydra.checks.record import CheckResult
+from hydra.checks.regressions import compare_to_baseline
+from hydra.checks.results import STATUSES, TestCase, Tests
+from hydra.ranking.model import Verdict
+from hydra.ranking.verdict import rank
+from tests.support.command import Hydra
+from tests.support.evidences import cross, evidence, file, lane, result
+from tests.support.verdict_races import CODE, RIGHT, Judged, shop
+
+OLD, NEW, LATE = "tests/test_a.py::test_old", "tests/test_a.py::test_new", "tests/test_a.py::late"
+BASE = result({OLD: True}, name="_base")
+
+
+def ran(*skipped: str) -> CheckResult:
+    """A run in which test_old passes, and these are skipped."""
+    cases = (TestCase(OLD, "passed"), *(TestCase(id, "skipped") for id in skipped))
+    return replace(result({OLD: True}), tests=Tests("junit", cases))
+
+
+def skipping(**on: bool) -> Verdict:
+    """One lane skips its new test where its code is, which ends so on the base and elsewhere."""
+    lanes = [
+        lane("skips", ran(NEW), base=[BASE], files=[file(new="x = 3\n")]),
+        *(lane(name, ran(), base=[BASE], files=[file(new=f"x = '{name}'\n")]) for name in on),
+    ]
+    trials = [cross("skips", "", {NEW: False}, BASE)]
+    trials += [cross("skips", name, {NEW: good}, BASE) for name, good in on.items()]
+    return rank(evidence(lanes, [BASE], trials=tuple(trials)))
+
+
+def test_it_is_no_proof_of_its_author() -> None:
+    verdicts = {verdict.lane: verdict for verdict in skipping(other=False).lanes}
+    assert verdicts["skips"].state == "untested", verdicts["skips"]
+    assert verdicts["skips"].reason == (
+        "pytest passes with and without it (1 passed): add a test that fails without it"
+    )
+    assert verdicts["skips"].rank == verdicts["other"].rank
+
+
+def test_it_speaks_against_nobody_and_proves_who_passes_it() -> None:
+    verdicts = {verdict.lane: verdict for verdict in skipping(fails=False, passes=True).lanes}
+    assert (verdicts["passes"].state, verdicts["passes"].rank) == ("proved", 1)
+    assert verdicts["skips"].state == verdicts["fails"].state == "untested"
+
+
+def test_it_stands_in_no_place_of_one_that_is_gone() -> None:
+    """Where the base's own failure is still there, so that the check fails."""
+    base = result({OLD: True, LATE: False}, name="_base")
+    values = {
+        "skipped": "pytest: 1 test of the base is gone: tests/test_a.py::test_old",
+        "passed": "",
+    }
+    for end in STATUSES[:1] + STATUSES[2:]:
+        tests = Tests("junit", (TestCase(NEW, end), TestCase(LATE, "failed")))
+        assert compare_to_baseline(replace(base, tests=tests), base).held_back == values[end]
+
+
+@pytest.mark.slow
+def test_in_a_race_who_skips_his_own_new_test_is_untested(hydra: Hydra) -> None:
+    first = (
+        "import unittest\n\nfrom src import pager\n\n\nclass More(unittest.TestCase):\n"
+        "    def test_first(self):\n        self.assertEqual(pager.first([1], 1), [1])\n"
+    )
+    up = "\n    def test_up(self):\n        self.assertEqual(pager.pages(3, 2), 2)\n"
+    later = '\n    @unittest.skipIf(hasattr(pager, "MARK"), "later")' + up.replace("2), 2", "2), 9")
+    shop(hydra.repo, {"tests/test_pages.py": None, "tests/test_more.py": first})
+    judged = Judged(
+        hydra,
+        {
+            "skips": {"src/pager.py": CODE + "\n\nMARK = 1\n", "tests/test_more.py": first + later},
+            "right": {"src/pager.py": RIGHT, "tests/test_more.py": first + up},
+        },
+    ).run()
+    assert (judged.of("skips")["state"], judged.of("right")["state"]) == ("untested", "proved")
+    assert judged.top() == "right", str(judged)
