@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import BYE, HELLO, Place
 from hydra.git import base_commit, patches
-from hydra.records import Limits
-from hydra.records.store import RunRecord
+from hydra.records.request import Limits
+from hydra.records.store.reader import RunRecord
 from hydra.workspace.grounds import private_ground
 
 WAITING = 0.4

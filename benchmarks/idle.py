@@ -72,8 +72,8 @@ async def _measure(folder: Path, how: str) -> dict[str, float]:
     from hydra.process.control import ProcessControl
     from hydra.process.records import Notice
     from hydra.race.follower import EventFollower
-    from hydra.records import Confinement
     from hydra.records.events import Event, encode
+    from hydra.records.plan import Confinement
     from hydra.report.live import LiveTable
 
     place = Place.__new__(Place)

@@ -19,7 +19,8 @@ from hydra.git.contents import trees
 from hydra.ranking.collect import file_changes
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.verdict import rank
-from hydra.records import Check, Patch
+from hydra.records.outcome import Patch
+from hydra.records.request import Check
 
 LANES, FILES, TESTS, OWN = 16, 300, 2_000, 5
 LINES = 60

@@ -16,9 +16,10 @@ from benchmarks.views import policy_for
 from hydra.adapters.probe.sandbox import try_confinement
 from hydra.process.control import ProcessControl
 from hydra.process.records import Notice, ProcessSpec
-from hydra.process.sandbox import confine
+from hydra.process.sandbox.confine import confine
 from hydra.process.supervisor import supervise
-from hydra.records import Confinement, Limits
+from hydra.records.plan import Confinement
+from hydra.records.request import Limits
 
 LANES = 4
 

@@ -13,7 +13,7 @@ from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.layers import Layer, Placement
 from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.sandbox.view import View
-from hydra.records import Confinement
+from hydra.records.plan import Confinement
 from hydra.workspace import tree
 from hydra.workspace.hardlinks import link_tree
 

@@ -138,7 +138,7 @@ def _plain(path: Path, env: dict[str, str]) -> float:
 
 def _read_by_hydra(place: Place, env: dict[str, str]) -> float:
     """The agent's own seconds, spawn to end: what comes before and after is measured elsewhere."""
-    from hydra.records.store import RunRecord
+    from hydra.records.store.reader import RunRecord
 
     subprocess.run(
         [*place.hydra, "race", "Do it", "-a", "claude", "-q", "--keep", "none"],

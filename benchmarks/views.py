@@ -12,8 +12,9 @@ import trio
 from benchmarks.measure import Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import Place
 from hydra.adapters.probe.sandbox import try_confinement
-from hydra.process.sandbox import SandboxPolicy, confine
+from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.discovery import compute_view
+from hydra.process.sandbox.policy import SandboxPolicy
 
 _PLAIN = (
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),

@@ -12,6 +12,11 @@ from hydra.errors import ConfigError, Refused
 
 _TOO_OPEN = ("/tmp",)  # noqa: S108  codex's own sandbox writes there, so state may not lie there
 
+NO_FILE = f"{os.devnull}/none"
+"""A file that is not there and that nobody can make: what git takes for no settings. Not /dev/null
+itself: as root, whatever writes "its" settings by a rename would put a file in the device's place,
+for the whole machine."""
+
 
 def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """The state folder: `$HYDRA_STATE_DIR`, else the platform's (platformdirs).

@@ -14,8 +14,10 @@ from hydra.adapters.acp import ADAPTERS, ROWS
 from hydra.adapters.contract import CloseInput, Finish, Write
 from hydra.adapters.protocols.acp import AcpConversation
 from hydra.adapters.protocols.acp_session import AcpDialect, AcpRequest, allows
-from hydra.records import DetectResult, Effort, ExitStatus, Permission, SpawnRequest
+from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 ROOT = "/lane/shop"
 MANNERS = {row.descriptor.key: row.dialect for row in ROWS}

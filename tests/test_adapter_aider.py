@@ -10,8 +10,10 @@ import pytest
 
 from hydra.adapters.aider import ADAPTER, CONFIGURED, EVENTS_FILE, TABLE, AiderText
 from hydra.errors import AgentError, UnsupportedFlag
-from hydra.records import DetectResult, Effort, ExitStatus, Permission, ProbeOutput, SpawnRequest
+from hydra.records.agent import DetectResult, ProbeOutput, SpawnRequest
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 FLAGS = frozenset(flag.name for flag in TABLE)
 HEAD = ("Aider v0.86.2", "Model: openai/m with whole edit format")

@@ -13,7 +13,8 @@ import pytest
 from hydra.adapters import cline, codex
 from hydra.race.attempt import _stdin_queue
 from hydra.race.context import AttemptContext
-from hydra.records import DetectResult, Permission, SpawnRequest
+from hydra.records.agent import DetectResult, SpawnRequest
+from hydra.records.request import Permission
 
 FLAGS = frozenset(flag.name for flag in cline.TABLE)
 FOUND = DetectResult(adapter="cline", binary=Path("/opt/cline"), flags=FLAGS)

@@ -11,8 +11,9 @@ import pytest
 
 from hydra.adapters import opencode, pi
 from hydra.adapters.contract import Act, CloseInput, Conversation, Finish, ServerCall, Write
-from hydra.records import BuiltCommand, ExitStatus
+from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 URL = b"opencode server listening on http://127.0.0.1:4096"
 

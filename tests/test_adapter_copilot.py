@@ -8,8 +8,11 @@ from typing import Any
 
 from hydra.adapters.copilot import ADAPTER, USAGE
 from hydra.race.context import ContextFactory
-from hydra.records import ExitStatus, Lane, LanePlan, Permission, Tier
+from hydra.records.agent import Tier
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.plan import LanePlan
+from hydra.records.request import Lane, Permission
 
 RESULT = {"type": "result", "sessionId": "a-b", "exitCode": 0}
 IDLE = {"type": "assistant.idle", "data": {}}

@@ -7,7 +7,7 @@ import pytest
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.detection import broken, older, sign_in_state
-from hydra.records import Confidence, DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import Confidence, DetectResult, ProbeOutput, SignIn
 from tests.adapter_recordings import FIXTURES
 from tests.test_adapter_lines import HELP
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters.gemini import ADAPTER, GeminiStream, failure
-from hydra.records import DetectResult, ExitStatus, SpawnRequest
+from hydra.records.agent import DetectResult, SpawnRequest
+from hydra.records.outcome import ExitStatus
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ import pytest
 from hydra.adapters.command_line import options
 from hydra.adapters.hermes import ADAPTER, PROMPT_BYTES, TABLE, USAGE_FILE, HermesText
 from hydra.errors import AgentError, UnsupportedFlag
-from hydra.records import DetectResult, Effort, ExitStatus, Permission, SpawnRequest
+from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 FOUND = DetectResult(
     adapter="hermes", binary=Path("/opt/hermes"), flags=frozenset(flag.name for flag in TABLE)

@@ -11,7 +11,8 @@ import pytest
 from hydra.adapters import claude, codex, cursor, registry
 from hydra.adapters.command_line import options
 from hydra.errors import AgentError, UnsupportedFlag
-from hydra.records import DetectResult, Permission, SpawnRequest
+from hydra.records.agent import DetectResult, SpawnRequest
+from hydra.records.request import Permission
 from tests.adapter_recordings import FIXTURES
 
 WORKTREE = Path("/lane/shop")

@@ -11,7 +11,9 @@ import pytest
 
 from hydra.adapters.opencode import ADAPTER
 from hydra.errors import UnsupportedFlag
-from hydra.records import DetectResult, ExitStatus, Permission, SpawnRequest
+from hydra.records.agent import DetectResult, SpawnRequest
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Permission
 
 OVERFLOW = {"name": "ContextOverflowError", "data": {"message": "too long"}}
 FOUND = DetectResult(

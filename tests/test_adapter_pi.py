@@ -12,7 +12,9 @@ from hydra.adapters import registry
 from hydra.adapters.command_line import options
 from hydra.adapters.failures import failure
 from hydra.adapters.pi_family import PiEvents, split_model
-from hydra.records import BuiltCommand, DetectResult, ExitStatus, Permission, SpawnRequest
+from hydra.records.agent import BuiltCommand, DetectResult, SpawnRequest
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Permission
 from tests.adapter_recordings import FIXTURES
 
 ANSWER = {"role": "assistant", "content": [{"type": "text", "text": "Done."}], "stopReason": "stop"}

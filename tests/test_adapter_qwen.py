@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hydra.adapters.qwen import SETTINGS, QwenStream
-from hydra.records import ExitStatus
+from hydra.records.outcome import ExitStatus
 
 INIT = b'{"type":"system","subtype":"init","session_id":"a","permission_mode":"yolo"}'
 

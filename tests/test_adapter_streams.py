@@ -14,8 +14,8 @@ from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.conformance.recorded import documents
 from hydra.errors import KINDS
-from hydra.records import ExitStatus
 from hydra.records.events import AGENT_KINDS, AgentEvent, Event, encode
+from hydra.records.outcome import ExitStatus
 from tests import adapter_recordings as recordings
 
 REAL = recordings.recordings()

@@ -17,12 +17,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hydra
-from hydra.analysis.equivalence import alone, groups, same, shared
 from hydra.analysis.equivalence.changes import changed, functions
+from hydra.analysis.equivalence.groups import groups
 from hydra.analysis.equivalence.languages import DIRECTIVE, language, word_set
 from hydra.analysis.equivalence.lexer import RULES, tokens
 from hydra.analysis.equivalence.model import Group, Shared
-from hydra.analysis.equivalence.normalize import form
+from hydra.analysis.equivalence.normalize import form, same
+from hydra.analysis.equivalence.overlap import alone, shared
 from hydra.analysis.patch import FileChange
 
 FILE, EXECUTABLE = "100644", "100755"

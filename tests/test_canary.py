@@ -14,7 +14,7 @@ from hydra.checks.cross.record import read
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckStatus
 from hydra.ranking.verdict import rank
-from hydra.records import Check, TrialCap
+from hydra.records.request import Check, TrialCap
 from tests.support.evidences import evidence, file, lane, result
 from tests.support.trials import RIGHT, UNITTEST, Trying, of, with_tests
 

@@ -14,8 +14,11 @@ from pathlib import Path
 import pytest
 
 from hydra.analysis.notices.places import is_test
-from hydra.analysis.tampering import capable, configuration, findings, is_script
-from hydra.analysis.tampering import tests_changed as changed_tests
+from hydra.analysis.tampering.capabilities import capable
+from hydra.analysis.tampering.commands import is_script
+from hydra.analysis.tampering.configuration import configuration
+from hydra.analysis.tampering.findings import findings
+from hydra.analysis.tampering.suite import tests_changed as changed_tests
 from tests.support import fakes
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case, Shop

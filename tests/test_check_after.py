@@ -15,8 +15,9 @@ from hydra.commands.check import CheckRequest, plan_here
 from hydra.commands.known_checks import known_checks, named_apart
 from hydra.errors import Refused
 from hydra.race.recovery import runs
-from hydra.records import Check, Confinement
-from hydra.records.store import write_json
+from hydra.records.plan import Confinement
+from hydra.records.request import Check
+from hydra.records.store.files import write_json
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra

@@ -12,7 +12,7 @@ from hydra.checks import results
 from hydra.checks.comparison import compare, reconcile
 from hydra.checks.junit import read_junit
 from hydra.checks.results import Comparison, GatheredTests, ResultCounts, Status, TestCase, Tests
-from hydra.checks.text_parsers import read_text
+from hydra.checks.text_parsers.output import read_text
 from hydra.ranking.cross_tests import parted
 from tests.check_recordings import FIXTURES
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hydra.checks.results import Status, Tests
-from hydra.checks.text_parsers import found_no_tests, read_text
 from hydra.checks.text_parsers.lines import cleaned, each_line, shortened
+from hydra.checks.text_parsers.output import found_no_tests, read_text
 from tests.check_recordings import FIXTURES
 from tests.support import check_expectations as expected
 from tests.support.check_expectations import counts, only

@@ -9,7 +9,7 @@ import pytest
 from hydra.checks.record import CheckResult, CheckStatus, details, document, read
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, worth_again
 from hydra.checks.results import TestCase, Tests
-from hydra.records import Check
+from hydra.records.request import Check
 
 UNIT = Check("unit", "pytest")
 

@@ -12,7 +12,7 @@ import trio
 
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.round import CheckRun
-from hydra.records import Check, Limits
+from hydra.records.request import Check, Limits
 from tests.conftest import git
 from tests.support.checks import NOT_CONFINED, Bench, confinement
 from tests.support.processes import running, token, wait_until

@@ -227,17 +227,6 @@ def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, state: 
         assert (shop.repo / "src" / "pager.py").read_text() == good
 
 
-@pytest.mark.full
-def test_the_step_that_proves_the_adapters_writes_its_reports(shop: Hydra) -> None:
-    pytest.importorskip("ruamel.yaml")
-    summary = shop.scratch / "summary.md"
-    text = script("agents", "Adapters, without their CLIs")
-    done = run(shop, text, GITHUB_STEP_SUMMARY=str(summary))
-    assert done.returncode == 0, summary.read_text()
-    assert summary.read_text().startswith("### Hydra conformance: as expected\n")
-    assert (shop.repo / "conformance.xml").read_bytes().startswith(b"<?xml")
-
-
 @pytest.mark.slow
 def test_the_step_that_runs_the_clis_hands_its_code_on(shop: Hydra) -> None:
     """None is installed here: 4, which opens no issue."""

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -71,64 +70,8 @@ def raising(error: BaseException) -> Callable[[], object]:
 # --- start-up --------------------------------------------------------------------------------
 
 
-def _imported(*args: str) -> set[str]:
-    code = (
-        "import sys; from hydra.cli import main; code = main(sys.argv[1:]);"
-        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
-    )
-    return set(python("-c", code, *args).stderr.split())
-
-
-def test_version_imports_next_to_nothing() -> None:
+def test_version_is_a_line() -> None:
     assert hydra_process("--version").stdout == f"hydra {__version__}\n"
-    loaded = _imported("--version")
-    assert {name for name in loaded if name.startswith("hydra")} == {"hydra", "hydra.cli"}
-    # What an environment's .pth files import anyway is not Hydra's doing.
-    floor = set(python("-c", "import sys; print(*sys.modules)").stdout.split())
-    assert not (loaded - floor) & {"click", "re", "pathlib", "dataclasses", "typing"}
-
-
-@pytest.mark.parametrize("args", [["--help"], [], ["rcae"]])
-def test_help_imports_no_command_and_nothing_heavy(args: list[str]) -> None:
-    loaded = _imported(*args)
-    assert not {module_of(name) for name in COMMANDS} & loaded
-    heavy = {"trio", "git", "structlog", "tomllib", "platformdirs", "asyncio", "hydra.config"}
-    assert "click" in loaded
-    assert not heavy & loaded
-
-
-def test_the_log_is_imported_only_when_it_is_asked_for() -> None:
-    assert "structlog" not in _imported("completion", "bash")
-    assert "structlog" in _imported("-v", "completion", "bash")
-
-
-def test_a_race_asks_git_before_it_loads_trio() -> None:
-    """What git is asked by stands without trio, the collector and the parsers: they come later."""
-    loaded = set(
-        python("-c", "import hydra.commands.race_start, sys; print(*sys.modules)").stdout.split()
-    )
-    assert {"hydra.race.preflight", "hydra.git.repository"} <= loaded
-    parsers = {f"hydra.adapters.{name}_stream" for name in ("claude", "codex", "cursor")}
-    assert not {"trio", "hydra.race.scheduler", "hydra.git.snapshot", *parsers} & loaded
-
-
-@pytest.mark.full
-def test_what_a_start_costs() -> None:
-    """2.2x and 4.5x of `python -c pass`, with half as much again for a busy machine.
-
-    In turns, and the fastest of each: a load that comes or goes meets all three.
-    """
-    lines = (("-c", "pass"), ("-m", "hydra", "--version"), ("-m", "hydra", "--help"))
-    rounds = [[_seconds(*line) for line in lines] for _ in range(20)]
-    floor, version, helped = map(min, zip(*rounds, strict=True))
-    assert version < 1.5 * 2.2 * floor
-    assert helped < 1.5 * 4.5 * floor
-
-
-def _seconds(*args: str) -> float:
-    started = time.perf_counter()
-    python(*args)
-    return time.perf_counter() - started
 
 
 # --- help ------------------------------------------------------------------------------------
@@ -324,7 +267,7 @@ def test_ctrl_c_in_a_real_process(scratch: Path) -> None:
     assert child.stdout is not None
     assert child.stdout.readline() == "started\n"
     child.send_signal(signal.SIGINT)
-    _, text = child.communicate(timeout=30)
+    _, text = child.communicate(timeout=120)
     assert (child.returncode, text) == (130, "")
 
 

@@ -465,7 +465,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from hydra.git.snapshot import collect
-from hydra.records import Limits
+from hydra.records.request import Limits
 patches, worktree, base, index = sys.argv[1:]
 print("ready", flush=True)
 collect(patches=Path(patches), worktree=Path(worktree), base=base, index=Path(index),

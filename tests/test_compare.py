@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hydra.records.store import write_json
+from hydra.records.store.files import write_json
 from tests.conftest import git
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra

@@ -10,28 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.config import (
-    DEFAULT,
-    KEYS,
-    AgentSettings,
-    Config,
-    JudgeSettings,
-    RaceSettings,
-    default_text,
-    dumps,
-    duration,
-    format_duration,
-    format_size,
-    load,
-    read_file,
-    size,
-    template,
-)
 from hydra.config.key import LOWER, NO, Key
-from hydra.config.keys import AGENT, CHECK, FIXED, MODEL, PROFILE, REMOTE
-from hydra.config.model import CheckSettings, HookSettings, OwnModel, Profile, Remote
+from hydra.config.keys import AGENT, CHECK, FIXED, KEYS, MODEL, PROFILE, REMOTE
+from hydra.config.load import DEFAULT, load
+from hydra.config.model import (
+    AgentSettings,
+    CheckSettings,
+    Config,
+    HookSettings,
+    JudgeSettings,
+    OwnModel,
+    Profile,
+    RaceSettings,
+    Remote,
+)
+from hydra.config.toml import read_file
+from hydra.config.units import duration, format_duration, format_size, size
+from hydra.config.write import default_text, dumps, template
 from hydra.errors import ConfigError
-from hydra.records import Budget, Check, Limits, Permission, Retry, Weights
+from hydra.records.request import Budget, Check, Limits, Permission, Retry, Weights
 
 ROOT = Path(__file__).parent.parent
 AGENTS = ("claude", "codex", "cursor-agent")

@@ -6,11 +6,12 @@ import re
 
 import pytest
 
-from hydra.config import dumps, load
 from hydra.config.check_names import in_folder, kind_of, name_of
+from hydra.config.load import load
 from hydra.config.model import CheckSettings
+from hydra.config.write import dumps
 from hydra.errors import ConfigError
-from hydra.records import Check
+from hydra.records.request import Check
 
 
 def own(text: str) -> CheckSettings:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.config import Config, dumps, load
-from hydra.config.model import OwnModel
+from hydra.config.load import load
+from hydra.config.model import Config, OwnModel
+from hydra.config.write import dumps
 from hydra.errors import ConfigError
 
 

@@ -64,14 +64,6 @@ def test_named_agents_alone_are_tried(hydra: Hydra) -> None:
     assert (data["network"], data["changes"], data["exit_code"]) == (None, [], 0)
 
 
-@pytest.mark.full
-def test_the_whole_contract_passes(hydra: Hydra) -> None:
-    data = document(hydra.run("conformance", "--json", timeout=300))
-    failed = [case for case in data["cases"] if case["verdict"] == "failed"]
-    assert data["counts"]["failed"] == 0, json.dumps(failed, indent=2)  # pytest cuts lists short
-    assert {"limits.idle", "limits.interrupt"} <= {case["name"] for case in data["cases"]}
-
-
 WITHOUT_POSIX = """
 import sys, os, signal, click, platformdirs
 class Gone:
@@ -309,7 +301,7 @@ def test_ended_in_the_middle_it_leaves_nothing(
     races = races_of(running.pid)
     assert all("hydra-contract-" in str(place) for place in races.values())
     running.send_signal(number)
-    stdout, _ = running.communicate(timeout=30)
+    stdout, _ = running.communicate(timeout=120)
     assert (running.returncode, stdout) == (code, "")
     assert not [race for race in races if Path(f"/proc/{race}").exists()]
     assert not [place for place in races.values() if place.exists()]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hydra.conformance.command.installed import InstalledAgent
-from hydra.records import ProbeOutput
+from hydra.records.agent import ProbeOutput
 
 ARGV = ("agent", "auth", "status")
 ASKED = ProbeOutput(name="sign_in", argv=ARGV, exit_code=0, stdout="", stderr="")

@@ -176,8 +176,8 @@ def test_an_attempt_is_named_counted_and_refused_at_once() -> None:
     )
     (first, first_took), (second, second_took) = document["ended"]
     assert (first, second) == ("ConnectionRefusedError", "gaierror")
-    # A swallowed SYN is sent again after a second, a question after five.
-    assert max(first_took, second_took) < 1
+    # A SYN that is swallowed is waited for until the limit of 20 s, a question for at least five.
+    assert max(first_took, second_took) < 5
     assert document["tried"][:2] == ["192.0.2.1:443 (TCP)", "example.invalid (DNS)"]
     assert 1 <= document["packets"] <= document["raw"]
 
@@ -213,7 +213,8 @@ def test_loopback_is_as_always_and_its_packets_are_left_alone() -> None:
         from hydra.conformance.live import packet_watch
         seen, take = [], packet_watch.read
         packet_watch.read = lambda data: seen.append(len(data)) or take(data)
-        for address in ("127.0.0.1", "::1"):
+        v6 = ["::1"] if os.path.exists("/proc/net/if_inet6") else []
+        for address in ("127.0.0.1", *v6):
             listening_there = socket.create_server((address, 0), family=(
                 socket.AF_INET6 if ":" in address else socket.AF_INET))
             caller = socket.create_connection(listening_there.getsockname()[:2])

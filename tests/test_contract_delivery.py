@@ -20,7 +20,7 @@ from hydra.conformance.contract.outcomes import prompt_for
 from hydra.conformance.contract.prompts import MARK, PROMPTS
 from hydra.conformance.contract.requests import PROMPT
 from hydra.conformance.contract.subject import ContractSubject
-from hydra.records import BuiltCommand
+from hydra.records.agent import BuiltCommand
 
 DESCRIPTOR = registry.get("codex").descriptor
 FILE = replace(DESCRIPTOR, protocol="file")

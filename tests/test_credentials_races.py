@@ -53,7 +53,7 @@ if fresh:
     write(json.dumps({"claudeAiOauth": fresh}))
 elif what == "signs-out":
     write("{}")
-end = time.monotonic() + 20
+end = time.monotonic() + 120
 while time.monotonic() < end:
     try:
         if ask("/use", held()["claudeAiOauth"]["accessToken"]):
@@ -100,7 +100,7 @@ class Service:
     def answer(self, verb: str, token: str) -> dict[str, str] | None:
         if verb == "/use":
             return {"is": "good"} if token == self.tokens()["accessToken"] else None
-        self._meet.wait(20)
+        self._meet.wait(120)
         with self._guard:
             if token != self.tokens()["refreshToken"]:
                 self.refused += 1

@@ -19,7 +19,7 @@ from hydra.race.verdict import recorded_verdict
 from hydra.ranking.document import verdict_document
 from hydra.ranking.model import may_land, way_to_land
 from hydra.ranking.verdict import rank
-from hydra.records.store import write_json
+from hydra.records.store.files import write_json
 from hydra.report.compare import compare_text
 from hydra.report.html.summary import opening
 from hydra.report.markdown import comment

@@ -185,7 +185,8 @@ def first_column(page: str, heading: str) -> set[str]:
 def test_statuses_and_states_are_those_of_the_code() -> None:
     from hydra.adapters.probe.health import HealthState
     from hydra.checks.record import CheckStatus
-    from hydra.records import Confidence, Status
+    from hydra.records.agent import Confidence
+    from hydra.records.outcome import Status
 
     assert json_row("status", "## A lane") == set(Status)
     assert json_row("status", "## A check") == set(CheckStatus)

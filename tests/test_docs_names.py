@@ -19,11 +19,11 @@ from hydra.adapters import registry
 from hydra.adapters.command_line import Flag
 from hydra.adapters.contract import Adapter
 from hydra.cli.group import COMMANDS, hydra
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.conformance.contract.requests import EXTRA, REQUESTS, request
 from hydra.conformance.recorded import recordings, root
 from hydra.errors import AgentError
-from hydra.records import Effort
+from hydra.records.request import Effort
 from tests.test_docs import all_tests
 
 ROOT = Path(__file__).parent.parent

@@ -17,11 +17,11 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.config_dirs import folders_of, place_of
-from hydra.records import Tier
+from hydra.records.agent import Tier
 from hydra.report.text import width
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.processes import namespaces_work
+from tests.support.processes import namespaces_work, token
 
 needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
 ALLOWED = "--allow-experimental-adapters"
@@ -200,8 +200,9 @@ def test_a_broken_experimental_agent_is_told_and_all_else_goes_on(
 
 @pytest.mark.slow
 def test_one_that_hangs_holds_nobody_up_but_itself(hydra: Hydra, marks: Marks) -> None:
-    marks.program("cursor-agent", "exec sleep 600")  # its limit is 10 s
-    help_hangs = 'case "$1" in --help) exec sleep 600;; esac; echo codex-cli 0.169.0'
+    mark = token()
+    marks.program("cursor-agent", f"exec sleep {mark}")  # its limit is 10 s
+    help_hangs = f'case "$1" in --help) exec sleep {mark};; esac; echo codex-cli 0.169.0'
     marks.program("codex", help_hangs)
     for number in range(3):
         marks.program(("qwen", "droid", "omp")[number], "exit 1")
@@ -212,7 +213,7 @@ def test_one_that_hangs_holds_nobody_up_but_itself(hydra: Hydra, marks: Marks) -
     assert documents["codex"]["why"].endswith("did not answer within 10 s")  # no flag "is gone"
     assert time.monotonic() - began < 40
     assert documents["claude"]["health"] == "ready"
-    assert fakes.left("cursor-agent") == []
+    assert fakes.left(mark) == []
 
 
 # --- what the last races said --------------------------------------------------------------------

@@ -22,8 +22,8 @@ from hydra.conformance.drift.compare import compare
 from hydra.conformance.recorded import Recording
 from hydra.conformance.results import VersionChange
 from hydra.errors import RecordError
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 from tests.adapter_recordings import FIXTURES
 
 NEWEST = {"claude": "2.1.330", "codex": "0.169.0"}

@@ -15,8 +15,8 @@ from hydra.git.base_commit import read
 from hydra.race.dependencies import Links
 from hydra.race.recovery.retention import remove_strays
 from hydra.race.recovery.space_retention import sweep
-from hydra.records import Limits
-from hydra.records.store import LOCK, take_lock
+from hydra.records.request import Limits
+from hydra.records.store.files import LOCK, take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import FROZEN
 

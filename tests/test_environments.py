@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import hydra
-from hydra.process.sandbox import SandboxPolicy, View
 from hydra.process.sandbox.keeper_place import by_place, keeper_mounts
 from hydra.process.sandbox.layers import Layer, Placement
+from hydra.process.sandbox.policy import SandboxPolicy
+from hydra.process.sandbox.view import View
 from hydra.workspace.environments import environments, variables
 from tests.conftest import git
 from tests.support import fakes

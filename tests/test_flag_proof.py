@@ -17,7 +17,8 @@ from hydra.adapters.plugins import problem
 from hydra.conformance.contract.requests import EXTRA, REQUESTS, request
 from hydra.conformance.recorded import Recording, recordings, root
 from hydra.errors import AgentError
-from hydra.records import BuiltCommand, Confinement, DetectResult
+from hydra.records.agent import BuiltCommand, DetectResult
+from hydra.records.plan import Confinement
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.test_plan import Toy, known

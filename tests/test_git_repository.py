@@ -14,7 +14,7 @@ import pytest
 from hydra.errors import EXIT_REFUSED, Refused, UsageError
 from hydra.git import base_commit, runner
 from hydra.git import patches as patch_git
-from hydra.records import Limits
+from hydra.records.request import Limits
 from tests.conftest import git, make_repository
 from tests.support import fakes
 from tests.support.grounds import agent, changes, files, fingerprint, race_on, take

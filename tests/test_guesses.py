@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.config import load
+from hydra.config.load import load
 from hydra.race.check_selection import with_checks
-from hydra.race.guesses import checks
+from hydra.race.guesses.commands import guess_checks
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -127,7 +127,7 @@ def test_what_a_project_is_tested_by(
     scratch: Path, files: dict[str, str], folder: str, expected: tuple[str, ...]
 ) -> None:
     write(scratch / "top", files)
-    assert checks(scratch / "top", folder) == expected
+    assert guess_checks(scratch / "top", folder) == expected
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from hydra.adapters.probe.health import HealthState, ServiceIncident, judge
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.cli.race import command
 from hydra.errors import Failure
-from hydra.records import DetectResult, SignIn
+from hydra.records.agent import DetectResult, SignIn
 
 NOW = 1_800_000_000.0
 GEMINI = registry.OWN["gemini"].descriptor

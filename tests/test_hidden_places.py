@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.process.sandbox import ShownPlace, View
 from hydra.process.sandbox.editable import hidden_modules
 from hydra.process.sandbox.hidden_output import missing_places
+from hydra.process.sandbox.view import ShownPlace, View
 from hydra.race.hidden_places import HiddenPlaces
 from tests.conftest import git
 from tests.support import fakes

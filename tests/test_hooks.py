@@ -130,7 +130,7 @@ def signalled_in_a_pre_run(hydra: Hydra, number: signal.Signals) -> None:
     race = hydra.start("race", "Do it", "-a", "claude")
     gate.wait()
     race.send_signal(number)
-    race.communicate(timeout=30)
+    race.communicate(timeout=120)
     gate.close()
     assert race.returncode == (130 if number == signal.SIGINT else -number)
 
@@ -161,7 +161,7 @@ def test_a_race_that_has_ended_waits_for_no_hook_after_ctrl_c(hydra: Hydra) -> N
     assert any('"run_ended"' in line for line in race.stdout)
     gate.wait()
     race.send_signal(signal.SIGINT)
-    race.communicate(timeout=30)
+    race.communicate(timeout=120)
     gate.close()
     assert race.returncode == 1
     folder = Path(hydra.run("runs", "path").stdout.strip())

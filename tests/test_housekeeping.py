@@ -17,7 +17,7 @@ import pytest
 
 from hydra.disk import below_minimum
 from hydra.race.recovery.space_retention import sweep
-from hydra.records import Limits
+from hydra.records.request import Limits
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -433,9 +433,8 @@ def test_the_size_counts_worktrees_and_is_kept_for_the_next_who_asks(hydra: Hydr
 
 
 _SAME_ID = """
-from hydra.records import store
 from hydra.records.store import writer
-store.new_run_id = writer.new_run_id = lambda now=None: "20260101t000000-aaaa"
+writer.new_run_id = lambda now=None: "20260101t000000-aaaa"
 """
 
 
@@ -588,7 +587,7 @@ def small(scratch: Path, repo: Path) -> Iterator[Small]:
         enter = ["nsenter", "--target", str(keeper.pid), "--mount", *who, f"--wd={repo}"]
         yield Small(scratch, repo, wrap=enter)
     finally:
-        keeper.communicate(timeout=30)
+        keeper.communicate(timeout=120)
     assert fakes.left(str(scratch)) == []
 
 

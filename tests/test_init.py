@@ -12,7 +12,8 @@ import pytest
 
 from hydra.cli import main
 from hydra.commands import init
-from hydra.config import Config, load
+from hydra.config.load import load
+from hydra.config.model import Config
 from hydra.errors import Refused, UsageError
 from tests.conftest import git
 from tests.support.trust import needs_bwrap

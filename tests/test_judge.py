@@ -21,7 +21,7 @@ from hydra.ranking.ranks import Measure, deciding_measure, rank_groups
 from hydra.ranking.state import leaf
 from hydra.ranking.verdict import rank as verdict
 from hydra.ranking.verdict import undecided
-from hydra.records import Check
+from hydra.records.request import Check
 from tests.support.evidences import (
     cross,
     evidence,

@@ -13,7 +13,7 @@ from hydra.checks import junit
 from hydra.checks.ids import LENGTH, stable
 from hydra.checks.junit import NotJUnit, read_junit
 from hydra.checks.results import Tests
-from hydra.checks.text_parsers import read_text
+from hydra.checks.text_parsers.output import read_text
 from tests.check_recordings import FIXTURES
 from tests.support import check_expectations as expected
 from tests.support.check_expectations import spread

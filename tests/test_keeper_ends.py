@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from hydra.process import child, leftovers, procfs, supervisor
-from hydra.records import Limits
+from hydra.records.request import Limits
 from tests.support import fakes
 from tests.support.processes import (
     MODES,

@@ -15,7 +15,7 @@ from hydra.git.runner import GitFailed
 from hydra.git.status import WorkTree
 from hydra.landing.picks import Pick
 from hydra.race.recovery.retention import is_landed
-from hydra.records.store import RunRecord
+from hydra.records.store.reader import RunRecord
 from tests.conftest import git
 from tests.support.landings import Shelf, Whole, everything, leftovers
 

@@ -14,6 +14,7 @@ from hydra.landing import transaction
 from hydra.race.recovery import startup
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
+from tests.support.forks import forked
 from tests.support.landings import RUN, Shelf, everything, leftovers
 
 Lay = Callable[[Path], None]
@@ -140,11 +141,12 @@ def test_an_undo_brings_every_byte_back_after_a_kill(
     shelf: Shelf, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = everything(shelf.repo)
-    if (pid := os.fork()) == 0:
+
+    def landing() -> None:
         monkeypatch.setattr(transaction, "moment", lambda name: name == place and os._exit(9))
         shelf.merge("claude")
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+
+    assert forked(landing) == 9
     startup.recover(shelf.environ, lambda _: None)
     if place == "ref set":
         shelf.undo()

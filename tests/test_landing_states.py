@@ -20,7 +20,7 @@ from hydra.git.runner import run
 from hydra.landing import transaction
 from hydra.landing.journal import DONE, Journal, LandingStore
 from hydra.race.recovery.startup import recover
-from hydra.records import Limits
+from hydra.records.request import Limits
 from tests.conftest import git, make_repository
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand

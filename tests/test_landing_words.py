@@ -16,11 +16,13 @@ from hydra.landing import transaction
 from hydra.landing.picks import Pick
 from hydra.race.guesses.setups import install
 from hydra.race.recovery.startup import recover
-from hydra.records.store import find_run, write_json
+from hydra.records.store.files import write_json
+from hydra.records.store.reader import find_run
 from hydra.report import ranking
 from tests.conftest import git
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
+from tests.support.forks import forked
 from tests.support.landings import RUN, Shelf, leftovers
 
 MANY = 60
@@ -170,12 +172,12 @@ def linked(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     monkeypatch.chdir(tree)
     shelf = Shelf.of(tree, scratch)
     shelf.lane("claude", _many)
-    pid = os.fork()
-    if pid == 0:
+
+    def landing() -> None:
         transaction.moment = _killed_at_refresh
         shelf.merge("claude")
-        os._exit(1)
-    assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+
+    assert forked(landing) == -signal.SIGKILL
     monkeypatch.chdir(repo)
     return shelf
 

@@ -16,11 +16,13 @@ from hydra.adapters.probe import run_probe
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.errors import Failure
-from hydra.process.sandbox import View, discovery
+from hydra.process.sandbox import discovery
 from hydra.process.sandbox.discovery import compute_view
 from hydra.process.sandbox.masks import hidden_in_system
+from hydra.process.sandbox.view import View
 from hydra.race.recovery import history
-from hydra.records import Confinement, DetectResult, SignIn
+from hydra.records.agent import DetectResult, SignIn
+from hydra.records.plan import Confinement
 from hydra.report.document import plan_document
 from tests.support import fakes
 from tests.support.command import Hydra

@@ -16,8 +16,7 @@ from hydra.git.base_commit import Repository, read
 from hydra.race import dependencies
 from hydra.race.dependencies import Links
 from hydra.race.recovery.retention import remove_strays
-from hydra.records.store import LOCK, alone, take_lock
-from hydra.records.store.files import open_lock
+from hydra.records.store.files import LOCK, alone, open_lock, take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import LINKS
 

@@ -23,7 +23,7 @@ from hydra.conformance.report.matrix import (
     matrix_text,
 )
 from hydra.errors import RecordError
-from hydra.records import CAPABILITIES, Capability, CapabilitySet, Confidence, DetectResult
+from hydra.records.agent import CAPABILITIES, Capability, CapabilitySet, Confidence, DetectResult
 from hydra.report import text
 from hydra.report.agents_document import agent_document
 from hydra.report.listing import agent_text, agents_table

@@ -18,7 +18,8 @@ from hydra.landing.hunks import hunks
 from hydra.landing.picks import Pick
 from hydra.race.recovery.reviews import FOLDER
 from hydra.race.verdict import judgement
-from hydra.records.store import RunRecord, write_json
+from hydra.records.store.files import write_json
+from hydra.records.store.reader import RunRecord
 from hydra.report.ranking import steps
 from tests.conftest import git
 from tests.support import verdicts

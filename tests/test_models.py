@@ -11,7 +11,8 @@ from hydra.adapters import registry
 from hydra.adapters.models.catalog import OWN, Catalog, Model, built_in, estimate, plain, with_own
 from hydra.adapters.models.selection import choose, nearest
 from hydra.config.model import OwnModel
-from hydra.records import Rates, Usage
+from hydra.records.outcome import Usage
+from hydra.records.plan import Rates
 
 MINE = {
     "large": OwnModel(id="gw-large-7", aliases=("big",), input_price=2, output_price=8),

@@ -14,7 +14,7 @@ from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
 from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
-from hydra.records import Check
+from hydra.records.request import Check
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, plain

@@ -65,3 +65,18 @@ def test_no_two_public_classes_have_one_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_no_package_imports_its_own_modules() -> None:
+    """Threads of a race load modules when they are needed. One that loads a package which loads a
+    module of its own, beside one that loads that module, can deadlock in Python's import: a patch
+    was not taken because of it."""
+    eager = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, tree in modules()
+        if path.name == "__init__.py"
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        if f"{node.module}.".startswith(".".join((*path.relative_to(ROOT).parts[:-1], "")))
+    ]
+    assert eager == []

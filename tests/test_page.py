@@ -15,7 +15,8 @@ from hypothesis import given as given_any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from hydra.report.html import build, patches
+from hydra.report.html import patches
+from hydra.report.html.build import build
 from hydra.report.html.harmless import LONGEST, code, prose, whole
 from hydra.report.html.languages import language_of
 from hydra.report.html.timeline import ROWS, timelines

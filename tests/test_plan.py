@@ -10,26 +10,21 @@ import pytest
 
 from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
 from hydra.adapters.registry import check_experimental
-from hydra.config import Config, RaceSettings
-from hydra.config.model import CheckSettings
+from hydra.config.model import CheckSettings, Config, RaceSettings
 from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
-from hydra.process.sandbox import PROMISES
+from hydra.process.sandbox.trial import PROMISES
 from hydra.race.lane_plan import PlanInputs
 from hydra.race.plan import make, patch_message, select_lanes
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     CapabilitySet,
-    Check,
-    Confinement,
     DetectResult,
-    Effort,
-    Lane,
-    Permission,
     ProbeOutput,
     SpawnRequest,
-    Task,
     Tier,
 )
+from hydra.records.plan import Confinement
+from hydra.records.request import Check, Effort, Lane, Permission, Task
 from hydra.report.phrases import headlines
 
 HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")

@@ -13,10 +13,11 @@ from hydra.process.anew import WAITS
 from hydra.process.control import ProcessControl
 from hydra.process.records import CannotStart, Wrap
 from hydra.process.run import run
-from hydra.process.sandbox import SandboxPolicy, confine
+from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.discovery import compute_view
+from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.stdin_queue import StdinQueue
-from hydra.records import Confinement
+from hydra.records.plan import Confinement
 from tests.support.processes import Watched, namespaces_work
 
 BWRAP = shutil.which("bwrap") or ""

@@ -8,7 +8,7 @@ import pytest
 
 from hydra.process import stdin_queue
 from hydra.process.stdin_queue import StdinQueue
-from hydra.records import Limits
+from hydra.records.request import Limits
 from tests.support.processes import MODES, Watched, python, running, shell, token
 
 both = pytest.mark.parametrize("mode", MODES)

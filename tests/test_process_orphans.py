@@ -59,12 +59,13 @@ def test_nothing_outlives_a_killed_hydra(mode: str, term: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_nothing_outlives_it_killed_at_any_moment(mode: str) -> None:
     orphans = []
+    chance = random.Random(mode)  # the same moments in every run
     for _ in range(12):
         mark = token()
         process = hydra(mode, mark)
         assert process.stdout is not None
         process.stdout.readline()  # began: from here to a while after "ready"
-        threading.Event().wait(random.uniform(0, 0.12))
+        threading.Event().wait(chance.uniform(0, 0.12))
         kill(process)
         orphans += left(mark)
     assert orphans == []

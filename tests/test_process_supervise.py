@@ -14,7 +14,8 @@ from hydra.process import limits
 from hydra.process.control import ProcessControl
 from hydra.process.lines import LineFramer
 from hydra.process.records import CannotStart, Notice
-from hydra.records import ExitStatus, Limits
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Limits
 from tests.support.processes import MODES, Watched, python, running, shell, token
 
 both = pytest.mark.parametrize("mode", MODES)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hydra.process.stdin_queue import StdinQueue
 from hydra.process.vt import Stripper
-from hydra.records import Limits
+from hydra.records.request import Limits
 from tests.support.processes import MODES, Watched, python, running, shell, token
 
 both = pytest.mark.parametrize("mode", MODES)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from hydra.process.sandbox import View
 from hydra.process.sandbox.code import is_code_folder
 from hydra.process.sandbox.discovery import compute_view
 from hydra.process.sandbox.elf import needed_libraries
+from hydra.process.sandbox.view import View
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.program_shapes import SHAPES, Shapes

@@ -21,7 +21,7 @@ from hydra.conformance.report.promotion import (
 )
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.conformance.stages import CORE
-from hydra.records import Tier
+from hydra.records.agent import Tier
 from hydra.report import text
 from tests.support.sample_records import keep, proof, record
 from tests.test_matrix import Toy

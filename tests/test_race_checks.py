@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.race.verdict import of_result
 from tests.conftest import git
 from tests.support import fakes
@@ -232,7 +233,7 @@ def test_ctrl_c_while_the_verdict_is_made_says_what_is_there(hydra: Hydra) -> No
     gate.open()
     stdout, _ = race.communicate(timeout=60)
     assert race.returncode == 130
-    assert stdout.startswith("Interrupted after 0:0")
+    assert re.match(r"Interrupted after \d+:\d\d\b", stdout)
     assert "Land claude: fixes the failing test, breaks nothing (2 passed)." in stdout
     assert "hydra merge claude" in stdout
 
@@ -418,14 +419,3 @@ def test_without_checks_there_is_nothing_to_run_again(hydra: Hydra) -> None:
     assert done.returncode == 2
     assert "has no checks, and none are named" in done.stderr
     assert "hydra check --check" in done.stderr
-
-
-def test_a_race_without_checks_loads_nothing_of_them() -> None:
-    code = (
-        "import sys, hydra.commands.race\n"
-        "print([name for name in sys.modules if name.startswith('hydra.checks')])"
-    )
-    process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert process.stdout.strip() == "[]"

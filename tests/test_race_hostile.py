@@ -133,7 +133,7 @@ def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
     race = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--max-parallel", "1")
     gate.wait()
     race.send_signal(signal.SIGINT)
-    race.communicate(timeout=30)
+    race.communicate(timeout=120)
     gate.close()
     lanes = {lane["lane"]: lane for lane in result_of(hydra)["lanes"]}
     assert race.returncode == 130
@@ -150,7 +150,7 @@ def test_a_terminal_that_hangs_up_twice_takes_the_patches_all_the_same(hydra: Hy
     race.send_signal(signal.SIGHUP)
     time.sleep(0.3)  # both must be seen; nothing else is ordered by it
     race.send_signal(signal.SIGHUP)
-    race.communicate(timeout=30)
+    race.communicate(timeout=120)
     gate.close()
     (lane,) = result_of(hydra)["lanes"]
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)

@@ -14,20 +14,11 @@ import trio.testing
 from hydra.errors import Failure
 from hydra.race.context import AttemptControl, Emit
 from hydra.race.scheduler import RaceScheduler
-from hydra.records import (
-    BuiltCommand,
-    Confinement,
-    Lane,
-    LanePlan,
-    Limits,
-    Outcome,
-    Permission,
-    RacePlan,
-    Status,
-    Task,
-    Tier,
-)
+from hydra.records.agent import BuiltCommand, Tier
 from hydra.records.events import Event
+from hydra.records.outcome import Outcome, Status
+from hydra.records.plan import Confinement, LanePlan, RacePlan
+from hydra.records.request import Lane, Limits, Permission, Task
 
 
 def lane(name: str, failure: Failure | None = None) -> LanePlan:

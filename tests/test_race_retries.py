@@ -17,8 +17,10 @@ from hydra.errors import Failure
 from hydra.race.context import AttemptControl, Emit
 from hydra.race.recovery import history
 from hydra.race.scheduler import RaceScheduler
-from hydra.records import Budget, LanePlan, Outcome, Patch, Retry, Status
 from hydra.records.events import Event
+from hydra.records.outcome import Outcome, Patch, Status
+from hydra.records.plan import LanePlan
+from hydra.records.request import Budget, Retry
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra

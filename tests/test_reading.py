@@ -15,9 +15,9 @@ from hydra.adapters.contract import Parser
 from hydra.adapters.json_stream import RecentIds
 from hydra.race import output
 from hydra.race.output import OutputReader, ending
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent, Raw
-from hydra.records.store import RawSink
+from hydra.records.outcome import ExitStatus
+from hydra.records.store.sink import RawSink
 from hydra.redaction import Redactor
 
 SECRET = "made-up-secret-value-1"

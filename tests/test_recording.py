@@ -17,7 +17,7 @@ from hydra.conformance.recording import LONGEST, record
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.conformance.scrub import scrub
 from hydra.errors import RecordError
-from hydra.records import ProbeOutput
+from hydra.records.agent import ProbeOutput
 from tests.adapter_recordings import FIXTURES
 
 UUIDS = ("6f1c0c4e-8a7b-4a53-9d0e-0c6a1f0a2b3c", "11111111-2222-4333-8444-555555555555")

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hydra.analysis.notices import TouchedPath, remarks
+from hydra.analysis.notices.facts import TouchedPath
 from hydra.analysis.notices.manifests import MOST_BYTES, dependencies, install_scripts, is_manifest
+from hydra.analysis.notices.notice import remarks
 from hydra.analysis.notices.places import PLACES, is_test, kind_of
 from hydra.git.patch_facts import touched
-from hydra.records import Remark
+from hydra.records.outcome import Remark
 from hydra.report.summary import summary
 from tests.conftest import git
 from tests.support.grounds import race_on, take

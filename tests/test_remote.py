@@ -26,12 +26,14 @@ from hydra.adapters.remote.names import carried, folder_of
 from hydra.adapters.remote.shell import PassThrough, Scan, last_words
 from hydra.adapters.remote.spec import loads
 from hydra.adapters.remote.transport import LISTEN, argv, holder_argv, once, shell_text
-from hydra.config import Config, load
-from hydra.config.model import Remote
+from hydra.config.load import load
+from hydra.config.model import Config, Remote
 from hydra.errors import ConfigError
 from hydra.race.policy import retry_delay
-from hydra.records import BuiltCommand, ExitStatus, Outcome, Retry, Status
+from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus, Outcome, Status
+from hydra.records.request import Retry
 
 SSH = Remote(name="box", mode="ssh", host="ada@gpubox", options=("-p", "2222"))
 BOX = Remote(name="box", mode="docker", container="agents", options=("--context", "lab"))
@@ -374,7 +376,7 @@ def test_a_lost_line_counts_as_lack_of_a_network() -> None:
     failed = carriers_failure(b"hydra.remote: unreachable: x\n")
     assert failed is not None
     from hydra.errors import Failure
-    from hydra.records import Patch
+    from hydra.records.outcome import Patch
 
     outcome = Outcome(
         lane="far",

@@ -203,7 +203,7 @@ def test_an_agent_that_heeds_no_signal_is_killed_there_with_its_daemons(
     gate = fakes.Barrier(away.hydra.scratch, "edited")
     away.agent(
         [
-            *(fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(name="left-there")),
+            *(fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(name=away.mark)),
             *(fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()),
         ]
     )
@@ -216,20 +216,20 @@ def test_an_agent_that_heeds_no_signal_is_killed_there_with_its_daemons(
     gate.close()
     lane = json.loads(out)["lanes"][0]
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1), err
-    assert fakes.processes_named("left-there") == []
+    assert fakes.processes_named(away.mark) == []
     assert away.folders == []
 
 
 @needs_sshd
 def test_nothing_is_left_there_when_hydra_is_killed(away: Away, server: sshd.Sshd) -> None:
     gate = fakes.Barrier(away.hydra.scratch, "there")
-    away.agent([fakes.daemon(name="left-there"), gate.arrive(), fakes.hang()])
+    away.agent([fakes.daemon(name=away.mark), gate.arrive(), fakes.hang()])
     child = away.hydra.start("race", "x", *FULL)
     gate.wait()
     os.kill(child.pid, signal.SIGKILL)
     child.communicate(timeout=60)
     gate.close()
-    assert wait_until(lambda: not fakes.processes_named("left-there"), 30)
+    assert wait_until(lambda: not fakes.processes_named(away.mark), 30)
     assert wait_until(lambda: away.folders == [], 60)
     assert fakes.left(str(away.root)) == []
 
@@ -361,12 +361,12 @@ def test_a_place_that_has_busybox_alone(away: Away) -> None:
     only_these(away, dict.fromkeys(applets.stdout.split(), box) | others)
     away.agent(
         [
-            *(fakes.shell("sh", "-c", WORK), fakes.daemon(name="left-there"), fakes.finish("done")),
+            *(fakes.shell("sh", "-c", WORK), fakes.daemon(name=away.mark), fakes.finish("done")),
         ]
     )
     away.lead(mode="docker", container="agents")
     check_work(away.hydra.race(*FULL))
-    assert fakes.processes_named("left-there") == []
+    assert fakes.processes_named(away.mark) == []
     assert (away.folders, log.exists()) == ([], True)
 
 

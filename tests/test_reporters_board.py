@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.records import Status
 from hydra.records.events import Event
+from hydra.records.outcome import Status
 from hydra.report.board import Board, BoardRow, step, tool_word
 from tests.support.sample_race import Tape, events
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from hydra.errors import KINDS as ERROR_KINDS
 from hydra.errors import AgentError, Failure
-from hydra.records import ExitStatus, Outcome, Patch, Status, Usage
 from hydra.records.events import KINDS, Event
+from hydra.records.outcome import ExitStatus, Outcome, Patch, Status, Usage
 from hydra.report import doctor, listing, runs
 from hydra.report.document import dump, error_document, plan_document, result_document
 from hydra.report.dryrun import plan_text

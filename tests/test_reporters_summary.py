@@ -10,7 +10,9 @@ import pytest
 
 from hydra.cli.display import lines_width
 from hydra.errors import AuthMissing, Refused
-from hydra.records import Confinement, Status, Tier
+from hydra.records.agent import Tier
+from hydra.records.outcome import Status
+from hydra.records.plan import Confinement
 from hydra.report import text
 from hydra.report.document import dump, result_document
 from hydra.report.dryrun import plan_text

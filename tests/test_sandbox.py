@@ -13,20 +13,15 @@ import pytest
 
 from hydra.process.records import CannotStart
 from hydra.process.run import run
-from hydra.process.sandbox import (
-    PROMISES,
-    SandboxPolicy,
-    View,
-    confine,
-    hidden_in_worktree,
-    judge,
-    mounts,
-    trial_argv,
-)
+from hydra.process.sandbox import mounts
+from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.discovery import compute_view
 from hydra.process.sandbox.layers import Layer, Placement
+from hydra.process.sandbox.policy import SandboxPolicy, hidden_in_worktree
 from hydra.process.sandbox.tables import SYSTEM
-from hydra.records import Confinement
+from hydra.process.sandbox.trial import PROMISES, judge, trial_argv
+from hydra.process.sandbox.view import View
+from hydra.records.plan import Confinement
 from tests.conftest import git
 from tests.support.processes import namespaces_work
 

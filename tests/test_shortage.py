@@ -17,7 +17,7 @@ from hydra.errors import EXIT_EXHAUSTED, Exhausted
 from hydra.git.runner import run
 from hydra.race.attempt import snapshot_patch
 from hydra.race.context import AttemptContext, AttemptControl
-from hydra.records import Patch
+from hydra.records.outcome import Patch
 from tests.support.command import Hydra
 
 

@@ -23,7 +23,7 @@ from hydra.conformance.live.situation import load, load_all, situation
 from hydra.conformance.request_log import LoggedRequest
 from hydra.conformance.results import CaseVerdict
 from hydra.errors import ConfigError
-from hydra.records import Tier
+from hydra.records.agent import Tier
 
 TIER1 = [a for a in registry.everyone() if a.descriptor.tier is Tier.TIER1]
 SMALL: dict[str, Any] = {"about": "a test", "turn": [{"say": "Done."}]}

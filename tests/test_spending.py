@@ -8,8 +8,9 @@ from hydra.adapters import event_builders
 from hydra.errors import Failure
 from hydra.race import policy as referee
 from hydra.race.policy import COST, TOOL_CALLS, TURNS, retry_delay
-from hydra.records import Budget, Outcome, Patch, Retry, Status
 from hydra.records.events import AgentEvent, Event
+from hydra.records.outcome import Outcome, Patch, Status
+from hydra.records.request import Budget, Retry
 
 SPEAKS = event_builders.message("a")[0]
 CALLS = event_builders.tool_call("1", "Edit", "Edit a")

@@ -11,11 +11,11 @@ from hydra.checks.cross.trial import NotTried
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import ResultCounts, Tests
 from hydra.checks.results import Status as TestStatus
-from hydra.checks.text_parsers import read_text
+from hydra.checks.text_parsers.output import read_text
 from hydra.ranking.collect import _lane as lane_evidence
 from hydra.ranking.model import LaneVerdict, Verdict
 from hydra.ranking.verdict import rank
-from hydra.records import Check
+from hydra.records.request import Check
 from tests.support.evidences import PYTEST, cross, evidence, file, lane, plain, protected, result
 
 UP, DOWN, NEW = "t.py::test_up", "t.py::test_down", "t.py::test_new"

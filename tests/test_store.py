@@ -10,7 +10,9 @@ import pytest
 
 from hydra.errors import RecordError, UsageError
 from hydra.records.events import Event, decode, encode
-from hydra.records.store import RawSink, RunRecord, RunStore, find_run, new_run_id, runs
+from hydra.records.store.reader import RunRecord, find_run, runs
+from hydra.records.store.sink import RawSink
+from hydra.records.store.writer import RunStore, new_run_id
 
 
 def event(seq: int, **more: object) -> Event:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hydra.adapters import codex, cursor, event_builders, failures, json_stream
 from hydra.adapters.codex import CodexStream
 from hydra.race import output
-from hydra.records.store import RawSink
+from hydra.records.store.sink import RawSink
 from hydra.report import text
 from tests.support import stream_cases, stream_corpus, stream_mutations
 from tests.support.command import completed

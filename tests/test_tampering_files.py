@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydra.analysis.tampering import configuration, findings, restored
-from hydra.analysis.tampering import tests_added as added
-from hydra.analysis.tampering import tests_changed as changed
-from hydra.records import Check
+from hydra.analysis.tampering.configuration import configuration, restored
+from hydra.analysis.tampering.findings import findings
+from hydra.analysis.tampering.suite import tests_added as added
+from hydra.analysis.tampering.suite import tests_changed as changed
+from hydra.records.request import Check
 from tests.support.patches import change, found, told
 
 CHECKS = (

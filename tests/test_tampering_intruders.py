@@ -6,12 +6,14 @@ from __future__ import annotations
 import pytest
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import capable, configuration, findings, restored
+from hydra.analysis.tampering.capabilities import capable
+from hydra.analysis.tampering.configuration import configuration, restored
+from hydra.analysis.tampering.findings import findings
 from hydra.analysis.tampering.manifests import manifest_of
 from hydra.analysis.tampering.monkeypatches import patchings, reaches
 from hydra.analysis.tampering.scripts import tool_patched
 from hydra.analysis.tampering.shadows import place_of, shadows
-from hydra.records import Check
+from hydra.records.request import Check
 from tests.support.evidences import file
 
 BASE = (

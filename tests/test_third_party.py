@@ -18,8 +18,9 @@ from hydra.conformance.contract import suite
 from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.results import CaseVerdict
 from hydra.errors import UsageError
-from hydra.records import Capability, CapabilitySet, DetectResult, ExitStatus, Tier
+from hydra.records.agent import Capability, CapabilitySet, DetectResult, Tier
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 from tests.support import fakes
 from tests.support.command import Hydra, completed
 from tests.support.thirdparties import EXAMPLE, broken, install, install_toy

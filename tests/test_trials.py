@@ -19,7 +19,7 @@ from hydra.checks.record import CheckStatus
 from hydra.git.diff import tree_with
 from hydra.ranking.cross_tests import matrix
 from hydra.ranking.evidence import Evidence, LaneEvidence
-from hydra.records import Check, TrialCap
+from hydra.records.request import Check, TrialCap
 from tests.check_recordings import FIXTURES
 from tests.conftest import git
 from tests.support.checks import NOT_CONFINED

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -258,12 +257,3 @@ def test_what_is_tried_is_shown_and_is_harmless() -> None:
     assert "trying cl<OSC 52>aude's tests on codex's patch" in painted[1]
     assert "trying" not in painted[4]
     assert "\x1b]52" not in "".join(painted)
-
-
-def test_nothing_of_trials_is_loaded_before_a_race_s_agents_run() -> None:
-    code = "import hydra.commands.race, hydra.commands.race_start, sys; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    rooms = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
-    assert not {"hydra.checks.cross", "hydra.ranking", "hydra.checks"} & rooms

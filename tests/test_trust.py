@@ -6,6 +6,7 @@ Every agent here runs real commands, as root and as an ordinary user. What a scr
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import shutil
@@ -239,6 +240,8 @@ def besiege(place: Place, stack: ExitStack) -> Siege:
     (place.repo / ".env").write_text("KEY=made-up\n")
     (place.repo / "draft.txt").write_text("not committed\n")
     (place.scratch / "sibling").mkdir()
+    # Else another test's first import would write there meanwhile.
+    compileall.compile_dir(PACKAGE, quiet=2)
     before = {top.name: exactly(top) for top in (place.home, place.repo, PACKAGE)}
     place.extra = {"ANTHROPIC_API_KEY": "", "CODEX_API_KEY": ""}
     race = place.race("-a", "claude", "-a", "codex")

@@ -20,8 +20,9 @@ from hydra.race.recovery import runs, startup
 from hydra.race.recovery.lane import NotNow, _readable
 from hydra.race.recovery.retention import remove_run
 from hydra.race.verdict import judgement_to_land
-from hydra.records.store import RunRecord
+from hydra.records.store.reader import RunRecord
 from tests.conftest import git
+from tests.support.forks import forked
 from tests.support.landings import RUN, Shelf, everything, leftovers
 from tests.support.shelf import shelf as plain_shelf
 
@@ -71,15 +72,11 @@ def test_a_submodule_is_not_taken_for_one_that_is_not_there(shelf: Shelf, short:
 def test_a_landing_that_stands_is_not_undone(
     shelf: Shelf, short: Shortage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if (pid := os.fork()) == 0:
-        try:  # never back into pytest: there would be two of it
-            monkeypatch.setattr(
-                transaction, "moment", lambda name: name == "ref set" and os._exit(9)
-            )
-            shelf.merge("claude", override="its record was made by hand, and says that it is empty")
-        finally:
-            os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+    def landing() -> None:
+        monkeypatch.setattr(transaction, "moment", lambda name: name == "ref set" and os._exit(9))
+        shelf.merge("claude", override="its record was made by hand, and says that it is empty")
+
+    assert forked(landing) == 9
     landed = everything(shelf.repo)
     lines: list[str] = []
     short("merge-base")

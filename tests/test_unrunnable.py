@@ -9,7 +9,7 @@ import pytest
 from hydra.adapters import registry, unsupported
 from hydra.adapters.contract import Adapter
 from hydra.errors import UnsupportedFlag, UsageError
-from hydra.records import DetectResult, ProbeOutput, SpawnRequest
+from hydra.records.agent import DetectResult, ProbeOutput, SpawnRequest
 from hydra.report.doctor import doctor_text
 from hydra.report.listing import AgentRow, agents_table
 

@@ -16,14 +16,17 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import ConfigError
-from hydra.process.sandbox import SandboxPolicy, View, confine, masks
+from hydra.process.sandbox import masks
+from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.discovery import compute_view, own_installation
 from hydra.process.sandbox.filters import clean_address
 from hydra.process.sandbox.places import show_problems
+from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.sandbox.tables import CACHES, ROOTS
 from hydra.process.sandbox.user_settings import FILTERED
 from hydra.process.sandbox.variables import hidden_variables
-from hydra.records import Confinement
+from hydra.process.sandbox.view import View
+from hydra.records.plan import Confinement
 from tests.conftest import git, make_repository
 from tests.support.processes import namespaces_work
 from tests.support.trust import ORDINARY, PROJECT, python_for

@@ -8,11 +8,12 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.probe import settings
-from hydra.config import Config, load
-from hydra.config.model import Profile, RaceSettings
+from hydra.config.load import load
+from hydra.config.model import Config, Profile, RaceSettings
 from hydra.errors import ConfigError, UnsupportedFlag, UsageError
 from hydra.race.lane_plan import check_mapped, resolve_options, smaller
-from hydra.records import Budget, Effort, Lane, Permission, SpawnRequest
+from hydra.records.agent import SpawnRequest
+from hydra.records.request import Budget, Effort, Lane, Permission
 
 PROFILE = """
 [race]

@@ -84,14 +84,15 @@ def _race(folder: Path, checkout: Checkout, item: list[Lane]) -> subprocess.Comp
 def run(folder: Path, checkout: Checkout, item: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Hydra in the checkout, with the race's own state, home and agents. Raises
     `TimeoutExpired`."""
-    agents = folder / "agents" / "bin"
+    agents, settings = folder / "agents" / "bin", folder / "home" / "hydra.toml"
+    settings.touch()
     environ = {
         "PATH": os.pathsep.join((str(agents), "/usr/local/bin", "/usr/bin", "/bin")),
         "HOME": str(folder / "home"),
         "LANG": "C.UTF-8",
         "HYDRA_STATE_DIR": str(folder / "state"),
         "HYDRA_CACHE_DIR": str(folder / "cache"),
-        "HYDRA_CONFIG": os.devnull,
+        "HYDRA_CONFIG": str(settings),
         "HYDRA_SHOW": str(folder / "agents"),
         "ANTHROPIC_API_KEY": "made-up-anthropic-key",
         "PYTHONPATH": str(Path(__file__).parents[2]),

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from hydra.paths import NO_FILE
+
 _MADE = ("PKG-INFO", "*.egg-info", "*/*.egg-info")
 """What building an sdist adds; no repository has it."""
 
@@ -53,7 +55,7 @@ def _git(top: Path, *args: str) -> None:
     environ = {
         "PATH": os.environ["PATH"],
         "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_GLOBAL": NO_FILE,
         **_AUTHOR,
     }
     where = ["-C", str(top)] if top.is_dir() else []

@@ -13,13 +13,13 @@ from typing import Any
 from benchmarks.fixes.races import TRUTH
 from benchmarks.intervals import Interval, bootstrap
 from hydra.checks.results import Tests
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.race.recovery.runs import read
 from hydra.ranking.collect import evidence
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import LaneVerdict, Verdict
 from hydra.ranking.verdict import rank
-from hydra.records.store import runs as stored
+from hydra.records.store.reader import runs as stored
 
 BROKEN_BY_CONSTRUCTION = ("source", "dropped")
 """Where the fix contradicts a test of the base, its sources alone break one."""

@@ -28,16 +28,15 @@ from hydra.adapters.copilot import SECRETS
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
 from hydra.adapters.protocols.acp_session import AcpDialect
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    Permission,
     SpawnRequest,
     Tier,
 )
+from hydra.records.request import Effort, Permission
 
 # ---- Two programs between the Agent Client Protocol and a CLI: claude-agent-acp 0.101.0, with a
 # Claude Code of its own, and codex-acp 2.6.0, with a Codex of its own.

@@ -37,19 +37,18 @@ from hydra.adapters.json_stream import (
 )
 from hydra.adapters.prompts import as_stdin, prefaced
 from hydra.errors import AgentError
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    ExitStatus,
-    Permission,
     ProbeOutput,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 # ---- Aider's flags: what a lane's line is made of. Names and defaults are those of 0.86.2.
 

@@ -35,18 +35,17 @@ from hydra.adapters.json_stream import (
 from hydra.adapters.prompts import as_stdin, no_command, prefaced
 from hydra.adapters.tool_calls import summary
 from hydra.errors import UnsupportedFlag
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 # ---- Claude Code as data: what it is, where its settings are, how it signs in. Seen in 2.1.330.
 

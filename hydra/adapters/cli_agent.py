@@ -11,7 +11,7 @@ from hydra.adapters.command_line import CommandBuilder, Flag, without_lost
 from hydra.adapters.contract import Descriptor
 from hydra.adapters.detection import AgentIdentity, ProbeReading, read
 from hydra.errors import UnsupportedFlag
-from hydra.records import CapabilitySet, DetectResult, ProbeOutput, SpawnRequest
+from hydra.records.agent import CapabilitySet, DetectResult, ProbeOutput, SpawnRequest
 
 
 class CliAdapter:

@@ -39,18 +39,17 @@ from hydra.adapters.json_stream import (
 )
 from hydra.adapters.prompts import Files, as_stdin, prefaced
 from hydra.adapters.tool_calls import Tools
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 # ---- Cline as data. Seen in 3.0.65.
 

@@ -36,19 +36,18 @@ from hydra.adapters.json_stream import (
 )
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
 from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    ExitStatus,
-    Permission,
     ProbeOutput,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 # ---- Codex as data: what it is, where its settings are, how it signs in. Seen in 0.169.0.
 

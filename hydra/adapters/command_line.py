@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hydra.adapters.prompts import Files, as_session, preface_file
 from hydra.errors import UnsupportedFlag
-from hydra.records import BuiltCommand, CapabilitySet, DetectResult, SpawnRequest
+from hydra.records.agent import BuiltCommand, CapabilitySet, DetectResult, SpawnRequest
 
 Pairs = tuple[tuple[str, str], ...]
 """Names and values: variables of an environment, or what a session is to say of itself."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from hydra.adapters.contract import ConfigFolder, Descriptor
-from hydra.records import SpawnRequest
+from hydra.records.agent import SpawnRequest
 
 
 def folders_of(descriptor: Descriptor) -> tuple[ConfigFolder, ...]:

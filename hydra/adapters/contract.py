@@ -12,20 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    ExitStatus,
     Origin,
-    Permission,
     ProbeOutput,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 KEY = re.compile(r"(?!\d+x)[a-z0-9][a-z0-9-]{0,39}")
 """What an agent can be called: safe as a ref and a file name, and not `2xclaude`."""

@@ -37,18 +37,17 @@ from hydra.adapters.json_stream import (
 )
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
 from hydra.adapters.tool_calls import Tools, summary
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 # ---- GitHub Copilot CLI as data: what it is, where it keeps things, what it takes. Seen in
 # 1.0.102.

@@ -34,18 +34,18 @@ from hydra.adapters.json_stream import (
 )
 from hydra.adapters.prompts import as_stdin, prefaced
 from hydra.adapters.tool_calls import Tools
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     Confidence,
     DetectResult,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Permission
 
 _DOCUMENTED = "documentation, 2026"
 

@@ -19,7 +19,7 @@ from hydra.errors import (
     UnsupportedFlag,
     UnsupportedVersion,
 )
-from hydra.records import CapabilitySet, DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import CapabilitySet, DetectResult, ProbeOutput, SignIn
 
 Probes = Mapping[str, ProbeOutput]
 

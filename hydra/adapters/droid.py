@@ -32,18 +32,17 @@ from hydra.adapters.json_stream import (
 )
 from hydra.adapters.prompts import Files, as_stdin
 from hydra.adapters.tool_calls import Tools, summary
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 # ---- Factory's droid as data. Seen in 0.215.0.
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 from hydra.adapters import event_builders
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 _USAGE = (
     # commander (Claude Code 2.1.330)

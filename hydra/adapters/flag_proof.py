@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hydra.adapters import detection
 from hydra.adapters.contract import Adapter, Descriptor
-from hydra.records import DetectResult
+from hydra.records.agent import DetectResult
 
 _OPTION = re.compile(r"(--[a-zA-Z][a-zA-Z0-9-]*)(?:=.*)?", re.DOTALL)
 

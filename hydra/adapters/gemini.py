@@ -22,17 +22,17 @@ from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import JsonStream, Object, first, integer, mapping, string, unknown
 from hydra.adapters.prompts import as_stdin, no_command, prefaced
 from hydra.adapters.tool_calls import Tools
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Permission
 
 # ---- Gemini CLI as data: what it is, where its settings are, how it signs in. Seen in 0.61.0.
 

@@ -34,17 +34,17 @@ from hydra.adapters.json_stream import (
 )
 from hydra.adapters.prompts import prefaced
 from hydra.errors import AgentError
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Permission
 
 # ---- Hermes Agent as data: what its help text, its source and runs of 0.19.0 say of it.
 

@@ -17,8 +17,8 @@ from typing import NoReturn
 
 from hydra.adapters import event_builders
 from hydra.adapters.failures import UnclosedStream, explain
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 
 class RecentIds:

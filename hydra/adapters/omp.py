@@ -20,16 +20,15 @@ from hydra.adapters.contract import (
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import CLOUD_SECRETS, CLOUDS, KEYS, PiStream
 from hydra.adapters.prompts import Files, as_stdin
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    Permission,
     SpawnRequest,
     Tier,
 )
+from hydra.records.request import Effort, Permission
 
 # ---- omp (oh-my-pi) as data. Seen in 18.2.3.
 

@@ -35,18 +35,17 @@ from hydra.adapters.json_stream import (
     string,
 )
 from hydra.adapters.prompts import as_stdin, prefaced
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 # ---- OpenClaw as data. Seen in 2026.9.6.
 

@@ -32,18 +32,17 @@ from hydra.adapters.protocols.opencode_server import (
     OpenCodeServerStream,
     ServerRequest,
 )
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Effort, Permission
 
 # ---- OpenCode as data: what it is, where it keeps things, what it takes. Seen in 1.18.33.
 

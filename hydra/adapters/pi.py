@@ -23,16 +23,15 @@ from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import AZURE, CLOUD_SECRETS, CLOUDS, KEYS, PiStream, split_model
 from hydra.adapters.prompts import Files, as_stdin
 from hydra.adapters.protocols.pi_rpc import PiRpc, PiRpcStream
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    Effort,
-    Permission,
     SpawnRequest,
     Tier,
 )
+from hydra.records.request import Effort, Permission
 
 # ---- pi as data. Seen in 0.73.1, and in 0.87.1 of its successor by the same program name.
 

@@ -20,8 +20,8 @@ from hydra.adapters.json_stream import (
     unknown,
 )
 from hydra.adapters.tool_calls import Tools
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 KEYS = (
     "ANTHROPIC_API_KEY",

@@ -39,19 +39,19 @@ from hydra.adapters.contract import (
     Write,
 )
 from hydra.errors import KINDS, AgentError, Failure, UsageError
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     Confidence,
     DetectResult,
-    ExitStatus,
     ProbeOutput,
     SignIn,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AGENT_KINDS, AgentEvent
+from hydra.records.outcome import ExitStatus
 
 GROUP = "hydra.adapters"
 """The entry points that are adapters: `name` is the agent's key, the object an instance."""
@@ -65,7 +65,7 @@ OLD_CONTRACT = "docs/how-to/adapters.md has all the renames of contract 2"
 
 RENAMED = {
     "hydra.events": "hydra.records.events",
-    "hydra.model": "hydra.records",
+    "hydra.model": "hydra.records.agent",
     "hydra.adapters.base": "hydra.adapters.cli_agent",
     "hydra.adapters.detecting": "hydra.adapters.detection",
     "hydra.adapters.endings": "hydra.adapters.failures",

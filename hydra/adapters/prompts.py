@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hydra.adapters.config_dirs import lane_home
 from hydra.errors import AgentError
-from hydra.records import SpawnRequest
+from hydra.records.agent import SpawnRequest
 
 Files = tuple[tuple[Path, bytes], ...]
 """What is written for the CLI alone before it starts: where, and its bytes."""

@@ -27,17 +27,17 @@ from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import Object, integer, mapping, string
 from hydra.adapters.prompts import as_stdin, no_command, prefaced
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     Capability,
     CapabilitySet,
     DetectResult,
-    ExitStatus,
-    Permission,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Permission
 
 # ---- Qwen Code as data: what it is, where its settings are, how it signs in. Seen in 0.24.4.
 

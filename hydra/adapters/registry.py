@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 from hydra.adapters.contract import Adapter
 from hydra.errors import UsageError
-from hydra.records import Effort, Lane, Tier
+from hydra.records.agent import Tier
+from hydra.records.request import Effort, Lane
 
 # ---- Hydra's own adapters by key, each loaded when it is first asked for.
 #

@@ -13,16 +13,16 @@ from hydra.adapters.contract import Descriptor, Extensions, InstallMethod, Parse
 from hydra.adapters.detection import AgentIdentity, ProbeReading, read
 from hydra.adapters.json_stream import JsonStream, Object, unknown
 from hydra.errors import UnsupportedFlag
-from hydra.records import (
+from hydra.records.agent import (
     BuiltCommand,
     CapabilitySet,
     DetectResult,
-    ExitStatus,
     ProbeOutput,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 NEXT_STEP = "race another agent: `hydra agents` lists them"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus, read
 from hydra.checks.round import BASE
-from hydra.records import Check
-from hydra.records.store import read_object
+from hydra.records.request import Check
+from hydra.records.store.files import read_object
 
 LANDING = "_landing"
 """The folder, in its round's, of what was checked to be landed; no lane is called so. It is there

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from hydra.git.base_commit import Repository
 from hydra.git.runner import OWNER, owner
-from hydra.process.sandbox import SandboxPolicy, View
+from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.sandbox.variables import hidden_variables
-from hydra.records import Check, Confinement, Limits
+from hydra.process.sandbox.view import View
+from hydra.records.plan import Confinement
+from hydra.records.request import Check, Limits
 from hydra.redaction import Redactor
 from hydra.workspace.contract import Workspace
 from hydra.workspace.dependencies import DependencySource

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hydra.records import Check
+from hydra.records.request import Check
 from hydra.workspace import reports
 from hydra.workspace.private import LaneWorkspace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hydra.records import Check
+from hydra.records.request import Check
 
 _SHELLS = (b"hydra-check", b"sh", b"bash", b"dash", b"ash", b"env")
 """Who says that a check's own program is not there: its shell, or that of npm and the like."""

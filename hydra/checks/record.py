@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from hydra.checks.results import Comparison, ResultCounts, TestCase, Tests
-from hydra.records import Check
+from hydra.records.request import Check
 
 NAMED = 100
 """Ids of tests that one list in a document names; the check's own file has them all."""

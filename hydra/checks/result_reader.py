@@ -6,15 +6,16 @@ import re
 from dataclasses import replace
 
 from hydra import text
-from hydra.checks import failure_lines, text_parsers
+from hydra.checks import failure_lines
 from hydra.checks.junit import NotJUnit, read_junit
 from hydra.checks.junit_request import JUnitRequest
 from hydra.checks.output import Output
 from hydra.checks.programs import missing
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
 from hydra.checks.results import GatheredTests, TestCase, Tests
+from hydra.checks.text_parsers.output import found_no_tests, read_text
 from hydra.process.records import CannotStart, CommandResult
-from hydra.records import Check, Limits
+from hydra.records.request import Check, Limits
 
 _UNCOLLECTED = re.compile(
     rb"^!+ Interrupted: \d+ errors? during collection !+\s*$"
@@ -102,7 +103,7 @@ def _tests(request: JUnitRequest, data: bytes) -> tuple[Tests | None, list[str]]
         return _together(read), remarks
     if request.pattern and not files:
         remarks.append(f"it left no results at {request.pattern}")
-    return text_parsers.read_text(data, roots), remarks
+    return read_text(data, roots), remarks
 
 
 def _together(read: list[Tests]) -> Tests:
@@ -128,7 +129,7 @@ def _status(
     answer = tests is not None and tests.total > 0
     if not answer and (reason := missing(check, ran.exit_code, data[-_ENDS:])):
         return CheckStatus.PROGRAM_MISSING, reason
-    none = tests is not None or text_parsers.found_no_tests(data, ran.exit_code)
+    none = tests is not None or found_no_tests(data, ran.exit_code)
     if check.kind == "test" and not answer and none and ran.exit_code in (0, 1, 4, 5):
         gone = _NOT_THERE.search(data[-_ENDS:]) if ran.exit_code == 4 else None
         reason = gone[1].decode("utf-8", "replace") if gone else "it ran and found no tests"

@@ -15,7 +15,7 @@ from hydra.checks.regressions import base_worth_again, compare_to_baseline, wort
 from hydra.checks.requirements import changed_requirements
 from hydra.checks.suite import CheckSuite
 from hydra.log import bind, get_logger
-from hydra.records.store import write_json
+from hydra.records.store.files import write_json
 from hydra.workspace.private import LaneWorkspace
 
 _log = get_logger(__name__)

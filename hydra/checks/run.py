@@ -18,9 +18,9 @@ from hydra.checks.record import CheckResult, CheckStatus, details
 from hydra.log import get_logger
 from hydra.process.records import CannotStart, CommandResult
 from hydra.process.run import run
-from hydra.process.sandbox import confine
-from hydra.records import Check
-from hydra.records.store import write_json
+from hydra.process.sandbox.confine import confine
+from hydra.records.request import Check
+from hydra.records.store.files import write_json
 from hydra.workspace.private import LaneWorkspace
 
 _log = get_logger(__name__)

@@ -23,8 +23,8 @@ from hydra.errors import HydraError
 from hydra.log import get_logger
 from hydra.process.records import CannotStart, CommandResult
 from hydra.process.run import run
-from hydra.process.sandbox import confine
-from hydra.records import Check
+from hydra.process.sandbox.confine import confine
+from hydra.records.request import Check
 from hydra.workspace.private import LaneWorkspace
 
 _log = get_logger(__name__)

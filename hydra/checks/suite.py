@@ -16,8 +16,8 @@ from hydra.errors import HydraError
 from hydra.log import get_logger
 from hydra.process.records import CannotStart
 from hydra.process.run import run
-from hydra.process.sandbox import confine
-from hydra.records import Check
+from hydra.process.sandbox.confine import confine
+from hydra.records.request import Check
 from hydra.text import join_names
 from hydra.workspace.private import LaneWorkspace
 

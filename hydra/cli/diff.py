@@ -63,7 +63,7 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
     from hydra.git import patches
     from hydra.landing.hunks import hunks
     from hydra.race.recovery import runs
-    from hydra.records.store import shared
+    from hydra.records.store.files import shared
     from hydra.report.hunks import hunk_rows, hunks_text, short_ids
 
     place = runs.repository_runs()

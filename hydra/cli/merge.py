@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from hydra.commands.merge import Landing, MergeRequest
     from hydra.commands.merge_selection import Confirm
-    from hydra.records.store import RunRecord
+    from hydra.records.store.reader import RunRecord
 
 _ALONE = ("undo", "abort")
 

@@ -97,7 +97,7 @@ def show(**options: Any) -> None:
     from hydra.commands.merge_candidates import with_candidates
     from hydra.race.recovery import runs
     from hydra.race.verdict import known_judgement
-    from hydra.records.store import shared
+    from hydra.records.store.files import shared
     from hydra.report.document import dump
     from hydra.report.runs import run_text
     from hydra.report.summary import summary

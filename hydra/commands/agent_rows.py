@@ -16,7 +16,7 @@ from hydra.adapters.proofs import proven_capabilities, records
 from hydra.adapters.proofs.records import Record
 from hydra.errors import RecordError
 from hydra.paths import fixtures
-from hydra.records import DetectResult, Tier
+from hydra.records.agent import DetectResult, Tier
 from hydra.report.listing import AgentRow
 
 

@@ -21,7 +21,7 @@ from hydra.checks.context import CheckContext, Tell
 from hydra.checks.record import CheckResult, CheckStatus, document
 from hydra.checks.round import CheckRun, held_back
 from hydra.commands.known_checks import known_checks, named_apart
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.errors import (
     EXIT_INTERRUPTED,
     EXIT_NO_USABLE_LANE,
@@ -51,8 +51,10 @@ from hydra.race.recovery.retention import remove_rounds
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.signals import ending_signals
 from hydra.race.views import view_source
-from hydra.records import Confinement, Permission, RacePlan, TrialCap
-from hydra.records.store import RunRecord, alone, shared, write_json
+from hydra.records.plan import Confinement, RacePlan
+from hydra.records.request import Permission, TrialCap
+from hydra.records.store.files import alone, shared, write_json
+from hydra.records.store.reader import RunRecord
 from hydra.workspace import tree
 from hydra.workspace.dependencies import check_shared
 

@@ -15,7 +15,8 @@ from hydra import executables
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK, Refused, UsageError
 from hydra.race.recovery import runs
 from hydra.race.verdict import judgement, lands
-from hydra.records.store import RunRecord, shared
+from hydra.records.store.files import shared
+from hydra.records.store.reader import RunRecord
 
 PAGE = "compare.html"
 """The page's name in the run's folder."""

@@ -23,14 +23,16 @@ from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.health import ServiceIncident, recent
 from hydra.adapters.probe.sandbox import try_confinement
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, HydraError
 from hydra.git import base_commit
 from hydra.git.runner import require_git
 from hydra.git.runner import run as git
 from hydra.race.disk_space import check_room
 from hydra.race.recovery.startup import recover
-from hydra.records import Confinement, DetectResult, Permission, SpawnRequest, Tier
+from hydra.records.agent import DetectResult, SpawnRequest, Tier
+from hydra.records.plan import Confinement
+from hydra.records.request import Permission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

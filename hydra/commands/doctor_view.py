@@ -8,11 +8,11 @@ from pathlib import Path
 from hydra import executables, paths
 from hydra.adapters.contract import Adapter
 from hydra.adapters.probe import available, settings
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.errors import HydraError
 from hydra.git import base_commit
 from hydra.git.runner import is_unanswered
-from hydra.process.sandbox import View
+from hydra.process.sandbox.view import View
 from hydra.race.views import view_source
 
 

@@ -14,7 +14,7 @@ from hydra.git import patches
 from hydra.git.runner import run
 from hydra.landing.compose import message_of
 from hydra.race.recovery import runs
-from hydra.records.store import shared
+from hydra.records.store.files import shared
 
 _MAIL = (
     *("format-patch", "--stdout", "--binary", "--full-index", "--no-renames", "--no-signature"),

@@ -12,9 +12,11 @@ from hydra.git.diff import renames
 from hydra.git.runner import GitFailed, is_unanswered
 from hydra.landing.hunks import Hunk, hunks
 from hydra.records.events import Event
-from hydra.records.store import RunRecord, shared
+from hydra.records.store.files import shared
+from hydra.records.store.reader import RunRecord
 from hydra.report.document import records, text
-from hydra.report.html import PagePatch, build
+from hydra.report.html.build import build
+from hydra.report.html.patches import PagePatch
 
 
 def page(run: RunRecord, document: Mapping[str, Any]) -> bytes:

@@ -11,7 +11,8 @@ from hydra.commands.init_trial import problems
 from hydra.errors import Refused, UsageError
 from hydra.git import runner
 from hydra.git.repository import top as find_top
-from hydra.race import guesses
+from hydra.race.guesses.commands import guess_checks
+from hydra.race.guesses.setups import setup
 
 NAME = "hydra.toml"
 
@@ -38,14 +39,14 @@ def propose(start: Path) -> Initial:
         names = frozenset(entry.name for entry in iterator if entry.is_file(follow_symlinks=False))
     copies = _ignored(top, sorted(name for name in names if _may_hold_settings(name)))
     below = Path(os.path.realpath(start)).relative_to(os.path.realpath(top))
-    commands = guesses.checks(top) or guesses.checks(top, below.as_posix())
+    commands = guess_checks(top) or guess_checks(top, below.as_posix())
     failing = problems(top, commands)
     starting = tuple(command for command in commands if command not in failing)
     initial = Initial(
         path=top / NAME,
         text="",
         copies=copies,
-        setup=() if starting else guesses.setup(top),
+        setup=() if starting else setup(top),
         checks=starting,
     )
     return replace(initial, text="\n".join(_lines(initial, failing)) + "\n")

@@ -13,8 +13,8 @@ from hydra.adapters import registry
 from hydra.adapters.probe import settings
 from hydra.adapters.probe.sandbox import try_confinement, try_layers
 from hydra.checks.start import look
-from hydra.config import Config
 from hydra.config.checks import named
+from hydra.config.model import Config
 from hydra.errors import HydraError
 from hydra.git import patches
 from hydra.race.checks_phase import CheckEnvironment, kit_of
@@ -22,8 +22,9 @@ from hydra.race.dependencies import FROZEN, LOOK, linked, names_of
 from hydra.race.recovery import runs
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.views import view_source
-from hydra.records import Confinement, Permission, RacePlan, Task
-from hydra.records.store import new_run_id
+from hydra.records.plan import Confinement, RacePlan
+from hydra.records.request import Permission, Task
+from hydra.records.store.writer import new_run_id
 from hydra.workspace import tree
 
 UNTRIED = "it was not tried: nothing confines it here"

@@ -12,8 +12,9 @@ from hydra.checks import baseline
 from hydra.checks.round import new_folder
 from hydra.errors import Refused, UsageError
 from hydra.race.recovery import runs
-from hydra.records import Check
-from hydra.records.store import RunRecord, shared, write_json
+from hydra.records.request import Check
+from hydra.records.store.files import shared, write_json
+from hydra.records.store.reader import RunRecord
 
 
 def known_checks(run_folder: Path, planned: Sequence[Check]) -> tuple[Check, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra import executables, paths
-from hydra.analysis.notices import remarks
+from hydra.analysis.notices.notice import remarks
 from hydra.analysis.notices.requirements import set_up_for
 from hydra.checks.requirements import other_requirements
 from hydra.commands.merge_checks import Check, checked
@@ -36,8 +36,10 @@ from hydra.landing.salvage import SalvagedFile
 from hydra.race.guesses.setups import install
 from hydra.race.recovery import runs
 from hydra.race.recovery.runs import RepositoryRuns
-from hydra.records import Remark
-from hydra.records.store import RunRecord, new_run_id, shared
+from hydra.records.outcome import Remark
+from hydra.records.store.files import shared
+from hydra.records.store.reader import RunRecord
+from hydra.records.store.writer import new_run_id
 from hydra.report.text import quote
 
 

@@ -13,7 +13,7 @@ from hydra.git.diff import changes
 from hydra.git.runner import run as git
 from hydra.git.runner import split
 from hydra.race.recovery import runs
-from hydra.records.store import RunRecord
+from hydra.records.store.reader import RunRecord
 from hydra.report.document import record as record_of
 from hydra.report.document import records, text
 from hydra.report.race_end import next_to_land

@@ -17,7 +17,7 @@ from hydra.errors import (
 from hydra.git import patches
 from hydra.race.recovery import runs
 from hydra.race.verdict import Verdict, is_anew, lane_of
-from hydra.records.store import RunRecord
+from hydra.records.store.reader import RunRecord
 from hydra.report.text import plural
 from hydra.text import join_names
 

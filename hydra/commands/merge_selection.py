@@ -13,7 +13,7 @@ from hydra.git.runner import is_unanswered
 from hydra.landing.compose import LanePart
 from hydra.landing.picks import Pick
 from hydra.race.verdict import Verdict, judgement, judgement_to_land, lands, lane_of
-from hydra.records.store import RunRecord
+from hydra.records.store.reader import RunRecord
 from hydra.report.ranking import (
     OVERRIDE,
     gate_paths,

@@ -14,7 +14,7 @@ from hydra.landing.compose import LanePart, bring, compose
 from hydra.landing.picks import LanePatch, Pick
 from hydra.race.recovery import runs
 from hydra.race.recovery.runs import RepositoryRuns
-from hydra.records.store import RunRecord
+from hydra.records.store.reader import RunRecord
 from hydra.report.text import quote
 
 

@@ -21,7 +21,9 @@ from hydra.landing.salvage import SalvagedFile
 from hydra.race.recovery import runs
 from hydra.race.recovery.processes import end_left
 from hydra.race.recovery.runs import RepositoryRuns
-from hydra.records.store import RunRecord, new_run_id, shared
+from hydra.records.store.files import shared
+from hydra.records.store.reader import RunRecord
+from hydra.records.store.writer import new_run_id
 
 
 def undo(environ: Mapping[str, str]) -> Landing:

@@ -25,8 +25,8 @@ from hydra.errors import EXIT_OK, NoAgentReady, Refused
 from hydra.git.background import Later
 from hydra.git.runner import kill_all
 from hydra.log import bind, copy_to, get_logger
-from hydra.process.sandbox import View
 from hydra.process.sandbox.masks import Masks, hidden_in_system
+from hydra.process.sandbox.view import View
 from hydra.race import plan
 from hydra.race.check_selection import folder_of
 from hydra.race.check_starts import NeverBegun, startable
@@ -62,9 +62,12 @@ from hydra.race.signals import (
     wait_for_signal,
 )
 from hydra.race.views import view_source
-from hydra.records import Confinement, DetectResult, Lane, Permission, RacePlan, RaceResult
+from hydra.records.agent import DetectResult
 from hydra.records.events import Event
-from hydra.records.store import RunStore, new_run_id
+from hydra.records.outcome import RaceResult
+from hydra.records.plan import Confinement, RacePlan
+from hydra.records.request import Lane, Permission
+from hydra.records.store.writer import RunStore, new_run_id
 from hydra.report.document import exit_code, plan_document, result_document
 from hydra.workspace.dependencies import DependencySource
 

@@ -21,7 +21,7 @@ from hydra.race.recovery.startup import recover
 if TYPE_CHECKING:
     from hydra.commands.race import RaceReport
     from hydra.race.follower import RaceWatcher
-    from hydra.records import Confinement
+    from hydra.records.plan import Confinement
 
 
 GIT_SHUTDOWN_TIMEOUT = 1.0

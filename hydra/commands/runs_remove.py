@@ -11,7 +11,8 @@ from hydra.git import patches
 from hydra.git.runner import is_unanswered
 from hydra.race.recovery.retention import grounds, is_empty, measure, remove_run, started
 from hydra.race.recovery.runs import RepositoryRuns, find, list_runs, read
-from hydra.records.store import RunRecord, alone
+from hydra.records.store.files import alone
+from hydra.records.store.reader import RunRecord
 
 
 @dataclass(frozen=True, slots=True)

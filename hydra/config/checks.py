@@ -8,7 +8,7 @@ from typing import Any
 
 from hydra.config.check_names import NAME, kind_of, name_of
 from hydra.errors import ConfigError
-from hydra.records import Check
+from hydra.records.request import Check
 
 KINDS = ("test", "build", "lint")
 _NAMED = rf"(?s:({NAME})=(?=\S)(.+))"

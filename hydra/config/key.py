@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from hydra.config.kinds import ValueKind
 from hydra.errors import ConfigError
-from hydra.records import Effort
+from hydra.records.request import Effort
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 """What an agent, or a profile, may be called."""

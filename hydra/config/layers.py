@@ -13,7 +13,7 @@ from hydra.config.keys import AGENT, FIXED, KEYS, RESERVED, key_of, variable_of
 from hydra.config.sources import ConfigValue, Layer
 from hydra.config.toml import entries, line_of, parse
 from hydra.errors import ConfigError
-from hydra.records import Permission
+from hydra.records.request import Permission
 
 OWN_FILE = "your own hydra.toml ($HYDRA_CONFIG, else ~/.config/hydra/hydra.toml)"
 _SECTIONS = (

@@ -6,13 +6,7 @@ from typing import Any
 from hydra.config.checks import from_tables, named
 from hydra.config.key import LOWER, Key
 from hydra.config.keys import AGENT, CHECK, FIXED
-from hydra.config.layers import (
-    OWN_FILE,
-    AgentKeys,
-    from_environment,
-    from_file,
-    from_flags,
-)
+from hydra.config.layers import OWN_FILE, AgentKeys, from_environment, from_file, from_flags
 from hydra.config.model import (
     AgentSettings,
     CheckSettings,
@@ -27,7 +21,7 @@ from hydra.config.profiles import check_once, profiles
 from hydra.config.remotes import check_named, remotes
 from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
-from hydra.records import Budget, Effort, Limits, Permission, Retry, Weights
+from hydra.records.request import Budget, Effort, Limits, Permission, Retry, Weights
 
 DEFAULT = "default"
 """The source of what nobody set."""

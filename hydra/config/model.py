@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hydra.records import Budget, Check, Effort, Limits, Permission, Retry, TrialCap, Weights
+from hydra.records.request import (
+    Budget,
+    Check,
+    Effort,
+    Limits,
+    Permission,
+    Retry,
+    TrialCap,
+    Weights,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

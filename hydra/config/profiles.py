@@ -10,7 +10,7 @@ from hydra.config.keys import PROFILE
 from hydra.config.model import Profile
 from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
-from hydra.records import Budget, Effort, Permission
+from hydra.records.request import Budget, Effort, Permission
 
 _BUDGET = frozenset(Budget.__dataclass_fields__)
 

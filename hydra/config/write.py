@@ -7,7 +7,7 @@ from typing import Any
 from hydra.config.key import LOWER, NO, Key
 from hydra.config.keys import KEYS
 from hydra.config.model import Config, Profile
-from hydra.records import Budget, Permission
+from hydra.records.request import Budget, Permission
 
 _INTROS = {
     "race": "How a race runs when the command line does not say it.",

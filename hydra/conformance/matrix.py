@@ -15,7 +15,7 @@ from hydra.adapters.proofs.records import DIMENSIONS, PLATFORMS, Record
 from hydra.conformance import notes
 from hydra.conformance.recorded import Recording, recordings
 from hydra.conformance.report.matrix import Cell, Matrix, MatrixRow
-from hydra.records import Confidence
+from hydra.records.agent import Confidence
 
 COLUMNS = (*DIMENSIONS, *PLATFORMS)
 

@@ -19,7 +19,7 @@ from hydra.conformance.notes import ISSUES
 from hydra.conformance.report.promotion import Promotion, Requirement
 from hydra.conformance.results import Case
 from hydra.conformance.stages import beside, live, of_cases, offline, reached, stages
-from hydra.records import Tier
+from hydra.records.agent import Tier
 
 CYCLES = 2
 """Consecutive minor releases of Hydra in which the probe suite has to pass on each platform."""

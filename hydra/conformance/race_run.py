@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from hydra.errors import EXIT_TERMINATED, HydraError
+from hydra.paths import NO_FILE
 
 LONGEST = 120.0
 """Seconds after which a race that does not end is killed, and said to have hung."""
 
 _GIT = {
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_CONFIG_GLOBAL": NO_FILE,
+    "GIT_CONFIG_SYSTEM": NO_FILE,
     **{f"GIT_{role}_NAME": "Conformance" for role in ("AUTHOR", "COMMITTER")},
     **{f"GIT_{role}_EMAIL": "conformance@localhost" for role in ("AUTHOR", "COMMITTER")},
 }

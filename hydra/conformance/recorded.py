@@ -29,8 +29,9 @@ from hydra.adapters.contract import Adapter, Probe
 from hydra.adapters.detection import order
 from hydra.errors import RecordError
 from hydra.paths import fixtures
-from hydra.records import ExitStatus, ProbeOutput
+from hydra.records.agent import ProbeOutput
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 _GOOD = ("", "ok", "key", "in")
 

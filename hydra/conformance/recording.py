@@ -21,7 +21,8 @@ from hydra.conformance.recorded import Recording, Stream, expectation, parse
 from hydra.conformance.results import Case
 from hydra.conformance.scrub import scrub
 from hydra.errors import AuthMissing
-from hydra.records import ExitStatus, ProbeOutput
+from hydra.records.agent import ProbeOutput
+from hydra.records.outcome import ExitStatus
 
 LONGEST = 64 * 1024
 """Bytes of a stream, or of its stderr: a longer one is not kept, its proof then names no stream."""

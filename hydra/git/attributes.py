@@ -16,6 +16,7 @@ from hydra import executables
 from hydra.git.paths import refused
 from hydra.git.repository import Repository
 from hydra.git.runner import run, split
+from hydra.paths import NO_FILE
 
 Settings = tuple[tuple[str, str], ...]
 
@@ -171,7 +172,7 @@ def freeze(
     if (repo.git_dir / "info" / "sparse-checkout").is_file():
         shutil.copyfile(repo.git_dir / "info" / "sparse-checkout", info / "sparse-checkout")
     files = (
-        ("core.excludesfile", os.devnull),
+        ("core.excludesfile", NO_FILE),
         ("core.attributesfile", str(info / "user-attributes")),
     )
     write_config(git_dir, (*settings(repo), *files, *extra))

@@ -19,7 +19,7 @@ from hydra.git.index import copy_index
 from hydra.git.patches import commit_tree
 from hydra.git.repository import Repository, read
 from hydra.git.runner import GitFailed, join, run, split
-from hydra.records import Limits
+from hydra.records.request import Limits
 
 __all__ = [
     "Dirty",

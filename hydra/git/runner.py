@@ -23,6 +23,7 @@ from typing import NamedTuple
 from hydra import executables
 from hydra.errors import Exhausted, Refused
 from hydra.log import get_logger
+from hydra.paths import NO_FILE
 from hydra.shortage import WAITS, is_passing, is_short, shortage
 
 _log = get_logger(__name__)
@@ -48,7 +49,7 @@ _ENVIRONMENT = {
     "GIT_LITERAL_PATHSPECS": "0",
 }
 
-_ISOLATION = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+_ISOLATION = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": NO_FILE}
 
 HARDENING: tuple[tuple[str, str], ...] = (
     ("core.hooksPath", os.devnull),

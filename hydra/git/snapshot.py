@@ -29,7 +29,7 @@ from hydra.git.snapshot_limits import within_count, within_size
 from hydra.git.snapshot_state import SnapshotSession, WorktreeLost, names
 from hydra.git.sources import LaneRepository, MountedTree
 from hydra.git.tree_scan import first_paths, survey
-from hydra.records import Limits
+from hydra.records.request import Limits
 
 TIME_LIMIT = 600.0
 """Seconds for one collection, all told; 200,000 files need far less."""

@@ -14,7 +14,7 @@ from hydra.git.diff import MODULE, TreeChange, read_change
 from hydra.git.runner import Result, object_path, run, split
 from hydra.git.sources import LaneRepository, MountedTree
 from hydra.git.tree_scan import Survey
-from hydra.records import Limits
+from hydra.records.request import Limits
 
 _UNSYNCED = (("core.fsync", "none"),)
 """20,000 files: 1.8 s unsynced against 18.7 s; `keep` syncs one pack afterwards."""

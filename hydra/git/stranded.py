@@ -17,7 +17,7 @@ from hydra.git.sources import LaneRepository, MountedTree, inner_source, module_
 from hydra.git.stranded_work import StrandedReport, WorkKeeper
 from hydra.git.tips import admins, read_tips, small
 from hydra.git.tree_scan import shown
-from hydra.records import Limits
+from hydra.records.request import Limits
 
 _REPOSITORIES = 50
 """Repositories inside one tree that are looked at."""

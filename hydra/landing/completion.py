@@ -22,7 +22,7 @@ from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
 from hydra.landing.salvage import SalvagedFile, files_in_short, is_to_be_reviewed, review, salvage
 from hydra.log import get_logger
 from hydra.paths import make_private
-from hydra.records.store import read_object, write_json
+from hydra.records.store.files import read_object, write_json
 from hydra.text import join_names
 from hydra.workspace import tree
 

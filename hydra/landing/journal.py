@@ -29,7 +29,7 @@ from hydra.landing.obstacles import mount_of
 from hydra.landing.swap import FileMark
 from hydra.paths import make_private
 from hydra.process.identity import ProcessIdentity
-from hydra.records.store import read_object, write_whole
+from hydra.records.store.files import read_object, write_whole
 
 SCHEMA = 2
 """2: the digest of each file that goes."""

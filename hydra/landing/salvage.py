@@ -20,7 +20,7 @@ from hydra.landing.preflight import files_below
 from hydra.landing.rollback import Unsure, folder_place, fresh_place, gone_place
 from hydra.landing.swap import FileMark
 from hydra.landing.version import look_into
-from hydra.records.store import read_object, write_json
+from hydra.records.store.files import read_object, write_json
 from hydra.text import join_names
 
 _NAME = 40

@@ -14,7 +14,7 @@ from hydra.log import get_logger
 from hydra.process import leftovers, procfs
 from hydra.process.handle import ProcessHandle, hold, hold_init
 from hydra.process.records import CannotStart, cannot_execute
-from hydra.records import ExitStatus
+from hydra.records.outcome import ExitStatus
 
 _log = get_logger(__name__)
 

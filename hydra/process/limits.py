@@ -13,7 +13,7 @@ from hydra.process import procfs
 from hydra.process.child import Child
 from hydra.process.control import ProcessControl
 from hydra.process.records import Notice
-from hydra.records import Limits
+from hydra.records.request import Limits
 
 _log = get_logger(__name__)
 

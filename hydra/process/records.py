@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hydra.errors import STDERR_EXCERPT
-from hydra.records import ExitStatus
+from hydra.records.outcome import ExitStatus
 
 Wrap = Callable[[tuple[str, ...]], tuple[str, ...]]
 """Puts a confinement around a command line: the keeper's, which holds the agent's."""

@@ -17,7 +17,7 @@ from hydra.process.control import Graces, Ladder, ProcessControl
 from hydra.process.records import End, Notice, ProcessSpec
 from hydra.process.spawn import Input, sealed, spawn_keeper
 from hydra.process.stdin_queue import StdinQueue
-from hydra.records import Limits
+from hydra.records.request import Limits
 
 _log = get_logger(__name__)
 

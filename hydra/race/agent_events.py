@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hydra.process.control import ProcessControl
 from hydra.race.context import Emit
-from hydra.records import BuiltCommand
+from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent, Raw
 from hydra.records.transcript import AgentTranscript
 

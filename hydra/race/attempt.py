@@ -19,7 +19,7 @@ from hydra.process.control import FINISHED
 from hydra.process.fence import SIGNALS
 from hydra.process.records import CannotStart, End, Notice, ProcessSpec
 from hydra.process.run import run
-from hydra.process.sandbox import confine
+from hydra.process.sandbox.confine import confine
 from hydra.process.spawn import TERM
 from hydra.process.stdin_queue import StdinQueue
 from hydra.process.supervisor import supervise
@@ -28,8 +28,8 @@ from hydra.race.context import AttemptContext, AttemptControl, Emit
 from hydra.race.conversation import ConversationDriver, SentLog
 from hydra.race.outcome import EARLY, AttemptEvidence, classify, not_started
 from hydra.race.output import OutputReader, ending
-from hydra.records import Outcome, Patch
 from hydra.records.events import clip
+from hydra.records.outcome import Outcome, Patch
 from hydra.shortage import WAITS, is_passing, shortage
 from hydra.workspace.contract import SignInNotice
 from hydra.workspace.maintenance import (

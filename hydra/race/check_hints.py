@@ -10,8 +10,9 @@ from pathlib import Path
 
 from hydra.config.check_names import in_folder, split_folder, words_of
 from hydra.errors import Refused
-from hydra.race import guesses
+from hydra.race.guesses.commands import guess_checks
 from hydra.race.guesses.python import ENVIRONMENTS
+from hydra.race.guesses.setups import setup
 
 _ABSENT = re.compile(r"^([\w.+-]+): not found(?: \(exit 127\))?$")
 """A program of a bare name, which is looked for on PATH alone."""
@@ -43,7 +44,7 @@ def installing(line: str, command: str, top: Path, folder: str = "") -> str:
     if (absent := _ABSENT.match(line)) and not _may_be_installed(absent[1], command, top):
         return ""
     at = _installed_at(command, top)
-    steps = [step for step in guesses.setup(at) if not _made_already(step, at)]
+    steps = [step for step in setup(at) if not _made_already(step, at)]
     place = "" if at == top else str(at.relative_to(top))
     return _typed(in_folder(" && ".join(steps), place), folder) if steps else ""
 
@@ -70,7 +71,7 @@ def _ways(line: str, command: str, top: Path, folder: str) -> Iterator[str]:
         yield "check its spelling, or install it"
     elif not _UNNAMED.search(line):
         yield "--setup with the command that installs what they need"
-    for guess in guesses.checks(top, split_folder(command)[0])[:1]:
+    for guess in guess_checks(top, split_folder(command)[0])[:1]:
         if guess != command:
             yield f"--check {shlex.quote(_typed(guess, folder))} is Hydra's own guess"
 
@@ -116,7 +117,7 @@ def _above(command: str, top: Path) -> list[Path]:
 def _installed_at(command: str, top: Path) -> Path:
     """The nearest folder with a lockfile: a workspace's packages have none. Else the nearest that
     can be set up at all."""
-    ways = {at: guesses.setup(at) for at in _above(command, top)}
+    ways = {at: setup(at) for at in _above(command, top)}
     locked = [at for at, steps in ways.items() if steps not in ((), ("npm install",))]
     return next(iter((*locked, *(at for at, steps in ways.items() if steps))), top)
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hydra.config import DEFAULT, Config
 from hydra.config.check_names import in_folder, split_folder
 from hydra.config.checks import named
-from hydra.race import guesses
-from hydra.records import Check, Permission
+from hydra.config.load import DEFAULT
+from hydra.config.model import Config
+from hydra.race.guesses.commands import guess_checks
+from hydra.records.request import Check, Permission
 
 _TYPED = ("--", "HYDRA_")
 """How a source begins that is no file: a file's commands run at the top, where it lies."""
@@ -34,9 +35,7 @@ def _checks(config: Config, top: Path, folder: str, none: bool) -> dict[str, Any
     if not checks:
         if config.sources["race.check"] != DEFAULT or config.race.permission is Permission.PLAN:
             return {}
-        commands = tuple(
-            check._replace(guessed=True) for check in named(guesses.checks(top, folder))
-        )
+        commands = tuple(check._replace(guessed=True) for check in named(guess_checks(top, folder)))
         return {"checks": commands, "trusted": False} if commands else {}
     return {"checks": placed(config, top, folder)}
 

@@ -17,7 +17,7 @@ from hydra.errors import HydraError, Refused
 from hydra.race.check_hints import installing, lacks_packages, refusal
 from hydra.race.hidden_places import HiddenPlaces, ignored_files
 from hydra.race.signals import cancelled_by_signal
-from hydra.records import RacePlan
+from hydra.records.plan import RacePlan
 
 if TYPE_CHECKING:
     from hydra.checks.context import CheckContext

@@ -18,9 +18,11 @@ from hydra.checks.record import CheckResult, document
 from hydra.checks.round import CheckRun, held_back, new_folder
 from hydra.log import get_logger, hide
 from hydra.paths import ground_dir
-from hydra.process.sandbox import View
+from hydra.process.sandbox.view import View
 from hydra.race.context import AttemptControl, Emit
-from hydra.records import Outcome, Permission, RacePlan
+from hydra.records.outcome import Outcome
+from hydra.records.plan import RacePlan
+from hydra.records.request import Permission
 from hydra.redaction import Redactor, looks_secret
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.installs import EditableInstall, installs, package_folders

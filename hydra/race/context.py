@@ -18,21 +18,26 @@ from hydra import executables
 from hydra.adapters.config_dirs import folders_of, further, place_of
 from hydra.adapters.contract import Adapter, ConfigFolder
 from hydra.adapters.environment import SHARED, matches, secret_values
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.errors import Failure
 from hydra.git.base_commit import Repository
 from hydra.git.runner import OWNER, owner
 from hydra.log import get_logger, hide
 from hydra.paths import ground_dir
 from hydra.process.control import ProcessControl
-from hydra.process.sandbox import SandboxPolicy, View, hidden_in_worktree
 from hydra.process.sandbox.places import secret_place, show_line
+from hydra.process.sandbox.policy import SandboxPolicy, hidden_in_worktree
 from hydra.process.sandbox.variables import hidden_variables
+from hydra.process.sandbox.view import View
 from hydra.race.output import Sink
 from hydra.race.plan import patch_message
-from hydra.records import Budget, BuiltCommand, Confinement, LanePlan, Limits, Outcome, RacePlan
+from hydra.records.agent import BuiltCommand
 from hydra.records.events import Raw
-from hydra.records.store import RawSink, RunStore
+from hydra.records.outcome import Outcome
+from hydra.records.plan import Confinement, LanePlan, RacePlan
+from hydra.records.request import Budget, Limits
+from hydra.records.store.sink import RawSink
+from hydra.records.store.writer import RunStore
 from hydra.redaction import Redactor, looks_secret
 from hydra.workspace.contract import Workspace
 from hydra.workspace.dependencies import DependencySource

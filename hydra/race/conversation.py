@@ -18,7 +18,7 @@ from hydra.process.control import FINISHED, ProcessControl
 from hydra.process.http import Caller, HttpRequest
 from hydra.process.stdin_queue import StdinQueue
 from hydra.race.output import OutputReader, Sink
-from hydra.records import Limits
+from hydra.records.request import Limits
 from hydra.redaction import Redactor
 
 _log = get_logger(__name__)

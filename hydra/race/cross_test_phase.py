@@ -14,7 +14,7 @@ from hydra.checks.record import CheckResult
 from hydra.git.contents import trees
 from hydra.ranking.collect import file_changes
 from hydra.ranking.settled import settled
-from hydra.records import TrialCap
+from hydra.records.request import TrialCap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

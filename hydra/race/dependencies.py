@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from hydra import paths
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.git.background import Later
 from hydra.git.base_commit import Repository
-from hydra.records import RacePlan
-from hydra.records.store import UNBORN, take_lock
+from hydra.records.plan import RacePlan
+from hydra.records.store.files import UNBORN, take_lock
 from hydra.workspace import tree
 from hydra.workspace.dependencies import (
     FROZEN,

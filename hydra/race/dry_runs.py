@@ -15,7 +15,7 @@ from hydra import __version__, paths
 from hydra.adapters.probe.cache import CachedAnswer, Memory
 from hydra.checks.context import CheckContext
 from hydra.config.check_names import split_folder, words_of
-from hydra.records import Check
+from hydra.records.request import Check
 from hydra.workspace.dependencies import Dependencies
 
 _DAY = 24 * 3600.0

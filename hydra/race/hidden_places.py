@@ -14,9 +14,9 @@ from pathlib import Path
 from hydra.errors import HydraError
 from hydra.git.background import Later
 from hydra.git.base_commit import Repository, ignored
-from hydra.process.sandbox import View
 from hydra.process.sandbox.editable import EditableModule, hidden_modules
 from hydra.process.sandbox.hidden_output import MOST_TEXT, missing_names, missing_places
+from hydra.process.sandbox.view import View
 from hydra.records.events import Raw
 
 _MOST = 5

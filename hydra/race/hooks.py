@@ -21,11 +21,13 @@ from hydra.log import get_logger, hide
 from hydra.paths import make_private
 from hydra.process.records import CannotStart, CommandResult
 from hydra.process.run import run
-from hydra.process.sandbox import SandboxPolicy, View, confine
+from hydra.process.sandbox.confine import confine
+from hydra.process.sandbox.policy import SandboxPolicy
+from hydra.process.sandbox.view import View
 from hydra.race.preflight import RaceInputs
 from hydra.race.views import view_source
-from hydra.records import Confinement
 from hydra.records.events import Event, encode
+from hydra.records.plan import Confinement
 from hydra.redaction import Redactor, looks_secret
 from hydra.report.text import clean
 from hydra.workspace import tree

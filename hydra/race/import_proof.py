@@ -17,7 +17,7 @@ from hydra.checks.context import CheckContext
 from hydra.checks.suite import CheckSuite, NoGround
 from hydra.config.check_names import split_folder, words_of
 from hydra.errors import Refused
-from hydra.process.sandbox import confine
+from hydra.process.sandbox.confine import confine
 from hydra.race.installs import answer_of
 from hydra.workspace.installs import link_into
 from hydra.workspace.interpreters import Interpreter, interpreters

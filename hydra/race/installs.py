@@ -15,7 +15,7 @@ from hydra import executables
 from hydra.adapters.environment import SHARED, matches
 from hydra.process.records import CannotStart, Wrap, plain
 from hydra.process.run import run
-from hydra.records import RacePlan
+from hydra.records.plan import RacePlan
 from hydra.workspace.installs import EditableInstall, installs
 from hydra.workspace.interpreters import Interpreter, interpreters, on_path
 

@@ -12,8 +12,10 @@ from hydra.race.attempt import attempt
 from hydra.race.context import AttemptContext, AttemptControl, ContextFactory, Emit
 from hydra.race.lazy_checks import Checks
 from hydra.race.readonly_workspace import answers
-from hydra.records import LanePlan, Outcome, Permission, Status
-from hydra.records.store import RunStore
+from hydra.records.outcome import Outcome, Status
+from hydra.records.plan import LanePlan
+from hydra.records.request import Permission
+from hydra.records.store.writer import RunStore
 
 _log = get_logger(__name__)
 

@@ -14,23 +14,12 @@ from hydra.adapters.environment import names
 from hydra.adapters.flag_proof import unproved_flags
 from hydra.adapters.remote.detection import RemoteDetection
 from hydra.adapters.remote.names import HOME, WORK, carried, folder_of
-from hydra.config import Config
-from hydra.config.model import LOCAL, Profile, Remote
+from hydra.config.model import LOCAL, Config, Profile, Remote
 from hydra.errors import AgentError, BinaryMissing, Failure, Refused, UnsupportedFlag
 from hydra.paths import ground_dir
-from hydra.records import (
-    Budget,
-    Confinement,
-    DetectResult,
-    Effort,
-    Lane,
-    LanePlan,
-    Permission,
-    Rates,
-    RemotePlace,
-    SpawnRequest,
-    Task,
-)
+from hydra.records.agent import DetectResult, SpawnRequest
+from hydra.records.plan import Confinement, LanePlan, Rates, RemotePlace
+from hydra.records.request import Budget, Effort, Lane, Permission, Task
 from hydra.workspace.names import LANE_HOME, worktree_name
 
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import trio
 
 if TYPE_CHECKING:
-    from hydra.process.sandbox import View
+    from hydra.process.sandbox.view import View
     from hydra.race.checks_phase import CheckEnvironment, CheckPhase
     from hydra.race.context import AttemptContext, AttemptControl, Emit
     from hydra.race.preflight import RaceInputs
-    from hydra.records import Outcome, RacePlan
-    from hydra.records.store import RunStore
+    from hydra.records.outcome import Outcome
+    from hydra.records.plan import RacePlan
+    from hydra.records.store.writer import RunStore
     from hydra.workspace.dependencies import DependencySource
 
 

@@ -15,8 +15,10 @@ from hydra.errors import STDERR_EXCERPT, Failure
 from hydra.process.control import FINISHED
 from hydra.race.output import OutputCounts
 from hydra.race.policy import COST, TOOL_CALLS, TURNS
-from hydra.records import Budget, ExitStatus, LanePlan, Limits, Outcome, Patch, Status
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus, Outcome, Patch, Status
+from hydra.records.plan import LanePlan
+from hydra.records.request import Budget, Limits
 from hydra.records.transcript import AgentTranscript
 from hydra.shortage import shortage
 from hydra.text import join_names

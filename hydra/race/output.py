@@ -16,8 +16,8 @@ from hydra.adapters.contract import Parser
 from hydra.log import get_logger
 from hydra.process.lines import LineBlock, LineFramer
 from hydra.process.vt import Stripper
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent, Raw, clip
+from hydra.records.outcome import ExitStatus
 from hydra.redaction import Redactor
 
 _log = get_logger(__name__)

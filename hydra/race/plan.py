@@ -12,19 +12,11 @@ from dataclasses import replace
 
 from hydra.adapters.contract import Adapter
 from hydra.errors import NOT_INSTALLED, Failure, NoAgentReady, Refused
-from hydra.process.sandbox import WITH_FULL_ACCESS
+from hydra.process.sandbox.trial import WITH_FULL_ACCESS
 from hydra.race.lane_plan import PlanInputs, plan_lane
-from hydra.records import (
-    Check,
-    Confinement,
-    DetectResult,
-    Lane,
-    LanePlan,
-    Permission,
-    RacePlan,
-    Task,
-    Tier,
-)
+from hydra.records.agent import DetectResult, Tier
+from hydra.records.plan import Confinement, LanePlan, RacePlan
+from hydra.records.request import Check, Lane, Permission, Task
 
 SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from hydra.records import RETRY_REASONS, Budget, Outcome, Retry, Status
 from hydra.records.events import Event
+from hydra.records.outcome import Outcome, Status
+from hydra.records.request import RETRY_REASONS, Budget, Retry
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from hydra.adapters.environment import secret_values
 from hydra.adapters.probe import available, settings
 from hydra.adapters.probe.available import AgentSet
 from hydra.adapters.registry import check_experimental
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.errors import Refused, UsageError
 from hydra.git import base_commit
 from hydra.git.background import Later
@@ -29,7 +29,7 @@ from hydra.race.check_selection import folder_of, with_checks
 from hydra.race.dependencies import names_of
 from hydra.race.disk_space import check_open_files, check_room
 from hydra.race.path_options import with_paths
-from hydra.records import Lane, Task
+from hydra.records.request import Lane, Task
 from hydra.report.text import plural
 from hydra.workspace.dependencies import check_shared
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from hydra.config.check_names import in_folder, split_folder, words_of
 from hydra.race.guesses.python import ENVIRONMENTS
-from hydra.records import Check, RacePlan
+from hydra.records.plan import RacePlan
+from hydra.records.request import Check
 
 _SIMPLE = re.compile(r"[^;&|<>()`$\n]+")
 _FOLDERS = (*((name, "bin") for name in ENVIRONMENTS), ("node_modules", ".bin"))

@@ -9,8 +9,8 @@ from pathlib import Path
 from hydra.errors import HydraError
 from hydra.process.sandbox.layers import Placement
 from hydra.race.context import AttemptContext
-from hydra.records import ExitStatus, Outcome, Patch
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus, Outcome, Patch
 from hydra.workspace.contract import SignInNotice
 from hydra.workspace.private import LaneWorkspace
 

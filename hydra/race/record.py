@@ -17,8 +17,9 @@ from hydra.log import get_logger
 from hydra.process.identity import ProcessIdentity
 from hydra.race.dependencies import Links
 from hydra.race.preflight import RaceInputs
-from hydra.records import RacePlan, RaceResult, Status
-from hydra.records.store import RunStore
+from hydra.records.outcome import RaceResult, Status
+from hydra.records.plan import RacePlan
+from hydra.records.store.writer import RunStore
 from hydra.report.document import plan_document, result_document
 from hydra.report.text import plural
 

@@ -9,7 +9,7 @@ from hydra.adapters import registry
 from hydra.adapters.remote.detection import RemoteDetection
 from hydra.race.lane_plan import resolve_options
 from hydra.race.preflight import RaceInputs
-from hydra.records import Lane
+from hydra.records.request import Lane
 
 Elsewhere = Mapping[tuple[str, str], RemoteDetection]
 """What was found on remotes, by agent and remote."""

@@ -18,9 +18,10 @@ from hydra.race.context import AttemptControl, Emit
 from hydra.race.outcome import EARLY, internal_error, interrupted, not_started
 from hydra.race.policy import is_limited, reason_of, retry_delay
 from hydra.race.signals import ending_signals
-from hydra.records import LanePlan, Outcome, RacePlan, RaceResult, Retry
 from hydra.records.events import Event, Raw
-from hydra.records.outcome import select_attempt
+from hydra.records.outcome import Outcome, RaceResult, select_attempt
+from hydra.records.plan import LanePlan, RacePlan
+from hydra.records.request import Retry
 
 _log = get_logger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any
 from hydra import executables
 from hydra.adapters.probe import settings
 from hydra.checks.baseline import newest_round
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.errors import HydraError, RecordError, Refused
 from hydra.git import patches
 from hydra.git.runner import is_unanswered
@@ -19,7 +19,7 @@ from hydra.race.recovery.reviews import FOLDER
 from hydra.ranking.collect import evidence
 from hydra.ranking.document import verdict_document
 from hydra.ranking.verdict import rank
-from hydra.records.store import RunRecord
+from hydra.records.store.reader import RunRecord
 
 _log = get_logger(__name__)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from hydra.adapters import registry
 from hydra.adapters.config_dirs import places
 from hydra.adapters.contract import Adapter
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.git.base_commit import Repository
-from hydra.process.sandbox import View
 from hydra.process.sandbox.masks import Masks, hidden_in_system
+from hydra.process.sandbox.view import View
 from hydra.workspace.environments import environments
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import is_script
+from hydra.analysis.tampering.commands import is_script
 from hydra.checks.baseline import all_dropped, dropped, lane_rounds, newest
 from hydra.checks.cross.record import read as read_trials
 from hydra.checks.cross.trial import NotTried, Trial
@@ -21,7 +21,8 @@ from hydra.git import contents, patches
 from hydra.git.contents import FileCount
 from hydra.git.diff import MODULE, TreeChange, TreeEntry
 from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
-from hydra.records import Patch, Remark, Usage, Weights
+from hydra.records.outcome import Patch, Remark, Usage
+from hydra.records.request import Weights
 
 _ABSENT = TreeEntry("", "")
 

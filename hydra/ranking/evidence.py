@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from hydra.analysis.patch import FileChange
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult
-from hydra.records import Patch, Usage, Weights
+from hydra.records.outcome import Patch, Usage
+from hydra.records.request import Weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from hydra.analysis.equivalence import alone, same
+from hydra.analysis.equivalence.normalize import same
+from hydra.analysis.equivalence.overlap import alone
 from hydra.analysis.finding import Finding
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.patch import FileChange

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.ranking.evidence import LaneEvidence
 from hydra.ranking.model import Dimension, Score
-from hydra.records import Weights
+from hydra.records.request import Weights
 
 _RAN = (CheckStatus.PASSED, CheckStatus.FAILED)
 

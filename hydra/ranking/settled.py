@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from hydra.analysis.tampering import findings
+from hydra.analysis.tampering.findings import findings
 from hydra.checks.cross.record import TrialSubject
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult

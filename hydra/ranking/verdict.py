@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hydra.analysis import equivalence
+from hydra.analysis.equivalence.groups import groups
 from hydra.analysis.equivalence.model import Group, Shared
+from hydra.analysis.equivalence.overlap import shared
 from hydra.analysis.finding import Finding
-from hydra.analysis.tampering import findings
+from hydra.analysis.tampering.findings import findings
 from hydra.analysis.wording import joined, number_of
 from hydra.ranking import cross_tests, explain
 from hydra.ranking.confidence import confidence
@@ -102,7 +103,7 @@ class _RankingState:
             for lane in patched
         }
         rows = cross_tests.matrix(evidence)
-        same = equivalence.groups(files, {lane: lane_results[lane].lane.tree for lane in patched})
+        same = groups(files, {lane: lane_results[lane].lane.tree for lane in patched})
         idle = {lane: idles(lane_results[lane], rows) for lane in patched}
         demanded = _demands(lane_results, patched, findings_by_lane, rows, idle, same, evidence)
         gate_reasons = {
@@ -155,7 +156,7 @@ class _RankingState:
             rulings=rulings,
             rows=rows,
             groups=(*same, *cross_tests.same_results(rows, patched)),
-            shared=equivalence.shared(files),
+            shared=shared(files),
             chances=chance_by_lane,
             idle=idle,
             decisions=decisions,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from hydra.records import Usage
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import Usage
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydra.records import CapabilitySet, DetectResult
+from hydra.records.agent import CapabilitySet, DetectResult
 from hydra.report import listing
 from hydra.report.document import Document, origin_document
 from hydra.report.listing import AgentRow

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from hydra.records import Status
 from hydra.records.events import AgentEvent, Event
+from hydra.records.outcome import Status
 from hydra.report.checks import skipped, trial, waits
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.text import duration, gist

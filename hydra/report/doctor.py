@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hydra.adapters.probe.health import Health, HealthState, race_line
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
-from hydra.records import SignIn, Tier
+from hydra.records.agent import SignIn, Tier
 from hydra.report.listing import AgentRow, tier_words
 from hydra.report.style import paint
 from hydra.report.text import bullets, clean, wrapped

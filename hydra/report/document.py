@@ -21,21 +21,10 @@ from hydra.errors import (
     Failure,
     HydraError,
 )
-from hydra.process.sandbox import View
-from hydra.records import (
-    BuiltCommand,
-    Confinement,
-    ExitStatus,
-    LanePlan,
-    Origin,
-    Outcome,
-    Patch,
-    RacePlan,
-    RaceResult,
-    Rates,
-    RemotePlace,
-    Usage,
-)
+from hydra.process.sandbox.view import View
+from hydra.records.agent import BuiltCommand, Origin
+from hydra.records.outcome import ExitStatus, Outcome, Patch, RaceResult, Usage
+from hydra.records.plan import Confinement, LanePlan, RacePlan, Rates, RemotePlace
 
 SCHEMA = 1
 """Version of these documents. A field may be added under it; none changes its meaning or goes."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hydra.config.units import format_duration
-from hydra.process.sandbox import View
-from hydra.records import Budget, LanePlan, Limits, RacePlan, Retry
+from hydra.process.sandbox.view import View
+from hydra.records.plan import LanePlan, RacePlan
+from hydra.records.request import Budget, Limits, Retry
 from hydra.report.listing import KINDS
 from hydra.report.phrases import headlines
 from hydra.report.style import paint

@@ -15,7 +15,7 @@ from hydra.text import quoted
 
 if TYPE_CHECKING:
     from hydra.git.diff import TreeChange
-    from hydra.records import Remark
+    from hydra.records.outcome import Remark
 
 
 SHOWN = 20

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from hydra.process.sandbox import ShownPlace, View
 from hydra.process.sandbox.places import entry_for
+from hydra.process.sandbox.view import ShownPlace, View
 from hydra.report.text import clean
 
 

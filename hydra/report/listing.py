@@ -9,7 +9,7 @@ from hydra.adapters.contract import Descriptor, Sessions
 from hydra.adapters.probe.health import Health, HealthState, ServiceIncident, judge
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.errors import NOT_INSTALLED
-from hydra.records import CapabilitySet, DetectResult, SignIn, Tier
+from hydra.records.agent import CapabilitySet, DetectResult, SignIn, Tier
 from hydra.report.document import Data, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hydra.adapters.models.catalog import Model
 from hydra.adapters.models.local import HARNESS, MOST, Server
 from hydra.adapters.models.selection import ModelChoice
-from hydra.records import Rates
+from hydra.records.plan import Rates
 from hydra.report.document import Document
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table

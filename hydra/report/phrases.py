@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from hydra.records import RacePlan
 from hydra.records.events import Event
+from hydra.records.plan import RacePlan
 from hydra.report import checks
 from hydra.report.board import STATUS_WORDS, again_text, retry_text
 from hydra.report.document import Data, number, record, records, strings, text

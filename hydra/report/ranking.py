@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from hydra.ranking.model import Way, may_land, way_to_land
-from hydra.records import Status
+from hydra.records.outcome import Status
 from hydra.report import checks
 from hydra.report.board import STATUS_WORDS
 from hydra.report.document import Data, number, record, records, strings, text

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from hydra.process.sandbox.layers import Placement
-from hydra.records import Patch
+from hydra.records.outcome import Patch
 
 
 class SignInNotice(NamedTuple):

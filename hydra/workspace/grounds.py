@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hydra.git.base_commit import Repository, included
-from hydra.records import Limits
+from hydra.records.request import Limits
 from hydra.workspace.contract import SignInNotice
 from hydra.workspace.credentials import ConfigCopies, Named, give_back_all
 from hydra.workspace.dependencies import DependencySource

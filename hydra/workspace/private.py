@@ -20,7 +20,8 @@ from hydra.git.index import copy_index, refresh
 from hydra.git.runner import GitFailed
 from hydra.log import get_logger
 from hydra.process.sandbox.layers import Placement
-from hydra.records import Limits, Patch
+from hydra.records.outcome import Patch
+from hydra.records.request import Limits
 from hydra.shortage import WAITS
 from hydra.workspace import reports, tree
 from hydra.workspace.alternates import BorrowedObjects
@@ -310,7 +311,7 @@ class LaneWorkspace:
         self._placement = Placement(path=place, layer=layer, borrowed=borrowed.names)
 
     def _taken(self, attempt: int, message: str, secrets_in: Count | None, *, last: bool) -> Patch:
-        from hydra.analysis.notices import remarks
+        from hydra.analysis.notices.notice import remarks
         from hydra.git import snapshot as collector  # not before: agents would wait for it
         from hydra.git.patch_facts import touched
         from hydra.git.secret_scan import noted

@@ -17,9 +17,11 @@ from hydra.checks.record import CheckResult
 from hydra.checks.round import CheckRun, new_folder
 from hydra.git import base_commit
 from hydra.git import patches as patch_git
-from hydra.process.sandbox import PROMISES, View, trial_argv
 from hydra.process.sandbox.discovery import compute_view
-from hydra.records import Check, Confinement, Limits
+from hydra.process.sandbox.trial import PROMISES, trial_argv
+from hydra.process.sandbox.view import View
+from hydra.records.plan import Confinement
+from hydra.records.request import Check, Limits
 from hydra.redaction import Redactor
 from tests.conftest import git
 

@@ -89,6 +89,8 @@ class Hydra:
         self.home = self.scratch / self.home_name
         self.home.mkdir(exist_ok=True)
         self.state = self.scratch / "state"
+        self.no_settings = self.scratch / "no-settings.toml"
+        self.no_settings.touch()
 
     def agent(self, key: str, steps: list[fakes.Step], **options: Any) -> Path:
         """Places a scripted agent on this PATH; its executable."""
@@ -109,7 +111,7 @@ class Hydra:
             "TERM": "dumb",
             "HYDRA_STATE_DIR": str(self.state),
             "HYDRA_CACHE_DIR": str(self.scratch / "cache"),
-            "HYDRA_CONFIG": str(settings) if os.access(settings, os.F_OK) else os.devnull,
+            "HYDRA_CONFIG": str(settings if os.access(settings, os.F_OK) else self.no_settings),
             "ANTHROPIC_API_KEY": "made-up-anthropic-key",
             "CODEX_API_KEY": "made-up-codex-key-1",
             "HYDRA_SHOW": os.pathsep.join(map(str, self.shown)),
@@ -121,6 +123,7 @@ class Hydra:
         """What scripted agents may see of the scratch folder: barriers, and whatever a test lays
         there, but nothing of Hydra's or of the user's."""
         own = {self.home, self.state, self.repo, *self.repo.parents, self.scratch / "cache"}
+        own.add(self.no_settings)
         own.update(map(Path, self.extra.values()))
         return [path for path in sorted(self.scratch.iterdir()) if path not in own]
 

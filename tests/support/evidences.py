@@ -12,7 +12,8 @@ from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.results import TestCase, Tests
 from hydra.ranking.evidence import Evidence, LaneEvidence
-from hydra.records import Check, Patch
+from hydra.records.outcome import Patch
+from hydra.records.request import Check
 
 PYTEST = Check("pytest", "pytest -q", "test")
 

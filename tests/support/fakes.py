@@ -132,15 +132,15 @@ class Barrier:
         """Lets everybody through, also those who come later."""
         self._open.touch()
 
-    def wait(self, agents: int = 1, timeout: float = 30) -> None:
+    def wait(self, agents: int = 1, timeout: float = 120) -> None:
         """Until so many have arrived. Raises `TimeoutError` instead of a test that hangs."""
         for number in range(agents):
             if self._fifo.take(b".", timeout) is None:
                 raise TimeoutError(f"{number} of {agents} agents came to {self.path.name}")
 
     async def reached(self, agents: int = 1) -> None:
-        """`wait` for a test that runs in Trio's loop. Raises `trio.TooSlowError` after 30 s."""
-        with trio.fail_after(30):
+        """`wait` for a test that runs in Trio's loop. Raises `trio.TooSlowError` after 120 s."""
+        with trio.fail_after(120):
             for _ in range(agents):
                 while self._fifo.take(b".", 0) is None:
                     await trio.lowlevel.wait_readable(self._fifo.fd)
@@ -160,7 +160,7 @@ class Calls:
         self._fifo = Fifo(folder / name)
         self.path = self._fifo.path
 
-    def next(self, timeout: float = 30) -> dict[str, object]:
+    def next(self, timeout: float = 120) -> dict[str, object]:
         """The next call in time. Raises `TimeoutError` when none comes."""
         line = self._fifo.take(b"\n", timeout)
         if line is None:

@@ -22,7 +22,8 @@ from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, worth_again
 from hydra.checks.results import ResultCounts, TestCase, Tests
 from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
-from hydra.records import Check, Patch
+from hydra.records.outcome import Patch
+from hydra.records.request import Check
 from tests.support.evidences import file
 
 LANES = ("claude", "codex", "gemini", "aider", "amp", "claude-2")

@@ -13,7 +13,8 @@ from hydra.adapters.contract import ConfigFolder
 from hydra.git import base_commit
 from hydra.git import patches as patch_git
 from hydra.git.runner import run
-from hydra.records import Limits, Patch
+from hydra.records.outcome import Patch
+from hydra.records.request import Limits
 from hydra.workspace.grounds import private_ground
 from hydra.workspace.private import LaneWorkspace
 

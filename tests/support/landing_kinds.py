@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import Any
 
 from hydra.landing import transaction
 from tests.conftest import git, make_repository
+from tests.support.forks import forked
 from tests.support.landings import Shelf, everything, leftovers
 
 Build = Callable[[Path], Path]
@@ -193,26 +195,19 @@ def quiet() -> None:
 
 def killed_at(act: Callable[[], Any], number: int) -> bool:
     """Forks a child that acts and is killed at its `number`th moment; whether it was."""
-    import signal
+    left = number
 
-    pid = os.fork()
-    if pid == 0:
-        left = number
+    def count(name: str) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
 
-        def count(name: str) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
+    def landing() -> None:
         transaction.moment = count
-        try:
-            act()
-        except BaseException as error:
-            os.write(2, f"the landing failed by itself: {error!r}\n".encode())
-            os._exit(1)
-        os._exit(0)
-    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+        act()
+
+    return forked(landing) < 0
 
 
 def clean(root: Path) -> bool:

@@ -18,7 +18,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from hydra.landing import transaction
 from hydra.landing.picks import Pick
 from hydra.race.recovery.startup import recover
 from tests.conftest import git, make_repository
+from tests.support.forks import forked
 from tests.support.landings import Shelf, Whole, leftovers
 
 DATES = {"GIT_AUTHOR_DATE": "1790000000 +0000", "GIT_COMMITTER_DATE": "1790000000 +0000"}
@@ -167,38 +167,24 @@ class _at_each:
 
 def killed_at(fort: Fort, kind: str, number: int) -> bool:
     """Forks a child that acts and is killed at moment `number`; whether it was killed."""
-    pid = os.fork()
-    if pid == 0:
-        left = number
+    left = number
 
-        def count(name: str) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+    def count(name: str) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
 
+    def landing() -> None:
         transaction.moment = count
-        _act_and_leave(fort, kind)
-    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+        fort.act(kind)
+
+    return forked(landing) < 0
 
 
 def killed_after(fort: Fort, kind: str, seconds: float) -> bool:
     """Forks a child that acts, and kills it after a while; whether it had not ended before."""
-    pid = os.fork()
-    if pid == 0:
-        _act_and_leave(fort, kind)
-    time.sleep(seconds)  # no barrier: the point is that the moment is arbitrary
-    os.kill(pid, signal.SIGKILL)
-    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
-
-
-def _act_and_leave(fort: Fort, kind: str) -> None:
-    try:
-        fort.act(kind)
-    except BaseException as error:
-        os.write(2, f"the landing failed by itself: {error!r}\n".encode())
-        os._exit(1)
-    os._exit(0)
+    return forked(lambda: fort.act(kind), kill_after=seconds) < 0
 
 
 def _differences(old: Whole, now: Whole) -> list[str]:

@@ -17,7 +17,7 @@ from hydra import paths
 from hydra.commands import merge, merge_undo
 from hydra.commands.merge import Landing, MergeRequest
 from hydra.git import base_commit
-from hydra.records.store import write_json
+from hydra.records.store.files import write_json
 from tests.conftest import git
 from tests.support.grounds import Race, race_on, take
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from hydra.commands.html_page import page
 from hydra.records.events import AGENT_KINDS, Event, encode
-from hydra.records.store import RunRecord
+from hydra.records.store.reader import RunRecord
 from tests.support.landings import RUN, Shelf
 
 Document = dict[str, Any]

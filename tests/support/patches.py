@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import findings
+from hydra.analysis.tampering.findings import findings
 
 
 def change(path: str, old: str | None, new: str | None) -> FileChange:

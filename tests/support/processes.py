@@ -17,10 +17,10 @@ import pytest
 
 from hydra.process.control import ProcessControl
 from hydra.process.records import End, Notice, ProcessSpec, Wrap
-from hydra.process.sandbox import trial_argv
+from hydra.process.sandbox.trial import trial_argv
 from hydra.process.stdin_queue import StdinQueue
 from hydra.process.supervisor import supervise
-from hydra.records import Limits
+from hydra.records.request import Limits
 
 NAMESPACE = (
     *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind"),
@@ -70,7 +70,7 @@ def running(mark: str, *, keepers: bool = False) -> list[int]:
     return numbers
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 20.0) -> bool:
+def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> bool:
     """Polls until `condition` holds; False when it never did."""
     end = time.monotonic() + seconds
     while not condition():

@@ -34,6 +34,7 @@ class Away:
 
     def __post_init__(self) -> None:
         self.root = self.hydra.scratch / "there"
+        self.mark = f"left-{self.hydra.scratch.name}"  # of no other test's processes
         for name in ("tmp", "home", "agents"):
             (self.root / name).mkdir(parents=True)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hydra.adapters.contract import Descriptor
 from hydra.errors import Failure
-from hydra.records import Capability, CapabilitySet, Confidence, DetectResult, SignIn, Tier
+from hydra.records.agent import Capability, CapabilitySet, Confidence, DetectResult, SignIn, Tier
 from hydra.report.doctor import DoctorCheck
 from hydra.report.listing import AgentRow
 from hydra.report.runs import RaceCost, RunRow

@@ -7,24 +7,11 @@ from itertools import count
 from pathlib import Path
 
 from hydra.errors import Failure
-from hydra.records import (
-    BuiltCommand,
-    Confinement,
-    ExitStatus,
-    Lane,
-    LanePlan,
-    Limits,
-    Outcome,
-    Patch,
-    Permission,
-    RacePlan,
-    RaceResult,
-    Status,
-    Task,
-    Tier,
-    Usage,
-)
+from hydra.records.agent import BuiltCommand, Tier
 from hydra.records.events import Event
+from hydra.records.outcome import ExitStatus, Outcome, Patch, RaceResult, Status, Usage
+from hydra.records.plan import Confinement, LanePlan, RacePlan
+from hydra.records.request import Lane, Limits, Permission, Task
 
 RUN = "20261121t203415-k3f"
 BASE = "4be1c02a9f0c5d1e7b3a8c6d2f4e5a6b7c8d9e0f"

@@ -16,7 +16,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -34,6 +33,7 @@ from hydra.race.recovery.startup import recover
 from tests.conftest import git, make_repository
 from tests.support.command import account
 from tests.support.editor import Editor, Save
+from tests.support.forks import forked
 from tests.support.landings import Shelf, everything, leftovers
 from tests.support.trust import own_modules, python_for
 
@@ -174,15 +174,8 @@ class Turn:
             self._hear(refused.message)
 
     def _kill(self) -> None:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self.fort.act("lane")
-            finally:
-                os._exit(0)
-        time.sleep(self.chance.uniform(0, 1.1 * self.fort.seconds))
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        seconds = self.chance.uniform(0, 1.1 * self.fort.seconds)
+        forked(lambda: self.fort.act("lane"), kill_after=seconds)
         self.how = "killed"
 
     def _recover(self) -> None:

@@ -54,7 +54,16 @@ def start(folder: Path, *, path: str, home: Path) -> Sshd:
         line = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
         subprocess.run(line, check=True)
     shutil.copy(folder / "user.pub", folder / "authorized")
-    port = _free()
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where root's sshd locks itself in
+    for _ in range(5):  # somebody may take the port before sshd does
+        server = _start(folder, _free(), path, home)
+        if server is not None:
+            return server
+    raise RuntimeError(f"sshd did not start: {(folder / 'log').read_text()[-500:]}")
+
+
+def _start(folder: Path, port: int, path: str, home: Path) -> Sshd | None:
     (folder / "sshd_config").write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\n"
         f"AuthorizedKeysFile {folder}/authorized\nPidFile {folder}/pid\nStrictModes no\n"
@@ -67,16 +76,17 @@ def start(folder: Path, *, path: str, home: Path) -> Sshd:
         "StrictHostKeyChecking accept-new\nGlobalKnownHostsFile /dev/null\nLogLevel ERROR\n"
         "Host nowhere\nHostName 127.0.0.1\nPort 9\nUser nobody\nLogLevel ERROR\n"
     )
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where root's sshd locks itself in
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [program(), "-D", "-e", "-f", str(folder / "sshd_config")],
             stdin=subprocess.DEVNULL,
             stderr=log,
         )
-    _wait(port, process)
-    return Sshd(folder, port, process)
+    if _answers(port, process):
+        return Sshd(folder, port, process)
+    process.kill()
+    process.wait()
+    return None
 
 
 def _free() -> int:
@@ -85,12 +95,12 @@ def _free() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 20
+def _answers(port: int, process: subprocess.Popen[bytes]) -> bool:
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with socket.create_connection(("127.0.0.1", port), timeout=1):
-                return
+                return process.poll() is None
         except OSError:
             time.sleep(0.02)
-    raise RuntimeError("sshd did not start")
+    return False

@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra.paths import ground_dir
-from hydra.records.store import UNBORN
+from hydra.records.store.files import UNBORN
 from tests.conftest import git, make_repository
 from tests.live.leftovers import Leftover, end, leftovers
 from tests.support import fakes

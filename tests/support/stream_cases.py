@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from hydra.records import ExitStatus, Limits, Patch
+from hydra.records.outcome import ExitStatus, Patch
+from hydra.records.request import Limits
 from tests.support import stream_corpus as corpus
 from tests.support import stream_mutations as mutations
 

@@ -14,9 +14,11 @@ from hydra.race import output
 from hydra.race.agent_events import differences, feed_clocks
 from hydra.race.outcome import AttemptEvidence, classify
 from hydra.race.output import OutputReader
-from hydra.records import BuiltCommand, Limits, Outcome
+from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent, Event, Raw
-from hydra.records.store import RawSink
+from hydra.records.outcome import Outcome
+from hydra.records.request import Limits
+from hydra.records.store.sink import RawSink
 from hydra.records.transcript import AgentTranscript
 from hydra.redaction import Redactor
 from tests.support.stream_bytes import SECRETS

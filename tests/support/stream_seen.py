@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hydra.errors import KINDS
-from hydra.records import Outcome
 from hydra.records.events import AGENT_KINDS, Event, Raw, decode, encode
+from hydra.records.outcome import Outcome
 from tests.support.sample_race import RUN
 from tests.support.stream_cases import Case
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from hydra.records import Outcome, RaceResult
 from hydra.records.events import Event
+from hydra.records.outcome import Outcome, RaceResult
 from hydra.report.compare import compare_text
 from hydra.report.document import dump, result_document
 from hydra.report.html.build import build

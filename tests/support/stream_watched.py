@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from hydra.adapters import json_stream
 from hydra.adapters.contract import Parser
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from hydra.checks.record import CheckResult
 from hydra.checks.results import Status
 from hydra.checks.round import CheckRun
 from hydra.race.cross_test_phase import CrossTestInputs, run_cross_tests
-from hydra.records import TrialCap
+from hydra.records.request import TrialCap
 from tests.conftest import git
 from tests.support.checks import Bench
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from hydra.process.sandbox import trial_argv
+from hydra.process.sandbox.trial import trial_argv
 from tests.conftest import make_repository
 from tests.support import fakes
 from tests.support.command import Hydra, account, completed

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hydra.config.model import OwnModel
-from hydra.records import Estimate, Rates, Usage
+from hydra.records.outcome import Estimate, Usage
+from hydra.records.plan import Rates
 
 FILE = Path(__file__).with_name("catalog.toml")
 

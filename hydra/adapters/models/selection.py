@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from hydra.adapters.models.catalog import Catalog, Model, plain
-from hydra.records import Rates
+from hydra.records.plan import Rates
 
 
 class ModelChoice(NamedTuple):

@@ -16,7 +16,7 @@ from hydra import executables
 from hydra.adapters.contract import Descriptor
 from hydra.adapters.probe.context import ProbeContext
 from hydra.errors import Failure
-from hydra.records import DetectResult
+from hydra.records.agent import DetectResult
 
 _OF_ONE_PROGRAM = frozenset(
     ("BinaryMissing", "UnsupportedFlag", "UnsupportedVersion", "SpawnFailed")

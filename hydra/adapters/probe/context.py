@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hydra.process.sandbox.masks import Masks
-from hydra.records import Confinement
+from hydra.records.plan import Confinement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

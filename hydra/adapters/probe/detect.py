@@ -23,7 +23,7 @@ from hydra.log import get_logger
 from hydra.paths import user_config_file
 from hydra.process.sandbox.hidden_output import missing_places
 from hydra.process.sandbox.places import entry_for
-from hydra.records import DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import DetectResult, ProbeOutput, SignIn
 
 _log = get_logger(__name__)
 

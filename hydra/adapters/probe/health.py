@@ -20,7 +20,7 @@ from hydra.adapters.contract import Descriptor
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.errors import Failure
 from hydra.paths import is_repository_key
-from hydra.records import DetectResult, SignIn, Tier
+from hydra.records.agent import DetectResult, SignIn, Tier
 
 
 class HealthState(StrEnum):

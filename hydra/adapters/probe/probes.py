@@ -13,7 +13,7 @@ from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.probe.cache import CachedAnswer, ProgramIdentity
 from hydra.adapters.probe.context import ProbeContext
 from hydra.process.identity import boot_id
-from hydra.records import has_run
+from hydra.records.agent import has_run
 
 SIGN_IN = "sign_in"
 

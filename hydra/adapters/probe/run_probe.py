@@ -20,8 +20,10 @@ from hydra.log import get_logger
 from hydra.paths import make_private
 from hydra.process.records import CannotStart
 from hydra.process.run import run
-from hydra.process.sandbox import SandboxPolicy, View, confine
+from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.masks import Masks, hidden_in_system
+from hydra.process.sandbox.policy import SandboxPolicy
+from hydra.process.sandbox.view import View
 from hydra.shortage import named_shortage
 
 _log = get_logger(__name__)

@@ -15,9 +15,9 @@ from hydra.paths import make_private
 from hydra.process.fence import scopes_work
 from hydra.process.records import CannotStart
 from hydra.process.run import run
-from hydra.process.sandbox import judge, trial_argv
 from hydra.process.sandbox.layers import TRIAL, TRIAL_FOLDER, Layer, entering
-from hydra.records import Confinement
+from hydra.process.sandbox.trial import judge, trial_argv
+from hydra.records.plan import Confinement
 from hydra.shortage import is_short
 
 _log = get_logger(__name__)

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hydra import config, paths
+from hydra import paths
 from hydra.adapters import registry
-from hydra.config import Config
-from hydra.config.model import Profile
+from hydra.config.load import load as load_layers
+from hydra.config.model import Config, Profile
+from hydra.config.toml import read_file
 from hydra.errors import ConfigError
-from hydra.process.sandbox import exposed_place
-from hydra.records import Lane
+from hydra.process.sandbox.places import exposed_place
+from hydra.records.request import Lane
 
 
 def _further() -> list[str]:
@@ -25,16 +26,16 @@ def _further() -> list[str]:
 def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Config:
     """The settings in force. Raises `ConfigError` where a file says what Hydra cannot take, or
     where the one that HYDRA_CONFIG names is not there: what it forbids would be allowed."""
-    own = config.read_file(paths.user_config_file(environ))
+    own = read_file(paths.user_config_file(environ))
     named = environ.get("HYDRA_CONFIG")
     if own is None and named and named != os.devnull:
         raise ConfigError(
             f"HYDRA_CONFIG names a file that is not there: {named}",
             hint="make it, or unset the variable; /dev/null stands for no settings",
         )
-    settings = config.load(
+    settings = load_layers(
         user=own,
-        repository=config.read_file(root / "hydra.toml") if root is not None else None,
+        repository=read_file(root / "hydra.toml") if root is not None else None,
         environ=environ,
         flags=flags,
         agent_keys=tuple(registry.OWN),

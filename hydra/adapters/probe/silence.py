@@ -8,7 +8,7 @@ from dataclasses import replace
 from hydra.adapters.command_line import options
 from hydra.adapters.contract import Descriptor
 from hydra.errors import Failure, SpawnFailed
-from hydra.records import DetectResult, ProbeOutput
+from hydra.records.agent import DetectResult, ProbeOutput
 
 _LINE = 300
 """Characters of what a program said last."""

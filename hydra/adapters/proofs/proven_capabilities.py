@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from hydra.adapters import detection
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs.records import Proof, Record
-from hydra.records import Capability, CapabilitySet, Confidence, Status
+from hydra.records.agent import Capability, CapabilitySet, Confidence
+from hydra.records.outcome import Status
 
 BEHIND: Mapping[str, tuple[str, ...]] = {
     "json_stream": ("stream",),

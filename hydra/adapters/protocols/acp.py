@@ -41,8 +41,9 @@ from hydra.adapters.protocols.acp_session import (
     short,
 )
 from hydra.adapters.protocols.jsonrpc import MessageKind
-from hydra.records import ExitStatus, Permission
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Permission
 
 COMMANDED = "The task is:\n"
 _OPENINGS = ("session/new", "session/load", "session/resume", "session/fork")

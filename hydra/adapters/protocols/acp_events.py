@@ -26,8 +26,8 @@ from hydra.adapters.json_stream import (
 from hydra.adapters.protocols import acp_session, jsonrpc
 from hydra.adapters.protocols.acp_session import CHANGING, PATHS, AcpDialect, Offers, paths, short
 from hydra.adapters.protocols.jsonrpc import RpcError
-from hydra.records import Permission
 from hydra.records.events import AgentEvent
+from hydra.records.request import Permission
 
 _OPEN = 1000
 """Calls that are held while they are open."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hydra import __version__
 from hydra.adapters.json_stream import Object, first, mapping, objects, string
-from hydra.records import Permission
+from hydra.records.request import Permission
 
 MODE, MODEL, EFFORT = "mode", "model", "effort"
 _CATEGORIES = {"mode": MODE, "model": MODEL, "thought_level": EFFORT}

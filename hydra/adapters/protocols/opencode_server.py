@@ -17,8 +17,8 @@ from hydra.adapters.contract import Act, Finish, ServerCall
 from hydra.adapters.failures import failure as service_failure
 from hydra.adapters.json_stream import JsonStream, Object, integer, mapping, string, unknown
 from hydra.adapters.protocols.opencode_events import OVERFLOW, Parts, failure
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 LISTENS = b"opencode server listening on "
 HEALTH, EVENTS, SESSION, PROMPT = "health", "events", "session", "prompt"

@@ -14,8 +14,8 @@ from hydra.adapters.contract import Act, CloseInput, Write
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import JsonStream, Object, integer, mapping, number, string
 from hydra.adapters.pi_family import PiEvents
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 STATE, PROMPT, STATS, REST = "hydra-state", "hydra-prompt", "hydra-stats", "hydra-rest"
 """The ids of Hydra's commands: what it is, the task, what it cost, whether it is at rest."""

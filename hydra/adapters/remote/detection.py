@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hydra.records import DetectResult
+from hydra.records.agent import DetectResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

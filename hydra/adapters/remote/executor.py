@@ -16,8 +16,9 @@ from hydra.adapters.contract import Act, Adapter, Conversation, Descriptor, Pars
 from hydra.adapters.remote.names import folder_of
 from hydra.adapters.remote.spec import RemoteSpec
 from hydra.config.model import Remote
-from hydra.records import BuiltCommand, CapabilitySet, DetectResult, ExitStatus, SpawnRequest
+from hydra.records.agent import BuiltCommand, CapabilitySet, DetectResult, SpawnRequest
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 FAILED = 97
 """The carrier's exit code where it could not do its work."""

@@ -27,7 +27,7 @@ from hydra.config.model import Remote
 from hydra.errors import AgentError, BinaryMissing, SpawnFailed
 from hydra.process.records import CannotStart, CommandResult
 from hydra.process.run import run
-from hydra.records import DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import DetectResult, ProbeOutput, SignIn
 
 REACH = 30.0
 """Seconds to reach a place and be told what is there."""

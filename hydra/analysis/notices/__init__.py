@@ -4,9 +4,3 @@
 names, `manifests` reads which packages a project asks for, and `notice` puts it in words. Nothing
 here reads, runs or trusts anything.
 """
-
-from hydra.analysis.notices.facts import TouchedPath
-from hydra.analysis.notices.manifests import is_manifest
-from hydra.analysis.notices.notice import remarks
-
-__all__ = ["TouchedPath", "is_manifest", "remarks"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hydra.analysis.tampering.test_files import name_of
-from hydra.records import Check
+from hydra.records.request import Check
 
 _ARGUMENT = re.compile(r"[^\s;&|()<>\"'`$=]+")
 _PARTED = re.compile(r"&&|\|\||[;&|\n]")

@@ -27,7 +27,7 @@ from hydra.analysis.tampering.test_files import (
     is_support,
     name_of,
 )
-from hydra.records import Check
+from hydra.records.request import Check
 
 _HOOK = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(pytest_\w+)", re.M)
 _PATCHING = re.compile(

@@ -28,7 +28,7 @@ from hydra.analysis.tampering.test_files import (
     is_tests,
     name_of,
 )
-from hydra.records import Check
+from hydra.records.request import Check
 
 _ALWAYS = (
     *("pytest", "tox", "coverage", "nose", "nox", "jest", "vitest", "mocha", "ava", "babel"),

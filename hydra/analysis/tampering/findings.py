@@ -8,11 +8,11 @@ from functools import partial
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import languages
 from hydra.analysis.tampering.code_changes import production
 from hydra.analysis.tampering.config_changes import steering
 from hydra.analysis.tampering.doctests import examples
 from hydra.analysis.tampering.hardcoded import ExpectedValues
+from hydra.analysis.tampering.languages import readers
 from hydra.analysis.tampering.model import TestRead
 from hydra.analysis.tampering.named_data import naming
 from hydra.analysis.tampering.renames import with_new_names
@@ -21,7 +21,7 @@ from hydra.analysis.tampering.suite import SuiteFiles, suite_of
 from hydra.analysis.tampering.test_changes import tests
 from hydra.analysis.tampering.test_files import is_tests
 from hydra.analysis.wording import number_of
-from hydra.records import Check
+from hydra.records.request import Check
 
 MOST = 20
 """Findings of one kind and weight; the rest are counted in one more."""
@@ -84,13 +84,13 @@ def _asking(files: Sequence[FileChange], untouched: Mapping[str, str]) -> Iterat
     """Every test there is, also those that the patch left as they were."""
     texts = [{file.path: text for file in files if is_tests(file.path) and (text := file.old)}]
     texts.append({file.path: text for file in files if is_tests(file.path) and (text := file.new)})
-    texts.append({path: text for path, text in untouched.items() if languages.is_code(path)})
+    texts.append({path: text for path, text in untouched.items() if readers.is_code(path)})
     for side in texts:
         spent = 0
         for path, text in side.items():
             spent += len(text)
             if spent <= MOST_ASKED:
-                yield from languages.read({path: text})[path].tests
+                yield from readers.read({path: text})[path].tests
 
 
 def _unread(suite: SuiteFiles) -> Iterator[Finding]:

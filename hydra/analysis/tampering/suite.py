@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import languages
 from hydra.analysis.tampering.diff_trim import trimmed_tests
+from hydra.analysis.tampering.languages import readers
 from hydra.analysis.tampering.model import FileReading, TestRead
 from hydra.analysis.tampering.test_files import existed, exists, is_support, is_tests, name_of
 
@@ -62,7 +62,7 @@ def suite_of(files: Sequence[FileChange]) -> SuiteFiles:
 
 def _suite(old: dict[str, str], new: dict[str, str], unread: dict[str, str]) -> SuiteFiles:
     _trim(old, new)
-    before, after = languages.read(old), languages.read(new)
+    before, after = readers.read(old), readers.read(new)
     for path in before.keys() | after.keys():
         sides = [side[path] for side in (before, after) if path in side]
         problem = next((side.problem for side in reversed(sides) if side.problem), "")
@@ -74,7 +74,7 @@ def _suite(old: dict[str, str], new: dict[str, str], unread: dict[str, str]) -> 
         else:
             for texts, side in ((old, before), (new, after)):
                 if path in side and not side[path].problem:
-                    side[path] = languages.by_lines(path, texts[path])
+                    side[path] = readers.by_lines(path, texts[path])
     return SuiteFiles(before, after, unread)
 
 
@@ -97,7 +97,7 @@ def _helps(path: str) -> bool:
 
 def _in_turn(files: Iterable[FileChange]) -> Iterator[FileChange]:
     """The files that are worth reading for tests, those of tests themselves first."""
-    changes = [file for file in files if languages.is_code(file.path) and _is_relevant(file)]
+    changes = [file for file in files if readers.is_code(file.path) and _is_relevant(file)]
     yield from sorted(changes, key=lambda file: not is_tests(file.path))
 
 

@@ -9,18 +9,14 @@ from itertools import zip_longest
 from typing import Literal
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import (
-    capable,
-    configuration,
-    shadowing,
-    tests_added,
-    tests_brought,
-    tests_changed,
-)
+from hydra.analysis.tampering.capabilities import capable
+from hydra.analysis.tampering.configuration import configuration
+from hydra.analysis.tampering.shadows import shadows as shadowing
+from hydra.analysis.tampering.suite import tests_added, tests_brought, tests_changed
 from hydra.checks.cross.record import TrialSubject
 from hydra.checks.cross.trial import NotTried
 from hydra.checks.record import CheckResult, CheckStatus
-from hydra.records import Check
+from hydra.records.request import Check
 
 _RAN = (CheckStatus.PASSED, CheckStatus.FAILED, CheckStatus.NO_TESTS)
 

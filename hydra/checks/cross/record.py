@@ -14,8 +14,8 @@ from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.record import read as read_result
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
-from hydra.records import TrialCap
-from hydra.records.store import read_object
+from hydra.records.request import TrialCap
+from hydra.records.store.files import read_object
 
 FILE = "trials.json"
 """The document, in the round's folder; the results of each run lie in `trials/` beside it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hydra.analysis.equivalence import groups
+from hydra.analysis.equivalence.groups import groups
 from hydra.analysis.patch import FileChange
 from hydra.checks.comparison import changed_ids, compare, unloaded
 from hydra.checks.cross.plan import new_ids

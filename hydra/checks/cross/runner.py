@@ -18,8 +18,8 @@ from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import label
 from hydra.checks.suite import CheckSuite
 from hydra.log import get_logger
-from hydra.records import Check, TrialCap
-from hydra.records.store import write_json
+from hydra.records.request import Check, TrialCap
+from hydra.records.store.files import write_json
 
 _log = get_logger(__name__)
 

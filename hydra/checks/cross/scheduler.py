@@ -10,7 +10,7 @@ from pathlib import Path
 
 import trio
 
-from hydra.analysis.tampering import tests_changed
+from hydra.analysis.tampering.suite import tests_changed
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.cross.canary import passing, works
 from hydra.checks.cross.plan import Plan, TrialJob, alone, mends, new_ids, plan, tests_only
@@ -25,8 +25,8 @@ from hydra.config.units import format_duration
 from hydra.errors import HydraError
 from hydra.git.contents import paths
 from hydra.log import bind, get_logger
-from hydra.records import TrialCap
-from hydra.records.store import write_json
+from hydra.records.request import TrialCap
+from hydra.records.store.files import write_json
 
 _log = get_logger(__name__)
 

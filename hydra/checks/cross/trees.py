@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import restored
+from hydra.analysis.tampering.configuration import restored
 from hydra.checks.context import CheckContext
 from hydra.checks.cross.canary import candidates, with_canaries
 from hydra.checks.cross.plan import TrialJob

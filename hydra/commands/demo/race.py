@@ -50,7 +50,7 @@ class Demo:
             "HOME": str(self.home),
             "HYDRA_STATE_DIR": str(self.state),
             "HYDRA_CACHE_DIR": str(self.folder / "cache"),
-            "HYDRA_CONFIG": os.devnull,
+            "HYDRA_CONFIG": str(self.home / "hydra.toml"),
         }
         values = {name: value for name, value in environ.items() if not _foreign(name)}
         return {**values, **mine}
@@ -89,6 +89,7 @@ def prepare(folder: Path) -> Demo:
     """Makes the repository and the agents in `folder`, which is there and empty."""
     home = folder / "home"
     home.mkdir()
+    (home / "hydra.toml").touch()
     project = folder / "pager"
     pager.make(project)
     for agent, steps in _scripts().items():

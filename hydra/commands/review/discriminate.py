@@ -27,8 +27,9 @@ from hydra.git.patches import names
 from hydra.race.recovery import runs
 from hydra.race.recovery.review_records import SCHEMA, SEPARATED, separated
 from hydra.race.verdict import judgement
-from hydra.records import RacePlan
-from hydra.records.store import RunRecord, shared, write_json
+from hydra.records.plan import RacePlan
+from hydra.records.store.files import shared, write_json
+from hydra.records.store.reader import RunRecord
 from hydra.report.compare import answer as answer_in_words
 
 

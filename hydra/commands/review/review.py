@@ -17,7 +17,8 @@ from hydra.git.patches import strange
 from hydra.git.runner import is_unanswered
 from hydra.race.recovery import runs
 from hydra.race.recovery.review_records import REVIEW, SCHEMA, notes
-from hydra.records.store import RunRecord, shared, write_json
+from hydra.records.store.files import shared, write_json
+from hydra.records.store.reader import RunRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

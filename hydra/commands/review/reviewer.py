@@ -15,11 +15,13 @@ from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.sandbox import try_confinement, try_layers
 from hydra.adapters.registry import check_experimental
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.errors import Failure, NoAgentReady, Refused, UsageError
 from hydra.race.disk_space import check_room
 from hydra.race.recovery.runs import RepositoryRuns
-from hydra.records import Confinement, DetectResult, Lane
+from hydra.records.agent import DetectResult
+from hydra.records.plan import Confinement
+from hydra.records.request import Lane
 
 BUDGET = 300.0
 """Seconds that an agent has in all, unless the user says otherwise."""

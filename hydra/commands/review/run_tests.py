@@ -18,7 +18,7 @@ from hydra.checks.suite import CheckSuite
 from hydra.commands.review.excerpts import gives
 from hydra.commands.review.results import ResultRow, Twice, rows
 from hydra.commands.review.test_files import NewTest
-from hydra.config import Config
+from hydra.config.model import Config
 from hydra.git.diff import TreeEntry, tree_with, write_blob
 from hydra.git.patches import commit_tree
 from hydra.paths import ground_dir, home_dir
@@ -28,8 +28,9 @@ from hydra.race.import_proof import prove
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.signals import ending_signals
 from hydra.race.views import view_source
-from hydra.records import Check, RacePlan
-from hydra.records.store import RunRecord
+from hydra.records.plan import RacePlan
+from hydra.records.request import Check
+from hydra.records.store.reader import RunRecord
 
 _MESSAGE = "tried by Hydra, and no patch of anybody's\n"
 _OUTPUT = 4 * 1024**2

@@ -33,9 +33,13 @@ from hydra.race.recovery.reviews import FOLDER, POINTER
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.scheduler import RaceScheduler
 from hydra.race.views import view_source
-from hydra.records import LanePlan, Outcome, Permission, RacePlan, Status, Task, Usage
 from hydra.records.events import Event
-from hydra.records.store import RunRecord, RunStore, write_json
+from hydra.records.outcome import Outcome, Status, Usage
+from hydra.records.plan import LanePlan, RacePlan
+from hydra.records.request import Permission, Task
+from hydra.records.store.files import write_json
+from hydra.records.store.reader import RunRecord
+from hydra.records.store.writer import RunStore
 from hydra.report.document import plan_document
 from hydra.text import join_names
 from hydra.workspace import tree

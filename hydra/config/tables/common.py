@@ -3,7 +3,7 @@
 from hydra.config.key import NAME, NO, Key, Table, variable
 from hydra.config.kinds import choice, strings
 from hydra.errors import ConfigError
-from hydra.records import Effort
+from hydra.records.request import Effort
 
 EFFORT = choice(*(effort.value for effort in Effort))
 PERMISSION = choice(

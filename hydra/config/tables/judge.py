@@ -2,7 +2,7 @@
 
 from hydra.config.key import LOWER, Key, Table, inside
 from hydra.config.kinds import count, points, seconds, strings
-from hydra.records import TrialCap, Weights
+from hydra.records.request import TrialCap, Weights
 
 _JUDGE = Table("judge")
 _WEIGHTS = Table("judge.weights")

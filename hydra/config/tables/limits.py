@@ -2,7 +2,7 @@
 
 from hydra.config.key import NO, YES, Key, Table
 from hydra.config.kinds import ValueKind, count, in_bytes, seconds
-from hydra.records import Limits
+from hydra.records.request import Limits
 
 _KIB, _MIB, _TIB = 1024, 1024**2, 1024**4
 _HOUR, _DAY = 3600, 86400

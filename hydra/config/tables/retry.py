@@ -3,7 +3,7 @@
 from hydra.config.key import NO, Key, Table
 from hydra.config.kinds import BOOLEAN, count, seconds, strings
 from hydra.errors import ConfigError
-from hydra.records import RETRY_REASONS, Retry
+from hydra.records.request import RETRY_REASONS, Retry
 
 _RETRY = Table("retry", NO)
 

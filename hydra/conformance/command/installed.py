@@ -15,11 +15,11 @@ from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.sandbox import try_confinement
 from hydra.conformance.live.agent_settings import reaches
-from hydra.process.sandbox import judge
+from hydra.process.sandbox.trial import judge
 
 if TYPE_CHECKING:
     from hydra.adapters.contract import Adapter
-    from hydra.records import DetectResult, ProbeOutput
+    from hydra.records.agent import DetectResult, ProbeOutput
 
 NOBODY = "http://127.0.0.1:9"
 """The discard port: nothing listens there, and a client is refused at once."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hydra.adapters.contract import Descriptor
-from hydra.records import BuiltCommand
+from hydra.records.agent import BuiltCommand
 
 LONGEST_WORD = 128 * 1024 - 1
 """Bytes that Linux takes as one word of a command line."""

@@ -19,7 +19,7 @@ from hydra.conformance.contract.subject import (
     Form,
     NotCheckable,
 )
-from hydra.records import CAPABILITIES, Confidence, SignIn
+from hydra.records.agent import CAPABILITIES, Confidence, SignIn
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 _LONGEST_PROBE = 60.0

@@ -13,7 +13,7 @@ from hydra.conformance.contract import expectation
 from hydra.conformance.contract.subject import ContractCheck, ContractSubject, NotCheckable
 from hydra.conformance.recorded import Recording
 from hydra.errors import KINDS
-from hydra.records import DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import DetectResult, ProbeOutput, SignIn
 
 FOREIGN = ProbeOutput(
     name="version", argv=("x", "--version"), exit_code=0, stdout="another program 9.5\n"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hydra.conformance.contract.sound import endings, files_of, read, sound
 from hydra.conformance.contract.subject import ContractCheck, ContractSubject, NotCheckable
 from hydra.conformance.recorded import Recording, Stream
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 _CODES = (0, 1, 2, 64, 100, 125, 126, 127, 128, 130, 134, 137, 139, 143, 255)
 _SIGNALS = (1, 2, 3, 6, 9, 11, 13, 15)

@@ -11,7 +11,7 @@ from typing import Any
 
 from hydra.adapters.contract import Descriptor
 from hydra.conformance.contract.subject import NotCheckable
-from hydra.records import Tier
+from hydra.records.agent import Tier
 
 DESCRIPTOR, LINES, DETECT = (
     "descriptor.expected.json",

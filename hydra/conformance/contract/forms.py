@@ -11,8 +11,8 @@ from hydra.conformance.contract.alike import VALUES, changed, paths, widened, wi
 from hydra.conformance.contract.sound import files_of, read, sound
 from hydra.conformance.contract.subject import ContractSubject, Form, NotCheckable
 from hydra.conformance.recorded import Recording, Stream, parse
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 _LONG_LINE, _LONG_LINES = 100_000, 300
 _MEMORY = 12_000_000

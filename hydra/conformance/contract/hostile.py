@@ -11,7 +11,7 @@ from hydra.conformance.contract.alike import ANSI, VALUES, paths, with_value
 from hydra.conformance.contract.sound import malformed, read, sound
 from hydra.conformance.contract.subject import ContractCheck, ContractSubject, Form, NotCheckable
 from hydra.conformance.recorded import Recording
-from hydra.records import ExitStatus
+from hydra.records.outcome import ExitStatus
 
 _MB = 1_000_000
 

@@ -22,7 +22,8 @@ from hydra.conformance.contract.requests import (
 )
 from hydra.conformance.contract.subject import ContractCheck, ContractSubject
 from hydra.conformance.recorded import Recording
-from hydra.records import DetectResult, Permission
+from hydra.records.agent import DetectResult
+from hydra.records.request import Permission
 
 _LENGTHS = (
     *((limit + more, "x") for limit in (1_000_000, 1_048_576, 10_000_000) for more in (0, 1)),

@@ -11,7 +11,8 @@ from hydra.conformance.contract.detection import answers
 from hydra.conformance.contract.requests import PERMISSIONS, BuiltLine, ask, request
 from hydra.conformance.contract.subject import ContractSubject, Form
 from hydra.conformance.recorded import Recording
-from hydra.records import DetectResult, Permission
+from hydra.records.agent import DetectResult
+from hydra.records.request import Permission
 
 DANGER = re.compile(r"danger|bypass|yolo|skip-permissions|unsafe", re.IGNORECASE)
 """Words that a line of `plan` or `edit` never carries."""

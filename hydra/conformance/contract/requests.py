@@ -11,7 +11,8 @@ from typing import Any
 from hydra.adapters.contract import Adapter
 from hydra.errors import AgentError
 from hydra.race.lane_plan import check_mapped
-from hydra.records import Budget, BuiltCommand, DetectResult, Effort, Permission, SpawnRequest
+from hydra.records.agent import BuiltCommand, DetectResult, SpawnRequest
+from hydra.records.request import Budget, Effort, Permission
 
 WORKTREE = Path("/lane/shop")
 PROMPT = "Fix the pager"

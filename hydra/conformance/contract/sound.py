@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.recorded import Stream
 from hydra.errors import KINDS
-from hydra.records import ExitStatus
 from hydra.records.events import AGENT_KINDS, AgentEvent, Event, encode
+from hydra.records.outcome import ExitStatus
 
 _SUBS: Mapping[str, tuple[str, ...]] = {
     "message": ("", "thinking"),

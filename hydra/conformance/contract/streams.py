@@ -12,8 +12,8 @@ from hydra.conformance.contract.alike import changed, unlike, widened, without
 from hydra.conformance.contract.sound import endings, read, sound
 from hydra.conformance.contract.subject import ContractCheck, ContractSubject, Form, NotCheckable
 from hydra.conformance.recorded import Recording, Stream, documents, parse
-from hydra.records import ExitStatus
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 _NEW_TYPE = b'{"type":"hydra_made_up_type","subtype":"new","hydra_new":[{"a":1}],"uuid":"made-up"}'
 _CUTS = 600

@@ -10,7 +10,7 @@ from pathlib import Path
 from hydra.adapters.contract import Adapter
 from hydra.conformance import recorded
 from hydra.conformance.recorded import Recording
-from hydra.records import DetectResult, ProbeOutput
+from hydra.records.agent import DetectResult, ProbeOutput
 
 
 class Form(Enum):

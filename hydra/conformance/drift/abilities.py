@@ -10,15 +10,8 @@ from hydra.adapters.contract import Adapter
 from hydra.conformance.contract.requests import PERMISSIONS, SESSION
 from hydra.errors import AgentError
 from hydra.race.lane_plan import check_mapped
-from hydra.records import (
-    Budget,
-    BuiltCommand,
-    DetectResult,
-    Effort,
-    ProbeOutput,
-    SignIn,
-    SpawnRequest,
-)
+from hydra.records.agent import BuiltCommand, DetectResult, ProbeOutput, SignIn, SpawnRequest
+from hydra.records.request import Budget, Effort
 
 _WORKTREE = Path("/lane/shop")
 _REQUESTS: Mapping[str, Mapping[str, object]] = {

@@ -12,7 +12,7 @@ from hydra.adapters.proofs.records import Proof
 from hydra.conformance.drift.schemas import lines_of
 from hydra.conformance.recorded import Recording, Stream
 from hydra.errors import RecordError
-from hydra.records import ProbeOutput
+from hydra.records.agent import ProbeOutput
 
 HAND = "recorded:"
 """Before the name of a stream that belongs to no live situation: another may have its name."""

@@ -8,8 +8,9 @@ from pathlib import Path
 from threading import Timer
 
 from hydra.adapters.contract import CloseInput, Finish, Talker, Write
-from hydra.records import BuiltCommand, ExitStatus
+from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
 
 OWN_END = 5.0
 """Seconds for it to end by itself, once its work is done."""

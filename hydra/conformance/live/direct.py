@@ -24,9 +24,11 @@ from hydra.conformance.live.observation import LiveRun
 from hydra.conformance.live.orphans import orphans
 from hydra.conformance.race_run import ScratchPlace
 from hydra.conformance.server import ModelServer
-from hydra.process.sandbox import judge
-from hydra.records import DetectResult, ExitStatus, Permission, SpawnRequest
+from hydra.process.sandbox.trial import judge
+from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Permission
 from hydra.records.transcript import AgentTranscript
 
 LONGEST = 60.0

@@ -8,8 +8,8 @@ from typing import Any
 
 from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
 from hydra.errors import KINDS, ConfigError
-from hydra.records import Status, Usage
 from hydra.records.events import AGENT_KINDS
+from hydra.records.outcome import Status, Usage
 
 USAGE = tuple(Usage.__dataclass_fields__)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from hydra.conformance.live.namespace import NEW_NETWORK, NEW_USER, NoNamespace, arrange
 from hydra.conformance.live.packet_watch import Ears
 from hydra.conformance.results import Network
-from hydra.process.sandbox import trial_argv
+from hydra.process.sandbox.trial import trial_argv
 
 _NESTED = ("--ro-bind", "/", "/", "--unshare-user", "--unshare-pid", "--unshare-net", "--", "true")
 """bwrap's words for a sandbox such as Codex makes inside of Hydra's."""

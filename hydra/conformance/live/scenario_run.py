@@ -23,7 +23,7 @@ from hydra.conformance.script import fill
 from hydra.conformance.scrub import WORKTREE
 from hydra.conformance.server import ModelServer, serve
 from hydra.errors import EXIT_NO_AGENT, HydraError
-from hydra.records import Tier
+from hydra.records.agent import Tier
 
 LONGEST = 120.0
 """Seconds after which a race that does not end is ended, and said to have hung."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 
-from hydra.records import Confidence, Tier
+from hydra.records.agent import Confidence, Tier
 from hydra.report import table as tables
 from hydra.report.document import SCHEMA, Document
 from hydra.report.listing import TIERS

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from hydra.conformance.report.matrix import tier_named
-from hydra.records import Tier
+from hydra.records.agent import Tier
 from hydra.report.document import SCHEMA, Document
 from hydra.report.markdown import code, inert, rows_table
 from hydra.report.style import paint

@@ -13,7 +13,7 @@ from hydra.process.sandbox.layers import entering, users_own
 from hydra.process.sandbox.mounts import Mount, arguments, mounts_of, read_only_at_last, real
 from hydra.process.sandbox.namespaces import FENCED, NAMESPACES, disarmed
 from hydra.process.sandbox.policy import SandboxPolicy
-from hydra.records import Confinement
+from hydra.records.plan import Confinement
 
 
 def confine(

@@ -10,7 +10,7 @@ from hydra.process.sandbox.mounts import (
     system_mounts,
 )
 from hydra.process.sandbox.namespaces import NAMESPACES, disarmed
-from hydra.records import Confinement
+from hydra.records.plan import Confinement
 
 WITH_FULL_ACCESS = ("no process that an agent starts itself outlives its lane",)
 """What holds when `Confinement.kind` is `bwrap`, also where the policy is `unrestricted`."""

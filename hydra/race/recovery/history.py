@@ -9,27 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from hydra.errors import Failure, RecordError
-from hydra.records import (
+from hydra.records.agent import BuiltCommand, Origin, Tier
+from hydra.records.events import AGENT_KINDS, AgentEvent, Event, decode
+from hydra.records.plan import Confinement, LanePlan, RacePlan, Rates, RemotePlace
+from hydra.records.request import (
     Budget,
-    BuiltCommand,
     Check,
-    Confinement,
     Effort,
     Lane,
-    LanePlan,
     Limits,
-    Origin,
     Permission,
-    RacePlan,
-    Rates,
-    RemotePlace,
     Retry,
     Task,
-    Tier,
     TrialCap,
 )
-from hydra.records.events import AGENT_KINDS, AgentEvent, Event, decode
-from hydra.records.store import read_object
+from hydra.records.store.files import read_object
 from hydra.records.transcript import AgentTranscript
 
 

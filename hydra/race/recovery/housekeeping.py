@@ -11,7 +11,7 @@ import trio
 
 from hydra.errors import HydraError
 from hydra.log import get_logger
-from hydra.records import Limits
+from hydra.records.request import Limits
 
 _log = get_logger(__name__)
 
@@ -63,12 +63,14 @@ def hint(runs: Path, state: Path, environ: Mapping[str, str], sizes: Mapping[str
 
     The limits are the user's own; where their settings cannot be read, nothing is said here.
     """
-    from hydra import config, paths
+    from hydra import paths
+    from hydra.config.load import load
+    from hydra.config.toml import read_file
     from hydra.race.recovery.space_retention import overdue
 
     with suppress(HydraError):
-        file = config.read_file(paths.user_config_file(environ))
-        limits = config.load(user=file, environ=environ).limits
+        file = read_file(paths.user_config_file(environ))
+        limits = load(user=file, environ=environ).limits
         return sentence(overdue(runs, state, limits, sizes), limits)
     return ""
 

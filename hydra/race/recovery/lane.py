@@ -13,8 +13,8 @@ from hydra.git.snapshot_state import WorktreeLost
 from hydra.paths import ground_dir
 from hydra.race.plan import patch_message
 from hydra.race.recovery.history import Past, failure
-from hydra.records import ExitStatus, LanePlan, Outcome, Patch, RacePlan, Status
-from hydra.records.outcome import select_attempt
+from hydra.records.outcome import ExitStatus, Outcome, Patch, Status, select_attempt
+from hydra.records.plan import LanePlan, RacePlan
 from hydra.redaction import Redactor
 from hydra.shortage import is_passing
 from hydra.workspace.grounds import give_back_standing, standing_ground
@@ -202,7 +202,7 @@ def _incomplete(patches: Path, commit: str, base: str) -> str:
 
 def _read(patches: Path, base: str, commit: str, incomplete: str = "") -> Patch:
     # Not before: every command looks whether there is something to recover.
-    from hydra.analysis.notices import remarks
+    from hydra.analysis.notices.notice import remarks
     from hydra.git.patch_facts import touched
 
     stats, files = touched(patches, base, commit)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hydra.errors import UsageError
 from hydra.git.runner import run
-from hydra.records.store import read_object
+from hydra.records.store.files import read_object
 from hydra.report.text import plural, quote
 
 

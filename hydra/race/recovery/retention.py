@@ -17,17 +17,10 @@ from hydra.git.runner import run as git
 from hydra.paths import ground_dir
 from hydra.process.sandbox.layers import TRIAL_FOLDER
 from hydra.race.recovery.reviews import POINTER, sweep_consult
-from hydra.records import Limits, Status
-from hydra.records.store import (
-    GONE,
-    LOCK,
-    UNBORN,
-    RunRecord,
-    alone,
-    disk_usage,
-    read_object,
-    write_json,
-)
+from hydra.records.outcome import Status
+from hydra.records.request import Limits
+from hydra.records.store.files import GONE, LOCK, UNBORN, alone, disk_usage, read_object, write_json
+from hydra.records.store.reader import RunRecord
 from hydra.workspace import tree
 from hydra.workspace.dependencies import FROZEN, LINKS, LOOK
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hydra.race.recovery.reviews import FOLDER
 from hydra.ranking.evidence import Note, ReviewTest
-from hydra.records.store import read_object
+from hydra.records.store.files import read_object
 
 SCHEMA = 1
 REVIEW, SEPARATED = "answer.json", "separated.json"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hydra.process.identity import ProcessIdentity
 from hydra.race.recovery import history, processes
-from hydra.records.store import alone, read_object
+from hydra.records.store.files import alone, read_object
 from hydra.workspace import tree
 from hydra.workspace.grounds import give_back_standing
 

@@ -15,9 +15,10 @@ from hydra.paths import ground_dir
 from hydra.process.identity import ProcessIdentity
 from hydra.race.recovery import history, processes
 from hydra.race.recovery.lane import Recovery, recover_lane
-from hydra.records import LanePlan, RacePlan, RaceResult
 from hydra.records.events import Event
-from hydra.records.store import RunStore
+from hydra.records.outcome import RaceResult
+from hydra.records.plan import LanePlan, RacePlan
+from hydra.records.store.writer import RunStore
 from hydra.workspace import tree
 
 _log = get_logger(__name__)

@@ -17,7 +17,8 @@ from hydra.git.runner import is_unanswered, require_git
 from hydra.race.recovery import retention
 from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
-from hydra.records.store import RunRecord, find_run, read_object, runs
+from hydra.records.store.files import read_object
+from hydra.records.store.reader import RunRecord, find_run, runs
 
 
 @dataclass(frozen=True, slots=True)

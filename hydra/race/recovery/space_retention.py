@@ -23,8 +23,9 @@ from hydra.race.recovery.retention import (
     size,
     started,
 )
-from hydra.records import Limits
-from hydra.records.store import RunRecord, alone, runs
+from hydra.records.request import Limits
+from hydra.records.store.files import alone
+from hydra.records.store.reader import RunRecord, runs
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from pathlib import Path
 from hydra import paths
 from hydra.errors import HydraError
 from hydra.log import get_logger
-from hydra.records.store import GONE, UNBORN, alone, unfinished
+from hydra.records.store.files import GONE, UNBORN, alone
+from hydra.records.store.reader import unfinished
 
 _log = get_logger(__name__)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hydra.records import Check
+from hydra.records.request import Check
 from tests.support.cheats.case import Case, Shop
 
 _CODE = """\

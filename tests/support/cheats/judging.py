@@ -11,7 +11,8 @@ import trio
 from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import findings, is_script
+from hydra.analysis.tampering.commands import is_script
+from hydra.analysis.tampering.findings import findings
 from hydra.checks.cross.record import Trials
 from hydra.checks.record import CheckResult
 from hydra.checks.round import CheckRun
@@ -22,7 +23,8 @@ from hydra.ranking.collect import base_tests, file_changes
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
-from hydra.records import Check, Patch, TrialCap
+from hydra.records.outcome import Patch
+from hydra.records.request import Check, TrialCap
 from tests.conftest import git
 from tests.support.cheats.case import Case, Files, Shop
 from tests.support.checks import Bench

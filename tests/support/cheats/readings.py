@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from hydra.analysis.finding import Finding
-from hydra.analysis.tampering import findings
+from hydra.analysis.tampering.findings import findings
 from tests.support.cheats.all import CASES
 from tests.support.cheats.honest import BASE as HONEST_BASE
 from tests.support.cheats.honest import CHECKS as HONEST_CHECKS

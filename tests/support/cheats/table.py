@@ -13,7 +13,7 @@ from pathlib import Path
 import trio
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import findings
+from hydra.analysis.tampering.findings import findings
 from tests.conftest import make_repository
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case

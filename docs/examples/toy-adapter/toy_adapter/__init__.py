@@ -8,7 +8,8 @@ from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.detection import AgentIdentity, ProbeReading, read
 from hydra.adapters.json_stream import JsonStream, RecentIds, mapping, objects, string, unknown
 from hydra.adapters.prompts import as_stdin
-from hydra.records import BuiltCommand, Capability, CapabilitySet, Confidence, Permission, Tier
+from hydra.records.agent import BuiltCommand, Capability, CapabilitySet, Confidence, Tier
+from hydra.records.request import Permission
 
 SEEN = Capability(True, Confidence.OBSERVED, "1.0.0")
 DESCRIPTOR = Descriptor(
@@ -27,8 +28,7 @@ DESCRIPTOR = Descriptor(
 JSON = Flag("--json", "to read what it does", required=True, drops=("json_stream", "emits_usage"))
 MODE = Flag("--mode", "to say what it may do", required=True, drops=("approval_controls",))
 MODEL = Flag("--model", "to choose a model")
-TABLE = (JSON, MODE, MODEL)
-MODES = {Permission.PLAN: "look", Permission.EDIT: "edit"}
+TABLE, MODES = (JSON, MODE, MODEL), {Permission.PLAN: "look", Permission.EDIT: "edit"}
 
 
 class ToyStream(JsonStream):
@@ -46,8 +46,8 @@ class ToyStream(JsonStream):
             return []  # said twice is done once
         self.ids.add(f"{kind} {id}")
         if kind == "tool":
-            summary = f"{string(line, 'name')} {string(line, 'file')}"
-            return [build.tool_call(id, string(line, "name"), summary)]
+            name, file = string(line, "name"), string(line, "file")
+            return [build.tool_call(id, name, f"{name} {file}")]
         if kind == "tool_done":
             refused = line.get("refused") is True
             return [build.tool_result(id, line.get("ok") is True, text, refused)]
