@@ -88,7 +88,7 @@ def test_a_dropped_check_of_the_race_that_was_run_since_is_one_of_its_checks(
     assert known_checks(tmp_path, [other, lint]) == (CHECK, lint)  # as it is known by now
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_check_that_finds_nothing_replaces_nothing(hydra: Hydra) -> None:
     """Of a file that only the checkout has nothing is recorded; of one that only a lane has, its
     absence on the base makes no test of the others new."""

@@ -192,6 +192,8 @@ VECTORS = {
     ),
     "git-proxy": Vector('git config core.gitProxy "$E"', "git fetch git://x.invalid/x"),
 }
+pytestmark = pytest.mark.timeout(1200)  # the first of them races with all vectors, twice
+
 NAMES = list(VECTORS)
 LANES = ["claude", *(f"claude-{number}" for number in range(2, len(NAMES) + 1))]
 

@@ -91,7 +91,7 @@ def test_events_cut_off_in_the_middle_are_told_to_the_conversation(hydra: Hydra)
     assert acts(race)[-1] == "finish"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_fifty_megabytes_from_one_that_never_listens(hydra: Hydra) -> None:
     race = talk(hydra, "write a.txt x\nflood me\nserve x")
     lane = race.lane("talker")

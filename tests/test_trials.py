@@ -297,7 +297,7 @@ async def test_what_its_own_checks_hold_back_is_not_tried_by_others_tests(
     assert_recorded(bench, trials)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_what_empties_the_tests_that_see_it_is_not_tried_by_others_tests(
     scratch: Path, repo: Path
 ) -> None:
@@ -329,7 +329,7 @@ async def test_who_deletes_a_test_is_tried_by_others_tests(scratch: Path, repo: 
     assert {item.on for item in trials.runs if item.kind == "cross"} == {"", "codex", "cursor"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_who_breaks_what_another_patch_replaces_is_tried_by_its_tests(
     scratch: Path, repo: Path
 ) -> None:
@@ -346,7 +346,7 @@ async def test_who_breaks_what_another_patch_replaces_is_tried_by_its_tests(
     assert {item.on for item in trials.runs if item.kind == "cross"} == {"", "codex", "cursor"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_a_lint_keeps_no_patch_from_being_tried(scratch: Path, repo: Path) -> None:
     """It says nothing of what the code does, and may be dropped after the race."""
     lint = Check("lint", "test ! -e ugly", kind="lint")
@@ -361,7 +361,7 @@ async def test_a_lint_keeps_no_patch_from_being_tried(scratch: Path, repo: Path)
     assert {item.on for item in trials.runs if item.kind == "cross"} == {"", "codex", "cursor"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_what_two_trees_show_alike_is_not_run_once_more(scratch: Path, repo: Path) -> None:
     """On the base and on codex the new test fails alike; what codex alone fails is run again."""
     bench = Trying(scratch, with_tests(repo), [TESTS])
@@ -605,7 +605,7 @@ def empty(top: Path) -> None:
     shutil.rmtree(top / "web/test")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
 async def test_files_of_node_s_tests_that_cannot_load_fail_with_all_they_hold(
     scratch: Path, repo: Path
