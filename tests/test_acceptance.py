@@ -7,6 +7,7 @@ refused. Rows that need a race of their own stand below, the others where their 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -20,11 +21,12 @@ from tests.support.command import Race
 from tests.support.grounds import fingerprint
 from tests.support.processes import wait_until
 from tests.support.rows import DONE, EDIT, Row, Seen, rows, write_scripts
-from tests.support.trust import ACCOUNTS, ORDINARY, Place, place_for
+from tests.support.trust import ACCOUNTS, BY_ACCOUNT, Place, place_for
 
 USER = ACCOUNTS[-1]
-WAYS = {"root": (0, "bwrap"), "user": (USER, "bwrap")} if USER == ORDINARY else {}
+WAYS = {"root": (0, "bwrap")} if os.geteuid() == 0 else {}
 WAYS |= {"user": (USER, "bwrap"), "missing": (USER, "missing"), "refused": (USER, "refused")}
+BY_WAY = [pytest.param(how, marks=BY_ACCOUNT[0 if how == "root" else -1].marks) for how in WAYS]
 PROMPT = "Mend the pager. " + "Take care. " * 20_000
 NAMES = list(rows("python", Path("/r"), Path("/s")))
 LANES = ["claude", *(f"claude-{number}" for number in range(2, len(NAMES) + 1))]
@@ -62,7 +64,7 @@ def hamper(place: Place, how: str) -> None:
         place.refused_bwrap(REFUSAL)
 
 
-@pytest.fixture(scope="module", params=WAYS)
+@pytest.fixture(scope="module", params=BY_WAY)
 def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
     """Every row of tests/support/rows.py in one race."""
     with ExitStack() as stack:

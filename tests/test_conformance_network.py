@@ -38,12 +38,11 @@ def tell(**more):
 
 def refused(attempt):
     assert watch.watched and inside != outside, "nothing may be tried from out there"
-    began = time.monotonic()
     try:
         told = repr(attempt())
     except OSError as error:
         told = type(error).__name__
-    return told, time.monotonic() - began
+    return told
 """
 
 
@@ -164,20 +163,23 @@ def test_nothing_tried_is_nothing_counted() -> None:
     }
 
 
-def test_an_attempt_is_named_counted_and_refused_at_once() -> None:
+def test_an_attempt_is_named_counted_and_refused() -> None:
     document = entered(
         """
+        def ask():
+            try:
+                socket.getaddrinfo("example.invalid", 443)
+            except socket.gaierror as error:
+                return error.errno == socket.EAI_NONAME
         ended = [
             refused(lambda: socket.create_connection(("192.0.2.1", 443), timeout=20)),
-            refused(lambda: socket.getaddrinfo("example.invalid", 443)),
+            refused(ask),
         ]
         tell(ended=ended, raw=namespace.sent())
         """
     )
-    (first, first_took), (second, second_took) = document["ended"]
-    assert (first, second) == ("ConnectionRefusedError", "gaierror")
-    # A SYN that is swallowed is waited for until the limit of 20 s, a question for at least five.
-    assert max(first_took, second_took) < 5
+    # Where a packet is swallowed the one is a TimeoutError, the other EAI_AGAIN.
+    assert document["ended"] == ["ConnectionRefusedError", "True"]
     assert document["tried"][:2] == ["192.0.2.1:443 (TCP)", "example.invalid (DNS)"]
     assert 1 <= document["packets"] <= document["raw"]
 
@@ -201,7 +203,7 @@ def test_a_question_to_any_resolver_is_answered_with_no_such_name(family: str, s
         tell(ended=refused(ask))
         """
     )
-    assert document["ended"][0] == repr((server, 3))
+    assert document["ended"] == repr((server, 3))
     assert document["tried"][0] == "example.invalid (DNS)"
     assert document["packets"] == (0 if server == "127.0.0.53" else 1)
 

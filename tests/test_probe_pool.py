@@ -242,6 +242,7 @@ async def test_what_sleeps_and_what_spins_has_a_limit(line: str) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.serial
 async def test_a_program_that_gets_no_core_is_waited_for(scratch: Path) -> None:
     """It has a core that another keeps busy, and the last place in the queue for it."""
     core = str(min(os.sched_getaffinity(0)))

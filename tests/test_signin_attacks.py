@@ -24,7 +24,7 @@ from tests.support import fakes, signins, trust
 from tests.support.command import Race
 from tests.support.signin_attacks import ATTACKS, Attack
 from tests.support.signins import CLAUDE, CODEX, HONEST, OWN, PI, PLAIN
-from tests.support.trust import ACCOUNTS, AS_USER, Exact, Place, exactly, name_of
+from tests.support.trust import ACCOUNTS, AS_USER, BY_ACCOUNT, Exact, Place, exactly
 
 pytestmark = pytest.mark.slow
 
@@ -169,7 +169,7 @@ def recorded(race: Race, lane: str) -> list[dict[str, Any]]:
     ]
 
 
-by_account = pytest.mark.parametrize("place", ACCOUNTS, indirect=True, ids=name_of)
+by_account = pytest.mark.parametrize("place", BY_ACCOUNT, indirect=True)
 
 
 @pytest.fixture

@@ -174,6 +174,7 @@ def test_a_disk_that_has_no_room_for_the_patch_alone(hydra: Hydra, small: Path) 
 
 
 @pytest.mark.full
+@pytest.mark.serial
 def test_sixteen_agents_that_write_at_once_wait_for_no_slow_disk(hydra: Hydra) -> None:
     """All that is written while the disk takes 20 kB a second would take it many minutes."""
     ready = fakes.Barrier(hydra.scratch, "ready")

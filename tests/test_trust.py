@@ -26,7 +26,7 @@ from tests.conftest import make_repository
 from tests.support import fakes
 from tests.support.command import Race
 from tests.support.trust import (
-    ACCOUNTS,
+    BY_ACCOUNT,
     Exact,
     Place,
     attempts,
@@ -34,7 +34,6 @@ from tests.support.trust import (
     by_ordinary,
     exactly,
     furnish,
-    name_of,
     needs_bwrap,
     place,
     place_for,
@@ -196,7 +195,7 @@ PEEKS = {
 CONNECT = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
 
 
-@pytest.fixture(scope="module", params=ACCOUNTS, ids=name_of)
+@pytest.fixture(scope="module", params=BY_ACCOUNT)
 def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
     """Every attempt of the lists above in one race."""
     with shared_place(request.param) as (place, stack):

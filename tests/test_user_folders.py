@@ -23,7 +23,13 @@ from hydra.workspace.hardlinks import TooManyFiles, link_tree
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.processes import wait_until
-from tests.support.trust import ACCOUNTS, Place, exactly, name_of, needs_bwrap, shared_place
+from tests.support.trust import (
+    BY_ACCOUNT,
+    Place,
+    exactly,
+    needs_bwrap,
+    shared_place,
+)
 
 SITE = "lib/python3/site-packages"
 IGNORED = ".venv/\nnode_modules/\n_version.py\n*.so\n*.mo\nvendor/*\n!vendor/patched.js\n"
@@ -63,7 +69,7 @@ class Story(NamedTuple):
     stderr: str
 
 
-@pytest.fixture(scope="module", params=ACCOUNTS, ids=name_of)
+@pytest.fixture(scope="module", params=BY_ACCOUNT)
 def story(request: pytest.FixtureRequest) -> Iterator[Story]:
     """A lane attacks what it sees; then the user installs; then it looks, and so does a check."""
     with shared_place(request.param, furnished=False) as (place, stack):
@@ -283,7 +289,7 @@ def test_more_files_than_are_worth_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("uid", ACCOUNTS, ids=name_of)
+@pytest.mark.parametrize("uid", BY_ACCOUNT)
 def test_a_killed_race_leaves_the_users_folders_and_the_next_command_the_disk(uid: int) -> None:
     with shared_place(uid, furnished=False) as (place, stack):
         _furnish(place)

@@ -22,7 +22,14 @@ from tests.support import attacks_on_walls as attacks
 from tests.support import fakes
 from tests.support.attacks import arm, attack, loot_of
 from tests.support.command import account
-from tests.support.trust import ACCOUNTS, Place, exactly, name_of, place_for, shared_place
+from tests.support.trust import (
+    ACCOUNTS,
+    BY_ACCOUNT,
+    Place,
+    exactly,
+    place_for,
+    shared_place,
+)
 
 DONE = fakes.finish("done")
 
@@ -189,7 +196,7 @@ def besiege(place: Place, stack: ExitStack, *options: str, without: tuple[str, .
     return Siege(loot, status, before, after, outside.planted(), reached, outside.secrets)
 
 
-@pytest.fixture(scope="module", params=ACCOUNTS, ids=name_of)
+@pytest.fixture(scope="module", params=BY_ACCOUNT)
 def siege(request: pytest.FixtureRequest) -> Iterator[Siege]:
     with shared_place(request.param) as (place, stack):
         yield besiege(place, stack)

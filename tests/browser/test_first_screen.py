@@ -104,8 +104,9 @@ def test_a_patch_that_goes_on_below_shows_that_it_does(show: Open) -> None:
     frame.locator(".diff").scroll_into_view_if_needed()
     assert "below" in (frame.get_attribute("class") or "").split()
     frame.locator(".diff").evaluate("(node) => node.scrollTo(0, node.scrollHeight)")
-    page.wait_for_timeout(100)
-    assert "below" not in (frame.get_attribute("class") or "").split()
+    page.wait_for_function(
+        "(node) => !node.classList.contains('below')", arg=frame.element_handle()
+    )
 
 
 def test_paper_is_light_and_has_all_that_the_screen_scrolls(show: Open) -> None:

@@ -14,7 +14,7 @@ import tomllib
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -24,6 +24,9 @@ from tests.support.trust import Place
 
 CACHE = Path(os.environ.get("REAL_PROJECTS_CACHE", "/var/tmp/hydra-real-projects"))
 """Where archives and the tools' own caches stay between runs."""
+
+STRICT = bool(os.environ.get("REAL_PROJECTS_STRICT"))
+"""What cannot be had fails instead of being skipped: so in the gate."""
 
 LOCKS = Path(__file__).with_name("locks")
 """What the projects that gate install beside what projects.toml names, in fixed versions."""
@@ -94,6 +97,13 @@ def fetch(requirement: str) -> Path:
     return next(folder.iterdir())
 
 
+def unmet(reason: str) -> NoReturn:
+    """Skips this test and says why; under REAL_PROJECTS_STRICT fails it."""
+    if STRICT:
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 def _download(requirement: str, folder: Path) -> None:
     name = requirement.partition("==")[0]  # what builds it may come as wheels
     sdist = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name)
@@ -103,9 +113,9 @@ def _download(requirement: str, folder: Path) -> None:
     try:
         done = completed([*argv, requirement], cwd=folder, env=environ, timeout=300)
     except (OSError, subprocess.TimeoutExpired) as error:
-        pytest.skip(f"{requirement} cannot be fetched: {type(error).__name__}")
+        unmet(f"{requirement} cannot be fetched: {type(error).__name__}")
     if done.returncode != 0 or not [*folder.iterdir()]:
-        pytest.skip(f"no registry here has {requirement}")
+        unmet(f"no registry here has {requirement}")
 
 
 def unpack(requirement: str, top: Path) -> None:
@@ -168,7 +178,7 @@ class Checkout:
         try:
             completed([*(path / program for path in folders[:1]), "--version"], uid=self.place.uid)
         except OSError:
-            pytest.skip(f"no {program} here that uid {self.place.uid} may run")
+            unmet(f"no {program} here that uid {self.place.uid} may run")
         self.place.path.append(folders[0])
 
     def _change(self) -> None:

@@ -40,15 +40,20 @@ def name_of(uid: int) -> str:
     return "root" if uid == 0 else "user"
 
 
-by_account = pytest.mark.parametrize("uid", ACCOUNTS, ids=name_of)
-AS_USER = [
-    pytest.param(uid, id=name_of(uid), marks=[] if uid == ACCOUNTS[-1] else [pytest.mark.full])
+# The gate runs as an ordinary user, in a step of its own, what is tried by account.
+_IN_FULL = [pytest.mark.full] if os.geteuid() == 0 else []
+BY_ACCOUNT = [
+    pytest.param(uid, id=name_of(uid), marks=_IN_FULL if uid == ORDINARY else [])
     for uid in ACCOUNTS
 ]
-"""The ordinary user gates; root runs in full."""
+"""`ACCOUNTS` as parameters: as root, the ordinary user's are `full`."""
 
+AS_USER = [pytest.param(0, id="root", marks=pytest.mark.full), *BY_ACCOUNT[-1:]][-len(ACCOUNTS) :]
+"""`BY_ACCOUNT`, root's `full` as well."""
+
+by_account = pytest.mark.parametrize("uid", BY_ACCOUNT)
 by_account_in_full = pytest.mark.parametrize("uid", AS_USER)
-by_ordinary = pytest.mark.parametrize("uid", ACCOUNTS[-1:], ids=name_of)
+by_ordinary = pytest.mark.parametrize("uid", BY_ACCOUNT[-1:])
 
 
 class Place(Hydra):
