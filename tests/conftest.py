@@ -53,24 +53,12 @@ def _no_real_places(
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks as `pure` what asks for no folder that Hydra accepts as its state's place.
 
-    A module that is set up once stays with one worker (`--dist=loadgroup`), and begins first; then
-    what is slow, so that at the end no worker waits for another.
+    Files with slow tests begin first, so that at the end no worker waits for another.
     """
     for item in items:
-        if not isinstance(item, pytest.Function):
-            continue
-        if "scratch" not in item.fixturenames:
+        if isinstance(item, pytest.Function) and "scratch" not in item.fixturenames:
             item.add_marker(pytest.mark.pure)
-        fixtures = item._fixtureinfo.name2fixturedefs.values()
-        if any(each[-1].scope == "module" for each in fixtures):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-    items.sort(key=_turn)
-
-
-def _turn(item: pytest.Item) -> int:
-    if item.get_closest_marker("xdist_group"):
-        return 0
-    return 1 if item.get_closest_marker("slow") else 2
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -55,7 +55,7 @@ def test_an_error_before_a_result_that_says_success_is_a_failure() -> None:
 def test_thinking_counts_as_output() -> None:
     stats = b'{"total_tokens":150,"input_tokens":100,"output_tokens":20,"cached":60}'
     line = b'{"type":"result","status":"success","stats":' + stats + b"}"
-    (event,) = GeminiStream().parse_line(line)
+    event, _ = GeminiStream().parse_line(line)
     assert event.data == {"input_tokens": 100, "output_tokens": 50, "cached_tokens": 60}
 
 

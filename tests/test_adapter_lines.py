@@ -78,12 +78,19 @@ def test_codexs_line() -> None:
     assert command.expected_settings == (("sandbox", "workspace-write"),)
 
 
-def test_cursors_line_and_its_warning() -> None:
+def test_claude_is_told_how_long_it_may_wait_for_what_it_left_in_the_background() -> None:
+    name, claude = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS", registry.get("claude")
+    assert name not in dict(claude.build_command(request(), found("claude")).env)
+    command = claude.build_command(request(background=90.5), found("claude"))
+    assert dict(command.env)[name] == "90500"
+
+
+def test_cursors_line() -> None:
     command = registry.get("cursor-agent").build_command(request(), found("cursor-agent"))
     assert " ".join(command.args) == (
         "--print --output-format stream-json --trust --force --workspace /lane/shop"
     )
-    assert "does not exit when it is done" in command.warnings[0]
+    assert command.warnings == ()
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "cursor-agent"])

@@ -63,7 +63,7 @@ def test_no_sign_in() -> None:
 def test_cache_reads_are_in_its_input() -> None:
     usage = {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 60}
     line = {"type": "result", "subtype": "success", "num_turns": 1, "usage": usage}
-    (event,) = QwenStream().parse_line(json.dumps(line).encode())
+    event, _ = QwenStream().parse_line(json.dumps(line).encode())
     assert event.data == {"input_tokens": 100, "output_tokens": 20, "cached_tokens": 60}
 
 

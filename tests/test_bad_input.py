@@ -68,7 +68,7 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
     "a copy of a tracked file": (
         (*RACE, "--copy", "src/pager.py"),
         "error: --copy names a tracked file, which every lane has anyway: src/pager.py\n"
-        "hint: use --include-dirty to bring its uncommitted changes\n",
+        "hint: hydra race --include-dirty brings its uncommitted changes\n",
     ),
     "a copy from elsewhere": (
         (*RACE, "--copy", "/etc/passwd"),

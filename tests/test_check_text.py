@@ -268,6 +268,13 @@ def test_no_tests_is_told_from_every_other_ending() -> None:
         (b"?   \ta\t[no test files]\nok  \tb\t0.1s\n", 0, False),
         (b"running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored;\n", 0, True),
         (b"No tests were found!!!\n", 8, True),
+        (b'Error: No test files found: "test"\n', 1, True),
+        ("\n  \u2718 Couldn\u2019t find any files to test\n".encode(), 1, True),
+        ("\n  \u2718 No tests found in test/a.js, make sure to\n".encode(), 1, True),
+        (b"bun test v1.4.5 (a7733435c)\nNo tests found!\n", 1, True),
+        (b"error: No test modules found\n", 1, True),
+        (b"\n\n  0 passing (2ms)\n", 0, False),
+        (b"\xe2\x84\xb9 tests 0\n\xe2\x84\xb9 duration_ms 12.4\n", 0, False),
     ],
 )
 def test_no_tests_by_words(output: bytes, code: int, answer: bool) -> None:
@@ -375,6 +382,15 @@ def test_lines_are_whole_over_chunks() -> None:
         b"Tests: " + b" " * 4000 + b"\n",
         b" " * 4000 + b"\n",
         b'{"Action":' + b"[" * 4000 + b"\n",
+        b"> a@1.0.0 t\n> b@1.0.0 t\n",
+        b"a t$ b\na t: ok\n",
+        b"  a\n",
+        b"  \xe2\x9c\x94 a\n",
+        b"  \xe2\x9c\x98 [fail]: " + b"a " * 1900 + b"\n",
+        b"\xe2\x9c\x94 a" + b" (0.1ms) # a" * 300 + b"\n",
+        b"  " * 60 + b"\xe2\x96\xb6 a\n",
+        b"bun test v1\n(pass) a" + b" [1ms]" * 600 + b"x\n",
+        b"running 1 test from a\n" + b" a ... ok" * 400 + b" (\n",
     ],
 )
 def test_16_mib_of_anything_are_read_in_linear_time(piece: bytes) -> None:

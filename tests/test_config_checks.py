@@ -35,6 +35,7 @@ def own(text: str) -> CheckSettings:
         ("cd packages/api && python -m unittest", "packages/api: unittest", "test"),
         ("cd 'my app' && { npm run lint; true\n}", "my-app: npm-lint", "lint"),
         ("uv run --frozen pytest -q", "pytest", "test"),
+        ("uv run --group dev --python 3.11 pytest tests/ -q", "pytest", "test"),
         ("npx vitest run", "vitest", "test"),
         ("node --test", "node-test", "test"),
         ("node test/all.mjs", "all", "test"),

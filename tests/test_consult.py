@@ -422,6 +422,11 @@ def test_tests_that_tell_patches_apart(hydra: Hydra, agent: str) -> None:
 
 
 LONGER = """\
+import sys
+
+TESTING = "unittest" in sys.modules
+
+
 def pages(n, size):
     full = n // size
     rest = n % size
@@ -430,8 +435,8 @@ def pages(n, size):
 
 
 def test_a_patch_that_is_behind_the_leaders_is_tried_too(hydra: Hydra) -> None:
-    """Both leaders fail the one test that tells, and a third patch, behind them by its size,
-    passes it."""
+    """Both leaders fail the one test that tells, and a third patch, behind them since it
+    asks whether it is tested, passes it."""
     texts = (NEVER_ZERO, "def pages(n, size):\n    return max(1, -(-n // size))\n", LONGER)
     lanes = [
         (f"--model\nl{number}\n", [fakes.edit("src/pager.py", text), DONE])

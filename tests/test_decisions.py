@@ -43,20 +43,20 @@ OVERRIDE = '--override "why it may land"'
 
 
 @pytest.mark.parametrize(
-    ("state", "mergeable", "checked", "plain", "open_way"),
+    ("state", "mergeable", "alone", "plain", "open_way"),
     [
-        ("proved", True, True, "itself", "yes"),
-        ("untested", True, True, "name", "yes"),
-        ("untested", True, False, "itself", "yes"),
-        ("broken", False, True, "override", "override"),
-        ("held_back", False, True, "override", "override"),
+        ("proved", True, False, "itself", "yes"),
+        ("untested", True, False, "name", "yes"),
+        ("untested", True, True, "itself", "yes"),
+        ("broken", False, False, "override", "override"),
         ("held_back", False, False, "override", "override"),
+        ("held_back", False, True, "override", "override"),
     ],
 )
 def test_only_a_decision_that_no_patch_agrees_with_needs_a_yes(
-    state: str, mergeable: bool, checked: bool, plain: str, open_way: str
+    state: str, mergeable: bool, alone: bool, plain: str, open_way: str
 ) -> None:
-    row = (state, mergeable, checked)
+    row = (state, mergeable, alone)
     assert way_to_land(*row) == plain
     for agreed in (True, None):  # None: an older Hydra's record
         assert way_to_land(*row, CLAUSE, agreed) == plain

@@ -190,7 +190,7 @@ def test_a_broken_experimental_agent_is_told_and_all_else_goes_on(
     assert shown.returncode == 0
     assert "\033" not in shown.stdout
     race = hydra.run("race", "Do it", "-a", "claude", "-a", "gemini", ALLOWED)
-    assert race.returncode == 0, race.stderr
+    assert race.returncode == 1, race.stderr
     assert "gemini" in race.stderr + race.stdout
     (result,) = hydra.state.glob("*/runs/*/result.json")
     lanes = {lane["lane"]: lane for lane in json.loads(result.read_text())["lanes"]}

@@ -79,7 +79,7 @@ def check(race: Race, kind: str, victim: str) -> Mapping[str, Any]:
     neighbour = race.lane("codex" if victim == "claude" else "claude")
     assert neighbour["status"] == "completed", neighbour
     assert neighbour["usable"]
-    assert race.code == 0
+    assert race.code == 1
     return error
 
 

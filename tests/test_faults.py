@@ -52,7 +52,7 @@ def test_at_its_limit_an_agent_that_ignores_int_and_term_is_killed_and_its_patch
     hydra.agent("codex", [EDIT, DONE])
     hydra.extra |= {"HYDRA_GRACE_INT": "1s", "HYDRA_GRACE_TERM": "1s"}
     race = hydra.race("-a", "claude", "-a", "codex", "--timeout", "8s")
-    assert race.code == 0
+    assert race.code == 1
     lane = race.lane("claude")
     assert (lane["status"], lane["error"]["reason"]) == ("timed_out", "total")
     assert lane["patch"]["files"] == 1
@@ -108,7 +108,7 @@ def test_two_races_in_one_repository_at_once(hydra: Hydra) -> None:
     gate.open()
     documents = [json.loads(race.communicate(timeout=60)[0]) for race in races]
     gate.close()
-    assert [race.returncode for race in races] == [0, 0]
+    assert [race.returncode for race in races] == [1, 1]
     assert documents[0]["run"] != documents[1]["run"]
     assert all(lane["patch"]["files"] == 1 for doc in documents for lane in doc["lanes"])
     assert fingerprint(hydra.repo) == before

@@ -47,7 +47,7 @@ def test_each_hook_gets_what_it_is_about(hydra: Hydra) -> None:
     race = hydra.race("-a", "claude", "-a", "codex")
     documents = heard(fifo)
     fifo.close()
-    assert race.code == 0, race.stderr
+    assert race.code == 1, race.stderr
     assert [row.get("hook") or row["kind"] for row in documents] == [
         "pre_run",
         "lane_ended",

@@ -15,6 +15,7 @@ from hydra.commands import init
 from hydra.config.load import load
 from hydra.config.model import Config
 from hydra.errors import Refused, UsageError
+from hydra.race.guesses.setups import setup
 from tests.conftest import git
 from tests.support.trust import needs_bwrap
 
@@ -128,7 +129,7 @@ def test_nothing_to_copy_where_nothing_is_ignored(repo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "setup"),
+    ("files", "steps"),
     [
         ([], ()),
         (["package.json"], ("npm install",)),
@@ -137,24 +138,71 @@ def test_nothing_to_copy_where_nothing_is_ignored(repo: Path) -> None:
         (["package.json", "bun.lock"], ("bun install --frozen-lockfile",)),
         (["pyproject.toml", "uv.lock"], ("uv sync --frozen",)),
         (["pyproject.toml", "poetry.lock"], ("poetry install",)),
-        (["pyproject.toml"], ("python3 -m venv .venv", ".venv/bin/pip install -e .")),
-        (
-            ["pyproject.toml", "requirements.txt"],
-            ("python3 -m venv .venv", ".venv/bin/pip install -r requirements.txt"),
-        ),
         (["Cargo.toml", "Cargo.lock"], ("cargo fetch --locked",)),
         (["go.mod"], ("go mod download",)),
         (["Gemfile"], ("bundle install",)),
         (["go.mod", "package-lock.json"], ("npm ci", "go mod download")),
     ],
 )
-def test_how_to_set_a_lane_up(repo: Path, files: list[str], setup: tuple[str, ...]) -> None:
+def test_how_to_set_a_lane_up(repo: Path, files: list[str], steps: tuple[str, ...]) -> None:
     for name in files:
         (repo / name).write_text("")
     initial = init.propose(repo)
-    assert initial.setup == setup
-    assert _config(initial.text).race.setup == setup
+    assert initial.setup == steps
+    assert _config(initial.text).race.setup == steps
     assert load(repository=("hydra.toml", initial.text)).race.setup == ()
+
+
+PROJECT = "[project]\nname = 'x'\n"
+OWN, MORE = "[project.optional-dependencies]\n", "[dependency-groups]\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments"),
+    [
+        ({"pyproject.toml": PROJECT}, "-e ."),
+        ({"pyproject.toml": PROJECT, "tests/test_a.py": "import pytest\n"}, "-e . pytest"),
+        (
+            {"pyproject.toml": f"{PROJECT}{OWN}docs = ['sphinx']\ntest = ['pytest>=8']\n"},
+            "-e '.[test]'",
+        ),
+        (
+            {"pyproject.toml": f"{PROJECT}{MORE}tests = ['pytest']\ndev = ['ruff']\n"},
+            "-e . --group tests",
+        ),
+        (
+            {
+                "pyproject.toml": f"{PROJECT}[tool.pytest.ini_options]\n",
+                "requirements/tests.txt": "pytest==8.3\n",
+                "requirements/docs.txt": "sphinx\n",
+            },
+            "-e . -r requirements/tests.txt",
+        ),
+        (
+            {"requirements.txt": "six\n", "tests/test_a.py": "import pytest\n"},
+            "-r requirements.txt pytest",
+        ),
+        (
+            {
+                "setup.py": "",
+                "setup.cfg": "[options.extras_require]\ntesting =\n  pytest\n",
+                "conftest.py": "",
+            },
+            "-e '.[testing]'",
+        ),
+    ],
+)
+def test_a_python_set_up_brings_what_the_tests_need(
+    scratch: Path, files: dict[str, str], arguments: str
+) -> None:
+    for name, text in files.items():
+        (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / name).write_text(text)
+    first, *steps = setup(scratch)
+    assert first == "python3 -m venv .venv"
+    if "--group" in arguments:
+        assert steps.pop(0) == ".venv/bin/pip install --upgrade pip"
+    assert steps == [f".venv/bin/pip install {arguments}"]
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hydra.analysis.patch import FileChange
 from hydra.analysis.wording import quoted
 from hydra.checks.cross.trial import NotTried
 from hydra.checks.record import CheckResult, CheckStatus
@@ -16,9 +18,9 @@ from hydra.checks.results import ResultCounts, TestCase, Tests
 from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
 from hydra.ranking.gates import matches
+from hydra.ranking.leaves import leaf
 from hydra.ranking.model import CrossTest, LaneVerdict, Verdict
 from hydra.ranking.ranks import Measure, deciding_measure, rank_groups
-from hydra.ranking.state import leaf
 from hydra.ranking.verdict import rank as verdict
 from hydra.ranking.verdict import undecided
 from hydra.records.request import Check
@@ -382,7 +384,7 @@ def test_a_fix_whose_test_goes_by_another_name_counts_as_much_as_any() -> None:
     unknown = verdict(evidence([idle, renamed], [BASE], not_tried=(cut,)))
     # What is not known of one is no tie with what is known to leave the failure as it is.
     assert [lane_verdict.lane for lane_verdict in unknown.lanes] == ["renamed", "idle"]
-    assert [lane_verdict.state for lane_verdict in unknown.lanes] == ["untested", "broken"]
+    assert [lane_verdict.state for lane_verdict in unknown.lanes] == ["untested", "untested"]
 
 
 def test_of_two_that_are_held_back_the_one_without_tests_has_fixed_no_more() -> None:
@@ -491,14 +493,49 @@ def test_the_very_same_patch_is_no_tie_to_ask_about() -> None:
     assert "b left the very same patch" in item.says
 
 
-def test_size_only_breaks_ties_and_tests_do_not_count_as_size() -> None:
-    small = lane("small", result(GOOD), base=[BASE], files=[file(new="x\ny\n")])
-    tests = file("tests/test_new.py", None, TESTS * 30)
-    large = lane("with-tests", result(GOOD), base=[BASE], files=[file(new="x = 7\n"), tests])
+def test_size_and_speed_decide_nothing() -> None:
+    small = lane("small", result(GOOD), base=[BASE], files=[file(new="x\n")], seconds=1.0)
+    large = lane("large", result(GOOD), base=[BASE], files=[file(new="x\n" * 99)], seconds=999.0)
     item = verdict(evidence([small, large], [BASE]))
-    assert item.top == "with-tests"
-    smaller = "smaller: 2 against 3 lines of code, without tests"
-    assert f"no test decides between it and small, and it is {smaller}" in texts(item.lanes[0])
+    assert (item.top, ranks(item)) == ("", {"small": 1, "large": 1})
+    assert "smaller" not in str(item)
+    assert "faster" not in str(item)
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ([file("a.py", "x = 1\n", "x = 2\n")], True),
+        ([file("CMakeLists.txt", "a\n", "b\n")], True),
+        ([file("README.md", "a\n", "b\n"), file("tests/test_a.py", "x = 1\n", "x = 2\n")], False),
+        ([file("tests/data.json", "1\n", "2\n"), file("uv.lock", "1\n", "2\n")], False),
+        ([file("a.py", "x = 1\n", "# why\nx = 1\n")], False),
+        ([file("conftest.py", "x = 1\n", "x = 2\n")], False),
+    ],
+)
+def test_of_two_untested_ones_the_one_without_a_line_of_code_is_behind(
+    files: Sequence[FileChange], code: bool
+) -> None:
+    base = result({"t::test_one": True}, name="_base")
+    plainly = lane("plain", result({"t::test_one": True}), base=[base], files=files)
+    coded = lane("zz", result({"t::test_one": True}), base=[base], files=[file("b.py")])
+    for lanes, on in (([plainly, coded], [base]), ([lane("plain", files=files), lane("zz")], [])):
+        item = verdict(evidence(lanes, on))
+        assert {each.state for each in item.lanes} == {"untested"}
+        assert ranks(item) == {"zz": 1, "plain": 1 if code else 2}
+        assert item.top == ""
+
+
+def test_of_two_untested_ones_the_one_that_mends_something_is_first() -> None:
+    """Its check holds it back, and that of the one that mends nothing does not."""
+    mends = replace(result(GOOD), status=CheckStatus.FAILED, exit_code=3)
+    lanes = [
+        lane("idle", result({"t::test_one": True, "t::test_two": False}), base=[BASE]),
+        lane("mends", mends, base=[BASE]),
+    ]
+    item = verdict(evidence(lanes, [BASE]))
+    assert {each.state for each in item.lanes} == {"untested"}
+    assert ranks(item) == {"mends": 1, "idle": 2}
 
 
 def test_unknown_neither_wins_nor_loses() -> None:
@@ -683,15 +720,6 @@ def test_a_patch_that_bends_the_test_tool_is_not_mergeable() -> None:
     )
     assert "what the tests' own tool does (unittest.TestCase.assertEqual)" in texts(lane_verdict)
     assert not lane_verdict.mergeable
-
-
-def test_speed_tells_lanes_apart_by_a_margin() -> None:
-    lanes = [
-        lane(name, result(GOOD), base=[BASE], files=[file(new=f"x = {name!r}\n")], seconds=seconds)
-        for name, seconds in (("a", 60.0), ("b", 64.0), ("c", 90.0))
-    ]
-    item = verdict(evidence(lanes, [BASE]))
-    assert ranks(item) == {"a": 1, "b": 1, "c": 3}
 
 
 def test_lanes_that_nothing_was_tried_on_are_not_said_to_agree() -> None:

@@ -74,6 +74,25 @@ def test_undo_brings_everything_back(shelf: Shelf) -> None:
         shelf.undo()
 
 
+def more(tree: Path) -> None:
+    (tree / "more").write_text("more\n")
+
+
+def test_landings_are_undone_one_after_another(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    shelf.lane("codex", more)
+    wholes = []
+    for lane in ("claude", "codex"):
+        wholes.append(Whole.of(shelf.repo))
+        shelf.merge(lane)
+    for whole in reversed(wholes):
+        shelf.undo()
+        assert Whole.of(shelf.repo) == whole
+    for _ in range(2):
+        with pytest.raises(LandingRefused, match="each landing here was undone already"):
+            shelf.undo()
+
+
 def test_without_a_commit_it_is_staged_and_can_be_undone(shelf: Shelf) -> None:
     shelf.lane("claude", work)
     before = Whole.of(shelf.repo)

@@ -269,6 +269,31 @@ def test_where_no_run_is_empty_that_is_said(shelf: Shelf) -> None:
     assert "no empty race here" in shelf.command("runs", "rm", "--empty").stderr
 
 
+SIGNER = """\
+#!/bin/sh
+echo signed >> "{log}"
+cat > "{log}.bytes"
+echo "[GNUPG:] SIG_CREATED " >&2
+printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n'
+"""
+
+
+def test_a_dry_run_asks_no_signer_and_a_landing_asks_once(shelf: Shelf, scratch: Path) -> None:
+    signer, log = scratch / "signer", scratch / "asked"
+    signer.write_text(SIGNER.format(log=log))
+    signer.chmod(0o755)
+    git(shelf.repo, "config", "commit.gpgsign", "true")
+    git(shelf.repo, "config", "gpg.program", str(signer))
+    signing = Shelf.of(shelf.repo, scratch / "signing")
+    signing.lane("claude", _new)
+    assert signing.command("merge", "claude", "--no-check", "--dry-run").returncode == 0
+    assert not log.exists()
+    done = signing.command("merge", "claude", "--no-check")
+    assert done.returncode == 0, done.stderr
+    assert log.read_text() == "signed\n"
+    assert "BEGIN PGP SIGNATURE" in git(shelf.repo, "cat-file", "commit", "HEAD")
+
+
 def test_a_signature_that_fails_refuses_the_landing(shelf: Shelf, scratch: Path) -> None:
     git(shelf.repo, "config", "commit.gpgsign", "true")
     git(shelf.repo, "config", "gpg.program", "/bin/false")

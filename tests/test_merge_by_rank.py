@@ -295,9 +295,11 @@ def test_an_untested_lane_lands_once_it_is_named(shelf: Shelf) -> None:
 def test_the_state_decides_how_a_patch_lands(
     shelf: Shelf, state: str, mergeable: bool, checked: bool, way: str
 ) -> None:
-    """The same in `merge` with and without a name and in the lines that are offered."""
+    """The same in `merge` with and without a name and in the lines that are offered; without a
+    check, of a race of one lane."""
     top = "codex" if way == "itself" else None
-    document = ranking(shelf, "codex", "claude", top=top, checked=checked)
+    lanes = ("codex", "claude") if checked else ("codex",)
+    document = ranking(shelf, *lanes, top=top, checked=checked)
     document["lanes"][0] |= {"state": state, "mergeable": mergeable, "reason": "why"}
     record(shelf, document)
     line = {"itself": "hydra merge codex", "name": "hydra merge codex"}.get(
@@ -314,6 +316,28 @@ def test_the_state_decides_how_a_patch_lands(
             land(shelf, lane, dry_run=True)
         assert refused.value.hint.endswith(f"land it all the same: {line}")
         assert land(shelf, lane, dry_run=True, override="it may")[0].lanes == ("codex",)
+
+
+@pytest.mark.slow
+def test_of_several_lanes_in_which_nothing_was_tested_each_lands_by_its_name(shelf: Shelf) -> None:
+    check_now = "hydra check --check 'npm test'"
+    document = ranking(shelf, "codex", "claude", top=None, checked=False, check_now=check_now)
+    for lane in document["lanes"]:
+        lane["state"] = "untested"
+    record(shelf, document)
+    before = Whole.of(shelf.repo)
+    for override in (None, "it must be tonight"):
+        with pytest.raises(LandingRefused, match="nothing was tested, and there is no") as refused:
+            land(shelf, override=override)
+        assert ("--override does not choose" in refused.value.message) == bool(override)
+        assert refused.value.hint == (
+            f"test them now: {check_now}; or look (hydra compare), then name one: "
+            "hydra merge codex, or hydra merge claude"
+        )
+    assert Whole.of(shelf.repo) == before
+    assert " merge " not in "".join(steps(document, ""))
+    for lane in ("codex", "claude"):
+        assert land(shelf, lane, dry_run=True)[0].lanes == (lane,)
 
 
 @pytest.mark.parametrize("where", [{}, {"branch": "try"}])

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from hydra.race.check_hints import refusal
+from hydra.records.request import Check
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.trials import RIGHT, UNITTEST, with_tests
+from tests.support.trust import needs_bwrap
 
 DONE = fakes.finish("done")
 
@@ -26,6 +28,10 @@ def hydra(scratch: Path, repo: Path) -> Hydra:
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "More")
     return hydra
+
+
+def _check(command: str) -> Check:
+    return Check("x", command)
 
 
 MISSING = (
@@ -42,7 +48,7 @@ def test_a_race_stops_before_its_agents(hydra: Hydra) -> None:
     for command, line in MISSING:
         done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
         assert done.returncode == 3, done.stderr
-        assert f"error: tests cannot run here: {line}" in done.stderr or line == "nope"
+        assert f"error: your tests cannot run here: {line}" in done.stderr or line == "nope"
         assert "is Hydra's own guess" in done.stderr
         assert "agent started" not in done.stderr
 
@@ -83,7 +89,7 @@ def test_where_one_stands_below_the_top_a_race_stops_with_ways_that_work_there(
         done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
         assert done.returncode == 3, done.stderr
         text = " ".join(done.stderr.split())
-        assert f"error: tests cannot run here: {line} " in text
+        assert f"error: your tests cannot run here: {line} " in text
         assert f"{hint}; --no-check" in text
     # A line that says the folder itself, as Hydra's own do, runs there once.
     for command in ("make ignored", "make piped", "cd ../web && true", "cd services/api && true"):
@@ -92,7 +98,7 @@ def test_where_one_stands_below_the_top_a_race_stops_with_ways_that_work_there(
 
 
 @pytest.mark.slow
-def test_a_check_that_starts_nowhere_leaves_patches_untested_and_below_it_folders_are_said(
+def test_folders_of_a_patch_where_no_check_ran_are_said(
     hydra: Hydra,
 ) -> None:
     mark = (
@@ -104,18 +110,9 @@ def test_a_check_that_starts_nowhere_leaves_patches_untested_and_below_it_folder
     fixed = [fakes.edit("src/pager.py", RIGHT), fakes.edit("README.md", "More\n"), DONE]
     hydra.agent("claude", fixed)
     hydra.repo = hydra.repo / "services" / "api"
-    # After a set-up no look is taken, so the checks themselves come to it.
-    for command, why in (
-        ("cd none && true", "cannot cd to none"),
-        ("make tox", "no-such-tox: not found (exit 127)"),
-    ):
-        hydra.race("-a", "claude", "--setup", "true", "--check", command)
-        (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
-        assert lane["state"] == "untested"
-        assert lane["reason"].endswith(f" could not run on it, nor on the base: {why}")
     hydra.race("-a", "claude", "--check", "python3 check.py")
     text = " ".join(hydra.run("compare").stdout.split())
-    assert "; changes src/, where no check ran" in text
+    assert "claude also changes src; its tests were not run" in text
 
 
 def test_the_guess_is_told_as_one_types_it_where_one_stands(scratch: Path) -> None:
@@ -129,10 +126,18 @@ def test_the_guess_is_told_as_one_types_it_where_one_stands(scratch: Path) -> No
         "web/src": "cd ../../api && python3 -m pytest -q",
     }
     for folder, command in typed.items():
-        hint = refusal("nope: not found", "cd api && nope", top, folder=folder).hint
+        hint = refusal("nope: not found", _check("cd api && nope"), top, folder=folder).hint
         assert f"--check {shlex.quote(command)} is Hydra's own guess" in hint
-    hint = refusal("jest: not found", "cd web && npm test", top, folder="api").hint
-    assert hint.startswith("--setup 'cd ../web && npm ci', or --share")
+    hint = refusal("jest: not found", _check("cd web && npm test"), top, folder="api").hint
+    line = "cd ../web && npm ci"
+    assert hint.startswith(f"{line}, then race again; or --setup '{line}'; --")
+    # Where nothing confines, lanes have no environments of the checkout.
+    alone = refusal("jest: not found", _check("cd web && npm test"), top, shown=False).hint
+    assert alone.startswith("--setup 'cd web && npm ci'; --")
+    (top / "api/test_a.py").write_text("import pytest\n")
+    check = _check("cd api && python3 -m pytest -q")
+    later = refusal("python has no module pytest", check, top, folder="api", racing=False)
+    assert later.hint == ("python3 -m venv .venv && .venv/bin/pip install pytest, then check again")
 
 
 @pytest.mark.full
@@ -144,7 +149,7 @@ def test_one_named_later_ends_with_an_error_and_changes_no_verdict(hydra: Hydra)
     for command, line in MISSING:
         done = hydra.run("check", "--check", command)
         assert done.returncode == 3, done.stdout + done.stderr
-        assert "error: tests cannot run here: " in done.stderr
+        assert "error: your tests cannot run here: " in done.stderr
         assert line in done.stderr
         assert done.stdout == ""
     again = hydra.run("compare", "--json")
@@ -171,21 +176,21 @@ def test_one_that_a_patch_brings_is_no_error(hydra: Hydra) -> None:
             (".venv/pyvenv.cfg", ".venv/bin/python", "setup.py", "tests/test_a.py"),
             "rufff: not found on PATH, nor in .venv/bin",
             "check its spelling, or install it; --check '.venv/bin/python -m unittest discover -v "
-            "-s tests' is Hydra's own guess; --no-check races without",
+            "-s tests' is Hydra's own guess; --no-check races without tests",
         ),
         (
             "No module named 'attr'",
             (".venv/pyvenv.cfg", "setup.py"),
             "No module named 'attr'",
-            "--setup '.venv/bin/pip install -e .', or --share with the folder that holds what they "
-            "need; --no-check races without",
+            ".venv/bin/pip install -e ., then race again; or --setup '.venv/bin/pip "
+            "install -e .'; --no-check races without tests",
         ),
         (
             "jest: not found",
             ("package.json",),
             "jest: not found on PATH",
-            "--setup 'npm install', or --share with the folder that holds what they need; "
-            "--no-check races without",
+            "npm install, then race again; or --setup 'npm install'; "
+            "--no-check races without tests",
         ),
     ],
 )
@@ -195,8 +200,8 @@ def test_the_hint_fits_why_it_cannot_run(
     for name in files:
         (scratch / "top" / name).parent.mkdir(parents=True, exist_ok=True)
         (scratch / "top" / name).write_text("import unittest\n" if "test_" in name else "")
-    error = refusal(line, "x", scratch / "top")
-    assert (error.message, error.hint) == (f"tests cannot run here: {says}", hint)
+    error = refusal(line, _check("x"), scratch / "top")
+    assert (error.message, error.hint) == (f"your tests cannot run here: {says}", hint)
 
 
 @pytest.mark.full
@@ -223,6 +228,23 @@ def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
     assert json.loads(done.stdout)["lanes"][0]["checks"][0]["status"] == "passed", done.stderr
     hydra.extra["VIRTUAL_ENV"] = "/somewhere"
     assert hydra.run("race", "Do it", "-a", "claude", "--check", "probe").returncode == 3
+
+
+@pytest.mark.slow
+def test_a_landing_offers_no_option_that_it_has_not(hydra: Hydra) -> None:
+    needs_bwrap(hydra.uid)
+    (hydra.repo / "hydra.toml").write_text('[race]\ncheck = ["true"]\n')
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "A check of the repository's own")
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    run = hydra.race("-a", "claude").document["run"]
+    git(hydra.repo, "commit", "-q", "--allow-empty", "-m", "The branch has moved")
+    hydra.refused_bwrap("setting up uid map: Permission denied")
+    done = hydra.run("merge", "claude")
+    assert "its checks cannot be run: nothing confines the repository's checks" in done.stderr
+    line = f"hint: hydra check -r {run} says what helps; or land it unchecked: --no-check"
+    assert line in " ".join(done.stderr.split())
+    assert hydra.run("check").returncode == 3
 
 
 @pytest.mark.slow

@@ -12,9 +12,11 @@ from hydra.analysis.tampering.test_files import is_support, is_tests
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
+from hydra.ranking.document import verdict_document
 from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
 from hydra.records.request import Check
+from hydra.report.race_end import race_end
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, plain
@@ -24,7 +26,7 @@ MAKE = Check("make-test", "make test", "test")
 BASE = plain(False, MAKE, name="_base")
 CODE = file("a.c", "a\n", "b\n")
 TESTS = file("test/tests.c", "check(up());\n", "int main(void) { return 0; }\n")
-ONLY = "make-test passes only because it changes test/tests.c"
+ONLY = "make-test passes only with its own version of tests.c"
 
 
 def judged(files: Sequence[FileChange], put_back: Sequence[Trial]) -> Mapping[str, LaneVerdict]:
@@ -46,6 +48,18 @@ def test_a_check_that_passes_with_the_patch_s_own_tests_alone_proves_nothing() -
     verdicts = judged([TESTS], [with_the_base_s(False)])
     assert (verdicts["a"].state, verdicts["a"].reason) == ("held_back", ONLY)
     assert (verdicts["mends"].state, verdicts["mends"].rank) == ("proved", 1)
+
+
+def test_that_it_names_no_test_is_what_is_said_of_it() -> None:
+    lanes = [lane("a", plain(False, MAKE), base=[BASE], files=[CODE])]
+    facts = evidence(lanes, [BASE])
+    verdict = rank(facts)
+    assert verdict.lanes[0].reason == "make-test fails with and without it"
+    document = verdict_document(verdict, facts, {}, "/run")
+    note = "make-test does not name its tests: what a patch breaks beside them is not seen"
+    assert document["warnings"] == [note]
+    whole = {"verdict": document, "lanes": document["lanes"]}
+    assert f"note: {note}\n" in race_end(whole, width=None)
 
 
 def test_a_new_test_beside_the_mend_is_no_reason_to_hold_it_back() -> None:
@@ -91,5 +105,5 @@ def test_emptied_tests_of_make_are_held_back_and_more_of_them_are_not(hydra: Hyd
     item = Judged(hydra, lanes).run(checks=("make test",))
     states = {does: item.of(does)["state"] for does in lanes}
     assert states == {"empties": "held_back", "mends": "proved", "tests": "proved"}, str(item)
-    reason = f"make-test passes only because it changes {SUITE}"
+    reason = "make-test passes only with its own version of sums.c"
     assert item.of("empties")["reason"] == reason, str(item)

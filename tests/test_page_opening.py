@@ -109,10 +109,13 @@ def test_lanes_that_share_a_rank_say_so() -> None:
 
 def test_without_checks_nothing_is_called_proved() -> None:
     patch = lane("claude", "untested", "no check ran: `hydra check --check COMMAND` tests it")
-    first = opened(patch, SIGNED_OUT, top="claude", checked=False)
-    assert first["says"] == "No check ran, so nothing is proved; claude comes first"
-    assert "hydra check" in first["help"]
-    assert first["lines"] == [f"hydra merge claude -r {verdicts.RUN}"]
+    first = opened(patch, SIGNED_OUT, top=None, checked=False)
+    assert (first["says"], first["why"]) == ("Nothing was tested", "There is no first.")
+    assert f"hydra check -r {verdicts.RUN}" in first["help"]
+    assert first["lines"] == []
+    alone = opened(patch, top="claude", checked=False)
+    assert alone["says"] == "No check ran, so nothing is proved"
+    assert alone["lines"] == [f"hydra merge claude -r {verdicts.RUN}"]
 
 
 def test_where_all_failed_there_is_no_line_to_land() -> None:

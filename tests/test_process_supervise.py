@@ -215,7 +215,7 @@ async def test_an_open_tool_call_has_its_own_limit() -> None:
 
     agent.on_notice = open_once
     end = await agent.run(replace(QUICK, idle=0.1, tool=0.8))
-    assert end.stopped == "idle"
+    assert (end.stopped, end.closed) == ("tool", False)
     assert end.idle_seconds >= 0.8
     assert agent.noticed("half")[0].data["limit"] == "tool"
 

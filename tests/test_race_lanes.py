@@ -29,7 +29,7 @@ def test_two_lanes_two_patches_and_the_repository_as_before(hydra: Hydra) -> Non
     hydra.agent("codex", add("b.txt"))
     before = git(hydra.repo, "status", "--porcelain"), git(hydra.repo, "for-each-ref")
     race = hydra.race()
-    assert race.code == 0
+    assert race.code == 1
     assert [lane["lane"] for lane in race.document["lanes"]] == ["claude", "codex"]
     for lane, name in (("claude", "a.txt"), ("codex", "b.txt")):
         patches = Path(race.document["folder"], "patches.git")
@@ -301,7 +301,7 @@ def test_an_experimental_probe_that_fails_is_a_warning_and_the_race_goes_on(hydr
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o755)
     race = hydra.race("-a", "claude", "-a", "cursor-agent", "--allow-experimental-adapters")
-    assert race.code == 0
+    assert race.code == 1
     assert race.lane("claude")["status"] == "completed"
     assert race.lane("cursor-agent")["status"] == "not_started"
     assert race.lane("cursor-agent")["error"]
@@ -322,7 +322,7 @@ def test_generic_names_are_taken_only_when_they_prove_what_they_are(hydra: Hydra
 def test_four_lanes_of_one_agent_wait_for_their_places(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     race = hydra.race("-a", "4xclaude", "--max-parallel", "2")
-    assert race.code == 0
+    assert race.code == 1
     names = [lane["lane"] for lane in race.document["lanes"]]
     assert names == ["claude", "claude-2", "claude-3", "claude-4"]
     waiting = [e["lane"] for e in hydra.events() if e["kind"] == "lane_waiting"]

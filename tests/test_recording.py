@@ -165,7 +165,12 @@ def test_a_stream_is_read_back_with_its_exit_and_its_events(scratch: Path) -> No
     edit, stop = streams
     assert (edit.exit.code, stop.exit.signal) == (0, 15)
     assert edit.expected is not None
-    assert [event["kind"] for event in edit.expected] == ["progress", "progress", "completed"]
+    assert [event["kind"] for event in edit.expected] == [
+        "progress",
+        "progress",
+        "progress",
+        "completed",
+    ]
     assert b"/home/user" in edit.stderr
 
 

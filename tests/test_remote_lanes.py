@@ -303,7 +303,7 @@ def test_two_copies_there_and_one_here_at_once(away: Away, server: sshd.Sshd) ->
     away.agent(steps)
     away.hydra.agent("claude", steps)
     race = away.hydra.race("-a", "2xfar", "-a", "claude", "--permission", "full-auto")
-    assert race.code == 0, race.stderr
+    assert race.code == 1, race.stderr
     assert [lane["status"] for lane in race.document["lanes"]] == ["completed"] * 3
     assert [bool(lane["remote"]) for lane in race.document["lanes"]] == [True, True, False]
     assert away.folders == []
@@ -462,7 +462,7 @@ def test_a_place_that_cannot_be_reached_costs_its_own_lane_alone(away: Away) -> 
     (broken / "kubectl").chmod(0o755)
     away.hydra.path.insert(0, broken)
     race = away.hydra.race("-a", "far", "-a", "claude")
-    assert race.code == 0, race.stderr
+    assert race.code == 1, race.stderr
     error = race.lane("far")["error"]
     assert (race.lane("far")["status"], error["reason"]) == ("not_started", "unreachable")
     assert error["message"] == "pod agents-0 cannot be reached: error: no such pod"

@@ -102,6 +102,18 @@ def test_what_a_tool_call_amounts_to(name: str, summary: str, term: str) -> None
     assert tool_word(name, summary) == term
 
 
+def test_a_lane_that_has_finished_says_what_it_waits_for() -> None:
+    waiting = {"limit": "background", "seconds": 0, "of": 120, "for": ["npm run dev"]}
+    row = one_lane(
+        ("agent_started", "", {}),
+        ("tool_call", "", {"id": "b", "name": "Background", "summary": "$ npm run dev"}),
+        ("progress", "closing", {"ok": True, "text": "done"}),
+        ("limit_warning", "waiting", waiting),
+    )
+    told = ("waiting", "has finished; waits for npm run dev (at most 2:00)")
+    assert row.view(100.0) == told
+
+
 def test_a_half_limit_warning_shows_until_there_is_progress() -> None:
     e = Tape()
     start = [

@@ -39,7 +39,7 @@ def test_the_result_as_a_program_reads_it() -> None:
     document = json.loads(dump(result_document(PLAN, RESULT)))
     assert document["schema"] == 1
     assert document["kind"] == "result"
-    assert document["exit_code"] == 0
+    assert document["exit_code"] == 1  # three lanes, and no check
     assert [(lane["lane"], lane["status"], lane["usable"]) for lane in document["lanes"]] == [
         ("claude", "completed", True),
         ("codex", "no_changes", False),

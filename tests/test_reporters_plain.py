@@ -50,6 +50,11 @@ def test_the_beginning_has_a_line_for_each_thing_that_it_says() -> None:
         ("progress", "retry", {"retry_after": 30.0, "text": "slow"}, "in 30 s, slow"),
         ("failed", "", {"message": "out of credit"}, "error: out of credit"),
         ("completed", "", {"text": "all\ngood"}, "says it is done: all \u21b5 good"),
+        ("progress", "closing", {"ok": True, "text": "all\ngood"},
+         "says it is done: all \u21b5 good"),
+        ("progress", "closing", {"ok": False, "text": "out of credit"}, "error: out of credit"),
+        ("limit_warning", "waiting", {"limit": "background", "of": 120, "for": ["npm run dev"]},
+         "has finished; waits for npm run dev (at most 2:00)"),
         ("usage", "", {"input_tokens": 1}, ""),
         ("run_interrupted", "", {"signal": "SIGINT", "times": 2},
          "SIGINT again: killing the agents at once; the patches are left to recovery"),
@@ -77,6 +82,20 @@ def test_the_beginning_has_a_line_for_each_thing_that_it_says() -> None:
 )  # fmt: skip
 def test_what_is_said_of_an_event(kind: str, sub: str, data: dict[str, object], text: str) -> None:
     assert describe(Tape()(1.0, kind, "x", sub, **data)) == text
+
+
+def test_a_closing_line_is_told_when_it_is_said_and_not_again_at_the_end() -> None:
+    e = Tape()
+    lines: list[str] = []
+    printer = PlainLines(lines.append)
+    for fact in (
+        e(1.0, "progress", "x", "closing", ok=True, text="done"),
+        e(9.0, "completed", "x", text="done"),
+        e(9.5, "agent_started", "x"),
+        e(11.0, "completed", "x", text="done"),
+    ):
+        printer.event(fact)
+    assert [line.split()[0] for line in lines if "says it is done" in line] == ["0:01", "0:11"]
 
 
 def test_a_long_warning_is_cut_in_the_race_and_says_where_all_of_it_is() -> None:

@@ -169,7 +169,7 @@ def test_the_dry_run_shows_the_exact_lines() -> None:
     assert "  sets         CI\n  passes on    ANTHROPIC_API_KEY, PATH\n" in shown
     assert "value-never-shown" not in shown
     assert "- an agent writes only in its lane" in shown
-    assert "limits       idle 10:00, one tool call 20:00, total 1:00:00" in shown
+    assert "limits       idle 10:00, one tool call 20:00, what is left running 2:00, total" in shown
     assert (
         "claude: Claude Code 2.1.330  (default, ! may use any tool, permission full-auto)" in shown
     )

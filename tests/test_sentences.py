@@ -134,7 +134,7 @@ def _frozen(clause: Clause) -> Frozen:
     """Its shape's name, the other lanes that it names, and whether it says none."""
     name = clause.shape.rpartition(" (")[0]
     others = {clause.groups.get("lane"), *re.split(", | and ", clause.groups.get("lanes", ""))}
-    none = bool(re.search("none|does not", clause.groups.get("what", "")))
+    none = bool(re.search("none|does not|without it", clause.groups.get("what", "")))
     return name, frozenset(filter(None, others)), none
 
 
@@ -172,6 +172,9 @@ def _says(reading: Reading) -> None:
         assert {top, *re.split(", | and ", match["same"] or top)} == {*ahead}, says
         reading.say(top, match["why"])
         return
+    if _is_all_untested(reading):
+        assert says == "nothing was tested: there is no first"
+        return
     head = f"none of {len(patched)} patches is proved"
     name = f"{first['lane']} is {WORDS.get(first['state'], first['state'])}: {first['reason']}"
     led = f"; {first['lane']} comes first, {WORDS.get(first['state'], first['state'])}: "
@@ -186,7 +189,16 @@ def _says(reading: Reading) -> None:
 
 
 def _may_land(lane: Document, reading: Reading) -> bool:
-    return lane["state"] == "proved" or (not reading.verdict["checked"] and lane["mergeable"])
+    alone = not reading.verdict["checked"] and len(reading.lanes) == 1
+    return lane["state"] == "proved" or (alone and lane["mergeable"])
+
+
+def _is_all_untested(reading: Reading) -> bool:
+    return not reading.verdict["tested"] and len(reading.lanes) > 1
+
+
+def _place(lane: Document, reading: Reading) -> str:
+    return "-" if _is_all_untested(reading) else str(lane["rank"] or "-")
 
 
 def _is_undecided(facts: Facts, tied: Sequence[str], why: str) -> bool:
@@ -227,7 +239,7 @@ def _ending(reading: Reading) -> None:
     rows, steps = lines[: len(reading.lanes)], lines[len(reading.lanes) + 1 :]
     for lane, line in zip(reading.lanes, rows, strict=True):
         rank, name, value, *cells = re.split(" {2,}", line.strip())
-        assert (rank, name) == (str(lane["rank"] or "-"), lane["lane"])
+        assert (rank, name) == (_place(lane, reading), lane["lane"])
         assert value == WORDS.get(lane["state"], lane["state"]) or lane["state"] == "held_back"
         if len(cells) > 3:
             _row(reading, lane, cells[3])
@@ -239,6 +251,8 @@ def _answer(reading: Reading, answer: str) -> None:
     verdict, top = reading.verdict, reading.verdict["top"]
     if not any(lane["rank"] for lane in reading.lanes):
         assert answer == "No lane left a patch."
+    elif _is_all_untested(reading):
+        assert answer == "Nothing was tested: there is no first."
     elif not verdict["checked"]:
         assert answer.startswith("No check ran, so nothing is proved")
     elif top:
@@ -258,9 +272,11 @@ def _row(reading: Reading, lane: Document, why: str) -> None:
 
 
 _STEPS = (
+    r"or [\w-]+'s code with [\w-]+'s tests:|(?P<picks>hydra merge --pick .*)",
     r"(?:land it all the same: |then |land it:       |land it still: )?(?P<merge>hydra merge .*)",
     r"you are asked first: (?P<asked>.*)",
     r"look(?: first)?: hydra diff .*|why: hydra (?:compare|runs show)|test what was kept: .*"
+    r"|test them (?:now|once tests can run): hydra check"
     r"|tell them apart: hydra compare --separate .*"
     r"|warning: .*|\d+ warnings: .*|see it: +hydra diff .*|side by side: .*"
     r"|[\w, -]+ are tied: look, then land the one that you choose|hydra diff .*",
@@ -269,12 +285,17 @@ _STEPS = (
 
 def _step(reading: Reading, step: str) -> None:
     """What is offered to be landed is the top, the tied, or the first that left a patch."""
+    if step.startswith("note: "):
+        assert step.removeprefix("note: ") in reading.verdict["warnings"]
+        return
     match = next(filter(None, (re.fullmatch(pattern, step) for pattern in _STEPS)), None)
     assert match, f"no shape for the step {step!r}"
     groups = match.groupdict()
     patched = [lane for lane in reading.lanes if lane["rank"]]
     first = [lane["lane"] for lane in patched if lane["rank"] == 1]
     able = [reading.verdict["top"]] if reading.verdict["top"] else first
+    if picks := groups.get("picks"):
+        assert {*re.findall(r"--pick ([\w-]+):", picks)} > {reading.verdict["top"]}, step
     if merge := groups.get("merge"):
         lands = re.findall(r"hydra merge ([\w-]+)", merge)
         assert {*lands} <= {*able, patched[0]["lane"]}, step
@@ -292,7 +313,7 @@ def _compare(reading: Reading, text: str) -> None:
             row = re.match(r" *(\d+|-)  ([\w-]+)(?: !)?  +\S", line)
             if row and row[2] in by_name and (line.startswith("  ") or row[2] != name):
                 name = row[2]
-                assert row[1] == str(by_name[name]["rank"] or "-"), line
+                assert row[1] == _place(by_name[name], reading), line
                 if line.startswith("  "):
                     _row(reading, by_name[name], re.split(" {2,}", line)[-1])
             elif name and _is_of_lane(block) and (match := _SAID.match(line)):

@@ -90,7 +90,7 @@ ON = Retry(times=2)
         (ON, failed("max_turns"), None),
         (ON, failed("rate_limit", status=Status.TIMED_OUT), None),
         (ON, failed("rate_limit", retry_after=42), 42.0),
-        (ON, failed("rate_limit", retry_after=9999), 300.0),
+        (ON, failed("rate_limit", retry_after=9999), None),  # in vain
         (Retry(times=9, longest=15), failed("rate_limit", attempt=5), 15.0),
         (ON, failed("rate_limit", patch=Patch(commit="c", base="b", files=1)), None),
         (

@@ -14,6 +14,7 @@ from hydra.checks.results import Status as TestStatus
 from hydra.checks.text_parsers.output import read_text
 from hydra.ranking.collect import _lane as lane_evidence
 from hydra.ranking.model import LaneVerdict, Verdict
+from hydra.ranking.unchecked import untested_places
 from hydra.ranking.verdict import rank
 from hydra.records.request import Check
 from tests.support.evidences import PYTEST, cross, evidence, file, lane, plain, protected, result
@@ -116,15 +117,21 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             "broken",
             "breaks test_up, which passed on the base",
         ),
-        (result({UP: True, DOWN: False}), FAILING, "broken", "does not fix the failing test"),
-        (result(MANY), result(MANY), "broken", "fixes none of the 3 failing tests"),
+        (result({UP: True, DOWN: False}), FAILING, "untested", "1 test fails with and without it"),
+        (result(MANY), result(MANY), "untested", "3 tests fail with and without it"),
         (
             plain(False, MYPY),
             plain(True, MYPY),
             "broken",
             "mypy fails with it, and passed on the base",
         ),
-        (plain(False, MYPY), plain(False, MYPY), "broken", "mypy still fails, as on the base"),
+        (plain(False, MYPY), plain(False, MYPY), "untested", "mypy fails with and without it"),
+        (
+            replace(plain(False, MYPY), exit_code=2),
+            plain(False, MYPY),
+            "untested",
+            "mypy fails with and without it (exit 2)",
+        ),
         (
             stopped(CheckStatus.TIMED_OUT, "over 5:00"),
             PASSING,
@@ -155,7 +162,13 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             "broken",
             "pytest fails and names no test; on the base 1 passed",
         ),
-        (ended_by_a_module(), result(MANY), "broken", "no test passes with it"),
+        # Where none passes on the base nothing got worse.
+        (
+            ended_by_a_module(),
+            result(MANY),
+            "untested",
+            "what pytest prints does not say how 3 tests (test_0, test_1 and 1 more) ended",
+        ),
         (
             # A chain (`pytest && mypy`): the base's tests fail, so it never came to the second.
             replace(result({UP: True, DOWN: True}), status=CheckStatus.FAILED, exit_code=3),
@@ -254,7 +267,8 @@ def test_a_new_test_does_not_stand_in_for_a_failure_that_another_patch_mends() -
     mends = lane("mends", result({UP: True, DOWN: True}), base=[base])
     trials = (cross("idle", "", {NEW: False}, base), cross("idle", "mends", {NEW: False}, base))
     both = rank(evidence([idle, mends], [base], trials=trials))
-    assert of(both, "idle").reason == "does not fix the failing test"
+    assert (of(both, "idle").state, of(both, "idle").rank) == ("untested", 2)
+    assert of(both, "idle").reason == "1 test fails with and without it"
     alone = of(rank(evidence([idle], [base], trials=trials[:1])), "idle")
     assert alone.state == "proved"
     assert alone.reason.endswith("(2 passed); 1 test fails as on the base")
@@ -272,6 +286,48 @@ def test_a_weakened_test_is_held_back_by_what_it_changes() -> None:
     )
     assert of(verdict).state == "held_back"
     assert of(verdict).reason.startswith("changes what test_down expects")
+
+
+SET_UP = file("test_a.py", "def at():\n    tick(10)\n", "def at():\n    tick(11)\n")
+
+
+@pytest.mark.parametrize(
+    ("own", "put_back", "reason"),
+    [
+        (
+            dict.fromkeys(MANY, True),
+            MANY,
+            "3 failing tests pass only with its own version of test_a.py",
+        ),
+        (
+            dict.fromkeys(MANY, True),
+            {**dict.fromkeys(MANY, True), "t.py::test_0": False},
+            "1 of the 3 failing tests passes only with its own version of test_a.py",
+        ),
+        (
+            {**MANY, "t.py::test_0": True},
+            MANY,
+            "changes test_0; 3 of 3 failing tests still fail with your tests",
+        ),
+        (
+            {**dict.fromkeys(MANY, True), "t.py::test_2": False},
+            {**MANY, "t.py::test_1": True},
+            "changes test_0; 2 of 3 failing tests still fail with your tests",
+        ),
+    ],
+)
+def test_what_passes_by_its_own_version_alone_is_held_back(
+    own: Mapping[str, bool], put_back: Mapping[str, bool], reason: str
+) -> None:
+    """Also where no assertion of a test shows it: "passes with and without it", said of a patch
+    without which five tests fail."""
+    base = result(MANY)
+    mine = lane("a", result(own), base=[base], files=[SET_UP, file(new="x = 3\n")])
+    verdict = rank(evidence([mine], [base], trials=(protected("a", put_back, base),)))
+    assert (of(verdict).state, of(verdict).reason) == ("held_back", reason)
+    bent = [id for id, good in own.items() if good and not put_back[id]]
+    assert [*of(verdict).own_version] == bent
+    assert of(verdict).gates[0].path == "test_a.py"
 
 
 def test_changed_tests_that_could_not_be_held_against_the_bases_prove_nothing() -> None:
@@ -295,6 +351,23 @@ def test_without_checks_a_patch_is_untested_and_may_land() -> None:
     assert of(verdict).reason == "no check ran: `hydra check --check COMMAND` tests it"
 
 
+def test_of_several_lanes_without_checks_none_is_first() -> None:
+    """Nor by what else can be read of them: two that left the very same patch, say."""
+    lanes = [lane("a", tree="t"), lane("b", tree="t"), lane("c", files=[file(new="x = 3\n")])]
+    verdict = rank(evidence(lanes, []))
+    assert (verdict.top, verdict.usable) == ("", False)
+    assert verdict.says == "nothing was tested: there is no first"
+    assert [each.rank for each in verdict.lanes] == [1, 1, 1]
+    gone = stopped(CheckStatus.PROGRAM_MISSING, "pytest: not found")
+    names = [lane(name, gone, base=[gone]) for name in ("a", "b")]
+    unrun = rank(evidence(names, [gone]))
+    assert (unrun.checked, unrun.tested, unrun.top) == (True, False, "")
+    assert unrun.says == "nothing was tested: there is no first"
+    assert rank(evidence([lane("a", gone, base=[PASSING])], [PASSING])).tested
+    empty = replace(lane("b"), patch=None, files=())
+    assert rank(evidence([lane("a"), empty], [])).top == ""
+
+
 def test_with_checks_an_untested_patch_lands_only_by_name() -> None:
     verdict = rank(evidence([lane("a", result({UP: True}), base=[PASSING])], [PASSING]))
     assert (verdict.top, verdict.usable, of(verdict).mergeable) == ("", False, True)
@@ -315,15 +388,15 @@ API, WEB = "cd services/api && pytest -q", "cd services/web && { npm test && npm
 @pytest.mark.parametrize(
     ("commands", "paths", "says"),
     [
-        ((API, WEB), ("services/api/a.py", "tools/c/a.py", "tools/b.py"), "tools/"),
-        ((API,), ("services/web/a.js", "setup.py"), "services/web/, setup.py"),
-        ((API,), ("services/api2/a.py",), "services/api2/"),
+        ((API, WEB), ("services/api/a.py", "tools/c/a.py", "tools/b.py"), "tools; its"),
+        ((API,), ("services/web/a.js", "setup.py"), "services/web, setup.py; their"),
+        ((API,), ("services/api2/a.py",), "services/api2; its"),
         ((API,), ("services/api/a.py", "README.md", "docs/a.rst"), ""),
         ((API, "pytest -q"), ("tools/a.py",), ""),
         (("cd services/api && cd ../.. && pytest -q",), ("tools/a.py",), ""),
         (("cd services/api && pytest . ../../tools",), ("tools/a.py",), ""),
         (("cd services/api && { pytest && cd ../web && npm test\n}",), ("tools/a.py",), ""),
-        (("cd services && cd api && pytest",), ("services/web/a.js",), "services/web/"),
+        (("cd services && cd api && pytest",), ("services/web/a.js",), "services/web; its"),
     ],
 )
 def test_a_folder_that_no_check_runs_in_and_the_patch_changes_is_said(
@@ -334,11 +407,18 @@ def test_a_folder_that_no_check_runs_in_and_the_patch_changes_is_said(
     base = [result(ends, check, name="_base") for check in checks]
     now = [result(dict.fromkeys(ends, True), check) for check in checks]
     patch = lane("a", *now, base=base, files=[file(path) for path in paths])
-    verdict = of(rank(evidence([patch], base)))
-    assert verdict.state == "proved"
-    assert verdict.reason.partition(" passed)")[2] == (
-        f"; changes {says}, where no check ran" if says else ""
-    )
+    notes = list(untested_places(evidence([patch], base)))
+    tests = "tests were not run (race from the top, or name a check for them)"
+    assert notes == ([f"a also changes {says} {tests}"] if says else [])
+
+
+def test_lanes_that_change_the_same_places_share_a_note() -> None:
+    check = Check("c", API)
+    base = [result({UP: False}, check, name="_base")]
+    files = [file("services/web/a.js")]
+    lanes = [lane(name, result({UP: True}, check), base=base, files=files) for name in "ab"]
+    (note,) = untested_places(evidence(lanes, base))
+    assert note.startswith("a and b also change services/web; its tests were not run")
 
 
 def test_code_that_gives_what_a_test_expects_is_said_in_the_reason() -> None:

@@ -39,15 +39,85 @@ NPM = """npm error Missing script: "test"
 npm error
 npm error A complete log of this run can be found in: /x
 """
+UNIMPORTED = """test_pager (unittest.loader._FailedTest.test_pager) ... ERROR
+
+======================================================================
+ERROR: test_pager (unittest.loader._FailedTest.test_pager)
+----------------------------------------------------------------------
+ImportError: Failed to import test module: test_pager
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/unittest/loader.py", line 154, in loadTestsFromName
+    module = __import__(module_name)
+  File "/lane/shop/test_pager.py", line 1, in <module>
+    import settings
+ModuleNotFoundError: No module named 'settings'
+
+
+----------------------------------------------------------------------
+Ran 1 test in 0.000s
+
+FAILED (errors=1)
+"""
+UNCOLLECTED = """_________ ERROR collecting test_pager.py _________
+ImportError while importing test module '/lane/shop/test_pager.py'.
+Hint: make sure your test modules/packages have valid Python names.
+test_pager.py:1: in <module>
+    import settings
+E   ModuleNotFoundError: No module named 'settings'
+=========================== short test summary info ============================
+ERROR test_pager.py
+!!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
+"""
+WARNED = """
+> shop@1.0.0 test
+> eslint . && node root.js && node --test
+
+/lane/shop/index.js
+  12:5  warning  Unexpected console statement  no-console
+
+\u2716 53 problems (0 errors, 53 warnings)
+
+/lane/shop/root.js:3
+  throw new Error("could not find the repository's root");
+  ^
+
+Error: could not find the repository's root
+    at Object.<anonymous> (/lane/shop/root.js:3:9)
+npm notice
+npm notice New minor version of npm available! 11.19.1 -> 11.21.2
+npm notice To update run: npm install -g npm@11.21.2
+npm notice
+"""
+LINTED = """/lane/shop/index.js
+  1:1  warning  Unexpected console statement  no-console
+  3:1  error  'x' is not defined  no-undef
+
+\u2716 2 problems (1 error, 1 warning)
+"""
+NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
 
 
 @pytest.mark.parametrize(
     ("output", "telling"),
     [
         (PYTEST, ("assert 2 == 3", "FAILED tests/test_a.py::test_up - assert 2 == 3")),
-        (UNITTEST, ("FAIL: test_up (t.T.test_up)", "AssertionError: 1 != 2")),
+        (UNITTEST, ("AssertionError: 1 != 2", "FAIL: test_up (t.T.test_up)")),
         (GO, ("--- FAIL: TestUp (0.00s)", "pager_test.go:9: got 2, want 3")),
         (NPM, ('npm error Missing script: "test"',)),
+        (
+            UNIMPORTED,
+            (
+                "ModuleNotFoundError: No module named 'settings'",
+                "ERROR: test_pager (unittest.loader._FailedTest.test_pager)",
+            ),
+        ),
+        (UNCOLLECTED, ("ModuleNotFoundError: No module named 'settings'", "ERROR test_pager.py")),
+        (WARNED, ("Error: could not find the repository's root",)),
+        (
+            LINTED,
+            ("3:1  error  'x' is not defined  no-undef", "\u2716 2 problems (1 error, 1 warning)"),
+        ),
+        ("npm notice\nnpm notice To update run: npm install -g npm@11.21.2\n", NOTICES),
         ("one\n\x1b[31mtwo\x1b[0m\n\nthree\n", ("two", "three")),
         ("", ()),
     ],
@@ -74,6 +144,36 @@ def test_two_lines_say_why(output: str, telling: tuple[str, ...]) -> None:
         ("node-test-20.20.2/empty", ("tests 0",)),
         # Titles of tests that pass have the words of one that does not.
         ("tape-5.10.2/errors", ("Error: adds up", "not ok 2 adds up")),
+        (
+            "node-test-24.21.0/spec",
+            (
+                "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/lane/shop/test/absent.mjs' "
+                "imported from /lane/shop/test/broken.mjs",
+                "\u2716 test/broken.mjs (206.733401ms)",
+            ),
+        ),
+        ("mocha-12.0.3/spec", ("AssertionError [ERR_ASSERTION]: 1 == 2",)),
+        (
+            "ava-7.0.0/one",
+            (
+                "Error: \u2714 till \u203a adds",
+                "\u2718 [fail]: opens Rejected promise returned by test",
+            ),
+        ),
+        (
+            "bun-1.4.5/plain",
+            ("error: expect(received).toBe(expected)", "(fail) cart > removes [0.12ms]"),
+        ),
+        ("deno-2.9.6/plain", ("error: Error: 1 is not 0", "removes ... FAILED (1ms)")),
+        (
+            "pnpm-9.15.9/recursive",
+            (
+                "Error [ERR_MODULE_NOT_FOUND]: Cannot find module "
+                "'/lane/shop/packages/b/absent.js' imported from "
+                "/lane/shop/packages/b/torn.test.js",
+                "not ok 1 - weighs",
+            ),
+        ),
     ],
 )
 def test_what_a_tool_says_of_what_went_well_is_no_reason(

@@ -390,7 +390,7 @@ def test_a_parser_that_fails_ends_its_lane_and_no_other(
     spec = broken(site(toy), "bad", "bad", parser=parser)
     settings(toy, f'[agents.bad]\nadapter = "{spec}"\n')
     done = toy.run("race", TASK, "--json", "-a", "bad", "-a", "claude", OPT_IN)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 1, done.stdout + done.stderr
     lanes = {lane["lane"]: lane for lane in json.loads(done.stdout)["lanes"]}
     assert lanes["claude"]["status"] == "completed"
     bad = lanes["bad"]
@@ -416,7 +416,7 @@ def test_other_methods_that_fail_keep_their_lane_from_starting(
     toy.agent("claude", [fakes.edit("b.txt", "x\n"), fakes.finish()])
     settings(toy, f'[agents.bad]\nadapter = "{broken(site(toy), "bad", "bad", methods=methods)}"\n')
     race = toy.race("-a", "bad", "-a", "claude", OPT_IN)
-    assert race.code == 0, race.stderr
+    assert race.code == 1, race.stderr
     assert race.lane("claude")["status"] == "completed"
     error = race.lane("bad")["error"]
     assert (race.lane("bad")["status"], error["reason"]) == ("not_started", "adapter_failed")

@@ -294,7 +294,11 @@ class Claude(CliAdapter):
         return line.command(
             request,
             result,
-            env=(*ENVIRONMENT, *((("IS_SANDBOX", "1"),) if _needs_consent(request) else ())),
+            env=(
+                *ENVIRONMENT,
+                *_waiting(request),
+                *((("IS_SANDBOX", "1"),) if _needs_consent(request) else ()),
+            ),
             stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
             expected_settings=() if mode is None else (("permission", mode),),
         )
@@ -356,6 +360,13 @@ def _bypasses(request: SpawnRequest) -> bool:
     return MODES[request.permission] == "bypassPermissions"
 
 
+def _waiting(request: SpawnRequest) -> tuple[tuple[str, str], ...]:
+    """How long it waits, after its result, for what it left in the background; by itself 600 s."""
+    if request.background is None:
+        return ()
+    return (("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS", f"{request.background * 1000:.0f}"),)
+
+
 def _needs_consent(request: SpawnRequest) -> bool:
     """As root it bypasses only where it is told that it stands in a sandbox (2.1.330)."""
     is_asked = request.confined or request.permission is Permission.UNRESTRICTED
@@ -414,10 +425,8 @@ def _sum(models: Sequence[Object], key: str) -> int | None:
 
 def failure(api_error: Object, result: Object, retry_after: float | None) -> AgentEvent:
     """Which failure it was: by its own words first, then by the HTTP status."""
-    errors = result.get("errors")
-    lines = [text for text in errors if isinstance(text, str)] if isinstance(errors, list) else []
-    message = string(result, "result") or "; ".join(lines) or _said_last(api_error)
-    if string(result, "terminal_reason").startswith("aborted"):
+    message = _message(result) or _said_last(api_error)
+    if _aborted(result):
         return event_builders.failed("Interrupted", "interrupted", "it was interrupted")
     status = integer(result, "api_error_status") or integer(api_error, "api_error_status")
     term, ended = string(api_error, "error"), string(result, "terminal_reason")
@@ -431,6 +440,16 @@ def failure(api_error: Object, result: Object, retry_after: float | None) -> Age
     if reason in ("max_turns", "budget"):
         numbers |= _limit(message)
     return event_builders.failed(error, reason, message, numbers)
+
+
+def _message(result: Object) -> str:
+    errors = result.get("errors")
+    lines = [text for text in errors if isinstance(text, str)] if isinstance(errors, list) else []
+    return string(result, "result") or "; ".join(lines)
+
+
+def _aborted(result: Object) -> bool:
+    return string(result, "terminal_reason").startswith("aborted")
 
 
 def _reason(
@@ -530,11 +549,14 @@ class ClaudeStream(JsonStream):
         self._seen = RecentIds()
         self._calls = RecentIds()
         self._answered = RecentIds()
+        self._abouts = RecentIds()
         self._denied = RecentIds()
         self._failed_edits = 0
         self._retry_after: float | None = None
         self._api_error: Object = {}
         self._result: Object | None = None
+        self._spoke = False
+        self._after = ""
         self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
             "system": self._system,
             "assistant": self._assistant,
@@ -570,6 +592,7 @@ class ClaudeStream(JsonStream):
                 turns=integer(result, "num_turns"),
                 denials=self._denials(result),
                 failed_items=self._failed_edits,
+                after=self._after,
             )
         ]
 
@@ -604,7 +627,8 @@ class ClaudeStream(JsonStream):
             permission=string(line, "permissionMode"),
             version=string(line, "claude_code_version"),
         )
-        if event == self._session:  # each turn that a background task starts has an init
+        # Each turn that a background task starts has an init: after a result it tells of more.
+        if event == self._session and self._result is None:
             return []
         self._session = event
         return [event]
@@ -637,7 +661,9 @@ class ClaudeStream(JsonStream):
         id = string(line, "task_id")
         status = string(line, "status") or string(mapping(line, "patch"), "status")
         if sub == "task_started" and line.get("is_backgrounded") is True:
-            return self._call(id, "Background", string(line, "description"))
+            # The command that was put there, where it is known; the description is the model's.
+            about = self._abouts.label(string(line, "tool_use_id"))
+            return self._call(id, "Background", about or string(line, "description"))
         if status in _TASK_OVER and id in self._calls:
             text = string(line, "summary") or status
             return self._answer(id, ok=status == "completed", summary=text)
@@ -650,6 +676,7 @@ class ClaudeStream(JsonStream):
     # messages
 
     def _assistant(self, line: Object) -> list[AgentEvent]:
+        self._spoke = True
         if string(line, "error"):
             self._api_error = line
         events: list[AgentEvent] = []
@@ -666,6 +693,7 @@ class ClaudeStream(JsonStream):
         if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             name = string(block, "name")
             about = summary(name, mapping(block, "input"), _TARGETS, self._root)
+            self._abouts.add(string(block, "id"), event_builders.one_line(about))
             return self._call(string(block, "id"), name, about)
         return []
 
@@ -704,14 +732,28 @@ class ClaudeStream(JsonStream):
     # the end
 
     def _take_result(self, line: Object) -> list[AgentEvent]:
-        self._result = line
+        self._hold(line)
         if line.get("is_error") is not True:
             self._api_error = {}
-        return event_builders.usage(**totals(line))
+        return [*event_builders.usage(**totals(line)), *self.closing()]
+
+    def _hold(self, result: Object) -> None:
+        """The result that counts. After a success, one of no turn (a task's end that it could not
+        be told of, a signal) says nothing of the work."""
+        empty = not (integer(result, "num_turns") and self._spoke) or _aborted(result)
+        if self._result is not None and _succeeded(self._result) and empty:
+            self._after = "" if _succeeded(result) else _message(result) or event_builders.NO_REASON
+            return
+        self._result, self._spoke, self._after = result, False, ""
 
     def _denials(self, result: Object) -> list[str]:
         lines = [string(denial, "tool_name") for denial in objects(result, "permission_denials")]
         return [name for name in lines or self._denied.labels() if name]
+
+
+def _succeeded(result: Object) -> bool:
+    is_error = result.get("is_error") is True or string(result, "subtype").startswith("error")
+    return not is_error and integer(result, "num_turns") != 0
 
 
 def _text(content: object) -> str:

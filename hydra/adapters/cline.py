@@ -425,7 +425,8 @@ class ClineStream(JsonStream):
 
     def _take_result(self, line: Object) -> list[AgentEvent]:
         self._result = line
-        return _totals(mapping(line, "aggregateUsage") or mapping(line, "usage"))
+        usage = mapping(line, "aggregateUsage") or mapping(line, "usage")
+        return [*_totals(usage), *self.closing()]
 
     def _abort_requested(self, line: Object) -> list[AgentEvent]:
         self._asked_to_stop = string(line, "reason") or "a signal"

@@ -396,7 +396,11 @@ _FAILURES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
             "model",
             r"\A(?>.*?\bmodel\b).*(?:does not exist|is not supported|not found)",
         ),
-        ("AgentFailed", "overloaded", r"experiencing high demand|unexpected status 5\d\d "),
+        (
+            "AgentFailed",
+            "overloaded",
+            r"experiencing high demand|at capacity|unexpected status 5\d\d ",
+        ),
         ("AgentFailed", "network", r"stream disconnected|connection failed|error sending request"),
     )
 )
@@ -508,16 +512,17 @@ class CodexStream(JsonStream):
     def _turn_completed(self, line: Object) -> list[AgentEvent]:
         self._completed, self._trouble = True, None
         usage = mapping(line, "usage")
-        return event_builders.usage(
+        events = event_builders.usage(
             input_tokens=integer(usage, "input_tokens"),
             output_tokens=integer(usage, "output_tokens"),
             cached_tokens=integer(usage, "cached_input_tokens"),
         )
+        return [*events, *self.closing()]
 
     def _turn_failed(self, line: Object) -> list[AgentEvent]:
         self._completed = False
         self._trouble = trouble(string(mapping(line, "error"), "message"))
-        return self._at_once(self._trouble)
+        return self._at_once(self._trouble) or self.closing()
 
     def _error(self, line: Object) -> list[AgentEvent]:
         """`error` alone ends nothing: the CLI may still be trying."""

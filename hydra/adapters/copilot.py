@@ -346,9 +346,8 @@ class CopilotStream(JsonStream):
         kind, data = string(line, "type"), mapping(line, "data")
         if kind == "result":
             self._result = line
-            return [
-                event_builders.session(session=string(line, "sessionId")[:200], model=self._model)
-            ]
+            session = string(line, "sessionId")[:200]
+            return [event_builders.session(session=session, model=self._model), *self.closing()]
         if kind in self._readers:
             return self._readers[kind](data)
         if kind.startswith(_ROOMS):

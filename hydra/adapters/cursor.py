@@ -140,7 +140,6 @@ MODE = Flag(name="--mode", purpose="for --permission plan")
 
 TABLE = (PRINT, FORMAT, TRUST, FORCE, WORKSPACE, MODEL, RESUME, MODE)
 
-MAY_STAY = "at times it does not exit when it is done: the idle limit ends it then"
 
 NEW_CHAT = "Cursor Agent begins a new chat without a word where it does not know the session"
 
@@ -174,7 +173,6 @@ class Cursor(CliAdapter):
                 "go on with the session itself, or begin a new one",
             )
         line = self.line(result)
-        line.warnings.append(MAY_STAY)
         line.add(PRINT)
         line.add_value(FORMAT, "stream-json")
         line.add(TRUST)

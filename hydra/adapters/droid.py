@@ -343,8 +343,9 @@ class DroidStream(JsonStream):
         )
         # Cache reads and writes come on top of its input.
         total = None if count is None else count + read + written
-        return event_builders.usage(
+        events = event_builders.usage(
             input_tokens=total,
             output_tokens=integer(usage, "output_tokens"),
             cached_tokens=None if count is None else read,
         )
+        return [*events, *self.closing()]

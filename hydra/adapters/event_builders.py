@@ -15,6 +15,9 @@ _WRAPPED = 4000
 """Characters of a command in which the shell around it is looked for; the library that splits it
 takes twelve seconds for a million, and a command can hold a whole file."""
 
+NO_REASON = "no reason was given"
+"""The message of a failure that came without a word."""
+
 WHOLE = 1_000_000
 """Characters of what the agent says. An event's data holds less (`reading.bounded`), but who asks
 an agent something reads the whole of its answer."""
@@ -60,14 +63,21 @@ def usage(**totals: float | None) -> list[AgentEvent]:
 
 
 def completed(
-    text: str = "", *, turns: int | None = None, denials: list[str], failed_items: int
+    text: str = "",
+    *,
+    turns: int | None = None,
+    denials: list[str],
+    failed_items: int,
+    after: str = "",
 ) -> AgentEvent:
-    """The agent says that it is done."""
+    """The agent says that it is done; `after` is an error in which it ended all the same."""
     data: dict[str, object] = {"denials": denials, "failed_items": failed_items}
     if text:
         data["text"] = clip(text, WHOLE)
     if turns is not None:
         data["turns"] = turns
+    if after:
+        data["after"] = clip(after)
     return AgentEvent("completed", "", data)
 
 
@@ -81,7 +91,7 @@ def failed(
         {
             "error": error,
             "reason": reason,
-            "message": clip(message.strip() or "no reason was given"),
+            "message": clip(message.strip() or NO_REASON),
             "numbers": dict(numbers or {}),
             "terminal": True,
         },

@@ -72,6 +72,11 @@ def _command_line(seen: UnclosedStream) -> AgentEvent | None:
     return usage_error(seen.stderr) if not seen.understood else None
 
 
+def signed_out(text: str) -> bool:
+    """Whether a CLI's own words say that nobody is signed in."""
+    return _SIGNED_OUT.search(text) is not None
+
+
 def _signed_out(seen: UnclosedStream) -> AgentEvent | None:
     match = None if seen.understood else _SIGNED_OUT.search(seen.stderr)
     return event_builders.failed("AuthMissing", "sign_in", match[0].strip()) if match else None

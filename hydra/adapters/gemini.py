@@ -387,7 +387,7 @@ class GeminiStream(JsonStream):
 
     def _end(self, line: Object) -> list[AgentEvent]:
         self._result = line
-        return event_builders.usage(**_usage(mapping(line, "stats")))
+        return [*event_builders.usage(**_usage(mapping(line, "stats"))), *self.closing()]
 
     def _not_signed_in(self, files: Mapping[str, bytes]) -> list[AgentEvent]:
         if self.understood:

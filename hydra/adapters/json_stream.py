@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from hydra.adapters import event_builders
 from hydra.adapters.failures import UnclosedStream, explain
-from hydra.records.events import AgentEvent
+from hydra.records.events import AgentEvent, clip
 from hydra.records.outcome import ExitStatus
 
 
@@ -73,7 +73,10 @@ class JsonStream:
             holder = decode(line)
         except MalformedLine as error:
             self.malformed += 1
-            return [event_builders.progress("malformed", text=str(error))]
+            text = line.decode("utf-8", "replace").strip("\x00\r\n\t ")
+            # Plain text may be the CLI's last word; a torn line of JSON is none.
+            plain = "" if text.startswith(("{", "[")) else clip(text, _PLAIN)
+            return [event_builders.progress("malformed", text=str(error), line=plain)]
         if holder is None:
             return []
         events = self.take(holder)
@@ -105,6 +108,16 @@ class JsonStream:
             malformed=self.malformed,
         )
         return [*events, *self._once([explain(unclosed)])]
+
+    def closing(self) -> list[AgentEvent]:
+        """That its closing line has come, with how the stream ends as far as it is known by now;
+        the ending itself is held until the process has ended."""
+        last = next(iter(self.finish(ExitStatus(code=0), {})[-1:]), None)
+        if last is None or last.kind not in ("completed", "failed"):
+            return []
+        ok = last.kind == "completed"
+        text = str(last.data.get("text" if ok else "message", ""))
+        return [event_builders.progress("closing", ok=ok, text=text)]
 
     def _once(self, events: list[AgentEvent]) -> list[AgentEvent]:
         """`events` less every ending after the first."""
@@ -140,6 +153,8 @@ BRACKETS = 500_000
 147 MB, and an edit that embeds a file of source has a tenth of so many."""
 
 _COUNTED = 1000
+_PLAIN = 500
+"""Characters of a line of plain text that are kept."""
 _SURROGATE = re.compile(r"\\u[dD]")
 
 _EMPTY: Object = {}

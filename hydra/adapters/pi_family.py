@@ -81,7 +81,9 @@ class PiStream(JsonStream):
 
     def take(self, line: Object) -> list[AgentEvent]:
         """One line."""
-        return self._events.read(line)
+        before = self._events.settled
+        events = self._events.read(line)
+        return [*events, *self.closing()] if self._events.settled and not before else events
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """As the session ended; where no model was asked at all, stderr says why."""

@@ -344,14 +344,15 @@ class QwenStream(ClaudeStream):
         return super()._answer(id, ok=ok, summary=_output(summary), denied=refused)
 
     def _take_result(self, line: Object) -> list[AgentEvent]:
-        self._result = line
+        self._hold(line)
         usage = mapping(line, "usage")
         # Cache reads are in `input_tokens` here.
-        return event_builders.usage(
+        events = event_builders.usage(
             input_tokens=integer(usage, "input_tokens"),
             output_tokens=integer(usage, "output_tokens"),
             cached_tokens=integer(usage, "cache_read_input_tokens"),
         )
+        return [*events, *self.closing()]
 
 
 def _failure(text: str) -> AgentEvent:

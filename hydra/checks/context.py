@@ -21,6 +21,13 @@ from hydra.workspace.grounds import private_ground
 from hydra.workspace.installs import EditableInstall
 from hydra.workspace.private import LaneWorkspace
 
+_NPM = {"npm_config_update_notifier": "false"}
+"""So that npm says nothing of its own newer version where a check fails."""
+
+_PNPM = {"npm_config_bail": "false", "pnpm_config_bail": "false"}
+"""So that `pnpm -r test` runs every package: else the first failure ends the others where they
+are, in each run elsewhere."""
+
 Tell = Callable[[str, Mapping[str, object]], None]
 """Puts one event into the race's one order: its kind and its data."""
 
@@ -102,4 +109,5 @@ class CheckContext:
         if self.confinement.holds and not self.unrestricted:
             for name in hidden_variables(passed, self.policy(workspace)):
                 del passed[name]
-        return {**passed, **workspace.environment, OWNER: owner}
+        recursive = _PNPM if (workspace.worktree / "pnpm-workspace.yaml").is_file() else {}
+        return {**_NPM, **recursive, **passed, **workspace.environment, OWNER: owner}

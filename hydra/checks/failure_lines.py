@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hydra.checks.text_parsers.sections import without_marks
+
 MOST = 2
 _WIDTH = 200
 ENDS = 1024 * 1024
@@ -13,20 +15,26 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\
 
 _STRONG = (
     re.compile(r"^E\s+(?=\S)(?!\+)"),  # pytest: the error itself
-    re.compile(r"^(?:FAILED|ERROR) \S+\.py\b|^(?:FAIL|ERROR): \w+ \("),
-    # `node --test` quotes what a file printed as comments of TAP.
+    # `node --test` quotes what a file printed as comments of TAP. unittest says of a module that
+    # it failed, and below why.
     re.compile(
-        r"^(?:# )?(?:\w+\.)*(?:\w*Error|\w*Exception|SystemExit|KeyboardInterrupt)\b"
+        r"^(?!ImportError: Failed to import test module: )"
+        r"(?:# )?(?:\w+\.)*(?:\w*Error|\w*Exception|SystemExit|KeyboardInterrupt)\b"
         r"(?: \[\w+\])?: ?"
     ),
+    re.compile(r"^(?:FAILED|ERROR) \S+\.py\b|^(?:FAIL|ERROR): \w+ \("),
     re.compile(r"^error(?:\[\w+\])?: "),  # rustc, uv
     re.compile(r"^thread '.*' panicked|^\s*(?:left|right): "),
     re.compile(r"^\s*--- FAIL: "),
     re.compile(r"^\s+\w+_test\.go:\d+: "),
-    re.compile(r"^npm (?:ERR!|error) (?!A complete log|code |path |errno)"),
+    re.compile(r"^npm (?:ERR!|error) "),
     re.compile(r"^\s*(?:AssertionError|Error|TypeError|ReferenceError)\b.*: "),
+    re.compile(r"^\s+\d+:\d+\s+error\s+\S"),  # eslint
     re.compile(
-        r"^\s*not ok \d+(?!.* # (?:TODO|SKIP)\b)|^\s*(?:\u2715|\u2716|\u00d7) ", re.IGNORECASE
+        r"^\s*not ok \d+(?!.* # (?:TODO|SKIP)\b)|^\(fail\) |\S \.\.\. FAILED\b"
+        r"|^\s*[\u2715\u2716\u2717\u2718\u00d7] "
+        r"(?!\d+ problems? \(0 errors,|failing tests:|.* # TODO\b)",
+        re.IGNORECASE,
     ),
     re.compile(r"not found\s*$|No such file or directory\s*$|No module named "),
 )
@@ -36,13 +44,22 @@ _GOOD = re.compile(
     r"^\s*(?:ok\b|[#\u2139\u2713\u2714] )|\b0 (?:errors?|fail(?:ed|ures?)?)\b", re.IGNORECASE
 )
 """What passed, titles and totals of TAP, and counts of nothing: words in there are none of why."""
+_OF_RUNNERS = re.compile(
+    r"^npm (?:notice|warn|WARN)\b|^npm (?:ERR!|error) (?:A complete log|Lifecycle script "
+    r"|Test failed|(?:code|path|errno|workspace|location|command)(?: |$)|(?:in|at) \w+: )"
+    r"|^npm (?:ERR!|error)$|^\s*(?:WARN|ELIFECYCLE)\b|^> \S+@\d\S* \S|^\s+\d+:\d+\s+warning\s"
+    r"|^\u2716 \d+ problems? \(0 errors,|^error Command failed with exit code|^info Visit https:"
+)
+"""What npm, pnpm and yarn say of themselves and of the failure of a script, and what is a warning:
+never a reason while there is any other line."""
 _NONE = re.compile(r"^[#\u2139] tests 0$")
 
 
 def lines(output: str) -> tuple[str, ...]:
     """At most two lines, without escapes; the last ones where none of them says what is wrong."""
     text = _ESCAPES.sub("", output[-ENDS:])
-    printed = [line.rstrip() for line in text.splitlines() if line.strip()]
+    whole = [line.rstrip() for line in without_marks(text.splitlines()) if line.strip()]
+    printed = [line for line in whole if not _OF_RUNNERS.match(line)] or whole
     # One of each kind: the error, then where.
     first = [next(filter(pattern.search, printed), "") for pattern in _STRONG]
     fitting = dict.fromkeys(map(_plain, filter(None, first)))

@@ -115,6 +115,8 @@ class _Case:
     depth: int
     status: Status = "passed"
     flaky: bool = False
+    expected: bool = False
+    """Whether it may fail, as what node calls todo."""
 
 
 @dataclass
@@ -170,12 +172,13 @@ class _Reader:
 
     def _inside(self, case: _Case, tag: str, attributes: dict[str, str]) -> None:
         if tag in _FAILED:
-            case.status = "failed"
+            case.status = "skipped" if case.expected else "failed"
             self._failures += 1
         elif tag == "skipped" and case.status != "failed":
             # ctest says so of a test whose program could not be started.
             missing = attributes.get("message", "").startswith("Unable to find executable")
             case.status = "failed" if missing else "skipped"
+            case.expected = attributes.get("type") == "todo"
         elif tag in _FLAKY:
             case.flaky = True
 
@@ -206,6 +209,9 @@ class _Reader:
         suite = self._suites[-1][1].strip() if self._suites else ""
         if self._is_pytest():
             return _pytest_id(file, group, name)
+        if group == "test":  # node's, whose suites are those of the code: as its text has it
+            path = " > ".join((*(suite.strip() for _, suite in self._suites), name))
+            return f"{file}::{path}" if file else path
         return _generic_id(file, group or suite, name)
 
     def _is_pytest(self) -> bool:

@@ -37,9 +37,13 @@ _RUNNERS: Sequence[tuple[str, re.Pattern[bytes]]] = tuple(
         ("bun has no script", rb'^error: Script not found "([^"]+)"'),
         ("make has no rule for", rb"^g?make: \*\*\* No rule to make target [`']([^']+)'\.  Stop"),
         ("just has no recipe", rb"^error: Justfile does not contain recipe `([^`]+)`"),
+        ("uv finds no", rb"^error: Failed to spawn: `([^`]+)`"),
+        ("poetry finds no", rb"^Command not found: (\S+)"),
+        ("pdm finds no", rb"Command '?(\S+?)'? is not found in your PATH"),
+        ("pipenv finds no", rb"the command (\S+) could not be found within PATH"),
     )
 )
-"""What each says of a name that its file of scripts has not; the name is the group."""
+"""What each says of a name that its file of scripts, or its environment, has not: the group."""
 
 
 def missing(check: Check, code: int | None, end: bytes) -> str:

@@ -6,22 +6,19 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import trio
-
 from hydra.checks import failure_lines
 from hydra.checks.context import CheckContext
 from hydra.checks.programs import missing
 from hydra.checks.run import SHELL
-from hydra.config.check_names import name_of, split_folders, words_of
-from hydra.errors import HydraError
+from hydra.config.check_names import RUNNERS, name_of, split_folders, words_of
 from hydra.log import get_logger
-from hydra.process.records import CannotStart, CommandResult
+from hydra.process.records import CommandResult
 from hydra.process.run import run
 from hydra.process.sandbox.confine import confine
 from hydra.records.request import Check
@@ -29,15 +26,20 @@ from hydra.workspace.private import LaneWorkspace
 
 _log = get_logger(__name__)
 
-SECONDS = 5.0
-"""For all checks together; what has not ended by then has started."""
+SECONDS = 60.0
+"""Of its own that each program of a look has: what it waits for a core does not count, so a busy
+machine makes no check start that cannot. What has not ended by then has started."""
 
-_GROUND = "_look"
 _COMPOUND = re.compile(r"[;&|<>()`\n]|\$\(")
 _MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
 _COLLECTED = re.compile(r"^\d+(?:/\d+)? tests? collected", re.MULTILINE)
 _STOPPED = re.compile(r"^!+ Interrupted: \d+ errors? during collection !+$", re.MULTILINE)
 """Then pytest runs none of those that it has collected."""
+_OF_PYTEST = re.compile(
+    r"^(?:=+|!+|E  ) |^(?:no )?tests? |collected|^ERROR|^INTERNALERROR|while loading conftest",
+    re.MULTILINE,
+)
+"""Whether it was pytest that failed, and not what should have brought it."""
 _UNKNOWN = re.compile(r"error: unrecognized arguments?: .+|unknown (?:config )?option.+")
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "Pipfile", "noxfile.py")
 _LARGEST = 1024 * 1024
@@ -46,6 +48,8 @@ _DRY = {"make": "-n", "gmake": "-n", "just": "--dry-run"}
 """How a runner shows what it would run, and says what it has no rule for."""
 _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
 _NOT_FOUND = 127
+_NO_TESTS = 5
+"""What pytest exits with where it finds none."""
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _HARMLESS = re.compile(r"(?:echo|printf|mkdir|rm|export|set|true|:)(?:\s|$)")
 """Commands of a recipe that bring no program."""
@@ -73,47 +77,45 @@ _FRAME = re.compile(r'^ +File "([^"]+)", line \d+', re.MULTILINE)
 class StartReport(NamedTuple):
     """By name, the line that says why a check cannot start; whether each was seen to start.
 
-    `outputs` are what those printed that failed, also where the task may be to mend it.
+    `outputs` are what those printed that failed, also where the task may be to mend it; `empty`
+    are those that start and find no tests.
     """
 
     problems: Mapping[str, str]
     passed: bool
     outputs: Mapping[str, str]
+    empty: Collection[str]
 
 
-async def look(context: CheckContext, commit: str, seconds: float = SECONDS) -> StartReport:
-    """Whether the checks start on `commit`.
-
-    One command after another, in one clean ground, where they would run. What Hydra itself cannot
-    find out keeps nobody from racing.
-    """
-    workspace = context.clean_ground(_GROUND, commit)
+async def look(
+    context: CheckContext, workspace: LaneWorkspace, seconds: float = SECONDS
+) -> StartReport:
+    """Whether the checks start in `workspace`, one command after another. Raises `CannotStart`."""
     problems: dict[str, str] = {}
     outputs: dict[str, str] = {}
     started: list[Check] = []
-    try:
-        await trio.to_thread.run_sync(workspace.open)
-        with trio.move_on_after(seconds):
-            for check in context.checks:
-                if problem := _no_script(check.command, workspace.worktree):
-                    _log.info("check cannot start", check=check.name, why=problem)
-                    problems[check.name] = problem
-                    continue
-                ran = await _ran(context, workspace, check, seconds)
-                if problem := _problem(check, ran, workspace.worktree):
-                    _log.info("check cannot start", check=check.name, why=problem)
-                    problems[check.name] = problem
-                if ran.exit_code == 0:
-                    started.append(check)
-                else:
-                    outputs[check.name] = ran.stdout.decode("utf-8", "replace")
-    except (HydraError, OSError, CannotStart):
-        # The baseline says it, with all there is to say.
-        _log.debug("it is not known whether checks start", exc_info=True)
-    finally:
-        with trio.CancelScope(shield=True), suppress(OSError):
-            await trio.to_thread.run_sync(workspace.remove)
-    return StartReport(problems, passed=len(started) == len(context.checks), outputs=outputs)
+    empty: list[str] = []
+    for check in context.checks:
+        if problem := _no_script(check.command, workspace.worktree):
+            _log.info("check cannot start", check=check.name, why=problem)
+            problems[check.name] = problem
+            continue
+        ran = await _ran(context, workspace, check, seconds)
+        if problem := _problem(check, ran, workspace.worktree):
+            _log.info("check cannot start", check=check.name, why=problem)
+            problems[check.name] = problem
+        elif ran.exit_code == _NO_TESTS and _is_pytest(check):
+            empty.append(check.name)
+        if ran.exit_code == 0:
+            started.append(check)
+        else:
+            outputs[check.name] = ran.stdout.decode("utf-8", "replace")
+    passed = len(started) == len(context.checks)
+    return StartReport(problems, passed=passed, outputs=outputs, empty=empty)
+
+
+def _is_pytest(check: Check) -> bool:
+    return name_of(check.command).rpartition(": ")[2] == "pytest"
 
 
 async def _ran(
@@ -143,6 +145,7 @@ async def _run(
         timeout=seconds,
         wrap=partial(confine, context.confinement, context.policy(workspace)),
         output_limit=_LARGEST,
+        on_sleep=lambda _asleep: None,
     )
 
 
@@ -271,14 +274,14 @@ def _problem(check: Check, ran: CommandResult, top: Path) -> str:
     inner = split_folders(check.command)[1]
     if _unittest_arguments(inner) is not None:
         return _unloaded(check, text, top)
-    if name_of(inner).rpartition(": ")[2] != "pytest":
+    if not _is_pytest(check):
         return ""
     if _COLLECTED.search(text) and not _STOPPED.search(text):
         return ""
-    if ran.exit_code == 5:
-        return "pytest finds no tests" if check.guessed else ""
     if option := _UNKNOWN.search(text):
         return option[0]
+    if words_of(inner)[0] in RUNNERS and not _OF_PYTEST.search(text):
+        return next(iter(failure_lines.lines(text)), f"{words_of(inner)[0]} cannot start pytest")
     return _absent(check, text, top)
 
 

@@ -47,8 +47,8 @@ _NO_PATH = "\0"
 def command(lanes: tuple[str, ...], **options: Any) -> None:
     """Rank the lanes of a race: which patch, why, and how sure.
 
-    Exit 0: a lane is proved, or no check ran and one may land; 1: none is. With LANE, only these
-    are told of in full, and the exit code is theirs; ranks are those of all.
+    Exit 0: a lane is proved, or no check ran and the only lane may land; 1: none is. With LANE,
+    only these are told of in full, and the exit code is theirs; ranks are those of all.
     """
     from hydra.commands.compare import CompareRequest, compare
 

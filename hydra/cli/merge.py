@@ -69,10 +69,10 @@ _HINT = """
 def command(lane: str | None, **options: Any) -> None:
     """Land LANE's patch, or picks of several, on your branch.
 
-    Without LANE and picks: the first of the ranking (`hydra compare`), if it is proved; where no
-    check ran at all (--no-check), the first that nothing speaks against. An untested patch lands by
-    its name, one that is broken or held back only with --override. Where one demands of a test what
-    no other patch does, you are asked first.
+    Without LANE and picks: the first of the ranking (`hydra compare`), if it is proved; of a race
+    of one lane in which no check ran (--no-check), that lane. An untested patch lands by its name,
+    one that is broken or held back only with --override. Where one demands of a test what no other
+    patch does, you are asked first.
 
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.
@@ -138,6 +138,7 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
         check=None if options["no_check"] else _check,
         override=options["override"],
         warn=_warn,
+        tell=_tell,
         confirm=_confirm(dry_run=options["dry_run"]),
     )
 
@@ -176,6 +177,11 @@ def _warn(sentence: str) -> None:
 
     sys.stderr.write(f"warning: {gist(sentence)}\n")
     sys.stderr.flush()
+
+
+def _tell(sentence: str) -> None:
+    if is_terminal(sys.stderr):
+        click.echo(sentence, err=True)
 
 
 def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:

@@ -165,7 +165,7 @@ def command(**options: Any) -> None:
     your checkout, branches and dependencies stay as they are.
     """
     from hydra.commands.race_start import start
-    from hydra.race.preflight import RaceRequest
+    from hydra.race.preflight import RaceRequest, silent
 
     _check_outputs(options)
     request = RaceRequest(
@@ -174,9 +174,9 @@ def command(**options: Any) -> None:
         flags=_flags(options),
         dry_run=options["dry_run"],
         no_check=options["no_check"],
+        tell=_tell if is_terminal(sys.stderr) and not options["quiet"] else silent,
     )
-    if is_terminal(sys.stderr) and not options["quiet"]:
-        click.echo("looking at your repository and for agents that are ready", err=True)
+    request.tell("looking at your repository and for agents that are ready")
     output = _Output()
     report = start(request, _watcher(options, output))
     if output.lost is not None:
@@ -193,6 +193,10 @@ def command(**options: Any) -> None:
     if report.hint and not (options["quiet"] or options["as_json"] or options["events"]):
         click.echo(f"hydra: {report.hint}", err=True)
     sys.exit(report.exit_code)
+
+
+def _tell(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _check_outputs(options: Mapping[str, Any]) -> None:

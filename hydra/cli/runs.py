@@ -263,6 +263,7 @@ def _row(place: RepositoryRuns, reading: RunReading) -> RunRow:
         run=run.id,
         age=time.time() - started if isinstance(started, int | float) else None,
         title=str(manifest.get("title") or ""),
+        prompt=str(manifest.get("prompt") or ""),
         lanes=lanes,
         size=runs.size(place, run),
         state=reading.state,

@@ -256,22 +256,32 @@ def check(request: CheckRequest) -> CheckReport:
         cap = None if request.lanes else plan.trials  # of some lanes alone they say too little
         work = partial(_checked, place, record, plan, config, subjects, request, cap)
         done = trio.run(work)
-        _refuse_unstartable(done, place)
+        _refuse_unstartable(done, place, folder_of(place.repository.root, request.directory), plan)
         more = () if request.lanes else _drops(done, request.run)
         return replace(done, warnings=(*warnings, *done.warnings, *more))
 
 
-def _refuse_unstartable(done: CheckReport, place: RepositoryRuns) -> None:
+def _refuse_unstartable(
+    done: CheckReport, place: RepositoryRuns, folder: str, plan: RacePlan
+) -> None:
     if (absent := done.unstartable) is None:
         return
     with suppress(OSError):
         tree.remove(done.folder)
     if absent.status is CheckStatus.NO_TESTS:
         raise Refused(
-            f"tests cannot run here: {absent.reason}",
+            f"your tests cannot run here: {absent.reason}",
             hint="a check sees the base or a patch, not what only your checkout has",
         )
-    raise refusal(absent.reason, absent.check.command, place.repository.root)
+    raise refusal(
+        absent.reason,
+        absent.check,
+        place.repository.root,
+        folder=folder,
+        setup=plan.setup,
+        shown=plan.confined,
+        racing=False,
+    )
 
 
 def _drops(done: CheckReport, run: str) -> Iterator[str]:

@@ -12,11 +12,14 @@ from hydra import executables, paths
 from hydra.adapters import registry
 from hydra.adapters.probe import settings
 from hydra.adapters.probe.sandbox import try_confinement, try_layers
+from hydra.checks.context import CheckContext
 from hydra.checks.start import look
+from hydra.checks.suite import CheckSuite, NoGround
 from hydra.config.checks import named
 from hydra.config.model import Config
 from hydra.errors import HydraError
 from hydra.git import patches
+from hydra.process.records import CannotStart
 from hydra.race.checks_phase import CheckEnvironment, kit_of
 from hydra.race.dependencies import FROZEN, LOOK, linked, names_of
 from hydra.race.recovery import runs
@@ -79,8 +82,17 @@ def _looked(
                 ),
             )
             context = kit_of(plan, around, folder / "look")
-            values = trio.run(look, context, plan.task.base).problems
+            values = trio.run(_problems, context, plan.task.base)
     return {check.command: values[check.name] for check in plan.checks if check.name in values}
+
+
+async def _problems(context: CheckContext, commit: str) -> Mapping[str, str]:
+    suite = CheckSuite(context, "_look", commit, "_look", lambda _kind, _data: None)
+    try:
+        async with suite.open_workspace("") as workspace:
+            return (await look(context, workspace)).problems
+    except (NoGround, CannotStart):
+        return {}  # what Hydra itself cannot find out speaks against no guess
 
 
 def _plan(

@@ -49,7 +49,8 @@ class MergeRequest:
     is --no-commit, `override` why one lands that is not proved.
 
     `message` None is the task's own; `edit` gives a text to the user's editor and takes it back.
-    `warn` is told, before anything is touched, why what is to land is not proved. `confirm` asks
+    `warn` is told, before anything is touched, why what is to land is not proved; `tell`, what is
+    waited for. `confirm` asks
     for the yes that a patch may need; None: nobody can be asked.
     """
 
@@ -64,6 +65,7 @@ class MergeRequest:
     check: Check | None = None
     override: str | None = None
     warn: Callable[[str], object] = lambda _: None
+    tell: Callable[[str], object] = lambda _: None
     confirm: Confirm | None = None
     environ: Mapping[str, str] = field(default_factory=executables.users_environment)
     directory: Path | None = None
@@ -243,7 +245,7 @@ def _land(
     scratch: Path,
 ) -> Landing:
     repository, files = place.repository, tree_difference.files
-    commit = "" if not request.commits else _commit(place, record, tree, text, request.environ)
+    commit = "" if not request.commits else _commit(place, record, tree, text, request)
     onto = repository.head
     ref = f"refs/heads/{request.branch}" if request.branch else f"refs/heads/{repository.branch}"
     name = new_run_id()
@@ -354,16 +356,19 @@ def _commit(
     record: RunRecord,
     tree: ComposedTree,
     text: str,
-    environ: Mapping[str, str],
+    request: MergeRequest,
 ) -> str:
     config = place.repository.config
+    if not request.dry_run and export.are_signed(attributes.user_settings(record.patches)):
+        request.tell("your signer is asked to sign the commit")
     return export.make_commit(
         record.patches,
         tree=tree.result,
         head=place.repository.head,
         message=text.encode("utf-8", "surrogateescape"),
         identity={key: config[key] for key in ("user.name", "user.email") if key in config},
-        environ=environ,
+        environ=request.environ,
+        sign=not request.dry_run,
     )
 
 

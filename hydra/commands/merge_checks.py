@@ -44,9 +44,15 @@ def checked(
         try:
             document = check(record, commit)
         except (Refused, RecordError) as refused:
+            # What helps may be an option of `hydra check`, which a landing has not.
+            way = (
+                f"hydra check -r {record.id} says what helps"
+                if "--" in refused.hint
+                else refused.hint
+            )
             raise LandingRefused(
                 f"nothing was landed: its checks cannot be run: {refused.message}",
-                hint=f"{refused.hint}; or land it unchecked: --no-check",
+                hint=f"{way}; or land it unchecked: --no-check",
             ) from refused
     if number := document.get("interrupted"):
         stopped = LandingInterrupted if number == SIGINT else LandingTerminated

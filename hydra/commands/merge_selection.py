@@ -17,10 +17,12 @@ from hydra.records.store.reader import RunRecord
 from hydra.report.ranking import (
     OVERRIDE,
     gate_paths,
+    is_all_untested,
     landing_options,
     lands_by_name,
     question,
     state_words,
+    untested_steps,
 )
 from hydra.report.text import quote
 
@@ -220,7 +222,10 @@ def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
     """The one lane to land. Raises `LandingRefused` with the lines to type instead."""
     if verdict.get("top"):
         return str(verdict["top"])
-    first = [lane for lane in verdict["lanes"] if lane.get("rank") == 1]
+    untested = is_all_untested(verdict)
+    ranked = [lane for lane in verdict["lanes"] if lane.get("rank") is not None]
+    able = [lane for lane in ranked if untested and lane.get("state") == "untested"]
+    first = able or [lane for lane in ranked if untested or lane["rank"] == 1]
     names = [str(lane["lane"]) for lane in first]
     if not first:
         raise LandingRefused(
@@ -231,9 +236,15 @@ def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
         f"hydra merge {quote(name)}{how}{OVERRIDE if _needs_reason(verdict, name) else ''}"
         for name in names
     )
+    cannot = "; --override does not choose between them" if reason else ""
+    if untested and (not reason or len(first) > 1):
+        _, test, when = untested_steps(verdict, named)
+        raise LandingRefused(
+            f"nothing was landed: nothing was tested, and there is no first{cannot}",
+            hint=f"{when}: {test}; or look (hydra compare{named}), then name one: {lines}",
+        )
     if len(first) > 1 and any(lands(verdict, name) for name in names):
         tied = f"{', '.join(names[:-1])} and {names[-1]} are tied"
-        cannot = "; --override does not choose between them" if reason else ""
         raise LandingRefused(
             f"nothing was landed: {tied}{cannot}",
             hint=f"look (hydra compare{named}), then name one: {lines}",

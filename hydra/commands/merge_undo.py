@@ -146,19 +146,23 @@ def _remove_branch(place: RepositoryRuns, ref: str, commit: str) -> None:
 
 def _last(store: LandingStore) -> Mapping[str, Any]:
     try:
-        document = completion.last_record(store)
+        rows = completion.standing(store)
+        document = completion.landing_record(rows[-1]) if rows else None
     except (OSError, ValueError) as damage:
         raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
-    if document is None and store.last.exists():
+    if document is not None:
+        return document
+    if rows:
+        commit = rows[-1]["commit"]
         raise LandingRefused(
             "nothing was undone: the run of the last landing was removed, and its record with it",
-            hint="take it back with git: git revert",
+            hint=f"git revert {commit[:12]}" if commit else "take it back by hand: git restore",
         )
-    if document is None:
-        raise LandingRefused("nothing was landed here yet", hint="hydra merge LANE")
-    if document["undone"] is not None:
-        raise LandingRefused("the last landing was undone already", hint="hydra merge LANE")
-    return document
+    if store.last.exists():
+        raise LandingRefused(
+            "nothing was undone: each landing here was undone already", hint="hydra merge LANE"
+        )
+    raise LandingRefused("nothing was landed here yet", hint="hydra merge LANE")
 
 
 def _check_unmoved(place: RepositoryRuns, document: Mapping[str, Any]) -> None:

@@ -339,9 +339,9 @@ async def _startable(
 ) -> RacePlan:
     if not planned.checks:
         return planned
-    await trio.to_thread.run_sync(import_module, "hydra.race.checks_phase")
     folder = folder_of(inputs.repository.root, inputs.request.directory)
-    checked = await startable(planned, surroundings(inputs, store, *sights), folder)
+    around = surroundings(inputs, store, *sights)
+    checked = await startable(planned, around, folder, inputs.request.tell)
     if checked is not planned:
         store.write_json("plan.json", plan_document(checked))
     return checked

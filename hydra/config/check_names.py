@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import pairwise
 
 NAME = r"[a-z][a-z0-9-]{0,39}"
 _ASSIGNMENT = r"[A-Za-z_]\w*=\S*"
@@ -15,8 +16,10 @@ _LONGEST_FOLDER = 60
 _WITH_VERB = frozenset(
     ("npm", "pnpm", "yarn", "bun", "deno", "cargo", "go", "make", "mix", "dotnet", "gradle")
 ) | {"mvn", "just", "task", "bundle", "rake", "composer", "swift", "bazel", "uv", "poetry", "npx"}
-_RUNNERS = frozenset(("uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "bundle"))
+RUNNERS = frozenset(("uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "bundle"))
 """Of `uv run pytest` it is pytest that has the name."""
+_VALUED = frozenset(("--group", "--only-group", "--extra", "--with", "--python", "-p", "--package"))
+"""Options of theirs that a word follows."""
 _BEFORE = frozenset(("env", "exec", "command", "time", "nice", "npx", "bunx"))
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
 _INTERPRETERS = _SHELLS | {"node", "ruby", "perl"}
@@ -88,7 +91,12 @@ def _name(terms: list[str]) -> str:
         return "check"
     first = terms[0].rpartition("/")[2].lower()
     rest = [term for term in terms[1:] if not term.startswith("-")]
-    if rest and first in _RUNNERS and rest[0] in ("run", "exec"):
+    if rest and first in RUNNERS and rest[0] in ("run", "exec"):
+        rest = [
+            term
+            for before, term in pairwise(terms)
+            if not term.startswith("-") and before not in _VALUED
+        ]
         return _name(rest[1:])
     if rest and first in _BEFORE:
         return _name(words_of(" ".join(rest)))

@@ -41,7 +41,7 @@ class Stream:
     """One recorded run: what the CLI wrote, and how it ended.
 
     `expected` are the events it gives, as documents, or None where nobody has said. `files` are
-    side files by their place in the descriptor. `made` says that no CLI wrote it.
+    side files by their place in the descriptor. `synthetic` says that no CLI wrote it.
     """
 
     name: str

@@ -232,7 +232,7 @@ def _checked_copy(repo: Repository, named: str, text: str) -> str:
     if tracked:
         raise UsageError(
             f"{text} names a tracked file, which every lane has anyway: {named}",
-            hint="use --include-dirty to bring its uncommitted changes",
+            hint="hydra race --include-dirty brings its uncommitted changes",
         )
     return str(path)
 

@@ -38,12 +38,13 @@ def make_commit(
 ) -> str:
     """A tree as the user's own commit on `head`, signed if they sign: as set up before the race.
 
+    Whoever signs may ask at the user's terminal, and be waited for without a limit.
     `identity` (user.name, user.email) stands in where nothing was set then. Raises `Refused`
     without an identity, and where the signing fails.
     """
     settings = {"GIT_CONFIG_GLOBAL": str(patches / attributes.USER_SETTINGS)}
     values = attributes.user_settings(patches)
-    signs = sign and values.get("commit.gpgsign", "").lower() in ("true", "yes", "on", "1")
+    signs = sign and are_signed(values)
     missing = tuple(pair for pair in identity.items() if pair[0] not in values)
     names = (*_PASSED_ON, *_AND, *_WHO)
     try:
@@ -52,11 +53,18 @@ def make_commit(
             git_dir=patches,
             isolated=True,
             stdin=message,
+            timeout=None if signs else 60,
+            at_terminal=signs,
             extra_env={**_own(environ, names), **settings},
             config=(*missing, ("user.useconfigonly", "true")),
         ).line
     except GitFailed as failed:
         raise _not_committed(failed.result, signs) from failed
+
+
+def are_signed(settings: Mapping[str, str]) -> bool:
+    """Whether the user's commits are, by the settings from before the race."""
+    return settings.get("commit.gpgsign", "").lower() in ("true", "yes", "on", "1")
 
 
 def _not_committed(result: Result, signed: bool) -> Refused:

@@ -163,13 +163,16 @@ def run(
     work_tree: Path | None = None,
     index: Path | None = None,
     stdin: bytes = b"",
-    timeout: float = 60.0,
+    timeout: float | None = 60.0,
+    at_terminal: bool = False,
     check: bool = True,
     isolated: bool = False,
     extra_env: Mapping[str, str] | None = None,
     config: Sequence[tuple[str, str]] = (),
 ) -> Result:
     """Runs `git ARGS` in its own session and waits for it; blocks the calling thread.
+
+    `at_terminal` leaves it the user's session, in which what it starts may ask at the terminal.
 
     `isolated` reads neither the system's nor the user's configuration: for every gitdir whose
     settings were frozen in before an agent ran. Raises `GitFailed` on a non-zero exit (unless
@@ -188,7 +191,7 @@ def run(
     env.update(extra_env or {})
     # A gitdir that is named needs no folder to stand in; the caller's own may be gone.
     began = time.monotonic()
-    child = _spawn(argv, env, cwd or work_tree or git_dir)
+    child = _spawn(argv, env, cwd or work_tree or git_dir, at_terminal)
     timed_out = False
     try:
         stdout, stderr = child.communicate(stdin, timeout=timeout)
@@ -272,13 +275,15 @@ def object_path(folder: Path) -> str:
     return f'"{name}"'
 
 
-def _spawn(argv: list[str], env: dict[str, str], cwd: Path | None) -> subprocess.Popen[bytes]:
+def _spawn(
+    argv: list[str], env: dict[str, str], cwd: Path | None, at_terminal: bool
+) -> subprocess.Popen[bytes]:
     program = executables.find("git")
     if not program:
         raise Refused("git was not found on PATH", hint=_no_git())
     for wait in (*WAITS, None):
         try:
-            return _start(argv, program, env, cwd)
+            return _start(argv, program, env, cwd, at_terminal)
         except Exhausted as short:
             if wait is None or not is_passing(short):
                 raise
@@ -287,7 +292,7 @@ def _spawn(argv: list[str], env: dict[str, str], cwd: Path | None) -> subprocess
 
 
 def _start(
-    argv: list[str], program: str, env: dict[str, str], cwd: Path | None
+    argv: list[str], program: str, env: dict[str, str], cwd: Path | None, at_terminal: bool
 ) -> subprocess.Popen[bytes]:
     try:
         child = subprocess.Popen(
@@ -298,7 +303,8 @@ def _start(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # a Ctrl-C on the terminal is Hydra's to answer, not git's
+            # A Ctrl-C on the terminal is Hydra's to answer, not git's.
+            start_new_session=not at_terminal,
         )
     except FileNotFoundError:
         raise Refused(f"there is no folder {cwd}") from None
@@ -326,4 +332,5 @@ def _end(child: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
 def _kill(child: subprocess.Popen[bytes]) -> None:
     if child.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
+            child.kill()  # which may have no group of its own
             os.killpg(child.pid, signal.SIGKILL)

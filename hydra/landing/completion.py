@@ -33,6 +33,9 @@ class UndecidedLanding(LandingRefused):
     """A landing was killed, and its files were changed since: nothing is touched."""
 
 
+_STANDING = 100
+"""Landings that can be taken back, the last one first."""
+
 _SHOWN = 3
 """Files that are named in a sentence; with more, the others are counted."""
 
@@ -145,21 +148,39 @@ def _keep_exact(journal: Journal) -> None:
 
 
 def write_record(record: Path, document: Mapping[str, Any], store: LandingStore) -> None:
-    """Keeps what was landed in its run's folder, and that it was the last. Raises `OSError`."""
+    """Keeps what was landed in its run's folder, and that it stands, or was taken back. Raises
+    `OSError`."""
     record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_json(record, document)
     make_private(store.folder)
-    write_json(store.last, {"record": str(record)})
+    with suppress(ValueError):  # what is damaged is written anew
+        others = [row for row in standing(store) if row["record"] != str(record)]
+        now = {"record": str(record), "commit": str(document["commit"])}
+        rows = others if document["undone"] is not None else [*others, now]
+        write_json(store.last, {"standing": rows[-_STANDING:]})
+        return
+    write_json(store.last, {"standing": []})
 
 
-def last_record(store: LandingStore) -> dict[str, Any] | None:
-    """The last landing here; None where there is none. Raises `OSError`, `ValueError`."""
+def standing(store: LandingStore) -> list[dict[str, str]]:
+    """The landings that were not taken back, the last one at the end: the path of each's record,
+    and its commit, "" where it has none. Raises `OSError`, `ValueError`."""
     try:
-        read = read_object(Path(str(read_object(store.last)["record"])))
-    except FileNotFoundError:  # never landed, or its run was removed
-        return None
+        rows = read_object(store.last)["standing"]
+    except FileNotFoundError:  # never landed
+        return []
     except KeyError as damage:
-        raise ValueError("it names no record") from damage
+        raise ValueError("it names no landing") from damage
+    return [{"record": str(row["record"]), "commit": str(row["commit"])} for row in rows]
+
+
+def landing_record(row: Mapping[str, str]) -> dict[str, Any] | None:
+    """The landing of a row of `standing`; None where its run was removed. Raises `OSError`,
+    `ValueError`."""
+    try:
+        read = read_object(Path(row["record"]))
+    except FileNotFoundError:
+        return None
     if "undone" not in read:
         raise ValueError("it is not what Hydra writes")
     return read

@@ -14,6 +14,12 @@ Graces = tuple[float, float]
 FINISHED = "finished"
 """The reason where an agent is ended since its work is done: no limit, and no failure."""
 
+FINISHED_GRACES = (3.0, 2.0)
+"""After INT and TERM, where an agent's work is done; at most the limits' own."""
+
+BACKGROUND = "background"
+"""The reason where one that had finished was waited for as long as `Limits.background` allows."""
+
 OPEN_TOOLS = 1000
 """Tool calls held open at once; no agent has more, and an invented one costs memory."""
 
@@ -58,7 +64,11 @@ class ProcessControl:
         self.reason = ""
         self.last = time.monotonic()
         self.last_wall = time.time()
-        self._tools: set[str] = set()
+        self.closed_at: float | None = None
+        """When the agent said its closing line (monotonic); None while it has not, or goes on."""
+        self.waited_for: tuple[str, ...] = ()
+        """What it had left at work then, for a person."""
+        self._tools: dict[str, str] = {}
         self._wishes: list[Graces | None] = []
         self._wished = trio.Event()
 
@@ -70,21 +80,38 @@ class ProcessControl:
             self.last = moment
             self.last_wall = time.time() - (now - moment)
 
-    def tool_opened(self, id: str) -> None:
-        """A tool call runs: silence is now measured by the tool limit."""
+    def closed(self) -> None:
+        """The agent said its closing line: from now on it is only waited for. What it says while it
+        is being ended is none."""
+        self.progress()
+        if self.closed_at is None and not self.reason:
+            self.closed_at, self.waited_for = self.last, ()
+
+    def resumed(self) -> None:
+        """It goes on after all. Once it is being ended that changes nothing."""
+        if not self.reason:
+            self.closed_at = None
+
+    def tool_opened(self, id: str, name: str = "") -> None:
+        """A tool call runs, `name` for a person: silence is now measured by the tool limit."""
         if len(self._tools) < OPEN_TOOLS:
-            self._tools.add(id)
+            self._tools[id] = name
         self.progress()
 
     def tool_closed(self, id: str) -> None:
         """It has ended; that is progress too."""
-        self._tools.discard(id)
+        self._tools.pop(id, None)
         self.progress()
 
     @property
     def tool_open(self) -> bool:
         """Whether a tool call is open."""
         return bool(self._tools)
+
+    @property
+    def open_tools(self) -> tuple[str, ...]:
+        """What the open tool calls do, where it is known."""
+        return tuple(name for name in self._tools.values() if name)
 
     def expect(self, reason: str) -> None:
         """The agent is about to end, for `reason`; it is not ended by that."""

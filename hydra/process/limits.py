@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -11,7 +12,7 @@ import trio
 from hydra.log import get_logger
 from hydra.process import procfs
 from hydra.process.child import Child
-from hydra.process.control import ProcessControl
+from hydra.process.control import BACKGROUND, FINISHED, FINISHED_GRACES, Graces, ProcessControl
 from hydra.process.records import Notice
 from hydra.records.request import Limits
 
@@ -23,8 +24,11 @@ BUSY = 0.02
 _LOOK = 2.0
 _WINDOW = 30.0
 _CLOSED_FOR = 2.0
+_NAMED = 5
 _SET = 1.0
 """Seconds that the wall clock must differ from the monotonic one to count as set by somebody."""
+SETTLE = 10.0
+"""Seconds of silence after its closing line that an agent has to end by itself."""
 START = 60.0
 """Seconds for a confinement to stand and the agent to be executed; ordinarily it takes 0.02."""
 
@@ -72,19 +76,43 @@ class Silence:
 
     @property
     def limit(self) -> tuple[str, float]:
-        """The limit that holds now, by name: an open tool call has its own."""
+        """The limit that holds now, by name: an open tool call has its own, and after its closing
+        line one without any has to go."""
         if self._control.tool_open:
             return "tool", self._limits.tool
+        if self._control.closed_at is not None:
+            return FINISHED, settle(self._limits)
         return "idle", self._limits.idle
+
+    def overdue(self, now: float) -> float:
+        """Seconds, negative before, since what an agent has left at work was waited for enough."""
+        if self._control.closed_at is None:
+            return -math.inf
+        # A CLI that keeps the same ceiling has its time to go by itself.
+        ceiling = self._limits.background + settle(self._limits)
+        return now - self._control.closed_at - ceiling
 
     def lasted(self, now: float) -> float:
         """Seconds since the last progress."""
         return max(0.0, now - self._control.last)
 
+    def waited_for(self, now: float, child: Child) -> tuple[str, ...]:
+        """What one that has finished waits for: its open tool calls; where there is none and it
+        does not come to rest all the same, its tools' processes."""
+        if self._control.tool_open:
+            return self._control.open_tools[:_NAMED] or ("a tool",)
+        since, rest = now - (self._control.closed_at or now), settle(self._limits)
+        keeper = _keeper(child)
+        if child.pid is None or keeper is None or not self.lasted(now) < rest < since:
+            return ()
+        return procfs.tools(keeper, child.pid)[:_NAMED]
+
     def notice(self, now: float) -> Notice | None:
-        """That half of the limit has passed; once for each silence."""
+        """That half of the limit has passed; once for each silence, and not of a finished one."""
         name, limit = self.limit
         if self.lasted(now) < limit / 2 or self._noticed == self._control.last:
+            return None
+        if self._control.closed_at is not None:
             return None
         self._noticed = self._control.last
         return _half(name, self.lasted(now), limit)
@@ -97,6 +125,17 @@ class Silence:
         return half if half > 0 else max(0.0, limit - lasted)
 
 
+def finished_graces(limits: Limits) -> Graces:
+    """The graces of an agent whose work is done."""
+    after_int, after_term = FINISHED_GRACES
+    return min(after_int, limits.grace_int), min(after_term, limits.grace_term)
+
+
+def settle(limits: Limits) -> float:
+    """Seconds of silence in which an agent that has finished is to end by itself."""
+    return min(SETTLE, limits.idle)
+
+
 async def idle(
     child: Child,
     control: ProcessControl,
@@ -104,10 +143,15 @@ async def idle(
     changed_since: ChangedSince,
     on_notice: OnNotice,
 ) -> None:
-    """Stops the agent after a silence: no progress told, no CPU used by tools, no file changed."""
+    """Stops the agent after a silence: no progress told, no CPU used by tools, no file changed.
+
+    One that has said its closing line has only to settle; what it left at work it may wait for as
+    long as `Limits.background` allows.
+    """
     await child.started.wait()
     control.progress()  # what its start took is no silence of the agent's
     silence = Silence(control, limits)
+    told_of: float | None = None
     busy = Busy(lambda: _cpu(child), min(_WINDOW, limits.idle))
     interval = min(_LOOK, limits.idle / 5)
     while True:
@@ -117,11 +161,21 @@ async def idle(
             control.progress(busy.worked)
         if (notice := silence.notice(now)) is not None:
             on_notice(notice)  # first, too, where this look comes late and the limit has passed
+        if control.closed_at not in (None, told_of) and (names := silence.waited_for(now, child)):
+            told_of = control.closed_at
+            control.waited_for = names
+            on_notice(_waiting(names, limits))
+        if silence.overdue(now) >= 0:
+            _log.info("limit met", limit=BACKGROUND, seconds=limits.background)
+            control.stop(BACKGROUND, graces=finished_graces(limits))
+            return
         if silence.lasted(now) >= silence.limit[1] and not await _found_change(
             control, changed_since
         ):
-            _log.info("limit met", limit=silence.limit[0], seconds=silence.limit[1])
-            control.stop("idle")
+            name, seconds = silence.limit
+            _log.info("limit met", limit=name, seconds=seconds)
+            done = control.closed_at is not None
+            control.stop(name, graces=finished_graces(limits) if done else None)
             return
         await trio.sleep(min(interval, silence.next_look(now)))
 
@@ -170,8 +224,17 @@ def _half(limit: str, seconds: float, of: float) -> Notice:
     return Notice("half", {"limit": limit, "seconds": seconds, "of": of})
 
 
+def _waiting(names: tuple[str, ...], limits: Limits) -> Notice:
+    data = {"limit": BACKGROUND, "seconds": 0.0, "of": limits.background, "for": list(names)}
+    return Notice("waiting", data)
+
+
+def _keeper(child: Child) -> int | None:
+    return None if child.pid is None else procfs.parent(child.pid)
+
+
 def _cpu(child: Child) -> float:
-    keeper = procfs.parent(child.pid) if child.pid is not None else None
+    keeper = _keeper(child)
     if child.pid is None or keeper is None:
         return 0.0
     return procfs.cpu_of_tools(keeper, child.pid)

@@ -40,6 +40,12 @@ def cpu_of_tools(keeper: int, agent: int) -> float:
     return total
 
 
+def tools(keeper: int, agent: int) -> tuple[str, ...]:
+    """The names of all below `keeper` but the agent's own group, each once."""
+    others = (pid for pid in descendants(keeper) if (at := _stat(pid)) and int(at[2]) != agent)
+    return tuple(dict.fromkeys(filter(None, map(name, others))))
+
+
 def work(top: int) -> tuple[float, bool]:
     """CPU seconds of `top` and all below it, those that ended included, and whether any thread of
     them wants a core, or waits for a disk, right now."""

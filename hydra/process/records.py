@@ -45,6 +45,8 @@ class Notice:
     started  {pid, keeper, mark}         pids as Hydra sees them (pid None: it ended too soon to
                                          be found); mark is its `HYDRA_MARK`, for a recovery
     half     {limit, seconds, of}        half of the limit `idle`, `tool` or `total` has passed
+    waiting  {limit, of, for}            it has finished and waits for what it left at work, `of`
+                                         seconds at most
     signal   {reason, signal}            Hydra ends the agent: SIGINT, SIGTERM, SIGKILL
     """
 
@@ -55,13 +57,16 @@ class Notice:
 class End(NamedTuple):
     """How it ended. `stopped` is why Hydra ended it, "" when it ended by itself.
 
-    `seconds` since the spawn; `idle_seconds` without progress at the end.
+    `seconds` since the spawn; `idle_seconds` without progress at the end. `closed`: it had said its
+    closing line before anybody ended it; `waited_for` names what it had left at work.
     """
 
     exit: ExitStatus
     stopped: str
     seconds: float
     idle_seconds: float
+    closed: bool = False
+    waited_for: tuple[str, ...] = ()
 
 
 class CommandResult(NamedTuple):

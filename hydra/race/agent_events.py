@@ -25,9 +25,13 @@ class AgentEventHandler:
         """One event of the agent's: into its story, its clocks, and the race's one order."""
         self.transcript.add(event)
         feed_clocks(self.control, event)
-        self.emit(event.kind, event.sub, event.data, source="agent", raw=raw, recorded=recorded)
+        data = event.data
+        if event.kind == "usage":
+            data = {**data, **self.transcript.usage.numbers}  # totals, which never go down
+        self.emit(event.kind, event.sub, data, source="agent", raw=raw, recorded=recorded)
         for difference in differences(self.command, event):
-            self.warn(difference)
+            if difference not in self.warnings:
+                self.warn(difference)
 
     def warn(self, text: str, **more: object) -> None:
         """A sentence for a person on how this agent runs, and `more` for programs."""
@@ -36,11 +40,17 @@ class AgentEventHandler:
 
 
 def feed_clocks(control: ProcessControl, event: AgentEvent) -> None:
-    """Tells the limits of what an agent has just done: progress, a tool's call, its end."""
+    """Tells the limits of what an agent has just done: progress, a tool's call, its end, and
+    that it has finished."""
     if event.is_progress:
         control.progress()
+    if event.goes_on:
+        control.resumed()
+    if event.closes:
+        control.closed()
     if event.kind == "tool_call":
-        control.tool_opened(str(event.data.get("id", "")))
+        name = str(event.data.get("summary") or event.data.get("name") or "")
+        control.tool_opened(str(event.data.get("id", "")), name.removeprefix("$ "))
     elif event.kind == "tool_result":
         control.tool_closed(str(event.data.get("id", "")))
 

@@ -142,6 +142,9 @@ async def _run(
             transcript=handler.transcript,
             exit=end.exit,
             stopped=_why_stopped(end, control, driver, snapshot_result.patch),
+            closed=end.closed,
+            waited_for=end.waited_for,
+            wall=control.process_control.last_wall,
             seconds=trio.current_time() - started,
             patch=snapshot_result.patch,
             patch_reason=snapshot_result.reason,
@@ -204,8 +207,8 @@ async def _finalize_stream(
     patterns = context.adapter.descriptor.side_files
     files = {"stderr": reader.stderr_tail, **await side_files(context.workspace, patterns)}
     for event in ending(reader.parser, end.exit, files, context.redactor):
-        # An agent that Hydra ended has no closing event to miss.
-        if event.kind != "failed" or end.stopped in ("", FINISHED):
+        # An agent that Hydra ended before its closing line has no closing event to miss.
+        if event.kind != "failed" or end.stopped in ("", FINISHED) or end.closed:
             handler.handle(event, None)
 
 
@@ -286,7 +289,12 @@ def _on_supervisor_event(
     """The supervisor's word on the agent, as an event."""
     if note.kind == "signal" and driver is not None:
         driver.close()
-    event_kinds = {"started": "agent_started", "half": "limit_warning", "signal": "stopping"}
+    event_kinds = {
+        "started": "agent_started",
+        "half": "limit_warning",
+        "waiting": "limit_warning",
+        "signal": "stopping",
+    }
     data = dict(note.data)
     if note.kind == "started":
         data["argv"] = list(context.shown)
@@ -297,7 +305,7 @@ def _on_supervisor_event(
             confinement=context.confinement.kind,
             more={"argv": context.shown, "environment": sorted(context.environment)},
         )
-    emit(event_kinds[note.kind], data=data)
+    emit(event_kinds[note.kind], note.kind if note.kind == "waiting" else "", data)
 
 
 def _stdin_queue(context: AttemptContext, driver: ConversationDriver | None) -> StdinQueue | None:

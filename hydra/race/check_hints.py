@@ -5,48 +5,78 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hydra.config.check_names import in_folder, split_folder, words_of
+from hydra.config.check_names import in_folder, split_folder
 from hydra.errors import Refused
+from hydra.git.runner import run, split
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.guesses.python import ENVIRONMENTS
-from hydra.race.guesses.setups import setup
+from hydra.race.guesses.setups import setup as set_up_commands
+from hydra.records.request import Check
+
+WITHOUT = "--no-check races without tests"
+"""What a race's refusal ends with."""
 
 _ABSENT = re.compile(r"^([\w.+-]+): not found(?: \(exit 127\))?$")
 """A program of a bare name, which is looked for on PATH alone."""
 _NO_CD = "cannot cd to "
-_MANAGERS = ("npm", "pnpm", "yarn", "bun", "node")
-_MODULE = re.compile(r"No module named|no module \w|Cannot find module")
+_MANAGERS = (
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "node",
+    "uv",
+    "poetry",
+    "pdm",
+    "pipenv",
+    "hatch",
+    "cargo",
+)
+"""What brings packages is brought by none."""
+_FOLDERS = (*ENVIRONMENTS, "node_modules")
+_MODULE = re.compile(r"No module named|no module \w|Cannot find module|finds no \w")
 _UNNAMED = re.compile(r" has no (?:script|rule for|recipe|command) ")
 """What no set-up brings: the project's own file does not have it."""
 
 
 def refusal(
-    line: str, command: str, top: Path, way: str = "", *, folder: str = "", guessed: bool = False
+    line: str,
+    check: Check,
+    top: Path,
+    way: str = "",
+    *,
+    folder: str = "",
+    setup: Sequence[str] = (),
+    shown: bool = True,
+    racing: bool = True,
 ) -> Refused:
     """The error of a check that cannot start; `way`, where it is not "", is what would help. Ways
-    are as one types them in `folder`."""
-    ways = [way] if way else [*_ways(line, command, top, folder)]
-    if guessed:
+    are as one types them in `folder`, to race again, or to check again what is there; `setup` has
+    run already, and `shown` says whether lanes have the checkout's environments."""
+    again = "race" if racing else "check"
+    ways = [way] if way else [*_ways(line, check, top, folder, setup, again if shown else "")]
+    if check.guessed:
         ways.append("--check COMMAND names another")
-    hint = "; ".join([*ways, "--no-check races without"])
-    which = f" (`{command}`, guessed)" if guessed else ""
-    return Refused(f"tests cannot run here: {_where(line, command, top)}{which}", hint=hint)
+    hint = "; ".join([*ways, *((WITHOUT,) if racing else ())])
+    notes = [f"`{check.command}`", "guessed"] if check.guessed else []
+    which = f" ({', '.join([*notes, *(['after the set-up'] if setup else ())])})"
+    why = _where(line, check.command, top)
+    return Refused(f"your tests cannot run here: {why}{which if which != ' ()' else ''}", hint=hint)
 
 
-def installing(line: str, command: str, top: Path, folder: str = "") -> str:
-    """The set-up that may bring a program or a module that is not there, as one types it in
-    `folder`; "" for other reasons."""
-    if not _MODULE.search(line) and "not found" not in line:
+def installing(line: str, command: str, top: Path) -> str:
+    """The set-up that may bring a program or a module that is not there; "" for other reasons."""
+    if not _is_absent(line):
         return ""
     if (absent := _ABSENT.match(line)) and not _may_be_installed(absent[1], command, top):
         return ""
     at = _installed_at(command, top)
-    steps = [step for step in setup(at) if not _made_already(step, at)]
+    steps = [step for step in set_up_commands(at) if not _made_already(step, at)]
     place = "" if at == top else str(at.relative_to(top))
-    return _typed(in_folder(" && ".join(steps), place), folder) if steps else ""
+    return in_folder(" && ".join(steps), place) if steps else ""
 
 
 def _may_be_installed(program: str, command: str, top: Path) -> bool:
@@ -55,25 +85,47 @@ def _may_be_installed(program: str, command: str, top: Path) -> bool:
     return program not in _MANAGERS and not set_up
 
 
-def lacks_packages(line: str, command: str, top: Path) -> bool:
-    """Whether it is a script of package.json's, whose packages were never installed here."""
-    program = next(iter(words_of(split_folder(command)[1])), "")
-    is_made = any((at / "node_modules").is_dir() for at in _above(command, top))
-    return program in _MANAGERS and not is_made and bool(installing(line, command, top))
-
-
-def _ways(line: str, command: str, top: Path, folder: str) -> Iterator[str]:
+def _ways(
+    line: str, check: Check, top: Path, folder: str, setup: Sequence[str], again: str
+) -> Iterator[str]:
+    command = check.command
+    needed = installing(line, command, top)
     if line.startswith(_NO_CD):
         yield _another_folder(line.removeprefix(_NO_CD), command, top)
-    elif setup := installing(line, command, top, folder):
-        yield f"--setup {shlex.quote(setup)}, or --share with the folder that holds what they need"
-    elif _ABSENT.match(line):
-        yield "check its spelling, or install it"
-    elif not _UNNAMED.search(line):
-        yield "--setup with the command that installs what they need"
+    elif again and _is_absent(line) and (name := _unignored(command, top)):
+        yield f"{_ignoring(name)}, then {again} again: lanes have what git ignores of your checkout"
+    elif needed and needed not in setup:
+        typed = _typed(needed, folder)  # once in the checkout, or in each lane
+        if again == "check" and ".venv/" in typed:
+            # Afterwards a bare `python3` is the checkout's; only a race looks what a set-up made.
+            yield f"{typed}, then check again"
+        else:
+            first = f"{typed}, then {again} again; or " if again else ""
+            yield f"{first}--setup {shlex.quote(typed)}"
+    elif needed or not (_ABSENT.match(line) or _UNNAMED.search(line)):
+        other = "another" if setup else "the"
+        yield f"--setup with {other} command that installs what they need"
+    elif absent := _ABSENT.match(line):
+        yield f"install {absent[1]}" if check.guessed else "check its spelling, or install it"
     for guess in guess_checks(top, split_folder(command)[0])[:1]:
-        if guess != command:
+        if guess != command and not check.guessed:
             yield f"--check {shlex.quote(_typed(guess, folder))} is Hydra's own guess"
+
+
+def _is_absent(line: str) -> bool:
+    return bool(_MODULE.search(line)) or "not found" in line
+
+
+def _unignored(command: str, top: Path) -> str:
+    """An environment of the checkout that lanes are not shown, from the top; "" without one."""
+    names = [str(at.relative_to(top) / name) for at in _above(command, top) for name in _FOLDERS]
+    terms = ("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--")
+    listed = split(run(*terms, *names, cwd=top, check=False).stdout)
+    return next((os.fsdecode(name) for name in listed), "")
+
+
+def _ignoring(name: str) -> str:
+    return f'echo {shlex.quote(name)} >> "$(git rev-parse --git-path info/exclude)"'
 
 
 def _another_folder(absent: str, command: str, top: Path) -> str:
@@ -117,7 +169,7 @@ def _above(command: str, top: Path) -> list[Path]:
 def _installed_at(command: str, top: Path) -> Path:
     """The nearest folder with a lockfile: a workspace's packages have none. Else the nearest that
     can be set up at all."""
-    ways = {at: setup(at) for at in _above(command, top)}
+    ways = {at: set_up_commands(at) for at in _above(command, top)}
     locked = [at for at, steps in ways.items() if steps not in ((), ("npm install",))]
     return next(iter((*locked, *(at for at, steps in ways.items() if steps))), top)
 
@@ -126,5 +178,5 @@ def _is_node(command: str, top: Path) -> bool:
     return any((at / "package.json").is_file() for at in _above(command, top))
 
 
-def _made_already(setup: str, at: Path) -> bool:
-    return setup == "python3 -m venv .venv" and (at / ".venv" / "pyvenv.cfg").is_file()
+def _made_already(step: str, at: Path) -> bool:
+    return step == "python3 -m venv .venv" and (at / ".venv" / "pyvenv.cfg").is_file()

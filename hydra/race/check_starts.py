@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trio
 
 from hydra import paths
+from hydra.config.checks import named
 from hydra.errors import HydraError, Refused
-from hydra.race.check_hints import installing, lacks_packages, refusal
+from hydra.log import get_logger
+from hydra.process.records import CannotStart
+from hydra.race.check_hints import WITHOUT, refusal
+from hydra.race.guesses.commands import guess_checks
 from hydra.race.hidden_places import HiddenPlaces, ignored_files
+from hydra.race.project_programs import with_own_programs
 from hydra.race.signals import cancelled_by_signal
 from hydra.records.plan import RacePlan
 
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
     from hydra.checks.context import CheckContext
     from hydra.checks.start import StartReport
     from hydra.race.checks_phase import CheckEnvironment
+    from hydra.race.dry_runs import PassedLook
 
+_log = get_logger(__name__)
 
 _PATIENCE = 10.0
 """Seconds that a refusal waits for git to list what it ignores."""
@@ -38,19 +43,20 @@ class NeverBegun(Exception):
         self.refused = refused
 
 
-async def startable(planned: RacePlan, around: CheckEnvironment, folder: str = "") -> RacePlan:
-    """The plan with the checks that start on its base: a guess that does not is left out, and
-    said. Raises `NeverBegun` for one that was named or that there is a way for, as one types it in
-    `folder`, and at a signal."""
+async def startable(
+    planned: RacePlan, around: CheckEnvironment, folder: str, tell: Callable[[str], None]
+) -> RacePlan:
+    """The plan, whose checks start on its base; what was guessed is guessed anew once the set-up
+    has run. Raises `NeverBegun` where one cannot run, with what helps as one types it in `folder`,
+    and at a signal. `tell` is told what is waited for."""
     if not planned.checks:
         return planned
     received: list[int] = []
     refused: list[Refused] = []
-    looked: StartReport | None = None
     async with trio.open_nursery() as nursery:
         nursery.start_soon(cancelled_by_signal, nursery.cancel_scope, received.append)
         try:
-            looked = await _look(planned, around)
+            planned = await _look(planned, around, folder, tell)
         except Refused as error:
             refused.append(error)  # raised below: a nursery would wrap it
         nursery.cancel_scope.cancel()
@@ -58,39 +64,83 @@ async def startable(planned: RacePlan, around: CheckEnvironment, folder: str = "
         raise NeverBegun(received[0])
     if refused:
         raise NeverBegun(refused=refused[0])
-    if looked is None:
-        return planned
-    problems, ways = await trio.to_thread.run_sync(_problems_and_ways, planned, around, looked)
-    return _without(planned, problems, ways, folder)
+    return planned
 
 
-async def _look(planned: RacePlan, around: CheckEnvironment) -> StartReport | None:
-    await trio.to_thread.run_sync(import_module, "hydra.checks.start")
+async def _look(
+    planned: RacePlan, around: CheckEnvironment, folder: str, tell: Callable[[str], None]
+) -> RacePlan:
+    from hydra.checks.start import look
+    from hydra.checks.suite import CheckSuite, NoGround
     from hydra.race.checks_phase import kit_of
     from hydra.race.import_proof import prove
 
     context = await trio.to_thread.run_sync(kit_of, planned, around, around.run_folder / "look")
-    await prove(context, planned.task.base)
-    if planned.setup:
-        return None  # what it installs is not there yet
-    return await _look_once(context, planned.task.base, around.environ)
-
-
-async def _look_once(
-    context: CheckContext, commit: str, environ: Mapping[str, str]
-) -> StartReport | None:
-    from hydra.checks.start import look
-    from hydra.race.dry_runs import PassedLook
-
-    earlier: PassedLook | None = None
-    with suppress(OSError, HydraError):  # what is wrong with the dependencies is said elsewhere
-        earlier = await trio.to_thread.run_sync(PassedLook, context, commit, environ)
+    try:
+        await prove(context, planned.task.base)
+    except Refused as error:
+        raise Refused(error.message, hint=f"{error.hint}; {WITHOUT}") from None
+    earlier = await trio.to_thread.run_sync(_earlier, context, planned.task.base, around.environ)
     if earlier is not None and earlier.remembered:
-        return None
-    seen = await look(context, commit)
+        return planned
+    tell(f"{'setting up, and ' if planned.setup else ''}looking at how your tests run ...")
+    suite = CheckSuite(context, "_look", planned.task.base, "_look", lambda _kind, _data: None)
+    try:
+        async with suite.open_workspace("") as workspace:
+            if planned.setup:
+                planned = _set_up(planned, workspace.worktree, folder, around.environ)
+            seen = await look(replace(context, checks=planned.checks), workspace)
+    except (NoGround, CannotStart):
+        # Hydra itself, or the set-up, has failed: the lanes and the baseline say it, with all
+        # there is to say, and no agent is started after a set-up that failed.
+        _log.debug("it is not known whether checks start", exc_info=True)
+        return planned
     if seen.passed and earlier is not None:
         earlier.remember()
-    return seen
+    await trio.to_thread.run_sync(_refuse, planned, around, seen, folder)
+    return _without(planned, seen.empty)
+
+
+def _without(planned: RacePlan, empty: Collection[str]) -> RacePlan:
+    """Less the guesses that do not apply: there is no test that they would run."""
+    gone = [check for check in planned.checks if check.guessed and check.name in empty]
+    if not gone:
+        return planned
+    notes = (f"the guess `{check.command}` is left out: it finds no tests" for check in gone)
+    checks = tuple(check for check in planned.checks if check not in gone)
+    return replace(planned, checks=checks, warnings=(*planned.warnings, *notes))
+
+
+def _set_up(planned: RacePlan, tree: Path, folder: str, environ: Mapping[str, str]) -> RacePlan:
+    """With the checks as the environments have them that a set-up has made in `tree`."""
+    if all(check.guessed for check in planned.checks) and (names := guess_checks(tree, folder)):
+        checks = tuple(check._replace(guessed=True) for check in named(names))
+        planned = replace(planned, checks=checks)
+    return with_own_programs(planned, environ, tree)
+
+
+def _earlier(context: CheckContext, commit: str, environ: Mapping[str, str]) -> PassedLook | None:
+    """None after a set-up: what it installs is not known before."""
+    from hydra.race.dry_runs import PassedLook
+
+    with suppress(OSError, HydraError):  # what is wrong with the dependencies is said elsewhere
+        return None if context.setup else PassedLook(context, commit, environ)
+    return None
+
+
+def _refuse(planned: RacePlan, around: CheckEnvironment, seen: StartReport, folder: str) -> None:
+    problems, ways = _problems_and_ways(planned, around, seen)
+    for check in planned.checks:
+        if check.name in problems:
+            raise refusal(
+                problems[check.name],
+                check,
+                planned.task.repository,
+                ways.get(check.name, ""),
+                folder=folder,
+                setup=planned.setup,
+                shown=planned.confined,
+            )
 
 
 def _problems_and_ways(
@@ -119,29 +169,3 @@ def _problems_and_ways(
         if name not in ways and (lines := places.notice_text(line, "check_ended")):
             ways[name] = lines[0]
     return problems, ways
-
-
-def _without(
-    planned: RacePlan, problems: Mapping[str, str], ways: Mapping[str, str], folder: str
-) -> RacePlan:
-    top = planned.task.repository
-    lost = [check for check in planned.checks if check.name in problems]
-    for check in lost:
-        line, way = problems[check.name], ways.get(check.name, "")
-        if not check.guessed or way or lacks_packages(line, check.command, top):
-            refused = refusal(line, check.command, top, way, folder=folder, guessed=check.guessed)
-            raise NeverBegun(refused=refused)
-    if not lost:
-        return planned
-    lines = tuple(
-        f"the guess `{check.command}` is not used: it cannot run here ({problems[check.name]})"
-        f"{_bringing(problems[check.name], check.command, top, folder)}"
-        for check in lost
-    )
-    started = tuple(check for check in planned.checks if check not in lost)
-    return replace(planned, checks=started, warnings=(*planned.warnings, *lines))
-
-
-def _bringing(line: str, command: str, top: Path, folder: str) -> str:
-    setup = installing(line, command, top, folder)
-    return f"; to install what it needs: --setup {shlex.quote(setup)}" if setup else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -153,8 +152,6 @@ class CheckPhase:
         their outcomes."""
         if self._round is None or not self._results:
             return
-        # In a thread, and not before: it is more code than the checks have.
-        await trio.to_thread.run_sync(import_module, "hydra.race.cross_test_phase")
         from hydra.race.cross_test_phase import CrossTestInputs, run_cross_tests
 
         tried = CrossTestInputs(
@@ -201,9 +198,3 @@ def _teller(emit: Emit) -> Tell:
         emit(kind, data=data)
 
     return tell
-
-
-# ---- A race's way to its checks: nothing of them is loaded before its agents run.
-
-
-# ---- Puts the trials of a round together: what its lanes changed, and what their checks said.

@@ -16,6 +16,7 @@ from hydra.adapters.contract import Act, CloseInput, Conversation, Finish, Serve
 from hydra.log import get_logger
 from hydra.process.control import FINISHED, ProcessControl
 from hydra.process.http import Caller, HttpRequest
+from hydra.process.limits import finished_graces
 from hydra.process.stdin_queue import StdinQueue
 from hydra.race.output import OutputReader, Sink
 from hydra.records.request import Limits
@@ -25,8 +26,6 @@ _log = get_logger(__name__)
 
 OWN_END = 2.0
 """Seconds for an agent that is talked to by its stdin to end by itself once that has ended."""
-GRACES = (3.0, 2.0)
-"""After INT and TERM, where an agent's work is done; at most the limits' own."""
 DRAIN_SECONDS = 1.0
 """Seconds for what an agent's server had still sent when the agent ended."""
 
@@ -137,9 +136,7 @@ class ConversationDriver:
         if self._wrote:
             # For most the end of their stdin is the word to go.
             await trio.sleep(OWN_END)
-        after_int, after_term = self._limits.grace_int, self._limits.grace_term
-        graces = (min(GRACES[0], after_int), min(GRACES[1], after_term))
-        self._control.stop(FINISHED, graces=graces)
+        self._control.stop(FINISHED, graces=finished_graces(self._limits))
 
     def _warn_once(self, text: str) -> None:
         if not self._warned:

@@ -68,7 +68,7 @@ async def prove(context: CheckContext, commit: str) -> None:
             f"the tests would not run on a patch here: {link}, copied into each lane, leads to "
             "your checkout",
             hint='install bubblewrap; or make it anew in each lane (--setup "npm ci") in place of '
-            "--copy; or race without checks: --no-check",
+            "--copy",
         )
     if tool := _of_another_path(context):
         raise Refused(
@@ -76,7 +76,7 @@ async def prove(context: CheckContext, commit: str) -> None:
             "checkout's path, and none for a lane's",
             hint="install bubblewrap; or activate that environment and name its program "
             '(--check "pytest -q"); or have a set-up install it in each lane (--setup '
-            f'"{_INSTALL[tool]}"); or race without checks: --no-check',
+            f'"{_INSTALL[tool]}")',
         )
     if not (context.python_path and context.checks):
         return
@@ -88,7 +88,7 @@ async def prove(context: CheckContext, commit: str) -> None:
             f"the tests would not run on a patch here: {problem}",
             hint="install bubblewrap; or have a set-up make an environment in each lane "
             '(--setup "python3 -m venv .venv && .venv/bin/pip install -e ." '
-            '--check ".venv/bin/pytest"); or race without checks: --no-check',
+            '--check ".venv/bin/pytest")',
         )
 
 

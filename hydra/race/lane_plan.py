@@ -126,6 +126,7 @@ def _request(
         effort=options.effort,
         preface=_preface(inputs, options) if is_local else options.preface,
         budget=options.budget,
+        background=inputs.config.limits.background,
         service_tier=options.service_tier,
     )
 

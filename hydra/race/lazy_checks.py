@@ -1,15 +1,14 @@
-"""A race's way to its checks: nothing of them is loaded before its agents run."""
+"""A race's way to its checks: where it has none, nothing of them is loaded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-import trio
-
 if TYPE_CHECKING:
+    import trio
+
     from hydra.process.sandbox.view import View
     from hydra.race.checks_phase import CheckEnvironment, CheckPhase
     from hydra.race.context import AttemptContext, AttemptControl, Emit
@@ -33,12 +32,11 @@ class Checks:
     ) -> None:
         self._plan = planned
         self._around = partial(surroundings, inputs, store, view, dependencies)
-        self._loading = trio.Lock()
         self._phase: CheckPhase | None = None
 
     async def baseline(self, emit: Emit) -> None:
         """Once the first agents run."""
-        await (await self._load()).baseline(emit)
+        await self._load().baseline(emit)
 
     async def lane(
         self, context: AttemptContext, outcome: Outcome, control: AttemptControl, emit: Emit
@@ -46,7 +44,7 @@ class Checks:
         """Once the lane's patch is taken."""
         if not self._plan.checks:
             return outcome
-        return await (await self._load()).lane(context, outcome, control, emit)
+        return await self._load().lane(context, outcome, control, emit)
 
     async def trials(self, outcomes: Sequence[Outcome], emit: Emit, stop: trio.CancelScope) -> None:
         """Once every lane has ended."""
@@ -58,15 +56,12 @@ class Checks:
         """What came of each on the base."""
         return self._phase.base_documents if self._phase else ()
 
-    async def _load(self) -> CheckPhase:
-        async with self._loading:
-            if self._phase is None:
-                # In a thread: the agents' output is not to wait for it.
-                await trio.to_thread.run_sync(import_module, "hydra.race.checks_phase")
-                from hydra.race.checks_phase import CheckPhase
+    def _load(self) -> CheckPhase:
+        if self._phase is None:
+            from hydra.race.checks_phase import CheckPhase
 
-                self._phase = CheckPhase(self._plan, self._around())
-            return self._phase
+            self._phase = CheckPhase(self._plan, self._around())
+        return self._phase
 
 
 def surroundings(

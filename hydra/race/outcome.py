@@ -1,8 +1,8 @@
 """How an attempt ended: pure judgement over what the agent said, how it exited, and its patch.
 
-Exit 0 is never believed alone: denials, failed items, a missing closing event, and above all the
-diff decide. Hydra's own ending of an agent (a limit, Ctrl-C) is authoritative over anything the
-agent said on its way out.
+Neither exit 0 nor exit 1 is believed alone: denials, failed items, a missing closing event, and
+above all the diff decide. Hydra's own ending of an agent (a limit, Ctrl-C) is authoritative over
+anything the agent said on its way out, and what it had said before that it was done over both.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import shlex
 from dataclasses import dataclass, field
 
 from hydra.adapters.contract import Descriptor
+from hydra.adapters.event_builders import NO_REASON
+from hydra.adapters.failures import signed_out
+from hydra.adapters.usage_limits import reason_by_words, resets_at
 from hydra.errors import STDERR_EXCERPT, Failure
-from hydra.process.control import FINISHED
+from hydra.process.control import BACKGROUND, FINISHED
 from hydra.race.output import OutputCounts
 from hydra.race.policy import COST, TOOL_CALLS, TURNS
-from hydra.records.events import AgentEvent
+from hydra.records.events import AgentEvent, clip
 from hydra.records.outcome import ExitStatus, Outcome, Patch, Status
 from hydra.records.plan import LanePlan
 from hydra.records.request import Budget, Limits
@@ -41,6 +44,12 @@ class AttemptEvidence:
     stderr: str
     counts: OutputCounts
     limits: Limits
+    closed: bool = False
+    """Whether it had said its closing line before Hydra ended it, or it ended."""
+    waited_for: tuple[str, ...] = ()
+    """What it had left at work then."""
+    wall: float = 0.0
+    """When it last did something, in seconds since 1970."""
     patch_reason: str = "patch_lost"
     budget: Budget = field(default_factory=Budget)
     warnings: tuple[str, ...] = ()
@@ -65,7 +74,7 @@ def classify(seen: AttemptEvidence) -> Outcome:
 
 
 def _verdict(seen: AttemptEvidence) -> tuple[Status, Failure | None]:
-    if seen.stopped in _STOPPED:
+    if seen.stopped in _STOPPED and not _stayed(seen):
         return _stopped(seen)
     if seen.patch_reason == "worktree_lost":
         # The cause of whatever else the agent said: its tools had no ground left to stand on.
@@ -80,10 +89,10 @@ def _verdict(seen: AttemptEvidence) -> tuple[Status, Failure | None]:
         return Status.FAILED, _no_patch(seen)
     if seen.transcript.completed is None:
         return Status.FAILED, _unfinished(seen)
-    if _ended_badly(seen) and not seen.patch.empty:
-        return Status.FAILED, _exit_failure(seen)
     if seen.patch.empty:
         return _nothing_changed(seen)
+    if _ended_badly(seen) and not _excused(seen):
+        return Status.FAILED, _exit_failure(seen)
     return Status.COMPLETED, None
 
 
@@ -110,6 +119,24 @@ _STOPPED = {
     TOOL_CALLS: ("AgentFailed", Status.FAILED),
 }
 
+_OUTLASTED = {
+    FINISHED: "",
+    BACKGROUND: "limits.background",
+    "tool": "limits.tool",
+    "idle": "--idle-timeout",
+    "total": "--timeout",
+    "stdout_closed": "",
+    "interrupt": "",
+    "disk_floor": "",
+}
+"""Why one was ended that had finished, and what sets it."""
+
+
+def _stayed(seen: AttemptEvidence) -> bool:
+    """Whether it had finished when Hydra ended it: then the outcome is what it said."""
+    return seen.closed and seen.stopped in _OUTLASTED and not seen.descriptor.interactive
+
+
 _BUDGETS = {
     TURNS: ("max_turns", "turns", "it has used its budget of {:g} turn"),
     COST: ("budget", "cost_usd", "it has used its budget of ${:g}"),
@@ -124,11 +151,7 @@ def _stopped(seen: AttemptEvidence) -> tuple[Status, Failure]:
         return status, _over_budget(seen)
     if seen.stopped == "sign_in" and seen.transcript.failed is not None:
         return status, _agents_own(seen, seen.transcript.failed)
-    limit = {
-        "idle": seen.limits.idle,
-        "tool": seen.limits.tool,
-        "total": seen.limits.total,
-    }.get(seen.stopped)
+    limit = _limit_of(seen)
     sentence = {
         "idle": f"no progress for {limit:g} s" if limit else "",
         "tool": f"one tool call ran for over {limit:g} s without any other progress"
@@ -152,6 +175,12 @@ def _stopped(seen: AttemptEvidence) -> tuple[Status, Failure]:
     return status, _failure(seen, kind, seen.stopped, sentence, hint=hint, numbers=numbers)
 
 
+def _limit_of(seen: AttemptEvidence) -> float | None:
+    """The seconds of the limit that ended it; None where it was none."""
+    is_limit = seen.stopped in ("idle", "tool", "total", BACKGROUND)
+    return float(getattr(seen.limits, seen.stopped)) if is_limit else None
+
+
 def _over_budget(seen: AttemptEvidence) -> Failure:
     reason, part, sentence = _BUDGETS[seen.stopped]
     limit = float(getattr(seen.budget, part) or 0)
@@ -173,17 +202,41 @@ def _raise(part: str) -> str:
 
 def _agents_own(seen: AttemptEvidence, event: AgentEvent) -> Failure:
     data = event.data
-    numbers = data.get("numbers")
-    kind = str(data.get("error") or "AgentFailed")
-    reason = str(data.get("reason") or "")
-    return _failure(
-        seen,
-        kind,
-        reason,
-        str(data.get("message") or "the agent failed without saying why"),
-        hint=_hint(seen, kind, reason),
-        numbers={k: float(v) for k, v in numbers.items()} if isinstance(numbers, dict) else {},
-    )
+    figures = data.get("numbers")
+    numbers = {k: float(v) for k, v in figures.items()} if isinstance(figures, dict) else {}
+    kind, reason = str(data.get("error") or "AgentFailed"), str(data.get("reason") or "")
+    message, last = str(data.get("message") or ""), _last_words(seen)
+    if message in ("", NO_REASON):
+        message = last or "the agent failed without saying why"
+    elif reason == "no_terminal_event" and last and last not in message:
+        message = f"{message}; its last words: {last}"
+    if reason in ("", "agent_error", "no_terminal_event"):
+        kind, reason = _by_words(kind, reason, message)
+    if reason in ("rate_limit", "quota"):
+        numbers = _reset(message, seen.wall) | numbers
+    hint = _hint(seen, kind, reason)
+    return _failure(seen, kind, reason, message, hint=hint, numbers=numbers)
+
+
+def _last_words(seen: AttemptEvidence) -> str:
+    return clip(" ".join(seen.transcript.last_words.split()), 300)
+
+
+def _by_words(kind: str, reason: str, message: str) -> tuple[str, str]:
+    """What it stands for where the agent itself has no word for it."""
+    if named := reason_by_words(message):
+        return "AgentFailed", named
+    if kind == "StreamParseError" and signed_out(message):
+        return "AuthMissing", "sign_in"
+    return kind, reason
+
+
+def _reset(message: str, now: float) -> dict[str, float]:
+    """When its limit resets: the time, and the seconds until then."""
+    moment = resets_at(message, now) if now else None
+    if moment is None:
+        return {}
+    return {"retry_after": round(max(0.0, moment - now), 3), "resets_at": round(moment, 3)}
 
 
 def _hint(seen: AttemptEvidence, kind: str, reason: str) -> str:
@@ -220,13 +273,12 @@ def _unfinished(seen: AttemptEvidence) -> Failure:
     )
     meaning = seen.descriptor.exit_codes.get(seen.exit.code if seen.exit.code is not None else -1)
     sentence = f"the agent {how} without its closing event"
-    return _failure(
-        seen,
-        "StreamParseError",
-        "no_terminal_event",
-        f"{sentence} ({meaning})" if meaning else sentence,
-        hint=_hint(seen, "StreamParseError", ""),
-    )
+    data = {
+        "error": "StreamParseError",
+        "reason": "no_terminal_event",
+        "message": f"{sentence} ({meaning})" if meaning else sentence,
+    }
+    return _agents_own(seen, AgentEvent("failed", data=data))
 
 
 def _no_patch(seen: AttemptEvidence) -> Failure:
@@ -237,18 +289,52 @@ def _no_patch(seen: AttemptEvidence) -> Failure:
 def _ended_badly(seen: AttemptEvidence) -> bool:
     # How one goes whose work was done says nothing of that: Hydra sent it away.
     badly = seen.exit.code not in (0, None) or seen.exit.signal is not None
-    return badly and seen.stopped != FINISHED
+    return badly and not seen.stopped
+
+
+def _excused(seen: AttemptEvidence) -> bool:
+    """Whether its exit code says nothing: its story was closed by its own line, its work is whole,
+    and no signal ended it (a shell tells one as 128 and its number)."""
+    killed = seen.exit.signal is not None or (seen.exit.code or 0) > 128
+    whole = seen.patch is not None and not seen.patch.empty and not seen.patch.incomplete
+    return seen.closed and whole and not killed
+
+
+def _ending(seen: AttemptEvidence) -> list[str]:
+    """What was odd in how the process of one went that had said it was done, or had failed."""
+    remarks = []
+    if _stayed(seen):
+        remarks.append(_stay(seen))
+    if seen.transcript.failed is None and seen.transcript.completed is not None:
+        after = str(seen.transcript.completed.data.get("after") or "")
+        if after and not seen.stopped:
+            remarks.append(f"it said it was done, and then ended in an error: {clip(after, 300)}")
+        if _ended_badly(seen) and _excused(seen):
+            remarks.append(f"it said it was done and {_how(seen)}")
+    return remarks
+
+
+def _stay(seen: AttemptEvidence) -> str:
+    if seen.stopped in EARLY:
+        return f"it had finished when {EARLY[seen.stopped]}"
+    limit, key = _limit_of(seen), _OUTLASTED[seen.stopped]
+    is_held = limit is not None and seen.waited_for
+    waited = f"waited for {join_names(seen.waited_for)}" if is_held else "did not exit"
+    ended = f"ended at {limit:g} s ({key})" if limit is not None else "ended by Hydra"
+    return f"it had finished and {waited}: {ended}"
+
+
+def _how(seen: AttemptEvidence) -> str:
+    if seen.exit.signal is not None:
+        return f"died by signal {seen.exit.signal}"
+    code = seen.exit.code if seen.exit.code is not None else -1
+    meaning = seen.descriptor.exit_codes.get(code, "")
+    return f"exited with {code}" + (f" ({meaning})" if meaning else "")
 
 
 def _exit_failure(seen: AttemptEvidence) -> Failure:
-    code = seen.exit.code if seen.exit.code is not None else -1
-    meaning = seen.descriptor.exit_codes.get(code, "")
-    how = (
-        f"exited with {code}" if seen.exit.signal is None else f"died by signal {seen.exit.signal}"
-    )
-    sentence = f"the agent said it was done and {how}"
     return _failure(
-        seen, "AgentFailed", "exit_code", f"{sentence} ({meaning})" if meaning else sentence
+        seen, "AgentFailed", "exit_code", f"the agent said it was done and {_how(seen)}"
     )
 
 
@@ -296,6 +382,7 @@ def _remarks(seen: AttemptEvidence) -> list[str]:
         remarks.append(f"some of its tool calls were denied: {join_names(seen.transcript.denied)}")
     if seen.transcript.failed_items and seen.patch is not None and not seen.patch.empty:
         remarks.append(f"{seen.transcript.failed_items} of its changes failed")
+    remarks += _ending(seen)
     if seen.exit.survivors:
         remarks.append(f"left running and ended by Hydra: {join_names(seen.exit.survivors)}")
     if seen.counts.malformed:

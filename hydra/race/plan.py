@@ -102,15 +102,14 @@ def patch_message(plan: RacePlan, lane: LanePlan) -> str:
 
 
 def _task_text(task: Task) -> str:
-    """The task as a commit's subject, and below it what the subject has no room for."""
+    """The task as a commit's subject; where that has no room for all of it, whole below."""
     text = task.prompt.strip() or task.title
     line = text.splitlines()[0]
     if len(line) <= SUBJECT:
-        subject, rest = line, text[len(line) :].strip()
+        subject, body = line, text[len(line) :].strip()
     else:
-        begins = line[: SUBJECT - 4].rpartition(" ")[0] or line[: SUBJECT - 4]
-        subject, rest = f"{begins} ...", f"... {text[len(begins) :].strip()}"
-    return f"{subject}\n\n{rest[:BODY]}" if rest else subject
+        subject, body = line[: SUBJECT + 1].rpartition(" ")[0] or line[:SUBJECT], text
+    return f"{subject.rstrip()}\n\n{body[:BODY]}" if body else subject
 
 
 def _why_none(lanes: tuple[LanePlan, ...]) -> str:

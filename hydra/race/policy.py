@@ -130,7 +130,7 @@ def add_usage(spent: BudgetUsage, event: Event) -> BudgetUsage:
         return replace(spent, answering=False)
     cost = event.data.get("cost_usd") if event.kind == "usage" else None
     if isinstance(cost, int | float) and not isinstance(cost, bool):
-        return replace(spent, cost_usd=float(cost))
+        return replace(spent, cost_usd=max(float(cost), spent.cost_usd or 0.0))
     return spent
 
 
@@ -171,7 +171,8 @@ def retry_delay(retry: Retry, outcome: Outcome, roll: float) -> float | None:
     """Seconds until the next try of this lane, None where there is none.
 
     `roll` is from 0 to 1, for the jitter: lanes of one service are not to come back together. What
-    the service said of when to come back is the least.
+    the service said of when to come back is the least, and where that is later than the longest
+    wait there is no try: it would be in vain.
     """
     if outcome.attempt > retry.times or reason_of(outcome) not in retry.on:
         return None
@@ -182,4 +183,7 @@ def retry_delay(retry: Retry, outcome: Outcome, roll: float) -> float | None:
         return None
     backoff = min(retry.wait * 2.0 ** (outcome.attempt - 1), retry.longest)
     retry_after = outcome.failure.numbers.get("retry_after", 0.0) if outcome.failure else 0.0
-    return min(max(backoff * (0.5 + roll / 2), retry_after), max(retry.longest, retry.wait))
+    longest = max(retry.longest, retry.wait)
+    if retry_after > longest:
+        return None
+    return min(max(backoff * (0.5 + roll / 2), retry_after), longest)

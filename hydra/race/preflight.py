@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -36,9 +36,14 @@ from hydra.workspace.dependencies import check_shared
 _log = get_logger(__name__)
 
 
+def silent(_text: str) -> None:
+    """Tells nobody."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaceRequest:
-    """What a person, or a program, asks for. `flags` are dotted config keys set by flags."""
+    """What a person, or a program, asks for. `flags` are dotted config keys set by flags; `tell` is
+    told what is waited for before the race begins."""
 
     prompt: str
     directory: Path = field(default_factory=Path.cwd)
@@ -47,6 +52,7 @@ class RaceRequest:
     dry_run: bool = False
     no_check: bool = False
     environ: Mapping[str, str] = field(default_factory=executables.users_environment)
+    tell: Callable[[str], None] = silent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

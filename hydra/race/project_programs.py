@@ -19,12 +19,15 @@ _SIMPLE = re.compile(r"[^;&|<>()`$\n]+")
 _FOLDERS = (*((name, "bin") for name in ENVIRONMENTS), ("node_modules", ".bin"))
 
 
-def with_own_programs(planned: RacePlan, environ: Mapping[str, str]) -> RacePlan:
+def with_own_programs(
+    planned: RacePlan, environ: Mapping[str, str], tree: Path | None = None
+) -> RacePlan:
     """The plan with the programs of the checkout's environments, which lanes have, in its checks; a
-    warning says each. Nothing changes where an environment is activated."""
-    if not planned.confined or _is_activated(environ):
+    warning says each. Of `tree`, what a set-up has made there. Nothing changes where an environment
+    is activated."""
+    if _is_activated(environ) or not (tree or planned.confined):
         return planned
-    checks = tuple(_check(check, planned) for check in planned.checks)
+    checks = tuple(_check(check, planned, tree) for check in planned.checks)
     notes = (
         _note(new, words_of(split_folder(old.command)[1])[0], environ)
         for old, new in zip(planned.checks, checks, strict=True)
@@ -39,13 +42,14 @@ def _is_activated(environ: Mapping[str, str]) -> bool:
     return bool(environ.get("VIRTUAL_ENV") or chosen)
 
 
-def _check(check: Check, planned: RacePlan) -> Check:
-    top = planned.task.repository
+def _check(check: Check, planned: RacePlan, tree: Path | None) -> Check:
+    top = tree or planned.task.repository
     folder, command = split_folder(check.command)
     program = next(iter(words_of(command)), "")
     if check.guessed or not _SIMPLE.fullmatch(command) or not re.fullmatch(r"[\w.+-]+", program):
         return check
-    own = next(_programs(top, top / folder, program, planned.dependencies), None)
+    shown = None if tree else planned.dependencies
+    own = next(_programs(top, top / folder, program, shown), None)
     if own is None:
         return check
     before, _, after = re.split(rf"(?<!\S)({re.escape(program)})(?!\S)", command, maxsplit=1)
@@ -54,12 +58,13 @@ def _check(check: Check, planned: RacePlan) -> Check:
 
 
 def _programs(
-    top: Path, place: Path, program: str, dependencies: tuple[str, ...]
+    top: Path, place: Path, program: str, shown: tuple[str, ...] | None
 ) -> Iterator[Path]:
     for above in (folder for folder in (place, *place.parents) if folder.is_relative_to(top)):
         for name, binaries in _FOLDERS:
             own = above / name / binaries / program
-            if str((above / name).relative_to(top)) in dependencies and os.access(own, os.X_OK):
+            is_shown = shown is None or str((above / name).relative_to(top)) in shown
+            if is_shown and os.access(own, os.X_OK):
                 yield own
 
 

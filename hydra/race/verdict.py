@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from hydra.errors import HydraError, RecordError, Refused
 from hydra.git import patches
 from hydra.git.runner import is_unanswered
 from hydra.log import bound, get_logger
+from hydra.race.guesses.commands import guess_checks
 from hydra.race.recovery import history, review_records, runs
 from hydra.race.recovery.reviews import FOLDER
 from hydra.ranking.collect import evidence
@@ -65,8 +68,20 @@ def of_result(
         "uncommitted": history.manifest(folder).get("head", base) != base,
         "separated": review_records.separated(folder),
         "round": newest_round(folder),
+        "check_now": "" if document["tested"] else _check_now(folder, result),
         "consult": review_records.newest(folder),
     }
+
+
+def _check_now(folder: Path, result: Mapping[str, Any]) -> str:
+    """The line that tests the patches of a race in which nothing did: its own checks, which it did
+    not come to or that could not run, else those that its project is likely to have."""
+    with suppress(RecordError):  # its plan is no part of the evidence
+        if history.plan(folder).checks:
+            return "hydra check"
+    top = Path(str(result.get("repository") or history.manifest(folder)["repository"]))
+    guesses = guess_checks(top) or ("COMMAND",)
+    return f"hydra check{''.join(f' --check {shlex.quote(guess)}' for guess in guesses)}"
 
 
 def _say(document: Mapping[str, Any]) -> None:
@@ -199,11 +214,13 @@ def is_anew(record: RunRecord, verdict: Verdict) -> bool:
 
 
 def lands(verdict: Verdict, lane: str) -> bool:
-    """Whether it is proved; where no check ran, whether nothing speaks against it."""
-    from hydra.ranking.model import may_land
+    """Whether it is proved; in a race of one lane without a check, whether nothing speaks against
+    it."""
+    from hydra.ranking.model import is_alone, may_land
 
     mine = lane_of(verdict, lane)
-    return may_land(mine.get("state"), mine.get("mergeable"), verdict.get("checked"))
+    alone = is_alone(verdict.get("checked"), verdict["lanes"])
+    return may_land(mine.get("state"), mine.get("mergeable"), alone)
 
 
 def _is_fresh(record: RunRecord, document: Verdict) -> bool:

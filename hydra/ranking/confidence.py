@@ -85,8 +85,8 @@ def confidence(
     if share is None:
         share = _share(_measured_as(exact)) if telling(tests) else None
     if share is None:
-        return _unknown(f"{why}: too few such cases were measured")
-    return WinnerConfidence(word=_level(share), share=share, why=why)
+        return _unknown(f"{why}: too few such cases were measured", exact.agree)
+    return WinnerConfidence(word=_level(share), share=share, why=why, agree=exact.agree)
 
 
 def _exact(
@@ -143,8 +143,8 @@ def _share_of_fixes(exact: WinnerKind, witnesses: int) -> float | None:
     )
 
 
-def _unknown(why: str) -> WinnerConfidence:
-    return WinnerConfidence(word="unknown", why=why)
+def _unknown(why: str, agree: int | None = None) -> WinnerConfidence:
+    return WinnerConfidence(word="unknown", why=why, agree=agree)
 
 
 def _why(exact: WinnerKind, *, all_count: bool) -> str:

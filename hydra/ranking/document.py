@@ -11,11 +11,12 @@ from typing import Any
 
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.patch import FileChange
-from hydra.checks.record import CheckStatus
+from hydra.checks.record import NAMED, CheckStatus
 from hydra.checks.record import document as check_document
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Score, Verdict
+from hydra.ranking.unchecked import untested_places
 
 SCHEMA = 1
 """Version of this document. A field may be added under it; none changes its meaning or goes."""
@@ -41,6 +42,7 @@ def verdict_document(
         "says": verdict.says,
         "mergeable": mergeable,
         "checked": verdict.checked,
+        "tested": verdict.tested,
         "interrupted": result.get("interrupted") or None,
         "confidence": asdict(verdict.confidence),
         "lanes": [
@@ -51,6 +53,7 @@ def verdict_document(
         "cross": [_cross(row) for row in verdict.cross],
         "groups": [asdict(group) for group in verdict.groups],
         "shared": [asdict(shared) for shared in verdict.shared],
+        "picks": list(verdict.picks),
         "not_tried": list(verdict.not_tried),
         "notes": [asdict(note) for note in evidence.notes],
         "separated": None,
@@ -61,13 +64,17 @@ def verdict_document(
 
 
 def _warnings(evidence: Evidence) -> Iterator[str]:
-    """What leaves all patches without a measure."""
+    """What leaves patches without a measure."""
     for result in evidence.baseline:
-        passed = result.tests.passed if result.tests else 0
-        ran = result.status not in (CheckStatus.INTERRUPTED, CheckStatus.NOT_RUN)
-        if result.check.kind == "test" and ran and not result.passed and not passed:
-            what = f"{result.check.name} passes no test on the base ({result.says})"
+        name = result.check.name
+        if result.check.kind != "test" or result.status is not CheckStatus.FAILED:
+            continue
+        if result.tests is None:
+            yield f"{name} does not name its tests: what a patch breaks beside them is not seen"
+        elif not result.tests.passed:
+            what = f"{name} passes no test on the base ({result.says})"
             yield f"{what}: it can tell what a patch mends, not what it breaks"
+    yield from untested_places(evidence)
 
 
 def _lane(
@@ -92,6 +99,7 @@ def _lane(
         "why": verdict.why,
         "gates": [_reason(reason) for reason in verdict.gates],
         "reasons": [_reason(reason) for reason in verdict.reasons],
+        "own_version": list(verdict.own_version[:NAMED]),
         "chance": None if verdict.chance is None else round(verdict.chance, 6),
         "score": _score(verdict.score if verdict.state == "proved" else None),
         "checks": [check_document(result) for result in lane.checks],

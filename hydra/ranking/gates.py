@@ -10,11 +10,12 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from hydra.analysis.finding import Finding
-from hydra.analysis.tampering.test_files import existed, exists, is_tests
-from hydra.analysis.wording import fail, first_names, joined, number_of, quoted
+from hydra.analysis.tampering.test_files import exists, is_tests
+from hydra.analysis.wording import fail, first_names, joined, number_of, passes, quoted
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.ranking.evidence import Evidence
+from hydra.ranking.leaves import leaves
 from hydra.ranking.model import Reason
 from hydra.ranking.results import LaneResults, PutBack
 
@@ -42,7 +43,7 @@ def gates(
         *of_red_checks(mine, evidence.baseline),
         *_protected_paths(mine, evidence.protected),
         *_findings(mine, findings, outdated),
-        *(put_back or tuple(_undone(mine)) or _contradicting(mine, demanded)),
+        *(put_back or (*of_own_version(mine, findings), *_contradicting(mine, demanded))),
         *_skipped(mine, findings),
         *_lost(mine, findings, evidence.baseline),
         *_silent(mine, evidence.baseline),
@@ -153,16 +154,56 @@ def _contradicting(mine: LaneResults, demanded: Collection[str]) -> Iterator[Rea
         yield _gate(text, file=trial.result.details)
 
 
-def _undone(mine: LaneResults) -> Iterator[Reason]:
-    """A check that names no test, failed on the base, and passes with the lane's own version of
-    its tests alone, where reading the patch has shown nothing (a language that is not read)."""
-    names = [name for name in mine.tests_alone.undone if name in mine.whole_checks]
-    changed = [file.path for file in mine.lane.files if existed(file) and is_tests(file.path)]
-    if not (names and changed):
+def own_version(mine: LaneResults) -> tuple[str, ...]:
+    """The tests that failed on the base, pass with it, and fail by the base's version of them or of
+    what they stand on."""
+    fails = {**mine.whole.fails, **mine.tests_alone.fails}
+    return tuple(name for name in fails if fails[name] and name in mine.turned)
+
+
+def of_own_version(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[Reason]:
+    """What failed on the base and passes by its own version of tests, fixtures, set-up or data
+    alone, where reading the patch has shown no change of what a test asks."""
+    gates = [finding for finding in findings if finding.weight == "gate"]
+    read = {name for finding in gates for name in tests_of(finding, mine.tests_alone)}
+    names = [name for name in own_version(mine) if name not in read]
+    undone = {*mine.whole.undone, *mine.tests_alone.undone}
+    whole = [name for name in mine.whole_checks if name in undone]
+    if not (names or whole):
         return
-    passes = f"{joined(names)} pass{'es' * (len(names) == 1)} only because it changes"
-    text = f"{passes} {first_names(changed)}; the base's version still fails"
-    yield _gate(text, path=changed[0])
+    files = _files_of(mine, names)
+    named = first_names([PurePosixPath(file).name for file in files])
+    only = f"only with its own version of {named}"
+    path = files[0] if files else ""
+    if whole:
+        yield _gate(f"{joined(whole)} {passes(whole)} {only}", path=path)
+    if not names:
+        return
+    failed = {*mine.failing, *mine.turned, *mine.gone} - {*mine.whole_checks}
+    count = f"{len(names):,} of the {len(failed):,} failing tests"
+    if {*mine.failing} - {*names}:
+        changes = leaves(names) if any(map(is_tests, files)) else named
+        text = f"changes {changes}; {len(mine.failing):,} of {len(failed):,} failing tests still "
+        yield _gate(f"{text}{fail(mine.failing)} with your tests", path=path)
+    elif len(names) < len(failed):
+        yield _gate(f"{count} {passes(names)} {only}", path=path)
+    else:
+        yield _gate(f"{number_of(names, 'failing test')} {passes(names)} {only}", path=path)
+
+
+def _files_of(mine: LaneResults, names: Sequence[str]) -> list[str]:
+    """The files whose own version makes these pass: of those that were put back the ones in which
+    the tests lie, if any is; else all."""
+    alone, trial = mine.tests_alone, mine.whole.trial
+    beside: Sequence[str] = ()
+    if alone is not mine.whole and alone.trial is not None:
+        if alone.undone or not alone.fails.keys().isdisjoint(names):
+            trial = alone.trial
+        else:
+            beside = alone.trial.paths
+    paths = [path for path in trial.paths if path not in beside] if trial else []
+    parts = {part for name in names for part in _parts(name)}
+    return [path for path in paths if PurePosixPath(path).stem in parts] or paths
 
 
 _SKIPPING = ("skip_added", "expected_failure_added")

@@ -1,37 +1,35 @@
-"""The measures that lanes are told apart by, the weightiest first (docs/why/selection.md)."""
+"""The measures that lanes are told apart by, the weightiest first (docs/why/selection.md). Neither
+size nor speed is one: they say nothing of what a patch does."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
 from hydra.analysis.equivalence.model import Group
+from hydra.analysis.equivalence.normalize import same
 from hydra.analysis.finding import Finding
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.notices.places import is_test, kind_of
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.test_files import is_configuration, is_support
 from hydra.ranking.cross_tests import spoiled
 from hydra.ranking.model import CrossTest, Reason, State
 from hydra.ranking.ranks import Measure
 from hydra.ranking.results import LaneResults
+from hydra.ranking.scope import is_document
 
-MINOR: Mapping[str, str] = {
-    "size": "no test decides between it and {}, and it is smaller: {:,.0f} against {:,.0f} "
-    "lines of code, without tests",
-    "speed": "no test decides between it and {}, and it is as small and faster: {:.0f} s against "
-    "{:.0f} s",
-}
-"""What only breaks ties, and the sentence for it."""
+UNTESTED = ("state", "code", "gates")
+"""The measures of a race without a check: what else can be read of patches puts none before
+another."""
 
 NEAR = 0.5
 """Chances are apart where they differ by more than so much of the lesser one: what lies nearer is
 a matter of how many tests somebody wrote."""
 
-SECONDS, SHARE = 5.0, 0.1
-"""A lane is faster than another by more than so many seconds, and by more than a tenth: what two
-runs of one agent differ in tells nothing."""
-
 DECIDES: Mapping[str, str] = {
     "gates": "{} {are} {state}",
     "state": "{} {are} {state}",
+    "code": "{} {are} without a line of code",
     "base": "it fixes more failing tests than {}",
     "broken": "it breaks less than {}",
     "does": "{} {are} no better than the base on any test",
@@ -43,11 +41,11 @@ DECIDES: Mapping[str, str] = {
     "spoiled": "new tests that pass on the base fail with {}, and of fewer lanes or none with it",
     "agreement": "more lanes left the same patch as it than as {}",
     "build": "it builds, and {} does not",
-    "tests": "it brings a test of what it does, and {} does not",
+    "tests": "it is equal to {} in all tests, and brings {brings} of them",
     "lint": "its lint passes, and that of {} does not",
 }
-"""What each other measure says for the first against the next: its name, `is` or `are`, and in
-which state it is."""
+"""What each measure says for the first against the next: its name, `is` or `are`, in which state it
+is, and how many tests the first brings."""
 
 
 _STATES: Mapping[State, float] = {"proved": 2.0, "untested": 1.0}
@@ -66,13 +64,16 @@ def measures(
 ) -> tuple[Measure, ...]:
     """Of every lane; more is better, None is unknown."""
     lanes = standings.items()
+    untested = [lane for lane, state in states.items() if state == "untested"]
     # A lane that does not do the task may hold fast to what the task asks to change.
     authors = [lane for lane, state in states.items() if state == "proved"]
     return (
-        # A broken one that no gate holds (it does nothing) is behind one that was not tested whole.
         Measure("state", {lane: _STATES.get(states[lane], 0.0) for lane in standings}),
-        Measure("gates", {lane: float(not gates[lane]) for lane in standings}),
+        # What nobody tested is at least something to test.
+        Measure("code", {lane: float(lane not in untested or has_code(r)) for lane, r in lanes}),
+        # Of two untested ones a check may hold back the one that mends something.
         Measure("base", {lane: _number(results.mended()) for lane, results in lanes}),
+        Measure("gates", {lane: float(not gates[lane]) for lane in standings}),
         Measure("broken", {lane: -float(len(results.broken)) for lane, results in lanes}),
         Measure("does", {lane: _does(idle.get(lane)) for lane in standings}),
         Measure(
@@ -93,12 +94,10 @@ def measures(
         Measure(
             "tests",
             {
-                name: float(_proves(results, rows, findings.get(name, ())))
+                name: float(tests_brought(results, rows, findings.get(name, ())) > 0)
                 for name, results in lanes
             },
         ),
-        Measure("size", {lane: code_lines(results) for lane, results in lanes}),
-        Measure("speed", {lane: _seconds(results) for lane, results in lanes}, SECONDS, SHARE),
     )
 
 
@@ -120,14 +119,16 @@ def _does(idle: bool | None) -> float | None:
     return None if idle is None else float(not idle)
 
 
-def _proves(results: LaneResults, rows: Sequence[CrossTest], findings: Sequence[Finding]) -> bool:
-    """Whether it brings a test that fails without it: what it mends will stay so. A test of the
+def tests_brought(
+    results: LaneResults, rows: Sequence[CrossTest], findings: Sequence[Finding]
+) -> int:
+    """How many tests it brings that fail without it: what it mends will stay so. A test of the
     base's that has another name now is none, and one that failed there is gone under its old."""
     lane = results.lane.lane
     mine = [row for row in rows if row.author == lane and row.cells.get(lane) == "own"]
     renames = any(finding.kind == "tests_restructured" for finding in findings)
     failing = [row for row in mine if row.base == "failed" and row.says != "flaky"]
-    return len(failing) > (len(results.gone) if renames else 0)
+    return max(0, len(failing) - (len(results.gone) if renames else 0))
 
 
 def _review_measure(lane: str, rows: Sequence[CrossTest]) -> float | None:
@@ -155,21 +156,24 @@ def _agreeing(lane: str, same: Sequence[Group]) -> float:
     return float(max((len(group.lanes) for group in same if lane in group.lanes), default=1))
 
 
-def code_lines(results: LaneResults) -> float | None:
-    """Minus the lines changed outside of tests, lock files, generated and vendored files; None
-    where one of them is binary. A lane that adds tests is not the larger for it."""
-    lines = 0
-    for file in results.lane.files:
-        path = file.path.encode("utf-8", "backslashreplace")
-        if is_test(path) or kind_of(path) == "lock_file":
-            continue
-        if vendored(file.path) or generated(file.path, file.new):
-            continue
-        if file.insertions is None or file.deletions is None:
-            return None
-        lines += file.insertions + file.deletions
-    return -float(lines)
+def has_code(results: LaneResults) -> bool:
+    """Whether it changes a line of code: none of a test or of what lies beside tests, of a
+    document, of a lock file, none that is generated or vendored, nor form alone."""
+    return any(_is_code(file) and not _is_form(file) for file in results.lane.files)
 
 
-def _seconds(results: LaneResults) -> float | None:
-    return None if results.lane.seconds is None else -results.lane.seconds
+def _is_code(file: FileChange) -> bool:
+    path = file.path.encode("utf-8", "backslashreplace")
+    kind = kind_of(path)
+    if is_support(file.path) or is_configuration(file.path) or is_test(path):
+        return False
+    if not (file.insertions or file.deletions) or kind == "lock_file":
+        return False
+    if is_document(file.path) and kind != "build":  # CMakeLists.txt
+        return False
+    return not (vendored(file.path) or generated(file.path, file.new))
+
+
+def _is_form(file: FileChange) -> bool:
+    old, new = file.old, file.new
+    return old is not None and new is not None and old != new and same(file.path, old, new)

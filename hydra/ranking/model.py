@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,14 +10,15 @@ from hydra.analysis.equivalence.model import Group, Shared
 
 State = Literal["proved", "untested", "broken", "held_back"]
 """`proved`: a test ran that tells the patch from the base, it passes, and nothing speaks against
-it. `untested`: no such test ran. `broken`: what passed on the base fails with it, or what failed
-there fails still. `held_back`: something else speaks against it, as a test that it weakens."""
+it. `untested`: no such test ran, or what fails on the base fails still. `broken`: something got
+worse, as a test that passed on the base. `held_back`: something else speaks against it, as a test
+that it weakens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
     """One sentence. `kind` says what it is about: gate, decision, base, protected, cross,
-    agreement, build, lint, scope, risk, size, speed, unknown or note. `file` is where its numbers
+    agreement, build, lint, scope, risk, unknown or note. `file` is where its numbers
     stand, from the run's folder, or ""; `path` the file of the patch it is about, `line` the line
     there."""
 
@@ -28,17 +29,25 @@ class Reason:
     line: int | None = None
 
 
+Proof = Literal["tests", "checks", "new", ""]
+"""What proves a patch: `tests` of the base that it mends, `checks` of the user's that name no test,
+or `new` tests; "" where nothing does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinnerConfidence:
     """How often a winner like this one was right, in the measured pools (docs/why/selection.md).
 
     `share` is from 0 to 1, None where nothing was measured for such a case; `word` is high, fair,
-    low or unknown; `why` is a clause.
+    low or unknown; `why` is a clause. `agree`: how many patches end alike on the new tests, the
+    winner among them, None where that is not known.
     """
 
     word: Literal["high", "fair", "low", "unknown"]
     share: float | None = None
     why: str = ""
+    agree: int | None = None
+    proof: Proof = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +79,9 @@ class LaneVerdict:
     table has room for. `chance` is what the tests of all lanes say of it (`selection`), None
     where there were none that tell lanes apart.
 
+    `own_version` are tests that failed on the base and pass by its own version of them alone, or of
+    what they stand on.
+
     `decision` is what it leaves to the user, a clause after the lane's name ("changes what test_up
     expects: 2 -> 3"), "" where there is nothing to decide; `agreed` False where no independent
     patch agrees. A part of it that takes a file of its reasons of kind `decision` asks as it does.
@@ -86,6 +98,7 @@ class LaneVerdict:
     why: str = ""
     chance: float | None = None
     score: Score | None = None
+    own_version: tuple[str, ...] = ()
     decision: str = ""
     agreed: bool = True
 
@@ -127,9 +140,11 @@ class CrossTest:
 class Verdict:
     """One run's. `lanes` stand in the order of their ranks, those without a patch last.
 
-    `top` is the one lane to land, "" on a tie or where none is proved (where no check ran: where
-    none is mergeable); `says` is the sentence for it. `checked`: whether any check ran.
-    `not_tried` says, a sentence each, what the cap has cut.
+    `top` is the one lane to land, "" on a tie or where none is proved (where no check ran, it is
+    the race's only lane, if that is mergeable); `says` is the sentence for it. `checked`: whether
+    the race has any result of a check; `tested`: whether one says something of a patch. `picks`
+    take the code of one lane and the tests of the top, where the two are equal in all tests
+    (`together`). `not_tried` says, a sentence each, what the cap has cut.
     """
 
     run: str
@@ -138,16 +153,26 @@ class Verdict:
     says: str
     confidence: WinnerConfidence
     checked: bool = True
+    tested: bool = True
     cross: tuple[CrossTest, ...] = ()
     groups: tuple[Group, ...] = ()
     shared: tuple[Shared, ...] = ()
+    picks: tuple[str, ...] = ()
     not_tried: tuple[str, ...] = ()
     notes: tuple[Reason, ...] = ()
 
     @property
     def usable(self) -> bool:
-        """Whether a lane is proved; where no check ran, whether one is mergeable."""
-        return any(may_land(lane.state, lane.mergeable, self.checked) for lane in self.lanes)
+        """Whether a lane is proved; of a race of one lane without a check, whether that is
+        mergeable."""
+        alone = is_alone(self.checked, self.lanes)
+        return any(may_land(lane.state, lane.mergeable, alone) for lane in self.lanes)
+
+
+def is_alone(checked: object, lanes: Sized) -> bool:
+    """Whether no check ran in a race of one lane: there is nothing to choose, and nothing to choose
+    by is missed."""
+    return checked is False and len(lanes) == 1
 
 
 Way = Literal["itself", "name", "yes", "override"]
@@ -158,15 +183,16 @@ reason."""
 def way_to_land(
     state: object,
     mergeable: object,
-    checked: object,
+    alone: object,
     decision: object = "",
     agreed: object = True,
 ) -> Way:
     """What a patch needs in order to land: nothing, its lane's name, a yes, or a person's reason.
-    One that needs a yes is the top all the same where its state makes it that."""
-    if may_land(state, mergeable, checked, decision, agreed):
+    One that needs a yes is the top all the same where its state makes it that. `alone`: see
+    `is_alone`."""
+    if may_land(state, mergeable, alone, decision, agreed):
         return "itself"
-    if state != "untested" and not may_land(state, mergeable, checked):
+    if state != "untested" and not may_land(state, mergeable, alone):
         return "override"
     return "yes" if _is_open(decision, agreed) else "name"
 
@@ -174,13 +200,13 @@ def way_to_land(
 def may_land(
     state: object,
     mergeable: object,
-    checked: object,
+    alone: object,
     decision: object = "",
     agreed: object = True,
 ) -> bool:
     """Whether a patch lands without being named, and without a yes; of its state alone, without its
     decision: whether it may be the top."""
-    answer = state == "proved" or (checked is False and mergeable is True)
+    answer = state == "proved" or (alone is True and mergeable is True)
     return answer and not _is_open(decision, agreed)
 
 

@@ -14,7 +14,9 @@ from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Comparison
 from hydra.ranking.evidence import Evidence, LaneEvidence
 
-_RAN = (CheckStatus.PASSED, CheckStatus.FAILED)
+RAN = (CheckStatus.PASSED, CheckStatus.FAILED)
+"""How a check ends that came to its end."""
+
 _CANNOT = (CheckStatus.NO_TESTS, CheckStatus.TIMED_OUT, CheckStatus.PROGRAM_MISSING)
 
 
@@ -149,7 +151,7 @@ def _fixed(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> tup
     names: list[str] = []
     for result in tests:
         base = before.get(result.check.name)
-        if base is None or base.status not in _RAN or result.status not in _RAN:
+        if base is None or base.status not in RAN or result.status not in RAN:
             return None
         if result.comparison is not None:
             names += result.comparison.fixed
@@ -225,7 +227,7 @@ def _unsteady(base: CheckResult) -> bool:
 
 def _passes(checks: Sequence[CheckResult], kind: str) -> bool | None:
     check_results = [check for check in checks if check.check.kind == kind]
-    if not check_results or any(result.status not in _RAN for result in check_results):
+    if not check_results or any(result.status not in RAN for result in check_results):
         return None
     return all(result.passed for result in check_results)
 
@@ -250,7 +252,7 @@ def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) ->
     never run with the base's: `hydra check` of a lane, or a race that was stopped before."""
     tried = {trial.result.check.name for trial in trials}
     ran = (
-        check.check for check in lane.checks if check.check.kind == "test" and check.status in _RAN
+        check.check for check in lane.checks if check.check.kind == "test" and check.status in RAN
     )
     if all(check.name in tried for check in ran):
         return False
@@ -270,9 +272,9 @@ def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) ->
     for trial in trials:
         ends |= trial.result.tests.by_id if trial.result.tests else {}
         mine = own.get(trial.result.check.name)
-        if mine is None or mine.status not in (*_RAN, CheckStatus.NO_TESTS):
+        if mine is None or mine.status not in (*RAN, CheckStatus.NO_TESTS):
             is_known = False  # its own tests do not run either: that is told by itself
-        elif trial.result.status in _RAN:
+        elif trial.result.status in RAN:
             fails |= _fails(trial.result, mine)
             too += _too(trial.result, mine)
             mends += trial.result.comparison.fixed if trial.result.comparison else ()

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hydra.analysis.finding import Finding
-from hydra.analysis.wording import fail, first_names, joined, number_of, were
-from hydra.checks.comparison import is_file
+from hydra.analysis.wording import fail, joined, number_of, were
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.regressions import FEWER
 from hydra.checks.results import Comparison
-from hydra.config.check_names import split_folders
 from hydra.ranking.cross_tests import kind_of, tried_of
 from hydra.ranking.evidence import Evidence
-from hydra.ranking.gates import of_checks, of_ending, of_red_checks
+from hydra.ranking.gates import of_checks, of_ending, of_own_version, of_red_checks
+from hydra.ranking.leaves import leaf, leaves, named
+from hydra.ranking.measures import has_code
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason, State
-from hydra.ranking.results import LaneResults
+from hydra.ranking.results import RAN, LaneResults
 
-_RAN = (CheckStatus.PASSED, CheckStatus.FAILED)
 _NOT_BEGUN = (126, 127)
 """What a shell ends with where a program of it is not there, or is none."""
-_DOCUMENT = re.compile(r"\.(?:md|rst|txt|adoc)$|(?:^|/)(?:LICENSE|CHANGELOG|CHANGES|AUTHORS)$")
 
 
 class LaneState(NamedTuple):
@@ -49,16 +46,16 @@ def ruling(
     """
     for ending in of_ending(mine):
         return LaneState("held_back", ending.text)
-    against = [*_against(mine, gates, evidence.baseline)]
+    against = [*_against(mine, gates, findings, evidence.baseline)]
     if against:
         return min(against, key=lambda ruling: _GRAVEST.index(ruling.state))
-    fixed, passing = _fixed(mine, findings), _passing(mine, rows)
-    if unmended := _unmended(mine, all_of_them, fixed, passing):
-        return LaneState("broken", unmended)
-    if fixed or passing:
-        proof = _fixes(mine, fixed) if fixed else _passes_new(mine, passing)
+    mended, passing = fixed(mine, findings), _passing(mine, rows)
+    if unmended := _unmended(mine, all_of_them, mended, passing):
+        return LaneState("untested", unmended)
+    if mended or passing:
+        proof = _fixes(mine, mended) if mended else _passes_new(mine, passing)
         asks = f"; {agreed}" if agreed else ""
-        besides = f"{_besides(mine, fixed)}{_refuted(mine, rows)}"
+        besides = f"{_besides(mine, mended)}{_refuted(mine, rows)}"
         return LaneState("proved", f"{proof}{besides}{asks}{_but(findings)}")
     return LaneState("untested", _untested(mine, rows, evidence))
 
@@ -67,14 +64,20 @@ _GRAVEST: Sequence[State] = ("broken", "held_back", "untested")
 
 
 def _against(
-    mine: LaneResults, gates: Sequence[Reason], baseline: Sequence[CheckResult]
+    mine: LaneResults,
+    gates: Sequence[Reason],
+    findings: Sequence[Finding],
+    baseline: Sequence[CheckResult],
 ) -> Iterator[LaneState]:
     """Of each gate what it makes of the patch."""
     checks = {gate.text for gate in of_checks(mine)}
     reds = {gate.text for gate in of_red_checks(mine, baseline)}
+    own = {gate.text for gate in of_own_version(mine, findings)}
     for gate in gates:
         if gate.text in reds:
             yield LaneState("broken", gate.text)
+        elif gate.text in own:
+            yield LaneState("held_back", gate.text)
         elif gate.text not in checks:
             yield LaneState("held_back", _briefly(gate.text))
     before = {result.check.name: result for result in baseline}
@@ -98,7 +101,7 @@ def _of_check(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> 
     if now.untested:
         return LaneState("untested", now.untested)
     name = now.check.name
-    ran = base is not None and base.status in _RAN
+    ran = base is not None and base.status in RAN
     if now.status is CheckStatus.FAILED:
         return _of_failure(now, base, by_tests=by_tests)
     if now.status is CheckStatus.NO_TESTS and base is not None and base.tests and base.tests.passed:
@@ -120,19 +123,21 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
     if changed is not None and changed.unknown and now.tests and before and not now.tests.passed:
         return LaneState("broken", f"no test passes with it; on the base {before:,} passed")
     if changed is not None and not changed.breaks_nothing:
-        ruling = _of_tests(name, changed, by_tests=by_tests)
+        ruling = _of_tests(name, changed, base, by_tests=by_tests)
         # pytest counts one error, and names no test, where a module ends the interpreter.
         none = ruling.state == "untested" and now.tests is not None and not now.tests.passed
+        none = none and before > 0  # else nothing got worse
         none = none and not changed.still_failing  # go names no test that passes
-        return LaneState("broken", f"no test passes with it{_on(base)}") if none else ruling
-    if base is None or base.status not in (*_RAN, CheckStatus.NO_TESTS):
+        worse = f"no test passes with it; on the base {before:,} passed"
+        return LaneState("broken", worse) if none else ruling
+    if base is None or base.status not in (*RAN, CheckStatus.NO_TESTS):
         return LaneState("untested", _not_on_base(now, {name: base} if base else {}))
     if base.status is CheckStatus.NO_TESTS:
         return LaneState("broken", f"{name} fails")
     if base.passed:
         return LaneState("broken", f"{name} fails with it, and passed on the base")
-    if fixed := _fixed_before(now):
-        fixes = f"fixes {_of_failing(len(fixed), len(fixed))}"
+    if mended := _fixed_before(now):
+        fixes = f"fixes {_of_failing(len(mended), len(mended))}"
         exits = f"exits with {now.exit_code}: new, or hidden on the base by what failed"
         return LaneState("untested", f"{fixes}, yet {name} {exits}")
     if now.tests is None and base.tests is None and now.exit_code == base.exit_code in _NOT_BEGUN:
@@ -141,7 +146,7 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
     if before and now.tests is None:
         return LaneState("broken", f"{name} fails and names no test; on the base {before:,} passed")
     code = f" (exit {now.exit_code})" if now.exit_code not in (None, 1) else ""
-    return LaneState("broken", f"{name} still fails, as on the base{code}")
+    return LaneState("untested", f"{name} fails with and without it{code}")
 
 
 def _fixed_before(now: CheckResult) -> tuple[str, ...]:
@@ -153,69 +158,42 @@ def _fixed_before(now: CheckResult) -> tuple[str, ...]:
     return () if changed.still_failing or tests.failed else changed.fixed
 
 
-def _on(base: CheckResult | None) -> str:
-    passed = base.tests.passed if base is not None and base.tests is not None else 0
-    return f"; on the base {passed} passed" if passed else ""
-
-
-def _of_tests(name: str, changed: Comparison, *, by_tests: bool) -> LaneState:
+def _of_tests(
+    name: str, changed: Comparison, base: CheckResult | None, *, by_tests: bool
+) -> LaneState:
     if ids := changed.broken:
         return LaneState("broken", f"breaks {_which(ids, 'passed on the base')}")
+    before = base.tests.by_id if base is not None and base.tests is not None else {}
     lost = (*changed.vanished, *changed.skipped)
-    if lost and not by_tests:
-        return LaneState("broken", f"keeps {_named(lost)} of the base from running")
+    if not by_tests and any(before.get(id) != "failed" for id in lost):
+        return LaneState("broken", f"keeps {named(lost)} of the base from running")
     if ids := changed.vanished:
         return LaneState(
-            "held_back", f"{_named(ids)} of the base no longer run{'s' * (len(ids) == 1)}"
+            "held_back", f"{named(ids)} of the base no longer run{'s' * (len(ids) == 1)}"
         )
     if ids := changed.skipped:
         return LaneState("held_back", f"skips {_which(ids, 'ran on the base')}")
     if not (ids := changed.unknown):
         return LaneState("untested", f"{name}: {FEWER}")
-    return LaneState("untested", f"what {name} prints does not say how {_named(ids)} ended")
+    return LaneState("untested", f"what {name} prints does not say how {named(ids)} ended")
 
 
 def _which(ids: Sequence[str], what: str) -> str:
     """`test_up, which ran on the base`; `2 tests that ran on the base (test_up, test_down)`."""
     if len(ids) == 1:
         return f"{leaf(ids[0])}, which {what}"
-    return f"{number_of(ids, 'test')} that {what} ({_leaves(ids)})"
+    return f"{number_of(ids, 'test')} that {what} ({leaves(ids)})"
 
 
-def _named(ids: Sequence[str]) -> str:
-    """`test_up`; `3 tests (test_up, test_down and 1 more)`."""
-    return leaf(ids[0]) if len(ids) == 1 else f"{number_of(ids, 'test')} ({_leaves(ids)})"
-
-
-def _leaves(ids: Sequence[str]) -> str:
-    """Two names, and how many more tests there are; one that several tests have is said once."""
-    names = [*dict.fromkeys(map(leaf, ids))]
-    shown = names if len(names) == len(ids) == 2 else names[:2]
-    more = len(ids) - len(shown)
-    return f"{', '.join(shown)} and {more:,} more" if more else ", ".join(shown)
-
-
-def leaf(name: str) -> str:
-    """A test's own name, without its file and its class; a sentence for a name is in quotes. What
-    stands for a file of tests is its name."""
-    plain, bracket, case = name.partition("[")
-    if is_file(name):
-        return posixpath.basename(name)
-    last = plain.split(" > ")[-1]
-    if " " in last:
-        return f'"{last}{bracket}{case}"'
-    return re.split(r"[.:#/]+", last)[-1] + bracket + case
-
-
-def _fixed(mine: LaneResults, findings: Sequence[Finding] = ()) -> tuple[str, ...]:
+def fixed(mine: LaneResults, findings: Sequence[Finding] = ()) -> tuple[str, ...]:
     """What failed on the base and passes with the patch, by the base's version of the tests; of a
     linter whose settings it changes nothing, for those are not put back."""
     if not mine.whole.is_known:
         return ()
     settings = any(finding.kind in ("check_file", "test_configuration") for finding in findings)
     loose = {*mine.whole_checks} - mine.tests if settings else set()
-    named = [name for name in mine.turned if name not in mine.hidden and name not in loose]
-    return (*named, *(name for name in mine.whole.mends if name not in named))
+    mended = [name for name in mine.turned if name not in mine.hidden and name not in loose]
+    return (*mended, *(name for name in mine.whole.mends if name not in mended))
 
 
 def _passing(mine: LaneResults, rows: Sequence[CrossTest]) -> tuple[CrossTest, ...]:
@@ -232,26 +210,25 @@ def _passing(mine: LaneResults, rows: Sequence[CrossTest]) -> tuple[CrossTest, .
 def _unmended(
     mine: LaneResults,
     all_of_them: Mapping[str, LaneResults],
-    fixed: Sequence[str],
+    mended: Sequence[str],
     passing: Sequence[CrossTest],
 ) -> str:
-    """That it leaves all failures of the base. Where no patch mends any of them they may be of
-    another matter, and a new test can prove it."""
+    """That all failures of the base fail with it as well: it breaks nothing, and nothing proves it.
+    Where no patch mends any of them they may be of another matter, and a new test can prove it."""
     failing = mine.required_failing
     open_ends = mine.turned or mine.gone or mine.whole.mends
     unsure = mine.unclear or (open_ends and not mine.whole.is_known)
-    if fixed or not failing or unsure:
+    if mended or not failing or unsure:
         return ""
-    mended = {name for other in all_of_them.values() for name in _fixed(other)}
-    if passing and not mended & {*failing}:
+    by_others = {name for other in all_of_them.values() for name in fixed(other)}
+    if passing and not by_others & {*failing}:
         return ""
-    only = "does not fix the failing test"
-    return only if len(failing) == 1 else f"fixes none of the {len(failing):,} failing tests"
+    return f"{number_of(failing, 'test')} {fail(failing)} with and without it"
 
 
-def _fixes(mine: LaneResults, fixed: Sequence[str]) -> str:
-    tests = [name for name in fixed if name not in mine.whole_checks]
-    checks = [name for name in fixed if name in mine.whole_checks]
+def _fixes(mine: LaneResults, mended: Sequence[str]) -> str:
+    tests = [name for name in mended if name not in mine.whole_checks]
+    checks = [name for name in mended if name in mine.whole_checks]
     total = len({*tests, *mine.failing, *mine.gone})
     parts = [f"fixes {_of_failing(len(tests), total)}"] if tests else []
     if checks:
@@ -284,7 +261,7 @@ def _new(rows: Sequence[CrossTest]) -> str:
     return kind_of(rows) if len(rows) == 1 else number_of(rows, kind_of(rows))
 
 
-def _besides(mine: LaneResults, fixed: Sequence[str]) -> str:
+def _besides(mine: LaneResults, mended: Sequence[str]) -> str:
     """What it breaks, what it leaves, and how many tests pass."""
     tests = [
         result for result in mine.lane.checks if result.check.kind == "test" and result.comparison
@@ -293,44 +270,14 @@ def _besides(mine: LaneResults, fixed: Sequence[str]) -> str:
     if tests and all(result.comparison.breaks_nothing for result in tests if result.comparison):
         parts.append(", breaks nothing")
     elif mine.broken:
-        parts.append(f", breaks {_named(mine.broken)} in a check that it need not pass")
+        parts.append(f", breaks {named(mine.broken)} in a check that it need not pass")
     if passed := sum(result.tests.passed for result in mine.lane.checks if result.tests):
         parts.append(f" ({passed:,} passed)")
-    if places := _unchecked(mine):
-        parts.append(f"; changes {first_names(places)}, where no check ran")
-    if rest := [name for name in mine.failing if name not in fixed]:
-        still = "still " * bool(fixed)
+    if rest := [name for name in mine.failing if name not in mended]:
+        still = "still " * bool(mended)
         parts.append(f"; {number_of(rest, 'test')} {still}{fail(rest)}")
-        parts.append("" if fixed else " as on the base")
+        parts.append("" if mended else " as on the base")
     return "".join(parts)
-
-
-def _unchecked(mine: LaneResults) -> list[str]:
-    """What it changes outside of the folders in which all checks run, documents aside: `tools/`;
-    nothing where a check runs at the top, or may reach further."""
-    ran = [result.check.command for result in mine.lane.checks if result.status in _RAN]
-    folders = [_folder_of(command) for command in ran]
-    if not folders or not all(folders):
-        return []
-    paths = [file.path for file in mine.lane.files if not _DOCUMENT.search(file.path)]
-    outside = [path for path in paths if not any(path.startswith(name) for name in folders)]
-    return list(dict.fromkeys(_widest(path, folders) for path in outside))
-
-
-def _folder_of(command: str) -> str:
-    """`packages/api/`; "" for the top, and where it cannot be said."""
-    folders, inner = split_folders(command)
-    if re.search(r"\.\.|\bcd\s", inner):
-        return ""
-    folder = posixpath.normpath("/".join(folders))
-    return "" if folder.startswith((".", "/")) else f"{folder}/"
-
-
-def _widest(path: str, folders: Sequence[str]) -> str:
-    """The largest folder around it in which no check runs; the file where there is none."""
-    above = [path[: index + 1] for index, char in enumerate(path) if char == "/"]
-    bare = (at for at in above if not any(folder.startswith(at) for folder in folders))
-    return next(bare, path)
 
 
 def _refuted(mine: LaneResults, rows: Sequence[CrossTest]) -> str:
@@ -358,28 +305,30 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
     """Why nothing that ran tells the patch from the base, and what would."""
     checks = mine.lane.checks
     if not checks:
+        if not evidence.checked and not has_code(mine):
+            return "changes no line of code, and no check ran"
         if not evidence.checked:
             return "no check ran: `hydra check --check COMMAND` tests it"
         return "its checks did not run"
     if not mine.whole.is_known:
         return "it changes tests, and could not be run with the base's version of them"
     if mine.unclear:
-        return f"the output of its checks does not say how {_named(mine.unclear)} ended"
+        return f"the output of its checks does not say how {named(mine.unclear)} ended"
     if mine.gone:
-        return f"{_named(mine.gone)}, which failed on the base, did not run with it"
+        return f"{named(mine.gone)}, which failed on the base, did not run with it"
     own = [row for row in rows if row.author == mine.lane.lane]
     if own and all(row.base == "passed" for row in own):
         return f"its {_new(own)} pass{'es' * (len(own) == 1)} on the base too"
     if untried := [row for row in own if row.base == "not tried" and row.cells.get(row.author)]:
         return f"its {_new(untried)} {were(untried)} not run on the base"
     before = {result.check.name: result for result in evidence.baseline}
-    alone = [result for result in checks if result.status in _RAN and not _has_run(before, result)]
+    alone = [result for result in checks if result.status in RAN and not _has_run(before, result)]
     return _not_on_base(alone[0], before) if alone else _alike(checks, before)
 
 
 def _has_run(before: Mapping[str, CheckResult], now: CheckResult) -> bool:
     base = before.get(now.check.name)
-    return base is not None and base.status in _RAN
+    return base is not None and base.status in RAN
 
 
 def _not_on_base(now: CheckResult, before: Mapping[str, CheckResult]) -> str:
@@ -393,7 +342,7 @@ def _not_on_base(now: CheckResult, before: Mapping[str, CheckResult]) -> str:
 
 def _alike(checks: Sequence[CheckResult], before: Mapping[str, CheckResult]) -> str:
     """That its checks end as they do on the base, those aside that need not pass and do not."""
-    idle = [result for result in checks if result.status not in _RAN]
+    idle = [result for result in checks if result.status not in RAN]
     if len(idle) == len(checks):
         names = joined([result.check.name for result in checks])
         return f"{names}: {idle[0].reason or idle[0].says}"

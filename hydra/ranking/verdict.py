@@ -1,4 +1,4 @@
-"""The verdict on a run: gates first, then tests, then build and lint; size and speed break ties."""
+"""The verdict on a run: gates first, then tests, then build and lint."""
 
 from __future__ import annotations
 
@@ -15,15 +15,25 @@ from hydra.ranking import cross_tests, explain
 from hydra.ranking.confidence import confidence
 from hydra.ranking.demands import Demand, Demands, contradicted, decision, idles
 from hydra.ranking.evidence import Evidence, LaneEvidence
-from hydra.ranking.gates import gates, of_checks, suspected
-from hydra.ranking.measures import DECIDES, MINOR, measures
-from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Verdict, WinnerConfidence, may_land
+from hydra.ranking.gates import gates, of_checks, own_version, suspected
+from hydra.ranking.measures import DECIDES, UNTESTED, measures, tests_brought
+from hydra.ranking.model import (
+    CrossTest,
+    LaneVerdict,
+    Proof,
+    Reason,
+    Verdict,
+    WinnerConfidence,
+    is_alone,
+    may_land,
+)
 from hydra.ranking.ranks import Measure, deciding_measure, rank_groups
-from hydra.ranking.results import LaneResults, standing
+from hydra.ranking.results import RAN, LaneResults, standing
 from hydra.ranking.scope import scope
 from hydra.ranking.score import scores
 from hydra.ranking.selection import chances, telling
-from hydra.ranking.state import LaneState, ruling
+from hydra.ranking.state import LaneState, fixed, ruling
+from hydra.ranking.together import picks_of_both
 
 
 def rank(evidence: Evidence) -> Verdict:
@@ -41,10 +51,11 @@ def rank(evidence: Evidence) -> Verdict:
             reason=ranking_state.rulings[lane].reason,
             tied=tuple(name for name in group if name != lane),
             gates=ranking_state.gates[lane],
-            reasons=(reasons := ranking_state.reasons(lane, order)),
+            reasons=(reasons := ranking_state.reasons(lane)),
             why=explain.why(ranking_state.gates[lane], reasons),
             chance=ranking_state.chances.get(lane),
             score=scored.get(lane),
+            own_version=own_version(ranking_state.lane_results[lane]),
             decision=ranking_state.decisions[lane].text if lane in ranking_state.decisions else "",
             agreed=lane not in ranking_state.decisions or lane in ranking_state.agreed,
         )
@@ -62,9 +73,11 @@ def rank(evidence: Evidence) -> Verdict:
         says=_says(top, order, lanes, ranking_state),
         confidence=_confidence(order, ranking_state),
         checked=evidence.checked,
+        tested=ranking_state.tested,
         cross=ranking_state.rows,
         groups=ranking_state.groups,
         shared=ranking_state.shared,
+        picks=_picks(top, order, ranking_state),
         not_tried=explain.not_tried(evidence),
         notes=tuple(
             Reason(kind="note", text=f"{note.reviewer} on {note.lane}: {note.text}", path=note.path)
@@ -91,6 +104,7 @@ class _RankingState:
     idle: Mapping[str, bool | None]
     decisions: Mapping[str, Reason]
     agreed: frozenset[str]
+    tested: bool
     measures: Sequence[Measure] = field(default_factory=tuple)
 
     @classmethod
@@ -141,6 +155,7 @@ class _RankingState:
             )
             for lane, results in lane_results.items()
         }
+        tested = _is_tested(lane_results, rulings)
         copy_counts = _copy_counts(patched, idle)
         chance_by_lane = (
             dict(zip(patched, chances(len(patched), tests, copy_counts), strict=True))
@@ -161,28 +176,34 @@ class _RankingState:
             idle=idle,
             decisions=decisions,
             agreed=frozenset(lane for lane, demand in demanded.items() if demand.agreed),
-            measures=measures(
-                lane_results,
-                gate_reasons,
-                chance_by_lane,
-                same,
-                findings_by_lane,
-                {name: rulings[name].state for name in rulings},
-                rows,
-                {
-                    lane: _tests(demanded, lane) - demanded[lane].looser
-                    for lane in patched
-                    if lane in demanded
-                },
-                idle,
-            ),
+            tested=tested,
+            measures=[
+                measure
+                for measure in measures(
+                    lane_results,
+                    gate_reasons,
+                    chance_by_lane,
+                    same,
+                    findings_by_lane,
+                    {name: rulings[name].state for name in rulings},
+                    rows,
+                    {
+                        lane: _tests(demanded, lane) - demanded[lane].looser
+                        for lane in patched
+                        if lane in demanded
+                    },
+                    idle,
+                )
+                if tested or measure.name in UNTESTED
+            ],
         )
 
     def may_land(self, lane: str) -> bool:
         """Whether it may land without being named."""
-        return may_land(self.rulings[lane].state, not self.gates[lane], self.evidence.checked)
+        alone = is_alone(self.evidence.checked, self.evidence.lanes)
+        return may_land(self.rulings[lane].state, not self.gates[lane], alone)
 
-    def reasons(self, lane: str, order: Sequence[Sequence[str]]) -> tuple[Reason, ...]:
+    def reasons(self, lane: str) -> tuple[Reason, ...]:
         """What is said of a lane besides its gates."""
         reasons = explain.reasons(
             self.lane_results[lane],
@@ -191,7 +212,17 @@ class _RankingState:
             self.rows,
             self.groups,
         )
-        return (*self._decided(lane), *reasons, *self._by_a_hair(lane, order))
+        return (*self._decided(lane), *reasons)
+
+    def proof(self, lane: str) -> Proof:
+        """What proves it."""
+        if self.rulings[lane].state != "proved":
+            return ""
+        results = self.lane_results[lane]
+        mended = fixed(results, self.findings[lane])
+        if not mended:
+            return "new"
+        return "checks" if {*mended} <= {*results.whole_checks} - results.tests else "tests"
 
     def _decided(self, lane: str) -> Iterator[Reason]:
         """What it leaves to decide, unless a gate begins with just that."""
@@ -210,30 +241,18 @@ class _RankingState:
             for reason in (*self.gates[lane], *decision)
         )
 
-    def _by_a_hair(self, lane: str, order: Sequence[Sequence[str]]) -> Iterator[Reason]:
-        """Where nothing but size or speed puts it before the next."""
-        by, text = self.before_next(lane, order)
-        if by in MINOR:
-            yield Reason(kind=by, text=text)
-
     def before_next(self, lane: str, order: Sequence[Sequence[str]]) -> tuple[str, str]:
         """The measure that puts a lane before the next, and a clause on it; "" for the last."""
         at = next(place for place, group in enumerate(order) if lane in group)
         for behind in order[at + 1 : at + 2]:
             by = deciding_measure(lane, behind[0], self.patched, self.measures)
-            if by in MINOR:
-                mine, theirs = (self.values(by)[name] for name in (lane, behind[0]))
-                return by, MINOR[by].format(joined(behind), -mine, -theirs)
             states = dict.fromkeys(self.rulings[name].state.replace("_", " ") for name in behind)
             state = " or ".join(states)
             are = "is" if len(behind) == 1 else "are"
-            return by, DECIDES.get(by, "").format(joined(behind), are=are, state=state)
+            brings = tests_brought(self.lane_results[lane], self.rows, self.findings[lane])
+            terms = {"are": are, "state": state, "brings": f"{brings:,}"}
+            return by, DECIDES.get(by, "").format(joined(behind), **terms)
         return "", ""
-
-    def values(self, name: str) -> Mapping[str, float]:
-        """One measure, where it is known."""
-        measure = next(measure for measure in self.measures if measure.name == name)
-        return {lane: value for lane, value in measure.values.items() if value is not None}
 
 
 def _demands(
@@ -331,6 +350,27 @@ def _top(order: Sequence[Sequence[str]], ranking_state: _RankingState) -> str:
     return able[0] if able and is_decided else ""
 
 
+def _is_tested(lane_results: Mapping[str, LaneResults], rulings: Mapping[str, LaneState]) -> bool:
+    """Whether a check says something of a patch: it came to its end on one, or did on the base and
+    does not with it."""
+    told_apart = any(ruling.state in ("proved", "broken") for ruling in rulings.values())
+    checks = (check for results in lane_results.values() for check in results.lane.checks)
+    return told_apart or any(check.status in RAN and not check.untested for check in checks)
+
+
+def _picks(
+    top: str, order: Sequence[Sequence[str]], ranking_state: _RankingState
+) -> tuple[str, ...]:
+    """What takes the tests of the top and the code of one that is equal to it in all tests."""
+    if not top or len(order) < 2 or ranking_state.before_next(top, order)[0] != "tests":
+        return ()
+    lane_results, rows = ranking_state.lane_results, ranking_state.rows
+    for other in filter(ranking_state.may_land, order[1]):
+        if picks := picks_of_both(lane_results[other].lane, lane_results[top].lane, rows):
+            return picks
+    return ()
+
+
 def _same(lanes: Sequence[str], ranking_state: _RankingState) -> Group | None:
     """The group of patches that are the same and that all of these are in."""
     same_groups = (group for group in ranking_state.groups if group.kind in _SAME)
@@ -362,6 +402,8 @@ def _says(
         return f"{joined(tied)} are tied: {why}"
     if not lanes:
         return "no lane left a patch"
+    if not ranking_state.tested and len(ranking_state.evidence.lanes) > 1:
+        return "nothing was tested: there is no first"
     first = lanes[0]
     state = first.state.replace("_", " ")
     if len(lanes) == 1:
@@ -402,10 +444,13 @@ def _confidence(order: Sequence[Sequence[str]], ranking_state: _RankingState) ->
     first = [lane for lane in (order[0] if order else ()) if ranking_state.may_land(lane)]
     if not first:
         return WinnerConfidence(word="unknown", why="no patch is proved")
+    proof = min((ranking_state.proof(lane) for lane in first), key=_PROOFS.index)
     tests = cross_tests.tests(ranking_state.rows, ranking_state.patched)
     if not telling(tests) and any(row.is_from_review and row.weighs for row in ranking_state.rows):
         return WinnerConfidence(
-            word="unknown", why="only tests asked of a model tell the patches apart"
+            word="unknown",
+            why="only tests asked of a model tell the patches apart",
+            proof=proof,
         )
     # What a model was asked for may be asked again: neither proof nor witness comes of it here.
     without_review_tests = (
@@ -414,7 +459,7 @@ def _confidence(order: Sequence[Sequence[str]], ranking_state: _RankingState) ->
         else ranking_state
     )
     index_of = {lane: at for at, lane in enumerate(ranking_state.patched)}
-    return confidence(
+    sure = confidence(
         len(ranking_state.patched),
         tests,
         [index_of[lane] for lane in first],
@@ -425,3 +470,8 @@ def _confidence(order: Sequence[Sequence[str]], ranking_state: _RankingState) ->
         ],
         proved=len(first) == 1 and without_review_tests.rulings[first[0]].state == "proved",
     )
+    return replace(sure, proof=proof)
+
+
+_PROOFS: Sequence[Proof] = ("", "new", "checks", "tests")
+"""From the weakest on."""

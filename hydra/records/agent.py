@@ -165,8 +165,9 @@ class SpawnRequest:
     the id of a session of the CLI's own to go on with, as its stream named it; "" begins one;
     `fork` goes on with a copy of it. `home` is the lane's own folder beside its worktree: files
     that the CLI is to read or write lie there. `preface` stands before every prompt, by the CLI's
-    own flag where it has one. What an adapter's descriptor maps nothing for is refused before it
-    is asked.
+    own flag where it has one. `background`: seconds that it may wait, once it has finished, for
+    what it left running; None for as long as it does by itself. What an adapter's descriptor maps
+    nothing for is refused before it is asked.
     """
 
     prompt: str
@@ -185,6 +186,7 @@ class SpawnRequest:
     effort: Effort | None = None
     preface: str = ""
     budget: Budget = field(default_factory=Budget)
+    background: float | None = None
     service_tier: str = ""
 
 

@@ -40,7 +40,8 @@ HYDRA_KINDS: Mapping[str, str] = {
     "setup_ended": "it ended: {command, exit_code, seconds}",
     "agent_started": "the agent's process runs: {pid, argv, keeper, mark, start}",
     "agent_exited": "it ended: {code, signal, survivors, seconds}",
-    "limit_warning": "half of a limit has passed without progress: {limit, seconds, of}",
+    "limit_warning": "half of a limit has passed without progress, or what an agent that has "
+    "finished waits for: {limit, seconds, of, for?}",
     "stopping": "Hydra ends the agent: {reason, signal}",
     "parse_fallback": "the lane now reads plain text after repeated JSON failures: {failures}",
     "patch_taken": "its work is a commit: "
@@ -74,10 +75,13 @@ class AgentEvent(NamedTuple):
     tool_result  sub ""                      {id, ok, summary, denied?}
     progress     sub "session"               {session, model?, permission?, sandbox?, version?}
                  sub "retry"                 {attempt?, of?, status?, retry_after?, text}
-                 sub "notice" | "unknown" | "malformed"   {type?, text?}
+                 sub "closing"               {ok, text?}: its closing line; the ending itself comes
+                                             once its process has ended
+                 sub "notice" | "unknown" | "malformed"   {type?, text?, line?}
     usage        sub "" (totals so far)      {input_tokens?, output_tokens?, cached_tokens?,
                                               cost_usd?}
-    completed    sub ""                      {text?, turns?, denials: [names], failed_items: int}
+    completed    sub ""                      {text?, turns?, denials: [names], failed_items: int,
+                                              after?: an error that it ended in all the same}
     failed       sub ""                      {error, reason, message, numbers, terminal: bool}
                                              `error` is a kind of hydra.errors.KINDS
     """
@@ -92,6 +96,22 @@ class AgentEvent(NamedTuple):
         if self.kind == "progress":
             return self.sub == "session"
         return self.kind in ("message", "tool_call", "tool_result", "usage")
+
+    @property
+    def closes(self) -> bool:
+        """Whether it is the agent's closing line, or its ending."""
+        if self.kind == "progress":
+            return self.sub == "closing"
+        return self.kind == "completed" or (
+            self.kind == "failed" and bool(self.data.get("terminal"))
+        )
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it shows that the agent is at work, whatever it has said before."""
+        if self.kind == "progress":
+            return self.sub in ("session", "retry")
+        return self.kind in ("message", "tool_call")
 
 
 class Raw(NamedTuple):

@@ -43,6 +43,12 @@ class Usage:
     cached_tokens: int | None = None
     cost_usd: float | None = None
 
+    @property
+    def numbers(self) -> dict[str, int | float]:
+        """What of it is known, by name."""
+        numbers = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: number for name, number in numbers.items() if number is not None}
+
 
 class Estimate(NamedTuple):
     """What an attempt's tokens would cost by `Rates`, where its agent tells no cost."""

@@ -113,6 +113,7 @@ class Limits:
 
     idle: float = 600
     tool: float = 1200
+    background: float = 120
     total: float = 3600
     grace_int: float = 10
     grace_term: float = 5

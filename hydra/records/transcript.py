@@ -21,6 +21,8 @@ class AgentTranscript:
     failed: AgentEvent | None = None
     denied: list[str] = field(default_factory=list)
     failed_items: int = 0
+    last_words: str = ""
+    """The last that it said, be it a message or a line of plain text among its output."""
     sign_in_refused: bool = False
     """Whether its service refused the sign-in, by the agent's own word."""
 
@@ -31,13 +33,15 @@ class AgentTranscript:
         if event.kind in ("failed", "progress") and refused:
             self.sign_in_refused = True
         if event.kind == "message" and not event.sub:
-            self.message = str(data.get("text", ""))
+            self.message = self.last_words = str(data.get("text", ""))
         elif event.kind == "usage":
             self.usage = _usage(self.usage, event)
         elif event.kind == "progress" and event.sub == "session":
             self.session = str(data.get("session") or self.session)
             self.permission = str(data.get("permission") or self.permission)
             self.sandbox = str(data.get("sandbox") or self.sandbox)
+        elif event.kind == "progress" and event.sub == "malformed":
+            self.last_words = str(data.get("line") or self.last_words)
         elif event.kind == "completed":
             self.completed, self.failed = event, None
             denials = data.get("denials")
@@ -51,9 +55,10 @@ class AgentTranscript:
 
 
 def _usage(usage: Usage, event: AgentEvent) -> Usage:
-    numbers: dict[str, int | float] = {}
+    numbers = usage.numbers
     for name in ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"):
         value = event.data.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            numbers[name] = value
+            # Totals: one that is smaller than before is of a part alone.
+            numbers[name] = max(value, numbers.get(name, value))
     return replace(usage, **numbers)  # type: ignore[arg-type]

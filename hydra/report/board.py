@@ -189,6 +189,8 @@ def _progress(row: BoardRow, event: Event) -> BoardRow:
         return replace(row, state=_state(row, "thinking"))
     if event.sub == "retry":
         return replace(row, state="retrying", last=retry_text(event.data))
+    if event.sub == "closing":
+        return replace(row, state="finishing", last=gist(text(event.data, "text")) or row.last)
     return row
 
 
@@ -215,6 +217,8 @@ def _failed(row: BoardRow, event: Event) -> BoardRow:
 def _half(row: BoardRow, event: Event) -> BoardRow:
     if text(event.data, "limit") == "total":
         return row  # it is no sign of standing still
+    if "for" in event.data:
+        return replace(row, state="waiting", last=waits_for(event.data))
     return replace(row, warned=True, limit=number(event.data, "of"))
 
 
@@ -319,6 +323,12 @@ def again_text(data: Data) -> str:
     line = "the next try" if count is None else f"try {count:.0f}"
     begins = f"{line} begins in {duration(number(data, 'seconds'))}"
     return f"{begins}, after {after}" if after else begins
+
+
+def waits_for(data: Data) -> str:
+    """That an agent has finished, and what it waits for."""
+    names = gist(", ".join(strings(data, "for")))
+    return f"has finished; waits for {names} (at most {duration(number(data, 'of'))})"
 
 
 def retry_text(data: Mapping[str, object]) -> str:

@@ -35,7 +35,7 @@ def compare_text(
         ranking.says(verdict, width, color),
         ranking.ranks(verdict, width, color),
         checks.baseline(verdict),
-        *(_lane(lane, width, color) for lane in documents),
+        *(_lane(lane, verdict, width, color) for lane in documents),
         cross_tests(verdict, width, color),
         separated(verdict, width),
         _between(verdict, width),
@@ -67,11 +67,11 @@ def _about(verdict: Data, width: int | None) -> list[str]:
     return [*task, *_joined([part for part in parts if part], width)]
 
 
-def _lane(lane: Data, width: int | None, color: bool) -> list[str]:
+def _lane(lane: Data, verdict: Data, width: int | None, color: bool) -> list[str]:
     name = paint(clean(text(lane, "lane")), "bold", color)
-    verdict = paint(ranking.state_word(lane), ranking.style(lane), color)
+    state = paint(ranking.state_word(lane), ranking.style(lane), color)
     who = [f"({', '.join(texts)})"] if (texts := list(_who(lane))) else []
-    lines = _joined([f"{ranking.place(lane)}  {name}  {verdict}", *who], width)
+    lines = _joined([f"{ranking.place(lane, verdict)}  {name}  {state}", *who], width)
     lines += _sentences(records(lane, "gates"), "x", width)
     lines += _sentences(records(lane, "reasons"), "-", width)
     if not (records(lane, "gates") or records(lane, "reasons")):

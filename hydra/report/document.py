@@ -39,14 +39,15 @@ def dump(document: Mapping[str, object]) -> str:
 
 def exit_code(result: RaceResult) -> int:
     """What `hydra race` exits with: 130 or 143 when interrupted; 0 where a lane is proved, or
-    where no check was asked for and one is usable; else 1."""
+    where no check was asked for and the race's only lane is usable; else 1."""
     if result.interrupted:
         by_hand = result.interrupted == signal.SIGINT
         return EXIT_INTERRUPTED if by_hand else EXIT_TERMINATED
     if result.verdict is not None:
         return EXIT_OK if result.verdict.get("exit_code") == EXIT_OK else EXIT_NO_USABLE_LANE
     checked = result.baseline or any(outcome.checks for outcome in result.outcomes)
-    return EXIT_OK if result.usable and not checked else EXIT_NO_USABLE_LANE
+    alone = not checked and len(result.outcomes) == 1
+    return EXIT_OK if result.usable and alone else EXIT_NO_USABLE_LANE
 
 
 def result_document(plan: RacePlan, result: RaceResult) -> Document:

@@ -140,6 +140,7 @@ def _fact(label: str, text: str, width: int | None, indent: int = 2) -> list[str
 def _limits(limits: Limits) -> str:
     return (
         f"idle {duration(limits.idle)}, one tool call {duration(limits.tool)}, "
+        f"what is left running {duration(limits.background)}, "
         f"total {duration(limits.total)}, set-up {duration(limits.setup)}; "
         f"then INT, {limits.grace_int:g} s, TERM, {limits.grace_term:g} s, KILL"
     )

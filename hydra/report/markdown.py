@@ -37,7 +37,7 @@ def comment(verdict: Data, *, lanes: Collection[str] = ()) -> str:
         *_ranks(verdict),
         inert(ranking.sure(verdict)),
         _steps(verdict),
-        *(_lane(lane) for lane in documents),
+        *(_lane(lane, verdict) for lane in documents),
         _cross(verdict),
         _separated(verdict),
         _details("Not tried", _listed(strings(verdict, "not_tried"))),
@@ -70,6 +70,8 @@ def _headline(verdict: Data) -> str:
         head = f"land {code(top)}"
     elif tied := ranking.tied_for_first(verdict):
         head = f"{', '.join(map(code, tied))} are tied"
+    elif ranking.is_all_untested(verdict):
+        head = "nothing was tested"
     else:
         head = "no patch is proved"
     title = inert(text(verdict, "title"))
@@ -82,17 +84,17 @@ def _ranks(verdict: Data) -> Iterator[str]:
     names = checks.names(lanes)
     titles = [inert(name, 60) for name in names] if len(names) <= checks.COLUMNS else ["checks"]
     head = ["rank", "lane", "state", *titles, "+/-", "cost", "time", "why"]
-    rows = [_row(lane, lanes) for lane in lanes[:ROWS]]
+    rows = [_row(lane, verdict, lanes) for lane in lanes[:ROWS]]
     yield rows_table(head, rows)
     if len(lanes) > ROWS:
         yield f"and {plural(len(lanes) - ROWS, 'more lane')}"
 
 
-def _row(lane: Data, lanes: list[Data]) -> list[str]:
+def _row(lane: Data, verdict: Data, lanes: list[Data]) -> list[str]:
     patch = record(lane, "patch")
     lines = (cell if isinstance(cell, str) else cell.text for cell in checks.cells(lane, lanes))
     return [
-        ranking.place(lane),
+        ranking.place(lane, verdict),
         code(text(lane, "lane"), 60),
         ranking.state_word(lane),
         *(inert(cell, 60) for cell in lines),
@@ -112,12 +114,12 @@ def _steps(verdict: Data) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def _lane(lane: Data) -> str:
+def _lane(lane: Data, verdict: Data) -> str:
     gates, reasons = records(lane, "gates"), records(lane, "reasons")
     lines = [f"**{line}**" for line in _sentences(gates)] + [*_sentences(reasons)]
     if not lines:
         lines = [inert(text(lane, "reason") or text(lane, "why"))]
-    place = ranking.place(lane).replace("-", "")
+    place = ranking.place(lane, verdict).replace("-", "")
     head = f"{place} {text(lane, 'lane')}: {ranking.state_word(lane)}".strip()
     return _details(head, "\n".join(f"- {line}" for line in lines if line))
 

@@ -8,7 +8,7 @@ from functools import partial
 from hydra.records.events import Event
 from hydra.records.plan import RacePlan
 from hydra.report import checks
-from hydra.report.board import STATUS_WORDS, again_text, retry_text
+from hydra.report.board import STATUS_WORDS, again_text, retry_text, waits_for
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.text import clean, cost, duration, gist, plural, span
 
@@ -51,7 +51,7 @@ def headlines(plan: RacePlan) -> list[str]:
             "elsewhere": plan.elsewhere,
             "checks": [check.name for check in plan.checks],
             "guessed": [check.command for check in plan.checks if check.guessed],
-            "untried": not plan.setup,
+            "untried": True,
             "check_runs": plan.check_runs,
             "trial_time": plan.trials.seconds if plan.trials.runs else 0,
         },
@@ -112,7 +112,9 @@ def _agent(event: Event) -> str:
         return retry_text(data)
     if event.kind == "failed":
         return f"error: {gist(text(data, 'message')) or gist(text(data, 'error'))}"
-    if event.kind == "completed":
+    if event.sub == "closing" and data.get("ok") is False:
+        return f"error: {gist(text(data, 'text'))}"
+    if event.kind == "completed" or event.sub == "closing":
         return f"says it is done: {gist(text(data, 'text'))}".removesuffix(": ")
     return ""
 
@@ -152,6 +154,8 @@ def _command(data: Data) -> str:
 def _half(data: Data) -> str:
     spent = f"{duration(number(data, 'seconds'))} of {duration(number(data, 'of'))}"
     name = gist(text(data, "limit"))
+    if "for" in data:
+        return waits_for(data)
     if name == "total":
         return f"half of its time is used: {spent}"
     return f"half of its {name} limit has passed without progress: {spent}"

@@ -5,7 +5,6 @@ All else is behind `hydra compare` and `hydra runs show`: four lanes have twelve
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from hydra.report import ranking
@@ -52,6 +51,8 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
     more = _fitted([*(lines if steps else []), *plans(document)], width)
     names = [line for value in ranking.asks(verdict) for line in _short(value, width)]
     more[1:1] = names if steps else []
+    notes = [f"note: {note}" for note in strings(verdict, "warnings")]
+    more += [line for note in notes for line in _short(note, width)]
     return "\n".join([*answer, *rows, *([""] if more else ()), *more]) + "\n"
 
 
@@ -66,8 +67,10 @@ def answer(verdict: Data, lanes: Sequence[Data]) -> str:
     top = text(verdict, "top")
     if not any(number(record(lane, "patch"), "files") for lane in lanes):
         return "No lane left a patch."
+    if ranking.is_all_untested(verdict):
+        return "Nothing was tested: there is no first."
     if verdict.get("checked") is False:
-        return f"No check ran, so nothing is proved{_unchecked(top, lanes)}."
+        return f"No check ran, so nothing is proved{_held_back(lanes)}."
     if top:
         mine = next(lane for lane in lanes if text(lane, "lane") == top)
         return f"Land {top}: {gist(text(mine, 'reason'))}."
@@ -76,18 +79,15 @@ def answer(verdict: Data, lanes: Sequence[Data]) -> str:
     return "No patch is proved." if verdict else "The patches could not be compared."
 
 
-def _unchecked(top: str, lanes: Sequence[Data]) -> str:
-    """What can be told of lanes without a check: which comes first, which are held back."""
+def _held_back(lanes: Sequence[Data]) -> str:
+    """What can be told of lanes without a check: which are held back."""
     barred = [
         text(lane, "lane")
         for lane in lanes
         if ranking.state_word(lane) == ranking.STATES["held_back"]
     ]
     are = "is" if len(barred) == 1 else "are"
-    first = f"{top} comes first" if top and len(lanes) > 1 else ""
-    against = f"{ranking.named(barred)} {are} held back" if barred else ""
-    parts = ", ".join(part for part in (first, against) if part)
-    return f"; {parts}" if parts else ""
+    return f"; {ranking.named(barred)} {are} held back" if barred else ""
 
 
 def _table(verdict: Data, lanes: Sequence[Data], width: int | None, color: bool) -> list[str]:
@@ -109,7 +109,7 @@ def _plain(cell: Cell) -> str:
 def _row(lane: Data, verdict: Data) -> list[Cell]:
     patch = record(lane, "patch")
     return [
-        ranking.place(lane),
+        ranking.place(lane, verdict),
         text(lane, "lane"),
         StyledText(ranking.state_word(lane), ranking.style(lane)) if verdict else status_word(lane),
         plus_minus(patch) if number(patch, "files") else "-",
@@ -123,13 +123,12 @@ def lane_why(lane: Data, top: Data, verdict: Data) -> str:
     if not verdict:
         return why(lane)
     patched = number(lane, "rank") is not None
-    if patched and verdict.get("checked") is False and text(lane, "state") == "untested":
+    if patched and text(lane, "reason").startswith("no check ran"):
         return ""
     if not top or not patched or ranking.proof(lane) != ranking.proof(top):
         return gist(text(lane, "reason")).removeprefix(f"{ranking.state_word(lane)}: ")
     if lane is top:
         return ""
-    lanes = records(verdict, "lanes")
     for group in records(verdict, "groups"):
         names = strings(group, "lanes")
         if text(group, "kind") == "identical" and {text(lane, "lane"), text(top, "lane")} <= {
@@ -138,22 +137,7 @@ def lane_why(lane: Data, top: Data, verdict: Data) -> str:
             return "the very same patch"
     if fails := ranking.fails(lane):
         return fails
-    return f"same reason as {text(top, 'lane')}{_lesser(lane, lanes)}"
-
-
-def _lesser(lane: Data, lanes: Sequence[Data]) -> str:
-    """By what small thing it comes after the first: what puts each rank before the next, or the
-    weightier of these where ranks are between."""
-    behind = {}
-    for ahead in lanes:
-        if (number(ahead, "rank") or math.inf) < (number(lane, "rank") or 0):
-            kinds = {text(row, "kind") for row in records(ahead, "reasons")}
-            behind[number(ahead, "rank")] = next((name for name in _LESSER if name in kinds), "")
-    names = [kind for kind in _LESSER if kind in behind.values()]
-    return _LESSER[names[0]] if names and "" not in behind.values() else ""
-
-
-_LESSER = {"size": ", changes more code", "speed": ", slower"}
+    return "passes the same tests"
 
 
 def _short(sentence: str, room: int | None) -> list[str]:
@@ -169,13 +153,18 @@ def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
     patched = [text(lane, "lane") for lane in lanes if number(record(lane, "patch"), "files")]
     if not patched:
         return ["why: hydra runs show"]
+    if ranking.is_all_untested(verdict):
+        looks, test, when = ranking.untested_steps(verdict)
+        return ["\n".join((*(f"look: {look}" for look in looks), f"{when}: {test}"))]
     first = quote(text(verdict, "top") or patched[0])
     if tied := ranking.tied_for_first(verdict):
         lands = ", or ".join(f"hydra merge {quote(lane)}{how}" for lane in tied)
         return [f"look: hydra diff {' '.join(map(quote, tied[:2]))}", f"then {lands}"]
     if text(verdict, "top"):
         parts = [f"hydra merge {first}{how}", f"look first: hydra diff {first}"]
-        return [*parts, "why: hydra compare"]
+        both = ranking.merge_of_both(verdict, "")
+        code = [f"{ranking.or_both(verdict)}:\n{both}"] if both else []
+        return [*parts, "why: hydra compare", *code]
     merge = f"land it all the same: hydra merge {first}{how}"
     lines = [merge] if ranking.lands_by_name(lanes[0], verdict) else []
     return [f"look: hydra diff {first}", *lines, "why: hydra compare"]
@@ -183,8 +172,11 @@ def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
 
 def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
     """What an interrupted race did not come to."""
-    if text(document, "interrupted") and any(
-        number(record(lane, "patch"), "files") for lane in lanes
+    untested = ranking.is_all_untested(record(document, "verdict"))
+    if (
+        text(document, "interrupted")
+        and not untested
+        and any(number(record(lane, "patch"), "files") for lane in lanes)
     ):
         yield "test what was kept: hydra check"
 
@@ -215,13 +207,18 @@ def next_to_land(verdict: Data, lanes: Sequence[Data]) -> list[Data]:
 
 
 def _fitted(parts: Sequence[str], width: int | None) -> list[str]:
-    """Side by side as far as they fit; a line to type is never broken."""
+    """Side by side as far as they fit, but for what is several lines; a line to type is never
+    broken."""
     lines: list[str] = []
+    whole = ""
     for part in parts:
         beside = f"{lines[-1]}    {part}" if lines else part
         if part.startswith("warning: "):
             lines += _short(part, width)
-        elif lines and (width is None or len(beside) <= width):
+        elif "\n" in part:
+            lines += part.split("\n")
+            whole = lines[-1]
+        elif lines and lines[-1] != whole and (width is None or len(beside) <= width):
             lines[-1] = beside
         else:
             lines.append(part)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from hydra.ranking.model import Way, may_land, way_to_land
+from hydra.ranking.model import Way, is_alone, may_land, way_to_land
 from hydra.records.outcome import Status
 from hydra.report import checks
 from hydra.report.board import STATUS_WORDS
@@ -56,14 +56,14 @@ def ranks(
     lanes = records(verdict, "lanes")
     checked = [replace(column, optional=1) for column in checks.columns(lanes)]
     columns = [*_HEAD, *checked, *_TAIL]
-    rows = [_row(lane, lanes, text(lane, "lane") in marked) for lane in lanes]
+    rows = [_row(lane, verdict, lanes, text(lane, "lane") in marked) for lane in lanes]
     return table(rows, columns, width, color)
 
 
-def _row(lane: Data, lanes: list[Data], marked: bool) -> list[Cell]:
+def _row(lane: Data, verdict: Data, lanes: list[Data], marked: bool) -> list[Cell]:
     patch = record(lane, "patch")
     return [
-        place(lane),
+        place(lane, verdict),
         text(lane, "lane") + (" !" if marked else ""),
         StyledText(state_word(lane), style(lane)),
         *checks.cells(lane, lanes),
@@ -111,10 +111,27 @@ def style(lane: Data) -> str:
     return "bad" if number(lane, "rank") is None else _STYLES.get(text(lane, "state"), "bad")
 
 
-def place(lane: Data) -> str:
-    """Its rank, which lanes that are tied share; `-` where there is nothing to rank."""
+def place(lane: Data, verdict: Data) -> str:
+    """Its rank, which lanes that are tied share; `-` where there is nothing to rank, or to rank
+    by."""
     rank = number(lane, "rank")
-    return checks.NOTHING if rank is None else f"{rank:.0f}"
+    return checks.NOTHING if rank is None or is_all_untested(verdict) else f"{rank:.0f}"
+
+
+def is_all_untested(verdict: Data) -> bool:
+    """Whether no check tested a patch in a race of several lanes: none of them comes first."""
+    tested = verdict.get("tested", verdict.get("checked"))
+    return tested is False and len(records(verdict, "lanes")) > 1
+
+
+def untested_steps(verdict: Data, of_run: str = "") -> tuple[list[str], str, str]:
+    """The lines that show the patches of a race in which nothing was tested; the one that tests
+    them, and what stands before it."""
+    patched = [text(lane, "lane") for lane in records(verdict, "lanes") if number(lane, "rank")]
+    looks = [f"hydra diff {quote(lane)}{of_run}" for lane in patched]
+    when = "test them now" if verdict.get("checked") is False else "test them once tests can run"
+    when = "test what was kept" if verdict.get("interrupted") else when
+    return looks, f"{text(verdict, 'check_now') or 'hydra check'}{of_run}", when
 
 
 def tied_for_first(verdict: Data) -> list[str]:
@@ -122,12 +139,11 @@ def tied_for_first(verdict: Data) -> list[str]:
     if text(verdict, "top"):
         return []
     lanes = records(verdict, "lanes")
-    checked = verdict.get("checked")
+    alone = is_alone(verdict.get("checked"), lanes)
     first = [
         lane
         for lane in lanes
-        if number(lane, "rank") == 1
-        and may_land(text(lane, "state"), lane.get("mergeable"), checked)
+        if number(lane, "rank") == 1 and may_land(text(lane, "state"), lane.get("mergeable"), alone)
     ]
     return [text(lane, "lane") for lane in first] if len(first) > 1 else []
 
@@ -145,7 +161,8 @@ def question(lane: Data, verdict: Data) -> str:
 
 def _way(lane: Data, verdict: Data) -> Way:
     decided = (text(lane, "decision"), lane.get("agreed"))
-    return way_to_land(text(lane, "state"), lane.get("mergeable"), verdict.get("checked"), *decided)
+    alone = is_alone(verdict.get("checked"), records(verdict, "lanes"))
+    return way_to_land(text(lane, "state"), lane.get("mergeable"), alone, *decided)
 
 
 def gate_paths(lane: Data) -> frozenset[str]:
@@ -166,13 +183,18 @@ def says(verdict: Data, width: int | None, color: bool = False) -> list[str]:
 
 
 def sure(verdict: Data) -> str:
-    """How often such a winner was right, in words; "" where there is none to speak of, and where
-    nothing was measured and nothing is in doubt: no other patch is proved."""
+    """What proves it, where that is the user's own; else who agrees, and how often such a winner
+    was right, in words; "" where there is none to speak of, and where nothing was measured and
+    nothing is in doubt: no other patch is proved."""
     document = record(verdict, "confidence")
     share, why = number(document, "share"), gist(text(document, "why"))
-    tied = tied_for_first(verdict)
+    tied, proof = tied_for_first(verdict), text(document, "proof")
     if not (text(verdict, "top") or tied):
         return ""
+    if proof in ("tests", "checks"):
+        return f"how sure: your own {proof} prove {'each of them' if tied else 'it'}"
+    if proof and not tied and number(document, "agree") == 1:
+        return "how sure: no second patch agrees: read it before you land it"
     if share is None:
         rivals = sum(text(lane, "state") == "proved" for lane in records(verdict, "lanes"))
         return f"how sure: not measured: {why}" if why and rivals != 1 else ""
@@ -209,9 +231,19 @@ def steps(verdict: Data, run: str, width: int | None = None) -> list[str]:
     if landed := [lane for lane in patched if lane in strings(verdict, "landed")]:
         see = [f"see it:        hydra diff {quote(lane)}{of_run}" for lane in landed[:1]]
         return [f"{named(landed)} landed already", *see, beside]
+    if is_all_untested(verdict):
+        looks, test, when = untested_steps(verdict, of_run)
+        heads = ["look at each:", *[""] * len(looks)]
+        return [
+            *(f"{head:<14} {line}" for head, line in zip(heads, looks, strict=False)),
+            f"{when}: {test}",
+            beside,
+        ]
     if top := text(verdict, "top"):
+        both = merge_of_both(verdict, of_run)
         return [
             f"land it:       hydra merge {quote(top)}{of_run}{how}",
+            *([f"{or_both(verdict)}:", f"  {both}"] if both else []),
             *names,
             f"see it:        hydra diff {quote(top)}{of_run}",
             beside,
@@ -240,6 +272,19 @@ def _separation(verdict: Data, of_run: str) -> list[str]:
         return []
     agent = quote(text(able[0], "adapter"))
     return [f"tell them apart: hydra compare --separate {agent}{of_run}"]
+
+
+def merge_of_both(verdict: Data, of_run: str) -> str:
+    """The line that lands the code of one lane with the tests of the first, which is equal to it
+    in all tests; "" where there is none."""
+    picks = [f" --pick {quote(pick)}" for pick in strings(verdict, "picks")]
+    return f"hydra merge{''.join(picks)}{of_run}{landing_options(verdict)}" if picks else ""
+
+
+def or_both(verdict: Data) -> str:
+    """Whose code and whose tests that line takes."""
+    code, *_ = (pick.partition(":")[0] for pick in strings(verdict, "picks"))
+    return f"or {clean(code)}'s code with {clean(text(verdict, 'top'))}'s tests"
 
 
 def landing_options(verdict: Data) -> str:

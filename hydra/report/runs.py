@@ -27,6 +27,7 @@ class RaceCost:
 class RunRow:
     """One run: `age` in seconds (None: unknown), lanes as (id, status), `size` in bytes.
 
+    `title` is the task's first line, cut, `prompt` all of it ("": unknown).
     `state` is `running`, `ended`, `broken off` or `unreadable` (a damaged record, or a newer one).
     `winner` is the lane on top of its ranking (""), `landed` the lanes that are landed, `undone`
     that all of these were taken back; `spending` what its agents cost.
@@ -35,6 +36,7 @@ class RunRow:
     run: str
     age: float | None
     title: str
+    prompt: str = ""
     lanes: tuple[tuple[str, str], ...] = ()
     size: int | None = None
     state: str = "ended"
@@ -137,7 +139,7 @@ def run_text(
     `landed` are the records of its landings.
     """
     facts = [
-        ("task", row.title),
+        ("task", row.prompt or row.title),
         ("state", "" if ending and row.state == "ended" else row.state),
         ("age", age(row.age)),
         ("size", size(row.size)),

@@ -52,11 +52,18 @@ class PlainLines:
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
+        self._closings: dict[str, str] = {}
 
     def event(self, event: Event) -> None:
         """Prints one event's line, if it has one; a race's beginning has several."""
         who = clean(event.lane) or checks.nobodys(event.kind) or "hydra"
         whats = opening(event) if event.kind == "run_started" else [describe(event)]
+        if event.kind == "agent_started":
+            self._closings.pop(event.lane, None)
+        elif event.sub == "closing" or event.kind in ("completed", "failed"):
+            if whats[0] == self._closings.get(event.lane):
+                return  # it was told when it was first said
+            self._closings[event.lane] = whats[0]
         for what in filter(None, whats):
             self._write(f"{duration(event.mono):>5} {who:<10} {what}\n")
 

@@ -4,6 +4,8 @@ What a race itself ends with is shorter: `ending`."""
 
 from __future__ import annotations
 
+import time
+
 from hydra.report import checks, ranking
 from hydra.report.board import STATE_STYLES, STATUS_WORDS, total_tokens
 from hydra.report.document import Data, number, record, records, strings, text
@@ -178,7 +180,9 @@ def _numbers(error: Data) -> str:
     for name in figures:
         value = number(figures, str(name))
         seconds = name == "retry_after" or text(error, "kind") == "TimedOut"
-        if value is not None:
+        if name == "resets_at" and value is not None:
+            shown.append(f", resets {time.strftime('%b %d %H:%M', time.localtime(value))}")
+        elif value is not None:
             line = f"{value:.0f}" if float(value).is_integer() else f"{value:g}"
             shown.append(f", {clean(str(name)).replace('_', ' ')} {line}{' s' * seconds}")
     return "".join(shown)

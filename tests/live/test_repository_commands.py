@@ -30,7 +30,7 @@ def test_nothing_of_the_repository_runs_and_its_instructions_are_sent(
 
     race = place.race("--keep", "all")
 
-    assert race.exit_code == 0, str(race)
+    assert race.exit_code == 1, str(race)
     for lane in AGENTS:
         assert race.error(lane) == ("completed", ""), str(race)
         assert place.patch_files(lane) == edited_by(lane), "a mark in the patch is a trap gone off"

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +16,7 @@ import pytest
 
 from tests.real.projects import Checkout, Project, table
 from tests.support import fakes
-from tests.support.trust import by_account_in_full, by_ordinary, exactly, place_for
+from tests.support.trust import ACCOUNTS, by_user, exactly, name_of, place_for
 from tests.support.verdict_races import Judged
 
 pytestmark = pytest.mark.real
@@ -100,7 +101,13 @@ def _of_git(name: str) -> bool:
     return name == ".git" or name.startswith(".git/")
 
 
-@by_account_in_full
+@pytest.mark.parametrize(
+    "uid",
+    [
+        pytest.param(uid, id=name_of(uid), marks=[pytest.mark.full] if uid != ACCOUNTS[-1] else [])
+        for uid in ACCOUNTS
+    ],
+)
 @by_project
 def test_the_right_patch_is_first_and_proved(checkout: Checkout, gate: fakes.Barrier) -> None:
     """While a lane ruins what it has installed, and the user installs something else."""
@@ -125,7 +132,7 @@ def test_the_right_patch_is_first_and_proved(checkout: Checkout, gate: fakes.Bar
 
 
 @pytest.mark.full
-@by_ordinary
+@by_user
 @by_editable
 def test_where_nothing_confines_it_is_proved_or_refused(checkout: Checkout) -> None:
     """The check that it names and does not run is refused, before an agent starts; with the
@@ -146,6 +153,31 @@ def test_where_nothing_confines_it_is_proved_or_refused(checkout: Checkout) -> N
     judged.run(checks=("python -m pytest -q",))
     print(judged.race)
     assert_right(judged)
+
+
+@pytest.mark.full
+@by_user
+@pytest.mark.parametrize("name", ["itsdangerous", "flat"])
+def test_in_a_fresh_clone_the_set_up_that_is_offered_makes_the_tests_run(
+    uid: int, name: str
+) -> None:
+    """Its packages were never installed here: the race stops, and its own line is then pasted."""
+    (project,) = (row for row in table() if row.name == name)
+    with ExitStack() as stack:
+        place = place_for(uid, stack, confined=True, furnished=False)
+        checkout = Checkout(replace(project, install=[], tools=[]), place)
+        checkout.lay()
+        chosen = lanes(checkout)
+        judged = Judged(place, {does: chosen[does] for does in ("mends", "breaks")})
+        done = place.run("race", "Do it", "-a", "claude:mends")
+        assert (done.returncode, [*place.state.glob("*/runs/*")]) == (3, []), done.stderr
+        assert "error: your tests cannot run here: " in done.stderr
+        (line,) = re.findall(r"or --setup ('[^']+'|\S+);", " ".join(done.stderr.split()))
+        judged.run("--setup", *shlex.split(line), checks=())
+        states = {
+            row["lane"].removeprefix("claude-"): row["state"] for row in judged.document["lanes"]
+        }
+        assert (states, judged.top()) == ({"mends": "proved", "breaks": "broken"}, "mends"), judged
 
 
 def assert_right(judged: Judged) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import fakes, reports
+from tests.support.hints import foreign_options
 
 _started: list[subprocess.Popen[str]] = []
 
@@ -130,8 +131,10 @@ class Hydra:
     def run(
         self, *args: str, stdin: str | None = None, timeout: float = 180
     ) -> subprocess.CompletedProcess[str]:
-        """`hydra ARGS` to its end."""
-        return self.execute(*self._line(args), stdin=stdin, timeout=timeout)
+        """`hydra ARGS` to its end; each option that it hints at is one of that command's."""
+        done = self.execute(*self._line(args), stdin=stdin, timeout=timeout)
+        assert foreign_options(args[0] if args else "", done.stderr) == [], done.stderr
+        return done
 
     def execute(
         self, *argv: str | bytes, stdin: str | None = None, timeout: float = 180

@@ -293,6 +293,7 @@ def _small_document(shelf: Shelf) -> Document:
                     comparison=comparison(fixed=failing[:2], still_failing=failing[2:]),
                 )
             ],
+            own_version=failing[:2],
             protected=[
                 {
                     "check": "pytest",

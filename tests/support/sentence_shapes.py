@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hydra.checks.record import CheckStatus
 from hydra.checks.regressions import FEWER
-from tests.support.raw_facts import Brought, Facts, is_flaky, ran
+from tests.support.raw_facts import Brought, Facts, end_of, is_flaky, ran
 
 Groups = Mapping[str, str]
 Predicate = Callable[[Facts, str, Groups], bool]
@@ -234,12 +234,6 @@ def _passed_count(facts: Facts, lane: str, groups: Groups) -> bool:
     return _number(groups["n"]) in (facts.passed(lane), sum(alike))
 
 
-def _nowhere(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not any(ran(result) for result in facts.lane(lane).checks) and not any(
-        facts.cell(brought, lane) is not None for brought in facts.brought
-    )
-
-
 def _alike_with_and_without(facts: Facts, lane: str, groups: Groups) -> bool:
     return all(
         _base_status(facts, check) is _status(facts, lane, check)
@@ -310,6 +304,43 @@ def _by_its_own(facts: Facts, lane: str, groups: Groups) -> bool:
     return all(
         facts.own_end(lane, check, id) is True and facts.end(lane, check, id) is not True
         for id in names
+    )
+
+
+def _only_by_its_own(facts: Facts, lane: str) -> list[tuple[str, str]]:
+    """What failed on the base, passes with it, and fails by the base's version of anything."""
+    return [
+        (check, id)
+        for check in facts.base
+        for id in facts.failing(check)
+        if facts.own_end(lane, check, id) is True
+        and any(
+            end_of(item.result, id) is False
+            for item in facts.put_back(lane)
+            if item.result.check.name == check and ran(item.result)
+        )
+    ]
+
+
+def _by_its_own_version(facts: Facts, lane: str, groups: Groups) -> bool:
+    count = len(_only_by_its_own(facts, lane))
+    return count == _number(groups["n"]) and _touches_a_file_so_called(facts, lane, groups)
+
+
+def _fail_with_the_bases(facts: Facts, lane: str, groups: Groups) -> bool:
+    return 0 < len(_only_by_its_own(facts, lane)) < _number(groups["n"]) <= _number(groups["k"])
+
+
+def _touches_a_file_so_called(facts: Facts, lane: str, groups: Groups) -> bool:
+    names = {file.path.rpartition("/")[2] for file in facts.lane(lane).files}
+    return {*_names(groups["paths"])[0]} <= names
+
+
+def _are_without_code(facts: Facts, lane: str, groups: Groups) -> bool:
+    return all(
+        file.path.startswith("tests/") or file.path.endswith((".md", ".lock"))
+        for other in _all_of(groups["lanes"])
+        for file in facts.lane(other).files
     )
 
 
@@ -611,15 +642,6 @@ def _asks_else(facts: Facts, lane: str, groups: Groups) -> bool:
 # Against the next.
 
 
-def _smaller(facts: Facts, lane: str, groups: Groups) -> bool:
-    mine, theirs = _number(groups["a"]), _number(groups["b"])
-    return mine < theirs and mine == facts.lines(lane)
-
-
-def _faster(facts: Facts, lane: str, groups: Groups) -> bool:
-    return facts.lane(lane).seconds == float(groups["a"]) < float(groups["b"])
-
-
 def _fixes_more(facts: Facts, lane: str, groups: Groups) -> bool:
     return all(len(facts.fixed(lane)) > len(facts.fixed(name)) for name in _all_of(groups["lanes"]))
 
@@ -677,7 +699,7 @@ def _loses_less(facts: Facts, lane: str, groups: Groups) -> bool:
 
 
 def _same_reason(facts: Facts, lane: str, groups: Groups) -> bool:
-    return facts.reasons[lane] == facts.reasons[groups["lanes"]]
+    return [*facts.reasons.values()].count(facts.reasons[lane]) > 1
 
 
 def _are_in_state(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -697,8 +719,9 @@ def _checks_better(kind: str) -> Predicate:
     return holds
 
 
-def _brings_a_test(facts: Facts, lane: str, groups: Groups) -> bool:
-    return any(facts.cell(test, lane) for test in _own_tests(facts, lane, False))
+def _brings_tests(facts: Facts, lane: str, groups: Groups) -> bool:
+    brought = [test for test in _own_tests(facts, lane, False) if facts.cell(test, lane)]
+    return 0 < _number(groups["n"]) <= len(brought)
 
 
 def _never_ran(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -737,8 +760,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("incomplete", "its patch is incomplete: over 1 GB", _is_known),
     ("more", r" \(and {n} more\)", _is_known),
     # What its checks are.
-    ("fixes", "(?P<what>fixes none of the {n} failing tests|does not fix the failing test)",
-     _fixes_none),
+    ("fixes", "(?P<what>{n} tests? fails? with and without it)", _fixes_none),
     ("fixes yet", "fixes (?P<what>the failing test|both failing tests|the {n} failing tests), yet "
      "{check} exits with {k}: new, or hidden on the base by what failed", _fixes_in_check),
     ("fixes", r"fixes (?P<what>the failing test|both failing tests|the {n} failing tests)",
@@ -754,7 +776,6 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("breaks nothing in", "breaks nothing in {check}: {says}", _breaks_nothing_in),
     ("passed", r" \({n} passed\)", _passed_count),
     ("still", r"{n} tests? (?:still fails?|fails? as on the base)", _still),
-    ("nowhere", r"changes {paths}, where no check ran", _nowhere),
     ("breaks", "breaks {test}, which passed on the base", _breaks),
     ("breaks", r"breaks {n} tests that passed on the base \({tests}\)", _breaks),
     ("breaks in", "breaks {named} in a check that it need not pass",
@@ -765,10 +786,10 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("gone", "{named}, which failed on the base, did not run with it", _gone),
     ("not said", "what {check} prints does not say how (?:{named}|{tests}) ended", _is_known),
     ("not said", "the output of its checks does not say how {named} ended", _is_known),
-    ("none passes", r"no test passes with it(?:; on the base {n} passed)?",
+    ("none passes", "no test passes with it; on the base {n} passed",
      lambda facts, lane, _: not facts.passed(lane)),
     ("red", "{check} fails with it, and passed on the base", _red),
-    ("red too", r"{check} still fails, as on the base(?: \(exit {n}\))?", _red_too),
+    ("red too", r"{check} fails with and without it(?: \(exit {n}\))?", _red_too),
     ("nameless", "{check} fails and names no test; on the base {n} passed", _is_known),
     ("no tests", "{check} finds no tests with it; on the base {says}", _stopped),
     ("no end", "{check} does not come to its end with it, and does on the base", _stopped_alone),
@@ -783,6 +804,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("alike without", r"{checks} ends? alike with and without it", _alike_with_and_without),
     ("nothing tells", "no check that must pass tells it from the base", _is_known),
     ("advice", "add a test that fails without it", _is_known),
+    ("no check", "changes no line of code, and no check ran", _never_ran),
     ("no check", "no check ran: `hydra check --check COMMAND` tests it", _never_ran),
     ("no check", "its checks did not run|no tests were run on it", lambda facts, lane, _:
      not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)),
@@ -806,7 +828,12 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("base's fails", "the base's version still fails(?: with it)?", _is_known),
     ("base's fails", r"with the base's version: {check}:? (?:{says}|{stopped})"
      r"(?:; (?:pytest|slow|make-test):? [\w ,()]+)*", _is_known),
-    ("only because", r"{checks} pass(?:es)? only because it changes {paths}", _touches),
+    ("only by its own", r"{checks} pass(?:es)? only with its own version of {paths}",
+     _touches_a_file_so_called),
+    ("only by its own", r"{n} (?:of the {k} )?failing tests? pass(?:es)? only with its own version "
+     "of {paths}", _by_its_own_version),
+    ("only by its own", r"changes (?:{tests}|{paths}); {n} of {k} failing tests still "
+     "fails? with your tests", _fail_with_the_bases),
     ("skips", "skips {tests} in {check}; run as on the base, (?:it fails|they fail)",
      lambda facts, lane, groups: _put_back_fails(facts, lane, groups)),
     ("lost", r"{n} tests? that passed on the base no longer runs?: {tests}",
@@ -885,11 +912,9 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      _same_but_for_form),
     ("same new tests", "(?P<ends>passes|fails|passes and fails) the same new tests as {lanes}",
      _same_new_tests),
-    ("same reason", r"same reason as {lanes}(?:, changes more code|, slower)?", _same_reason),
+    ("same reason", "passes the same tests", _same_reason),
     # Why it comes before the next.
-    ("undecided", "no test decides between it and {lanes}", _is_known),
-    ("smaller", "and it is smaller: {a} against {b} lines of code, without tests", _smaller),
-    ("faster", "and it is as small and faster: {a} s against {b} s", _faster),
+    ("without code", r"{lanes} (?:is|are) without a line of code", _are_without_code),
     ("next", r"{lanes} (?:is|are) {state}(?: or (?P<other>broken|held back|untested))?",
      _are_in_state),
     ("fixes more", "it fixes more failing tests than {lanes}", _fixes_more),
@@ -908,7 +933,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("agreement", "more lanes left the same patch as it than as {lanes}", _is_known),
     ("builds", "it builds, and {lanes} does not", _checks_better("build")),
     ("lints", "its lint passes, and that of {lanes} does not", _checks_better("lint")),
-    ("brings", "it brings a test of what it does, and {lanes} does not", _brings_a_test),
+    ("brings", "it is equal to {lanes} in all tests, and brings {n} of them", _brings_tests),
 )  # fmt: skip
 
 SHAPES = tuple(

@@ -54,6 +54,8 @@ AS_USER = [pytest.param(0, id="root", marks=pytest.mark.full), *BY_ACCOUNT[-1:]]
 by_account = pytest.mark.parametrize("uid", BY_ACCOUNT)
 by_account_in_full = pytest.mark.parametrize("uid", AS_USER)
 by_ordinary = pytest.mark.parametrize("uid", BY_ACCOUNT[-1:])
+by_user = pytest.mark.parametrize("uid", ACCOUNTS[-1:], ids=name_of)
+"""For tests that the gate runs as root, for the ordinary user."""
 
 
 class Place(Hydra):

@@ -43,6 +43,11 @@ class Jest:
         self._file = ""
         self._path: list[str] | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether files are named, and no totals."""
+        return bool(self._files)
+
     def feed(self, line: str) -> None:
         """One line."""
         if line.startswith(("PASS ", "FAIL ", " PASS ", " FAIL ")) and (match := _FILE.match(line)):
@@ -118,6 +123,11 @@ class Vitest:
         self._files: dict[str, Status] = {}
         self._file = ""
         self._times_all = True
+
+    @property
+    def is_open(self) -> bool:
+        """Whether files are named, and no totals."""
+        return bool(self._files)
 
     def feed(self, line: str) -> None:
         """One line."""

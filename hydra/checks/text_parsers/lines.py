@@ -8,6 +8,9 @@ from collections.abc import Iterator
 WIDTH = 4096
 """Bytes of a line that a test runner's own words are looked for in; a longer line is none."""
 
+INDENT = 128
+"""Blanks before a nested test's line; deeper ones are not looked at."""
+
 LINES = 1_000_000
 """Lines that are looked at: half of them from the front, half from the end."""
 

@@ -1,26 +1,19 @@
 """What test runners print, to `Tests`.
 
-Read are pytest, unittest, `cargo test`, cargo-nextest, `go test`, jest, vitest and TAP. Text is the
-weaker witness: a test may print anything, also a runner's own words. It is read line by line, in
-linear time, and what a tool only counts is not made into names.
+Read are pytest, unittest, `cargo test`, cargo-nextest, `go test`, jest, vitest, mocha, ava, bun,
+deno, `node --test` and TAP. Text is the weaker witness: a test may print anything, also a runner's
+own words. It is read line by line, in linear time, and what a tool only counts is not made into
+names.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
 
-from hydra.checks.ids import stable
 from hydra.checks.results import GatheredTests, ResultCounts, Status, TestCase, Tests
-from hydra.checks.text_parsers.cargo import Cargo, Nextest
-from hydra.checks.text_parsers.golang import Go
-from hydra.checks.text_parsers.javascript import Jest, Vitest
 from hydra.checks.text_parsers.lines import cleaned, each_line, shortened
-from hydra.checks.text_parsers.pytests import Pytest
-from hydra.checks.text_parsers.tally import Tally
-from hydra.checks.text_parsers.tap import Tap
-from hydra.checks.text_parsers.unittests import Unittest
+from hydra.checks.text_parsers.sections import Section, sections_of
 
 _NOTHING = re.compile(
     rb"^(?:=+ )?(?:no tests ran in |\d+ deselected in \d|NO TESTS RAN$|Ran 0 tests in "
@@ -28,6 +21,8 @@ _NOTHING = re.compile(
     rb"|error: no tests to run|No tests were found!!!|DONE 0 tests"
     rb"|\?   \t\S+\t\[no test files\]$|ok  \t\S+\t.*\[no tests to run\]$"
     rb"|go: warning: .* matched no packages|no packages to test|running 0 tests$"
+    rb"|Error: No test files found: |No tests found!$|error: No test modules found$"
+    rb"|  \xe2\x9c\x98 (?:Couldn\S{1,3}t find any files to test|No tests found in )"
     rb"|1\.\.0(?: +#.*)?$)",
     re.MULTILINE,
 )
@@ -39,36 +34,11 @@ def read_text(output: bytes, roots: Sequence[str] = ()) -> Tests | None:
     Several tools in one output are added up.
     """
     text, gap = shortened(cleaned(output))
-    readers = (Pytest(), Unittest(), Cargo(), Nextest(), Go(), Jest(), Vitest(), Tap())
-    _feed(readers, text)
-    tallies = [tally for reader in readers if (tally := reader.done()).seen]
-    if not tallies:
+    sections = sections_of(each_line(text))
+    if not any(section.tallies for section in sections):
         return None
     remarks = [f"{gap:,} lines in the middle of the output were not looked at"] if gap else []
-    return _together(tallies, remarks, roots)
-
-
-class _Reader(Protocol):
-    """Takes the lines of one tool; `starts` are the characters they begin with, "" for any."""
-
-    starts: str
-
-    def feed(self, line: str) -> None: ...
-
-    def done(self) -> Tally: ...
-
-
-def _feed(readers: Sequence[_Reader], text: bytes) -> None:
-    """Each line to the readers that may want it: most of a long output is of no tool."""
-    any_start = tuple(reader.feed for reader in readers if not reader.starts)
-    by_start = {
-        char: tuple(reader.feed for reader in readers if char in reader.starts or not reader.starts)
-        for char in {char for reader in readers for char in reader.starts}
-    }
-    for line in each_line(text):
-        if line and not line.isspace():
-            for feed in by_start.get(line[0], any_start):
-                feed(line)
+    return _together(sections, remarks, roots)
 
 
 def found_no_tests(output: bytes, exit_code: int | None) -> bool:
@@ -83,19 +53,20 @@ def found_no_tests(output: bytes, exit_code: int | None) -> bool:
     return exit_code == 5 and (tests is not None or not text.strip())
 
 
-def _together(tallies: list[Tally], remarks: list[str], roots: Sequence[str]) -> Tests:
+def _together(sections: Sequence[Section], remarks: list[str], roots: Sequence[str]) -> Tests:
     gathered = GatheredTests()
     unnamed: set[Status] = set()
     counts = ResultCounts(0, 0, 0)
-    names = stable((name for tally in tallies for name in tally.gathered.statuses), roots)
-    for tally in tallies:
-        for name, status in tally.gathered.statuses.items():
-            gathered.add(names[name], status)
-        for name in tally.gathered.flaky:
-            gathered.flaky[names.get(name, name)] = None
-        unnamed |= tally.unnamed
-        counts = ResultCounts(*(a + b for a, b in zip(counts, tally.counts(), strict=True)))
-        remarks += [*tally.remarks, *tally.gathered.remarks()]
+    for section in sections:
+        names = section.named(gathered.statuses, roots)
+        for tally in section.tallies:
+            for name, status in tally.gathered.statuses.items():
+                gathered.add(names[name], status)
+            for name in tally.gathered.flaky:
+                gathered.flaky[names.get(name, name)] = None
+            unnamed |= tally.unnamed
+            counts = ResultCounts(*(a + b for a, b in zip(counts, tally.counts(), strict=True)))
+            remarks += [*tally.remarks, *tally.gathered.remarks()]
     statuses = gathered.statuses
     return Tests(
         source="text",

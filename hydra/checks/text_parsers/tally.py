@@ -47,3 +47,34 @@ def counted(names: dict[str, Status]) -> ResultCounts:
     """How many of `names` have which status."""
     texts = list(names.values())
     return ResultCounts(*(texts.count(status) for status in STATUSES))
+
+
+@dataclass
+class RunResults:
+    """What one run has named so far, until its closing lines say how many there were.
+
+    `rows` counts the results that were seen, also two of one name, and those of groups.
+    """
+
+    names: dict[str, Status] = field(default_factory=dict)
+    rows: dict[Status, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+
+    def add(self, name: str, status: Status, *, rows: int = 1) -> None:
+        """Takes one result in; a failure stands."""
+        self.rows[status] += rows
+        if self.names.get(name) != "failed":
+            self.names[name] = status
+
+    def close(self, tally: Tally, totals: ResultCounts) -> None:
+        """Puts all of it into `tally`: the run has ended, and counts `totals`."""
+        tally.close(ResultCounts(*(self.rows[status] for status in STATUSES)), totals)
+        for name, status in self.names.items():
+            tally.gathered.add(name, status)
+
+
+def lost_results(seen: int, counted: int, named: int, failed: int) -> ResultCounts:
+    """How those results ended that a run of `node --test` counts, suites among them, and that were
+    not seen, as they stood behind another word: `failed`, as far as more did than are `named`."""
+    lost = max(0, counted - seen)
+    failures = min(lost, max(0, failed - named))
+    return ResultCounts(lost - failures, failures, 0)

@@ -1,12 +1,12 @@
-"""TAP (versions 12 to 14): tape, node-tap, `node --test`, bats and whatever else prints it."""
+"""TAP (versions 12 to 14): tape, node-tap, ava, mocha, `node --test`, bats and others."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 
-from hydra.checks.results import GatheredTests, Status
-from hydra.checks.text_parsers.tally import Tally
+from hydra.checks.results import GatheredTests, ResultCounts, Status
+from hydra.checks.text_parsers.tally import Tally, lost_results
 
 _HEADER = re.compile(r"TAP version 1[2-4]$")
 _POINT = re.compile(r"( *)(not )?ok\b(?: +(\d{1,9}))?(.*)$")
@@ -14,6 +14,7 @@ _PLAN = re.compile(r"1\.\.(\d{1,9})(?: +#.*)?$")
 _DIRECTIVE = re.compile(r"(?:^| )# *(skip|todo)\S*(?: .*)?$", re.IGNORECASE)
 _TIMING = re.compile(r" # time=\S+(?: \{)?$")
 _SUBTEST = re.compile(r"( *)# Subtest: (.*)$")
+_COUNT = re.compile(r"# (tests|suites|fail|cancelled) +(\d{1,9})$")
 _SKIPPED = re.compile(r"# SKIP (.+)$")
 _TOTAL = re.compile(
     r"# (?:(?:tests|suites|pass|fail|cancelled|skip|skipped|todo|duration_ms) +[\d.]+|ok"
@@ -49,6 +50,15 @@ class Tap:
         self._block: int | None = None
         self._planned: int | None = None
         self._points = 0
+        self._results = self._failures = 0
+        self._counts: dict[str, int] = {}
+        self._nested = self._begun = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more results of a run are to come."""
+        ended = self._planned is not None and self._points >= self._planned
+        return (self._begun or self._points > 0) and not ended
 
     def feed(self, line: str) -> None:
         """One line."""
@@ -77,18 +87,23 @@ class Tap:
     def _plain(self, text: str) -> None:
         if _HEADER.match(text):
             self._close()
-            self.tally.seen = True
+            self.tally.seen = self._begun = True
         elif plan := _PLAN.match(text):
             self._planned = int(plan[1])
+            self.tally.seen |= 0 < self._planned == self._points
         elif text.startswith("Bail out!"):
             self.tally.remarks[text[:200]] = None
 
     def _comment(self, line: str, indent: int) -> None:
         if subtest := _SUBTEST.match(line):
+            self._end_heading()
+            self._nested = True
             for group in self._open:
                 group.whole = True
             self._open.append(_Group(indent, subtest[2]))
-        elif indent or self._open:
+        elif total := _COUNT.match(line):
+            self._counts[total[1]] = int(total[2])
+        elif indent or self._open or self._nested:  # node quotes what files print
             return
         elif skipped := _SKIPPED.match(line):
             self._tests.add(skipped[1], "skipped")
@@ -103,6 +118,8 @@ class Tap:
         name = name.removeprefix("- ").replace("\\#", "#")
         status: Status = "skipped" if directive else "failed" if point[2] else "passed"
         self._points += indent == 0
+        self._results += 1
+        self._failures += status == "failed"
         if self._open and self._open[-1].indent == indent and self._open[-1].name == name:
             self._end_subtest(status)
         elif self._open and indent > self._open[-1].indent:
@@ -154,8 +171,22 @@ class Tap:
         if self.tally.seen:
             for name, status in self._tests.statuses.items():
                 self.tally.gathered.add(name, status)
+            self.tally.close(ResultCounts(0, 0, 0), self._lost())
         self._tests = GatheredTests()
         self._open, self._block, self._planned, self._points = [], None, None, 0
+        self._results = self._failures = 0
+        self._counts, self._nested, self._begun = {}, False, False
+
+    def _lost(self) -> ResultCounts:
+        """What its own totals have and its lines do not, whatever was printed between them."""
+        count_of = self._counts.get
+        failed = count_of("fail", 0) + count_of("cancelled", 0)
+        if "suites" not in self._counts:
+            return ResultCounts(0, max(0, failed - self._failures), 0)
+        named = self._tests.count("failed")
+        return lost_results(
+            self._results, count_of("tests", 0) + count_of("suites", 0), named, failed
+        )
 
     def done(self) -> Tally:
         """What was found."""

@@ -45,6 +45,12 @@ LIMITS = (
         flag="--idle-timeout",
     ),
     _limit("tool", _LIMIT, "The idle limit while a tool runs.", "HYDRA_TOOL_TIMEOUT"),
+    _limit(
+        "background",
+        _LIMIT,
+        "So long an agent that has finished may wait for what it left running.",
+        "HYDRA_BACKGROUND_TIMEOUT",
+    ),
     _limit("total", _LIMIT, "The longest a lane may take.", "HYDRA_TIMEOUT", flag="--timeout"),
     _limit("grace_int", _GRACE, "Time between SIGINT and SIGTERM.", "HYDRA_GRACE_INT"),
     _limit("grace_term", _GRACE, "Time between SIGTERM and SIGKILL.", "HYDRA_GRACE_TERM"),

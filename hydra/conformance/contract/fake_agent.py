@@ -47,7 +47,7 @@ def first_half(subject: ContractSubject) -> PlayedPart:
     best, is_stated = 0, False
     for number, line in enumerate(stream.lines[: max(1, len(stream.lines) // 2)], 1):
         for event in parser.parse_line(line):
-            if event.kind in ("completed", "failed"):
+            if event.closes:
                 break
             if event.kind == "tool_call":
                 open_tools.add(event.data.get("id"))

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,8 @@ def _race(
 ) -> Iterator[Case]:
     place, order = _prepare(race, subjects, parts, folder)
     outcome = race_run.race(place, order)
+    if len(subjects) > 1 and not race.error[0]:
+        race = replace(race, exit_code=1)  # no check ran, so of several none is first
     for subject in subjects:
         part = parts[subject.key]
         lines = list(differences(race, subject, part, outcome, place))

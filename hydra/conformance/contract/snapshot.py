@@ -40,7 +40,7 @@ def _write_streams(subject: Any, recording: Any) -> Iterator[Path]:
     by_hand = {}
     for stream in recording.streams():
         events = recorded.parse(subject.adapter, stream)
-        if stream.made:
+        if stream.synthetic:
             by_hand[stream.name.removeprefix("made ")] = recorded.documents(events)
             continue
         path = recording.folder / f"stream.{stream.name}.expected.json"

@@ -12,7 +12,7 @@ from hydra.records.outcome import ExitStatus
 
 _SUBS: Mapping[str, tuple[str, ...]] = {
     "message": ("", "thinking"),
-    "progress": ("session", "retry", "notice", "unknown", "malformed"),
+    "progress": ("session", "retry", "closing", "notice", "unknown", "malformed"),
 }
 _FIELDS: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "message": {"text": (str,)},

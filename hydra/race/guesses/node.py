@@ -68,7 +68,8 @@ def _is_workspace(project: Project) -> bool:
 
 
 def _tool(project: Project, script: str) -> str:
-    """Its test tool, run once, by the program that is installed for it."""
+    """Its test tool, run once, by the program that is installed for it, or will be: yarn alone may
+    install none."""
     values = project.table("devDependencies") | project.table("dependencies")
     for name, line in _TOOLS:
         for folder in project.above:
@@ -76,4 +77,5 @@ def _tool(project: Project, script: str) -> str:
             if (name in values or name in script) and program.exists():
                 path = os.path.relpath(program, project.folder)
                 return f"{path}{line.removeprefix(name)}"
-    return ""
+    lines = (f"node_modules/.bin/{line}" for name, line in _TOOLS if name in values)
+    return "" if _manager(project) == "yarn" else next(lines, "")

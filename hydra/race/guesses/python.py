@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from hydra.race.guesses.needs import uv_options
 from hydra.race.guesses.project import Project, read
 
 ENVIRONMENTS = (".venv", "venv", "env", ".virtualenv")
@@ -36,12 +37,17 @@ def commands(project: Project, interpreter: str) -> Iterator[str]:
     environment = _environment(project, tool)
     if tool and environment:
         yield _line(environment, tool)
-    elif tool and (runner := _runner(project)):
+    elif tool and (runner := _runner(project, tool)):
         yield f"{runner} {_PYTEST}" if tool == _PYTEST else _line(f"{runner} python", tool)
     elif installer := _installer(project):
         yield installer
     elif tool:
         yield _line(interpreter, tool)
+
+
+def test_tool(project: Project) -> str:
+    """The package by which its tests are run; "" where Python has all that they need."""
+    return "pytest" if _tool(project, _tests(project)) == _PYTEST else ""
 
 
 def _line(interpreter: str, tool: str) -> str:
@@ -100,8 +106,10 @@ def _has_pytest(environment: Path) -> bool:
     return any(environment.glob("lib/python*/site-packages/pytest/__init__.py"))
 
 
-def _runner(project: Project) -> str:
+def _runner(project: Project, tool: str) -> str:
     text = next((runner for lock, runner in MANAGERS if project.has(lock)), "")
+    if text == "uv run":
+        return f"{text}{uv_options(project, 'pytest' if tool == _PYTEST else '')}"
     return text or ("hatch run" if "[tool.hatch.envs" in project.text("pyproject.toml") else "")
 
 

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from hydra.race.guesses.project import files_in
+from hydra.race.guesses import python
+from hydra.race.guesses.needs import pip_arguments, uv_options
+from hydra.race.guesses.project import Project, files_in
 
+_UV = "uv sync --frozen"
 _NODE = (
     ("package-lock.json", "npm ci"),
     ("npm-shrinkwrap.json", "npm ci"),
@@ -19,10 +22,10 @@ _NODE = (
     ("package.json", "npm install"),
 )
 _PYTHON = (
-    ("uv.lock", "uv sync --frozen"),
+    ("uv.lock", _UV),
     ("poetry.lock", "poetry install"),
     ("pdm.lock", "pdm sync"),
-    ("Pipfile.lock", "pipenv sync"),
+    ("Pipfile.lock", "pipenv sync --dev"),
 )
 _PLAIN_PYTHON = (
     ("requirements.txt", ".venv/bin/pip install -r requirements.txt"),
@@ -46,12 +49,21 @@ def setup(top: Path) -> tuple[str, ...]:
 
 
 def _commands(top: Path, names: frozenset[str]) -> Iterator[str]:
+    project = Project(top, top)
     for family in (_NODE, _PYTHON, *_OTHERS):
         if command := _command(family, top, names):
-            yield command
-    plain = _first(_PLAIN_PYTHON, names)
-    if plain and not _first(_PYTHON, names):
-        yield from ("python3 -m venv .venv", plain)
+            tool = python.test_tool(project) if command == _UV else ""
+            yield f"{command}{uv_options(project, tool)}" if command == _UV else command
+    if names & dict(_PLAIN_PYTHON).keys() and not _first(_PYTHON, names):
+        yield from _by_pip(pip_arguments(project, python.test_tool(project)))
+
+
+def _by_pip(arguments: list[str]) -> Iterator[str]:
+    if arguments:
+        yield "python3 -m venv .venv"
+        if "--group" in arguments:  # which the pip of older Pythons does not know
+            yield ".venv/bin/pip install --upgrade pip"
+        yield f".venv/bin/pip install {' '.join(arguments)}"
 
 
 def install(top: Path, changed: str) -> str:

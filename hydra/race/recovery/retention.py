@@ -243,15 +243,26 @@ def remove_run(state: Path, folder: Path) -> None:
     tree.remove(folder)
 
 
+_PATIENCE = (0.02, 0.08, 0.2)
+"""Seconds between tries: what a killed Hydra was starting holds its lock until it has begun."""
+
+
 def remove_rounds(record: RunRecord, path: Path) -> None:
     """Removes from the grounds of a run that has ended those of a `hydra check`, or of a landing's
     checks, that was killed."""
+    live: set[str] = set()
     for file in path.glob("_*"):
         number = file.name[1:].partition("-")[0]
         round = number if number.isdecimal() else "1"
-        with suppress(OSError), alone(record.folder / "checks" / round) as mine:
-            if mine:
-                tree.remove(file)
+        for wait in (*_PATIENCE, None):
+            with suppress(OSError), alone(record.folder / "checks" / round) as mine:
+                if mine:
+                    tree.remove(file)
+                    break
+            if wait is None or round in live:
+                live.add(round)
+                break
+            time.sleep(wait)
 
 
 def remove_strays(state: Path, runs: set[str]) -> int:

@@ -57,7 +57,7 @@ def lane_line(lane: Data, verdict: Data, plans: Mapping[str, str]) -> Json:
     why = lane_why(lane, top, verdict) or (gist(text(lane, "reason")) if lane is top else "")
     return {
         "word": "plan" if plan else clean(ranking.state_word(lane)),
-        "place": ranking.place(lane),
+        "place": ranking.place(lane, verdict),
         "style": "none" if plan else ranking.style(lane),
         "line": clean(gist(plan, 120) if plan else why),
         "plan": prose(plan),
@@ -89,9 +89,9 @@ _PREDICATES = {"no changes": "changed nothing", "no patch": "left no patch"}
 def _help(verdict: Data, lanes: Sequence[Data], patched: bool) -> str:
     if not patched:
         return "Why each ended is said beside it, and in full by hydra runs show."
-    if verdict.get("checked") is False:
-        run = quote(text(verdict, "run"))
-        return f'A check tells what is right: hydra check --check "pytest -q" -r {run}'
+    if verdict.get("checked") is False or ranking.is_all_untested(verdict):
+        _, test, when = ranking.untested_steps(verdict, f" -r {quote(text(verdict, 'run'))}")
+        return f"{when[:1].upper()}{when[1:]}: {test}"
     if verdict.get("top"):
         return ""
     if ranking.tied_for_first(verdict):
@@ -105,12 +105,15 @@ _UNTESTED = "A test that fails on the base and passes with it would prove it. To
 
 
 def _lines(verdict: Data, lanes: Sequence[Data]) -> list[str]:
+    if ranking.is_all_untested(verdict):
+        return []
     names = ranking.tied_for_first(verdict) or [text(verdict, "top")]
     if names == [""]:
         first = lanes[0]
         names = [text(first, "lane")] if ranking.lands_by_name(first, verdict) else []
     rest = f" -r {quote(text(verdict, 'run'))}{ranking.landing_options(verdict)}"
-    return [f"hydra merge {quote(name)}{rest}" for name in names[:_MOST]]
+    both = ranking.merge_of_both(verdict, f" -r {quote(text(verdict, 'run'))}")
+    return [*(f"hydra merge {quote(name)}{rest}" for name in names[:_MOST]), *[both][: len(both)]]
 
 
 _MOST = 3

@@ -43,6 +43,7 @@ class _Lane:
     ticks: list[list[object]] = field(default_factory=list)
     end: float = 0.0
     message: str = ""
+    closing: str = ""
 
     def add(self, row: Row) -> Row:
         if len(self.first) < ROWS:
@@ -84,6 +85,8 @@ def timelines(events: Iterable[Event]) -> list[Json]:
 def _take(lane: _Lane, event: Event) -> None:
     at = round(event.mono, 3)
     lane.end = max(lane.end, at)
+    if event.kind == "agent_started":
+        lane.closing = ""
     _span(lane, event, at)
     match event.kind:
         case "message":
@@ -97,10 +100,9 @@ def _take(lane: _Lane, event: Event) -> None:
         case "tool_result":
             _result(lane, event, at)
         case "failed" | "completed":
-            kind = "error" if event.kind == "failed" else "done"
-            # Most agents end with their last message once more.
-            again = kind == "done" and text(event.data, "text") == lane.message
-            lane.add([at, kind, "says it is done" if again else prose(describe(event), TEXT_LIMIT)])
+            _closing(lane, event, at)
+        case "progress" if event.sub == "closing":
+            _closing(lane, event, at)
         case "progress" if event.sub != "retry":
             pass
         case kind if kind not in _QUIET:
@@ -108,6 +110,19 @@ def _take(lane: _Lane, event: Event) -> None:
                 lane.add([at, "warning" if kind in _LOUD else "hydra", prose(line, TEXT_LIMIT)])
         case _:
             pass
+
+
+def _closing(lane: _Lane, event: Event, at: float) -> None:
+    """What an agent ends with: when it says it, and not once more when its process has ended."""
+    line = describe(event)
+    if line == lane.closing:
+        return
+    lane.closing = line
+    is_error = line.startswith("error: ")
+    # Most agents end with their last message once more.
+    again = not is_error and text(event.data, "text") == lane.message
+    sentence = "says it is done" if again else prose(line, TEXT_LIMIT)
+    lane.add([at, "error" if is_error else "done", sentence])
 
 
 def _call(lane: _Lane, event: Event, at: float) -> None:

@@ -1,0 +1,35 @@
+"""Tests in a sentence of a person's: by their own names, a few of them, the others counted."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+
+from hydra.analysis.wording import number_of
+from hydra.checks.comparison import is_file
+
+
+def named(ids: Sequence[str]) -> str:
+    """`test_up`; `3 tests (test_up, test_down and 1 more)`."""
+    return leaf(ids[0]) if len(ids) == 1 else f"{number_of(ids, 'test')} ({leaves(ids)})"
+
+
+def leaves(ids: Sequence[str]) -> str:
+    """Two names, and how many more tests there are; one that several tests have is said once."""
+    names = [*dict.fromkeys(map(leaf, ids))]
+    shown = names if len(names) == len(ids) == 2 else names[:2]
+    more = len(ids) - len(shown)
+    return f"{', '.join(shown)} and {more:,} more" if more else ", ".join(shown)
+
+
+def leaf(name: str) -> str:
+    """A test's own name, without its file and its class; a sentence for a name is in quotes. What
+    stands for a file of tests is its name."""
+    plain, bracket, case = name.partition("[")
+    if is_file(name):
+        return posixpath.basename(name)
+    last = plain.split(" > ")[-1]
+    if " " in last:
+        return f'"{last}{bracket}{case}"'
+    return re.split(r"[.:#/]+", last)[-1] + bracket + case

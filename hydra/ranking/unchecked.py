@@ -1,0 +1,61 @@
+"""What patches change outside of the folders in which all checks ran: packages of a workspace."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+
+from hydra.analysis.wording import joined
+from hydra.config.check_names import split_folders
+from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.ranking.results import RAN
+from hydra.ranking.scope import is_document
+from hydra.text import join_names
+
+NAMED = 3
+"""Folders that a sentence names."""
+
+
+def untested_places(evidence: Evidence) -> Iterator[str]:
+    """A sentence for lanes that change the same folders where no check ran."""
+    lanes: dict[tuple[str, ...], list[str]] = {}
+    for lane in evidence.lanes:
+        if places := tuple(unchecked(lane)):
+            lanes.setdefault(places, []).append(lane.lane)
+    for places, names in lanes.items():
+        change = "also changes" if len(names) == 1 else "also change"
+        shown = join_names([place.rstrip("/") for place in places], NAMED)
+        whose = "its" if len(places) == 1 else "their"
+        yield (
+            f"{joined(names)} {change} {shown}; {whose} tests were not run "
+            "(race from the top, or name a check for them)"
+        )
+
+
+def unchecked(lane: LaneEvidence) -> list[str]:
+    """What it changes outside of the folders in which all checks run, documents aside: `tools/`;
+    nothing where a check runs at the top, or may reach further."""
+    ran = [result.check.command for result in lane.checks if result.status in RAN]
+    folders = [_folder_of(command) for command in ran]
+    if not folders or not all(folders):
+        return []
+    paths = [file.path for file in lane.files if not is_document(file.path)]
+    outside = [path for path in paths if not any(path.startswith(name) for name in folders)]
+    return list(dict.fromkeys(_widest(path, folders) for path in outside))
+
+
+def _folder_of(command: str) -> str:
+    """`packages/api/`; "" for the top, and where it cannot be said."""
+    folders, inner = split_folders(command)
+    if re.search(r"\.\.|\bcd\s", inner):
+        return ""
+    folder = posixpath.normpath("/".join(folders))
+    return "" if folder.startswith((".", "/")) else f"{folder}/"
+
+
+def _widest(path: str, folders: Sequence[str]) -> str:
+    """The largest folder around it in which no check runs; the file where there is none."""
+    above = [path[: index + 1] for index, char in enumerate(path) if char == "/"]
+    bare = (at for at in above if not any(folder.startswith(at) for folder in folders))
+    return next(bare, path)

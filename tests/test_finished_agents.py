@@ -1,0 +1,355 @@
+"""An agent that has said it is done is done, whatever its process does then; and what one that
+failed said last is in its sentence."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.adapters.claude import ClaudeStream
+from hydra.adapters.usage_limits import reason_by_words, resets_at
+from hydra.process.records import Notice
+from hydra.race.agent_events import feed_clocks
+from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus
+from hydra.records.request import Limits
+from tests.adapter_recordings import FIXTURES
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.processes import Watched, python, running, shell, token
+
+QUICK = replace(Limits(), grace_int=0.2, grace_term=0.2)
+RESULT: dict[str, Any] = {
+    **{"type": "result", "subtype": "success", "is_error": False, "result": "all done"},
+    **{"num_turns": 3, "total_cost_usd": 0.5, "session_id": "s"},
+    "usage": {"input_tokens": 100, "output_tokens": 50},
+}
+SPURIOUS = {
+    **{"type": "result", "subtype": "error_during_execution", "is_error": True, "num_turns": 0},
+    **{"total_cost_usd": 0, "usage": {"input_tokens": 0, "output_tokens": 0}, "session_id": "s"},
+    "errors": ["only prompt commands are supported in streaming mode"],
+}
+TURN_DONE = {"type": "turn.completed", "usage": {"input_tokens": 7, "output_tokens": 5}}
+DEV = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "npm run dev"}}
+SERVER = (
+    {"type": "assistant", "message": {"role": "assistant", "content": [DEV]}, "session_id": "s"},
+    {
+        **{"type": "system", "subtype": "task_started", "task_id": "b1", "tool_use_id": "t1"},
+        **{"description": "Start the server", "is_backgrounded": True, "session_id": "s"},
+    },
+    {
+        "type": "user",
+        "message": {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "in background"}],
+        },
+        "session_id": "s",
+    },
+)
+WORK = fakes.edit("a.txt", "x\n")
+
+
+@pytest.fixture
+def hydra(scratch: Path, repo: Path) -> Hydra:
+    return Hydra(scratch, repo)
+
+
+def emitted(*lines: dict[str, Any]) -> list[fakes.Step]:
+    return [fakes.emit(line) for line in lines]
+
+
+@pytest.mark.slow
+def test_what_stays_after_the_closing_line_is_ended_and_the_lane_is_what_was_said(
+    hydra: Hydra,
+) -> None:
+    """One waits for its server, one for nothing; and one had failed."""
+    hydra.extra["HYDRA_BACKGROUND_TIMEOUT"] = "4s"
+    server = "import time; time.sleep(3600)"
+    daemon = fakes.shell(
+        "python3", "-c", f"import os; os.fork() or os.setsid() or exec({server!r})"
+    )
+    hydra.agent("claude", [WORK, *emitted(*SERVER, RESULT), fakes.hang()])
+    hydra.agent("codex", [WORK, daemon, *emitted(TURN_DONE), fakes.hang()])
+    hydra.agent(
+        "cursor-agent",
+        [WORK, *emitted({**RESULT, "num_turns": 1}), fakes.close_stdout(), fakes.hang()],
+    )
+    race = hydra.race(
+        *("-a", "claude", "-a", "codex", "-a", "cursor-agent", "--allow-experimental-adapters"),
+        *("--idle-timeout", "4s"),
+    )
+    assert [lane["status"] for lane in race.document["lanes"]] == ["completed"] * 3, race.stderr
+    assert race.lane("claude")["message"] == "all done"
+    assert [lane["error"] for lane in race.document["lanes"]] == [None] * 3
+    told = {
+        name: "\n".join(race.lane(name)["warnings"]) for name in ("claude", "codex", "cursor-agent")
+    }
+    waited = "it had finished and waited for npm run dev: ended at 4 s (limits.background)"
+    assert waited in told["claude"]
+    assert "it had finished and did not exit: ended by Hydra" in told["codex"]
+    assert "left running and ended by Hydra: python3" in told["codex"]
+    assert "it had finished and did not exit: ended by Hydra" in told["cursor-agent"]
+    # Said when it was said, once; what it waits for as well.
+    log = race.stderr.splitlines()
+    for name in ("claude", "codex"):
+        (done,) = (n for n, line in enumerate(log) if f" {name} " in line and "says it is" in line)
+        (stop,) = (n for n, line in enumerate(log) if f" {name} " in line and "SIGINT" in line)
+        assert done < stop
+    assert "has finished; waits for npm run dev (at most 0:04)" in race.stderr
+    assert running(str(hydra.scratch)) == []
+
+
+@pytest.mark.slow
+def test_the_limit_of_a_tool_has_its_own_name_and_number(hydra: Hydra) -> None:
+    item = {"id": "i1", "type": "command_execution", "command": "sleep 9", "status": "in_progress"}
+    hydra.extra["HYDRA_TOOL_TIMEOUT"] = "3s"
+    hydra.agent("claude", [WORK, *emitted(*SERVER, RESULT), fakes.hang()])
+    hydra.agent("codex", [*emitted({"type": "item.started", "item": item}), fakes.hang()])
+    race = hydra.race("-a", "claude", "-a", "codex")
+    done, hung = race.lane("claude"), race.lane("codex")
+    assert (done["status"], done["error"]) == ("completed", None)
+    assert "waited for npm run dev: ended at 3 s (limits.tool)" in "\n".join(done["warnings"])
+    error = hung["error"]
+    assert (hung["status"], error["reason"], error["numbers"]) == (
+        "timed_out",
+        "tool",
+        {"limit": 3},
+    )
+    assert "one tool call ran for over 3 s" in error["message"]
+    assert "limits.tool" in error["hint"]
+
+
+@pytest.mark.slow
+def test_an_exit_and_an_error_after_a_closed_story_are_warnings(hydra: Hydra) -> None:
+    hydra.agent("claude", [WORK, *emitted(RESULT, SPURIOUS), fakes.leave(1)])
+    hydra.agent("codex", [WORK, *emitted(TURN_DONE), fakes.leave(1)])
+    hydra.agent("cursor-agent", [*emitted({**RESULT, "num_turns": 1}), fakes.leave(1)])
+    names = ("-a", "claude", "-a", "codex", "-a", "cursor-agent", "--allow-experimental-adapters")
+    race = hydra.race(*names)
+    claude, codex, idle = (race.lane(name) for name in ("claude", "codex", "cursor-agent"))
+    assert [lane["status"] for lane in (claude, codex, idle)] == [
+        "completed",
+        "completed",
+        "failed",
+    ]
+    assert "it said it was done and exited with 1" in "\n".join(codex["warnings"])
+    after = "it said it was done, and then ended in an error: only prompt commands are supported"
+    assert after in "\n".join(claude["warnings"])
+    assert (claude["usage"]["cost_usd"], claude["usage"]["input_tokens"]) == (0.5, 100)
+    told = [
+        e["data"]["cost_usd"]
+        for e in hydra.events()
+        if e["kind"] == "usage" and "cost_usd" in e["data"]
+    ]
+    assert set(told) == {0.5}
+    assert idle["error"]["reason"] == "exit_code"  # nothing was changed: there is no work to keep
+
+
+@pytest.mark.slow
+def test_the_last_words_of_one_that_failed_are_in_its_sentence(hydra: Hydra) -> None:
+    """A usage limit as plain text, as a message without a result, as a result without a word."""
+    said = "You've hit your session limit \u00b7 resets Jan 2, 2100, 4:20am (Europe/Warsaw)"
+    about = {"role": "assistant", "content": [{"type": "text", "text": said}]}
+    hydra.agent("claude", [fakes.emit(f"{said}\n"), fakes.leave(1)])
+    hydra.agent("cursor-agent", [*emitted({"type": "assistant", "message": about}), fakes.leave(1)])
+    names = ("-a", "claude", "-a", "cursor-agent", "--allow-experimental-adapters")
+    race = hydra.race(*names, "--retry", "2")
+    for lane in race.document["lanes"]:
+        error = lane["error"]
+        assert (error["kind"], error["reason"]) == ("AgentFailed", "rate_limit"), lane["lane"]
+        assert "hit your session limit" in error["message"]
+        assert error["numbers"]["resets_at"] == datetime(2100, 1, 2, 3, 20, tzinfo=UTC).timestamp()
+        left = error["numbers"]["resets_at"] - time.time()
+        assert error["numbers"]["retry_after"] == pytest.approx(left, abs=60)
+    # Not in vain: it resets later than the longest wait.
+    assert [e for e in hydra.events() if e["kind"] == "lane_retrying"] == []
+    bare = {**RESULT, "is_error": True, "result": "Claude AI usage limit reached|4102444800"}
+    hydra.agent("claude", [*emitted(bare), fakes.leave(1)])
+    hydra.agent("codex", [fakes.emit("panicked at src/x.rs: no such device\n"), fakes.leave(1)])
+    race = hydra.race("-a", "claude", "-a", "codex")
+    error = race.lane("claude")["error"]
+    assert (error["reason"], error["numbers"]["resets_at"]) == ("rate_limit", 4102444800)
+    assert "no such device" in race.lane("codex")["error"]["message"]
+
+
+# --- the same, close to: processes without a race around them ------------------------------------
+
+
+def closing(agent: Watched, *tools: str) -> None:
+    """Once it says `done` it has finished, and has left `tools` open."""
+
+    def hear(chunk: bytes) -> None:
+        for word in chunk.split():
+            if word == b"done":
+                for name in tools:
+                    agent.control.tool_opened(name, name)
+                agent.control.closed()
+            elif word == b"more":
+                agent.control.resumed()
+                agent.control.progress()
+
+    agent.on_output = hear
+
+
+async def test_one_that_has_finished_has_a_short_silence_to_go() -> None:
+    agent = Watched(shell(f"echo done; exec sleep {token()}"))
+    closing(agent)
+    end = await agent.run(replace(QUICK, idle=0.4, tool=60))
+    assert (end.stopped, end.closed, end.waited_for) == ("finished", True, ())
+    assert end.seconds < 20
+
+
+async def test_one_that_goes_on_has_not_finished() -> None:
+    agent = Watched(shell(f"echo done; sleep 0.1; echo more; exec sleep {token()}"))
+    closing(agent)
+    end = await agent.run(replace(QUICK, idle=0.6))
+    assert (end.stopped, end.closed) == ("idle", False)
+
+
+async def test_what_was_left_open_is_waited_for_and_named() -> None:
+    agent = Watched(shell(f"echo done; exec sleep {token()}"))
+    closing(agent, "npm run dev")
+    end = await agent.run(replace(QUICK, idle=0.3, background=0.5))
+    assert (end.stopped, end.closed, end.waited_for) == ("background", True, ("npm run dev",))
+    (notice,) = agent.noticed("waiting")
+    assert (notice.data["of"], notice.data["for"]) == (0.5, ["npm run dev"])
+    assert agent.noticed("half") == []
+
+
+@pytest.mark.slow
+async def test_a_tool_at_work_is_waited_for_up_to_the_ceiling() -> None:
+    code = (
+        "import os, time\n"
+        "if not os.fork():\n"
+        "    os.setsid()\n"
+        "    while True: pass\n"
+        "print('done', flush=True)\n"
+        "time.sleep(3600)\n"
+    )
+    agent = Watched(python(code))
+    closing(agent)
+    end = await agent.run(replace(QUICK, idle=0.5, background=2.5))
+    assert (end.stopped, end.closed) == ("background", True)
+    assert end.seconds >= 3
+    assert len(end.waited_for) == 1
+
+
+async def test_what_it_says_while_it_is_being_ended_is_no_closing_line() -> None:
+    agent = Watched(
+        shell(f"trap 'echo done; exit 0' INT; echo up; while :; do sleep 0.05; done #{token()}")
+    )
+    closing(agent)
+
+    def stop(notice: Notice) -> None:
+        if notice.kind == "started":
+            agent.control.stop("interrupt")
+
+    agent.on_notice = stop
+    end = await agent.run(replace(QUICK, grace_int=5))
+    assert (end.stopped, end.closed) == ("interrupt", False)
+
+
+# --- and what is read in streams and words --------------------------------------------------------
+
+
+def test_a_turn_after_the_result_takes_it_back_and_the_next_result_closes_again() -> None:
+    """The real one, 2.1.330: a task in the background wakes it; its model may then take minutes."""
+    stream = FIXTURES / "claude" / "2.1.330" / "stream.background.jsonl"
+    parser, agent = ClaudeStream(), Watched(("true",))
+    seen = []
+    for line in stream.read_bytes().splitlines():
+        for event in parser.parse_line(line):
+            feed_clocks(agent.control, event)
+        seen.append((line.split(b'"subtype":"')[-1][:7], agent.control.closed_at is not None))
+    told = [is_closed for _, is_closed in seen]
+    first = told.index(True)
+    woken = first + told[first:].index(False)
+    assert b"init" in seen[woken][0]
+    assert told[-1] is True
+
+
+@pytest.mark.parametrize(
+    ("last", "kind", "message"),
+    [
+        (SPURIOUS, "completed", "all done"),
+        ({**SPURIOUS, "num_turns": 2}, "completed", "all done"),  # no word came before it
+        ({**RESULT, "num_turns": 0, "result": ""}, "completed", "all done"),
+        ({**SPURIOUS, "num_turns": 2, "terminal_reason": "aborted_tools"}, "completed", "all done"),
+        ({**RESULT, "result": "and more"}, "completed", "and more"),
+    ],
+)
+def test_what_comes_after_a_success(last: dict[str, Any], kind: str, message: str) -> None:
+    import json
+
+    parser = ClaudeStream()
+    words = {"type": "assistant", "message": {"content": [{"type": "text", "text": "hm"}]}}
+    lines = [
+        words,
+        RESULT,
+        *([words] if kind != "completed" or "and more" in message else []),
+        last,
+    ]
+    for line in lines:
+        parser.parse_line(json.dumps(line).encode())
+    (ending,) = parser.end(ExitStatus(code=1), {})
+    assert (ending.kind, ending.data["text"]) == (kind, message)
+
+
+NOON = datetime(2026, 3, 10, 12, 0, tzinfo=UTC).timestamp()  # a Tuesday
+HOUR, DAY = 3600, 86400
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "hours"),
+    [
+        ("You've hit your limit \u00b7 resets 3pm (UTC)", "rate_limit", 3),
+        (
+            "You've hit your session limit \u00b7 resets 4:20am (Europe/Warsaw)",
+            "rate_limit",
+            15 + 1 / 3,
+        ),
+        ("You've hit your weekly limit \u00b7 resets Mar 12, 5am (UTC)", "rate_limit", 41),
+        ("5-hour limit reached \u2219 resets 11am (UTC)", "rate_limit", 23),
+        ("Opus weekly limit reached \u2219 resets Fri 3pm (UTC)", "rate_limit", 75),
+        ("You're out of extra usage \u00b7 resets 12am (UTC)", "rate_limit", 12),
+        (f"Claude AI usage limit reached|{int(NOON) + 7200}", "rate_limit", 2),
+        (
+            "You've hit your usage limit. Upgrade or try again in 5 days 22 hours 11 minutes.",
+            "rate_limit",
+            142 + 11 / 60,
+        ),
+        (
+            "You've hit your usage limit. Try again at Mar 11th, 2026 4:52 PM UTC.",
+            "rate_limit",
+            28 + 52 / 60,
+        ),
+        ("Usage limit has been reached, resets at 2026-03-10T13:30:00Z", "rate_limit", 1.5),
+        ("You have reached your ChatGPT usage limit; retry after 1h30m", "rate_limit", 1.5),
+        ("Credit balance is too low", "quota", None),
+        ("Selected model is at capacity. Please try a different model.", "overloaded", None),
+        ("I've hit a wall with the limits of this parser", "", None),
+        ("The function resets at 10:30 what the limit was", "", -1),
+        ("You've hit your limit, resets Feb 31, 5am (UTC)", "rate_limit", None),
+        ("You've hit your limit, resets 5am (Nowhere/Land)", "rate_limit", None),
+    ],
+)
+def test_limits_are_known_by_words(text: str, reason: str, hours: float | None) -> None:
+    assert reason_by_words(text) == reason
+    moment = resets_at(text, NOON)
+    if hours is None:
+        assert moment is None
+    elif hours >= 0:
+        assert moment is not None
+        assert (moment - NOON) / HOUR == pytest.approx(hours)
+
+
+def test_a_closing_line_is_one_of_the_events_that_close() -> None:
+    assert AgentEvent("progress", "closing", {"ok": False}).closes
+    assert not AgentEvent("failed", "", {"terminal": False}).closes
+    assert AgentEvent("progress", "retry").goes_on
+    assert not AgentEvent("usage").goes_on
