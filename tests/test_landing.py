@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -91,6 +92,35 @@ def test_landings_are_undone_one_after_another(shelf: Shelf) -> None:
     for _ in range(2):
         with pytest.raises(LandingRefused, match="each landing here was undone already"):
             shelf.undo()
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"standing": [3]}', "no JSON"])
+def test_a_landing_after_a_damaged_note_of_the_last_one_can_be_undone(
+    shelf: Shelf, text: str
+) -> None:
+    shelf.lane("claude", work)
+    shelf.merge("claude")
+    shelf.undo()
+    before = Whole.of(shelf.repo)
+    (note,) = shelf.state.glob("*/landing/last.json")
+    note.write_text(text)
+    shelf.merge("claude")
+    shelf.undo()
+    assert Whole.of(shelf.repo) == before
+
+
+def test_the_last_landing_of_an_earlier_hydra_is_undone_once(shelf: Shelf) -> None:
+    shelf.lane("claude", work)
+    before = Whole.of(shelf.repo)
+    shelf.merge("claude")
+    (note,) = shelf.state.glob("*/landing/last.json")
+    (row,) = json.loads(note.read_text())["standing"]
+    note.write_text(json.dumps({"record": row["record"]}))
+    shelf.undo()
+    assert Whole.of(shelf.repo) == before
+    note.write_text(json.dumps({"record": row["record"]}))
+    with pytest.raises(LandingRefused, match="undone already"):
+        shelf.undo()
 
 
 def test_without_a_commit_it_is_staged_and_can_be_undone(shelf: Shelf) -> None:

@@ -150,9 +150,9 @@ def _last(store: LandingStore) -> Mapping[str, Any]:
         document = completion.landing_record(rows[-1]) if rows else None
     except (OSError, ValueError) as damage:
         raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
-    if document is not None:
+    if document is not None and document["undone"] is None:
         return document
-    if rows:
+    if rows and document is None:
         commit = rows[-1]["commit"]
         raise LandingRefused(
             "nothing was undone: the run of the last landing was removed, and its record with it",

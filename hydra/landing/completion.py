@@ -153,25 +153,26 @@ def write_record(record: Path, document: Mapping[str, Any], store: LandingStore)
     record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_json(record, document)
     make_private(store.folder)
+    others: list[dict[str, str]] = []
     with suppress(ValueError):  # what is damaged is written anew
         others = [row for row in standing(store) if row["record"] != str(record)]
-        now = {"record": str(record), "commit": str(document["commit"])}
-        rows = others if document["undone"] is not None else [*others, now]
-        write_json(store.last, {"standing": rows[-_STANDING:]})
-        return
-    write_json(store.last, {"standing": []})
+    now = {"record": str(record), "commit": str(document["commit"])}
+    rows = others if document["undone"] is not None else [*others, now]
+    write_json(store.last, {"standing": rows[-_STANDING:]})
 
 
 def standing(store: LandingStore) -> list[dict[str, str]]:
     """The landings that were not taken back, the last one at the end: the path of each's record,
-    and its commit, "" where it has none. Raises `OSError`, `ValueError`."""
+    and its commit, "" where it is not known. Raises `OSError`, `ValueError`."""
     try:
-        rows = read_object(store.last)["standing"]
+        document = read_object(store.last)
+        # An earlier Hydra named the last landing alone, also where it was taken back.
+        rows = document.get("standing", [{**document, "commit": ""}])
+        return [{"record": str(row["record"]), "commit": str(row["commit"])} for row in rows]
     except FileNotFoundError:  # never landed
         return []
-    except KeyError as damage:
+    except (KeyError, TypeError) as damage:
         raise ValueError("it names no landing") from damage
-    return [{"record": str(row["record"]), "commit": str(row["commit"])} for row in rows]
 
 
 def landing_record(row: Mapping[str, str]) -> dict[str, Any] | None:

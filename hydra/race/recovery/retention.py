@@ -244,7 +244,7 @@ def remove_run(state: Path, folder: Path) -> None:
 
 
 _PATIENCE = (0.02, 0.08, 0.2)
-"""Seconds between tries: what a killed Hydra was starting holds its lock until it has begun."""
+"""Seconds between tries where the lock is held, as it was seen to be just after a kill."""
 
 
 def remove_rounds(record: RunRecord, path: Path) -> None:
