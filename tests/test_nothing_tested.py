@@ -139,3 +139,15 @@ def test_of_two_equals_the_one_with_tests_is_first_and_one_line_takes_both(hydra
     assert landed.returncode == 0, landed.stderr
     assert (hydra.repo / "src/pager.py").read_text() == RIGHT
     assert (hydra.repo / "tests/test_rest.py").read_text() == NEW
+
+
+@pytest.mark.slow
+def test_a_patch_with_conflict_markers_is_held_back_without_a_check(hydra: Hydra) -> None:
+    text = "<<<<<<< HEAD\na = 1\n=======\na = 2\n>>>>>>> other\n"
+    hydra.agent("claude", [fakes.edit("src/util.py", text), fakes.finish("done")])
+    race = hydra.run("race", "Do it", "-a", "claude", "--no-check")
+    assert race.returncode == EXIT_NO_USABLE_LANE
+    assert "held back" in race.stdout
+    landed = hydra.run("merge", "claude")
+    assert landed.returncode == EXIT_LANDING
+    assert "leaves conflict markers in src/util.py" in landed.stderr

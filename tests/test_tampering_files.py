@@ -538,3 +538,25 @@ def test_three_hundred_files_are_read_soon() -> None:
     hits = findings(files)
     assert {finding.kind for finding in hits} == {"expectation_changed"}
     assert time.process_time() - start < 20
+
+
+CONFLICT = "a = 0\n<<<<<<< HEAD\na = 1\n=======\na = 2\n>>>>>>> other\n"
+
+
+def test_a_conflict_that_git_wrote_is_told_where_it_is_new() -> None:
+    (finding,) = found(("src/util.py", None, CONFLICT))
+    assert (finding.kind, finding.weight) == ("conflict_markers", "gate")
+    assert (finding.text, finding.line) == ("leaves conflict markers in src/util.py", 2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (CONFLICT, CONFLICT + "b = 1\n"),
+        (CONFLICT, "a = 1\n"),
+        (None, "Title\n=======\n\n>>>>>>> no conflict\n"),
+        (None, "<<<<<<< SEARCH\nold\n"),
+    ],
+)
+def test_what_is_no_new_conflict(old: str | None, new: str) -> None:
+    assert found(("docs/merging.txt", old, new)) == ()

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
+from hydra.analysis.conflict_markers import conflict_markers
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.code_changes import production
@@ -77,6 +78,7 @@ def _all(
     yield from examples(files)
     yield from naming(files, untouched, base)
     yield from rewriting(files)
+    yield from conflict_markers(files)
     yield from _unread(suite)
 
 
