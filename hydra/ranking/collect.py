@@ -17,14 +17,17 @@ from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult, read
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
-from hydra.git import contents, patches
+from hydra.git import commits, contents, patches
 from hydra.git.contents import FileCount
 from hydra.git.diff import MODULE, TreeChange, TreeEntry
-from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
+from hydra.git.runner import GitFailed
+from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence, Note, ReviewTest
 from hydra.records.outcome import Patch, Remark, Usage
 from hydra.records.request import Weights
 
 _ABSENT = TreeEntry("", "")
+RECENT = 20
+"""Commits of the base's history that a patch is held against."""
 
 Document = Mapping[str, Any]
 
@@ -85,7 +88,24 @@ def evidence(
         review_tests=tuple(tests),
         protected=tuple(protected),
         weights=weights or Weights(),
+        history=_history(git_dir, base),
     )
+
+
+def _history(git_dir: Path, base: str) -> tuple[EarlierCommit, ...]:
+    with suppress(GitFailed):  # a partial clone has not all of it
+        return tuple(
+            EarlierCommit(
+                commit.oid,
+                commit.subject,
+                {
+                    change.path.decode("utf-8", "backslashreplace"): (change.old or _ABSENT).oid
+                    for change in commit.changes
+                },
+            )
+            for commit in commits.recent(git_dir, base, RECENT)
+        )
+    return ()
 
 
 def file_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[FileChange, ...]]:

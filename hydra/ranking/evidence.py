@@ -63,11 +63,22 @@ class Note:
     path: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierCommit:
+    """A commit of the base's history. `before` has the object of each path that it changed as that
+    was before it, "" where there was none."""
+
+    oid: str
+    subject: str
+    before: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """All of one run. `protected` are the paths that no patch may touch, as hydra.toml names them:
     a file, a folder, or a pattern of git's wildmatch. `tests` are texts of the base's tests by
-    path, as many as were read; `paths` those of all the base's files."""
+    path, as many as were read; `paths` those of all the base's files; `history` its last commits,
+    the newest first."""
 
     run: str
     base: str
@@ -81,6 +92,7 @@ class Evidence:
     notes: tuple[Note, ...] = ()
     protected: tuple[str, ...] = ()
     weights: Weights = field(default_factory=Weights)
+    history: tuple[EarlierCommit, ...] = ()
 
     @property
     def checked(self) -> bool:

@@ -34,6 +34,7 @@ from hydra.ranking.score import scores
 from hydra.ranking.selection import chances, telling
 from hydra.ranking.state import LaneState, fixed, ruling
 from hydra.ranking.together import picks_of_both
+from hydra.ranking.undone import undoing, undone
 
 
 def rank(evidence: Evidence) -> Verdict:
@@ -113,7 +114,11 @@ class _RankingState:
         files = {lane.lane: lane.files for lane in evidence.lanes if lane.files}
         patched = tuple(files)
         findings_by_lane = {
-            lane: (*_tampering(lane_results[lane].lane, evidence), *scope(lane, files))
+            lane: (
+                *_tampering(lane_results[lane].lane, evidence),
+                *scope(lane, files),
+                *undone(files[lane], evidence.history),
+            )
             for lane in patched
         }
         rows = cross_tests.matrix(evidence)
@@ -143,6 +148,9 @@ class _RankingState:
                 )
             )
         }
+        for lane in patched:
+            if lane not in decisions and (taken := undoing(files[lane], evidence)):
+                decisions[lane] = taken
         rulings = {
             lane: ruling(
                 results,
@@ -151,7 +159,9 @@ class _RankingState:
                 findings_by_lane.get(lane, ()),
                 rows,
                 evidence,
-                agreed=decisions[lane].text if lane in decisions and demanded[lane].agreed else "",
+                agreed=decisions[lane].text
+                if lane in demanded and demanded[lane].agreed and lane in decisions
+                else "",
             )
             for lane, results in lane_results.items()
         }
@@ -302,6 +312,12 @@ def _demands(
 
 def _tests(demanded: Mapping[str, Demand], lane: str) -> frozenset[str]:
     return frozenset(demanded[lane].tests) if lane in demanded else frozenset()
+
+
+def _agreed(demanded: Mapping[str, Demand], decisions: Mapping[str, Reason], lane: str) -> str:
+    """What it leaves to decide, where another patch agrees."""
+    agreed = lane in demanded and demanded[lane].agreed and lane in decisions
+    return decisions[lane].text if agreed else ""
 
 
 def _outdated(demanded: Mapping[str, Demand], lane: str) -> frozenset[str]:
