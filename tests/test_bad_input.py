@@ -37,6 +37,11 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
         "error: no agent is called 'cluade'; did you mean claude?\n"
         "hint: `hydra agents` lists them\n",
     ),
+    "an agent that is doubled": (
+        ("race", "x", "-a", "2claude"),
+        "error: no agent is called '2claude'; did you mean 2xclaude?\n"
+        "hint: `hydra agents` lists them\n",
+    ),
     "an agent like no other": (
         ("race", "x", "-a", "zzz"),
         "error: no agent is called 'zzz'\nhint: `hydra agents` lists them\n",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hydra.checks.cross.trial import Trial
-from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence
 from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
 from tests.support.evidences import cross, evidence, file, lane, protected, result
@@ -76,6 +76,28 @@ def test_a_patch_that_left_the_test_as_it_was_agrees_by_what_its_code_does() -> 
     )
     assert ranks["honest"].agreed
     assert ranks["source"].state == "broken"
+
+
+PRICES = (EarlierCommit("c" * 40, "Prices", {"prices.py": ""}),)
+"""A commit of the base's that added a file."""
+
+
+def test_what_it_takes_back_besides_is_asked_where_others_agree_on_the_test() -> None:
+    gone = file("prices.py", "APPLE = 1\n", None)
+    mine = asking("honest", 2)
+    mine = replace(mine, files=(*mine.files, gone))
+    lanes = [idle(), mine, keeping("source", {UP: False})]
+    trials = tuple(tried("honest", False, idle=False, source=True))
+    taken = judged(evidence(lanes, [BASE], trials=trials, history=PRICES))["honest"]
+    assert (taken.state, taken.decision, taken.agreed) == (
+        "proved",
+        "undoes ccccccc: Prices",
+        False,
+    )
+    assert "source agrees" not in taken.reason
+    alone = judged(evidence(lanes[:2], [BASE], trials=trials[:-1], history=PRICES))["honest"]
+    assert alone.decision == "changes what test_up expects: 1 -> 2, and no other patch agrees"
+    assert "undoes ccccccc: Prices" in {reason.text for reason in alone.reasons}
 
 
 def test_who_empties_another_test_agrees_with_nobody() -> None:

@@ -19,7 +19,7 @@ from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
 from hydra.ranking.gates import matches
 from hydra.ranking.leaves import leaf
-from hydra.ranking.model import CrossTest, LaneVerdict, Verdict
+from hydra.ranking.model import Cell, CrossTest, LaneVerdict, Verdict
 from hydra.ranking.ranks import Measure, deciding_measure, rank_groups
 from hydra.ranking.verdict import rank as verdict
 from hydra.ranking.verdict import undecided
@@ -795,6 +795,14 @@ def test_why_none_of_two_comes_first(fails: dict[str, list[str]], says: str) -> 
         for author in "abc"
     ]
     assert undecided(("a", "b"), rows).startswith(says)
+
+
+def test_a_new_test_that_one_of_two_was_not_tried_on_tells_them_not_apart() -> None:
+    cells: dict[str, Cell] = {"a": "failed", "b": "not tried", "c": "own"}
+    row = CrossTest(
+        id="t::c", author="c", check="pytest", base="failed", cells=cells, weighs=True, files={}
+    )
+    assert undecided(("a", "b"), [row]) == "no test tells them apart"
 
 
 def test_a_test_whose_name_is_a_sentence_is_in_quotes() -> None:

@@ -98,6 +98,7 @@ def test_a_landed_branch_that_is_gone_leaves_nothing_to_take_back(shelf: Shelf) 
 
 def test_a_mistyped_command_of_runs_is_told_the_nearest(shelf: Shelf) -> None:
     assert "did you mean `hydra runs show`?" in shelf.command("runs", "shw").stderr
+    assert "`hydra runs` lists them" in shelf.command("runs", "list").stderr
     assert "to see a race: hydra runs show 2026" in shelf.command("runs", "2026").stderr
 
 

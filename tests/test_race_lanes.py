@@ -204,8 +204,8 @@ def test_the_lines_that_land_a_race_from_uncommitted_work_do_land_it(hydra: Hydr
     hydra.agent("claude", add("a.txt"))
     assert "--no-commit" not in hydra.run("race", "Do it", "-a", "claude").stdout
     shown = hydra.run("race", "Do it", "-a", "claude", "--include-dirty").stdout
-    [line] = [line for line in shown.splitlines() if line.startswith("hydra merge")]
-    _, *terms = line.partition("  ")[0].split()
+    [line] = [line for line in shown.splitlines() if line.startswith("land: hydra merge")]
+    _, _, *terms = line.split()
     assert hydra.run(*terms, "--dry-run").returncode == 0
     assert hydra.run(*terms).returncode == 0
 

@@ -1,4 +1,5 @@
-"""The end of a race: the answer, the lanes, what to type; twelve lines for four lanes."""
+"""The end of a race: the answer, the lanes, what to type; twelve lines for four lanes, and a second
+for each long sentence."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ Land codex: fixes both failing tests, breaks nothing (43 passed).
                                       test_a_full_page_has_ten_items expects
   -  codex-2       timed out  -       idle for 10:00; it left no patch
 
-hydra merge codex    look first: hydra diff codex    why: hydra compare
+look: hydra diff codex
+why: hydra compare
+land: hydra merge codex
 warning: 3 files stay out
 """
 WITHOUT_CHECKS = """\
@@ -79,7 +82,7 @@ def test_long_sentences_have_two_lines_each() -> None:
     document = race()
     for lane in document["verdict"]["lanes"]:
         lane["reason"] = f"{lane['lane']} fixes it, " + "and says so at great length " * 20
-    assert len(race_end(document, width=80).splitlines()) <= 12
+    assert len(race_end(document, width=80).splitlines()) <= 14
 
 
 def test_without_checks_it_says_so() -> None:
@@ -163,7 +166,7 @@ def test_a_tie_and_a_race_that_left_nothing() -> None:
     tied = verdicts.tie()
     shown = race_end({"lanes": tied["lanes"], "verdict": tied}, width=80)
     assert shown.startswith("codex and claude are tied: no test tells them apart.\n")
-    assert "then hydra merge codex, or hydra merge claude" in shown
+    assert "land: hydra merge codex, or hydra merge claude" in shown
     idle = {"lane": "codex", "status": "timed_out", "error": {"message": "no progress for 600 s"}}
     shown = race_end({"lanes": [idle], "interrupted": "SIGINT", "seconds": 41.0}, width=80)
     assert shown.startswith("Interrupted after 0:41. No lane left a patch.\n")

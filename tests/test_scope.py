@@ -132,6 +132,13 @@ def test_files_that_nobody_else_touched() -> None:
     assert scope("a", {"a": lanes["a"]}) == ()
 
 
+def test_what_is_gone_is_named_unless_it_moved_or_is_told_of_elsewhere() -> None:
+    gone = [change(path, new=None) for path in ("prices.txt", "tests/test_a.py", "vendor/a.go")]
+    moved = [change("src/a.py", new=None), change("lib/a.py", old=None, new="a = 2\n")]
+    (finding,) = found("deleted", "a", {"a": [*gone, *moved]})
+    assert (finding.text, finding.path) == ("deletes prices.txt", "prices.txt")
+
+
 def test_generated_and_vendored_files_are_named() -> None:
     lanes = {"a": [change("a_pb2.py"), change("vendor/b.go"), change("vendor/a.go", new=None)]}
     assert [(finding.kind, finding.text, finding.path) for finding in scope("a", lanes)] == [

@@ -243,8 +243,8 @@ def _ending(reading: Reading) -> None:
         assert value == WORDS.get(lane["state"], lane["state"]) or lane["state"] == "held_back"
         if len(cells) > 3:
             _row(reading, lane, cells[3])
-    for part in (part for line in steps for part in line.split("    ")):
-        _step(reading, part)
+    for step in steps:
+        _step(reading, step)
 
 
 def _answer(reading: Reading, answer: str) -> None:
@@ -273,9 +273,9 @@ def _row(reading: Reading, lane: Document, why: str) -> None:
 
 _STEPS = (
     r"or [\w-]+'s code with [\w-]+'s tests:|(?P<picks>hydra merge --pick .*)",
-    r"(?:land it all the same: |then |land it:       |land it still: )?(?P<merge>hydra merge .*)",
+    r"(?:land it all the same: |land: |land it:       |land it still: )?(?P<merge>hydra merge .*)",
     r"you are asked first: (?P<asked>.*)",
-    r"look(?: first)?: hydra diff .*|why: hydra (?:compare|runs show)|test what was kept: .*"
+    r"look: hydra diff .*|why: hydra (?:compare|runs show)|test what was kept: .*"
     r"|test them (?:now|once tests can run): hydra check"
     r"|tell them apart: hydra compare --separate .*"
     r"|warning: .*|\d+ warnings: .*|see it: +hydra diff .*|side by side: .*"

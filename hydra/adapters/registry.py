@@ -144,6 +144,9 @@ def unknown(key: str, keys: Iterable[str]) -> UsageError:
     keys = list(keys)
     near = get_close_matches(key.lower(), keys, n=1, cutoff=0.6)
     meant = f"; did you mean {near[0]}?" if near else ""
+    doubled = re.fullmatch(r"(\d+)(\D.*)", key)
+    if doubled and doubled[2] in keys:
+        meant = f"; did you mean {doubled[1]}x{doubled[2]}?"
     return UsageError(f"no agent is called {key!r}{meant}", hint="`hydra agents` lists them")
 
 

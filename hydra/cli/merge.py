@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from hydra.commands.merge import Landing, MergeRequest
     from hydra.commands.merge_selection import Confirm
+    from hydra.landing.picks import Pick
+    from hydra.race.recovery.runs import RepositoryRuns
     from hydra.records.store.reader import RunRecord
 
 _ALONE = ("undo", "abort")
@@ -50,6 +52,13 @@ _HINT = """
     multiple=True,
     metavar="LANE:ID",
     help="Only this part of a file (hydra diff LANE --hunks).",
+)
+@click.option(
+    "--except",
+    "without",
+    multiple=True,
+    metavar="PATH",
+    help="All but this file or folder of a whole lane.",
 )
 @click.option("--branch", metavar="NAME", help="Land on a new branch of this name.")
 @click.option("--no-commit", is_flag=True, help="Change and stage your files, commit nothing.")
@@ -91,7 +100,17 @@ def command(lane: str | None, **options: Any) -> None:
 def _refuse_mixtures(lane: str | None, options: dict[str, Any]) -> None:
     from hydra.errors import UsageError
 
-    others = ("picks", "hunks", "branch", "no_commit", "message", "edit", "no_check", "dry_run")
+    others = (
+        "picks",
+        "hunks",
+        "without",
+        "branch",
+        "no_commit",
+        "message",
+        "edit",
+        "no_check",
+        "dry_run",
+    )
     for name in _ALONE:
         is_set = any(options[other] for other in others) or options["override"] is not None
         if options[name] and (lane or is_set):
@@ -113,15 +132,12 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
     from hydra.landing.picks import Pick, read_pick
     from hydra.race.recovery import runs
 
+    place = runs.repository_runs() if options["picks"] or options["without"] else None
     picks = []
-    if options["picks"]:
-        place = runs.repository_runs()
-        for text in options["picks"]:
-            named, path = read_pick(text, "--pick")
-            top = runs.from_top(place, [path])
-            meant = path.startswith(("/", "./", "../")) or path in (".", "..")
-            other = "" if meant else os.path.normpath(path)
-            picks.append(Pick(named, path=top[0] if top else "", other=other))
+    for text in options["picks"]:
+        named, path = read_pick(text, "--pick")
+        picks.append(_placed(place, named, path))
+    without = [_placed(place, "", path, without=True) for path in options["without"]]
     picks += [
         Pick(*read_pick(text, "--hunk")[:1], hunk=read_pick(text, "--hunk")[1])
         for text in options["hunks"]
@@ -130,6 +146,7 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
         run=options["run"],
         lane=lane,
         picks=tuple(picks),
+        without=tuple(without),
         branch=options["branch"] or "",
         commit=not options["no_commit"],
         dry_run=options["dry_run"],
@@ -141,6 +158,17 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
         tell=_tell,
         confirm=_confirm(dry_run=options["dry_run"]),
     )
+
+
+def _placed(place: RepositoryRuns | None, lane: str, path: str, *, without: bool = False) -> Pick:
+    from hydra.landing.picks import Pick
+    from hydra.race.recovery import runs
+
+    assert place is not None
+    top = runs.from_top(place, [path])
+    meant = path.startswith(("/", "./", "../")) or path in (".", "..")
+    other = "" if meant else os.path.normpath(path)
+    return Pick(lane, path=top[0] if top else "", other=other, without=without)
 
 
 def _confirm(*, dry_run: bool) -> Confirm | None:

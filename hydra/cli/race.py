@@ -164,19 +164,21 @@ def command(**options: Any) -> None:
     lane: a copy of the checkout with its dependencies. What it changes there becomes a patch;
     your checkout, branches and dependencies stay as they are.
     """
+    _check_outputs(options)
+    tells = is_terminal(sys.stderr) and not options["quiet"]
+    if tells:  # before the imports, which take seconds on a busy machine
+        _tell("looking at your repository and for agents that are ready")
     from hydra.commands.race_start import start
     from hydra.race.preflight import RaceRequest, silent
 
-    _check_outputs(options)
     request = RaceRequest(
         prompt=_prompt(options["task"], options["file"]),
         base=options["base"],
         flags=_flags(options),
         dry_run=options["dry_run"],
         no_check=options["no_check"],
-        tell=_tell if is_terminal(sys.stderr) and not options["quiet"] else silent,
+        tell=_tell if tells else silent,
     )
-    request.tell("looking at your repository and for agents that are ready")
     output = _Output()
     report = start(request, _watcher(options, output))
     if output.lost is not None:

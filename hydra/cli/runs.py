@@ -37,6 +37,8 @@ class RunsGroup(CommandGroup):
         hint = f"to see a race: hydra runs show {quote(args[0])}"
         if near := get_close_matches(args[0], self.commands, 1):
             hint = f"did you mean `hydra runs {near[0]}`?"
+        if args[0] in ("list", "ls"):
+            hint = "`hydra runs` lists them"
         raise UsageError(f"there is no command `hydra runs {args[0]}`", hint=hint)
 
 

@@ -57,6 +57,7 @@ class MergeRequest:
     run: str = ""
     lane: str = ""
     picks: tuple[Pick, ...] = ()
+    without: tuple[Pick, ...] = ()
     branch: str = ""
     commit: bool = True
     dry_run: bool = False
@@ -118,6 +119,7 @@ def merge(request: MergeRequest) -> Landing:
             record,
             request.lane,
             request.picks,
+            request.without,
             run=request.run,
             override=request.override,
             environ=request.environ,
@@ -254,7 +256,7 @@ def _land(
         "kind": "landing",
         "run": record.id,
         "lanes": list(tree.lanes),
-        "picks": [pick.shown for pick in request.picks],
+        "picks": [pick.shown for pick in choice.picks],
         "title": text.splitlines()[0],
         "ref": ref if request.commits or repository.branch else "HEAD",
         "branch": request.branch,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hydra.commands.merge_tree import is_whole, picked, whole_files
+from hydra.commands.merge_tree import is_whole, picked, placed, whole_files
 from hydra.errors import HydraError, LandingRefused, RecordError, Refused, UsageError
 from hydra.git.runner import is_unanswered
 from hydra.landing.compose import LanePart
@@ -35,11 +35,13 @@ class MergeSelection:
     """Each lane's part, and what the verdict says of each lane that is taken whole, or whose part
     counts as the lane: for the record.
 
-    `override` is the reason for which one lands that is not proved, "" without one; `confirmed`
-    what a person said yes to, a sentence for each lane; `unread` why there is no verdict to go by.
+    `picks` are what was picked, () for a whole lane. `override` is the reason for which one lands
+    that is not proved, "" without one; `confirmed` what a person said yes to, a sentence for each
+    lane; `unread` why there is no verdict to go by.
     """
 
     parts: tuple[LanePart, ...]
+    picks: tuple[Pick, ...] = ()
     verdict: tuple[Mapping[str, Any], ...] = ()
     override: str = ""
     confirmed: tuple[str, ...] = ()
@@ -66,6 +68,7 @@ def chosen(
     record: RunRecord,
     lane: str,
     picks: Sequence[Pick],
+    without: Sequence[Pick],
     *,
     run: str,
     override: str | None,
@@ -78,6 +81,7 @@ def chosen(
     """What lands. Raises `UsageError`, and `LandingRefused` where the ranking does not choose,
     where it lands for a reason only and none was given, or where a person does not say yes to it.
 
+    `without` is left out of a whole lane, whichever that is.
     `run` is how the run was named, "" for the latest, and `options` where it is to land: the lines
     to type name both again. `checks`: whether checks will run on it; `confirm` None: nobody can be
     asked.
@@ -89,16 +93,22 @@ def chosen(
             "a lane and picks were given: which is it?",
             hint=f"all of it: --pick {lane}:. beside the other picks",
         )
+    if picks and without:
+        raise UsageError("--except goes with a whole lane, not with picks", hint="pick less")
     reason = (override or "").strip()
-    where = f"{_of_run(run)}{options}"
+    rest = "".join(f" --except {quote(pick.path or '.')}" for pick in without)
+    where = f"{rest}{_of_run(run)}{options}"
     if lane or picks:
         verdict, unread = _verdict(record, environ, f"{_typed(lane, picks)}{where}", reason)
     else:
         verdict, unread = _judgement(record, environ), ""
         lane = _top(verdict, _of_run(run), options, reason)
+    if without:
+        left = placed(record, [replace(pick, lane=lane) for pick in without])
+        picks = (Pick(lane, ""), *left)
     parts = picked(record, picks or [Pick(lane, "")], scratch)
     whole = [part.lane for part in parts if _counts_as_lane(record, part, verdict, checks)]
-    line = f"{_typed(lane, picks)}{where}"
+    line = f"{_typed(lane, () if without else picks)}{where}"
     _check_states(verdict, whole, line, reason)
     confirmed = () if reason else _confirmed(verdict, whole, line, confirm)
     documents = tuple(
@@ -106,6 +116,7 @@ def chosen(
     )
     return MergeSelection(
         parts=parts,
+        picks=tuple(picks),
         verdict=documents,
         override=reason,
         confirmed=confirmed,

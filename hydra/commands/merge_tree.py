@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydra.errors import LandingRefused, UsageError
@@ -81,14 +81,15 @@ def _placed(record: RunRecord, pick: Pick, other: str) -> Pick:
     commit = runs.commit_of(record, lane)
     changed = [os.fsdecode(change.path) for change in changes(record.patches, record.base, commit)]
     if not any(_is_in(name, other) for name in changed):
-        return Pick(lane, path)
+        return replace(pick, path=path, other="")
     if not any(_is_in(name, path) for name in changed):
-        return Pick(lane, other)
+        return replace(pick, path=other, other="")
     above = os.path.relpath(other, path.removesuffix(f"/{other}"))
-    ways = (quote(f"{lane}:./{other}"), quote(f"{lane}:{above}"))
+    option, whose = ("--except", "") if pick.without else ("--pick", f"{lane}:")
+    ways = (quote(f"{whose}./{other}"), quote(f"{whose}{above}"))
     raise UsageError(
         f"{other} may be {path} from here or {other} from the top, and lane {lane} changes both",
-        hint=f"say which: --pick {ways[0]}, or --pick {ways[1]}",
+        hint=f"say which: {option} {ways[0]}, or {option} {ways[1]}",
     )
 
 

@@ -126,6 +126,10 @@ def _known_key(parts: tuple[str, ...], value: object, where: str) -> Key:
     hint = "docs/reference/configuration.md lists them all"
     if near:
         hint = f"the nearest known key is {near}"
+    if parts[0] == "check":
+        hint = 'a check is [race] check = ["pytest -q"]'
+    elif _nearest(parts[-1], ("timeout",)) and not (near or "").endswith("timeout"):
+        hint = 'an agent\'s time limit: [limits] total = "5m"'
     if name in _SECTIONS:
         hint = "the lanes are `agents` in [race]" if name == "agents" else f"write [{name}]"
         raise ConfigError(f"{where}: {name} is a section, not a key", hint=hint)

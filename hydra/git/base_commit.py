@@ -81,6 +81,28 @@ def dirty(repo: Repository) -> Dirty:
     return Dirty(tracked=len(kinds) - untracked, untracked=untracked)
 
 
+class Bulk(NamedTuple):
+    """Untracked files of the user's tree that git does not ignore, in one folder of its top."""
+
+    folder: str
+    files: int
+    size: int
+
+
+def bulk(repo: Repository) -> tuple[Bulk, ...]:
+    """The same by folder, the largest first; `size` in bytes, links as their own."""
+    listed = split(
+        run("ls-files", "--others", "--exclude-standard", "-z", cwd=repo.root, timeout=300).stdout
+    )
+    sizes: dict[bytes, list[int]] = {}
+    for path in listed:
+        with suppress(OSError):  # it went since
+            size = (repo.root / os.fsdecode(path)).lstat().st_size
+            sizes.setdefault(path.partition(b"/")[0], []).append(size)
+    folders = (Bulk(os.fsdecode(name), len(all_), sum(all_)) for name, all_ in sizes.items())
+    return tuple(sorted(folders, key=lambda folder: -folder.size))
+
+
 def pin(repo: Repository, run_id: str, oid: str) -> None:
     """Keeps `oid` from `git gc` for one run. Raises `Refused` where the repository is read-only."""
     try:

@@ -21,18 +21,20 @@ class Pick:
     """One `--pick LANE:PATH` (from the repository's top, "" is all of it) or `--hunk LANE:ID`.
 
     `other` is what the path would be, had it been typed at the top; "" where it can only be meant
-    from where one stands.
+    from where one stands. `without`: it is `--except PATH`, and takes the path out of the others.
     """
 
     lane: str
     path: str | None = None
     hunk: str | None = None
     other: str = ""
+    without: bool = False
 
     @property
     def shown(self) -> str:
-        """As it was given."""
-        return f"{self.lane}:{self.hunk if self.path is None else self.path}"
+        """As it was given; `claude:!.next` for what is left out."""
+        mark = "!" if self.without else ""
+        return f"{self.lane}:{mark}{self.hunk if self.path is None else self.path}"
 
 
 def read_pick(text: str, option: str) -> tuple[str, str]:
@@ -61,7 +63,7 @@ class LanePatch:
     def part(self, picks: Sequence[Pick], scratch: Path) -> LanePart:
         """The base with these picks of the lane. Raises `UsageError` for one that fits nothing."""
         moved = dict(self._moved())
-        for pick in picks:
+        for pick in sorted(picks, key=lambda pick: pick.without):
             if pick.path is not None:
                 self._take_path(pick, moved)
             else:
@@ -90,12 +92,19 @@ class LanePatch:
         if not chosen:
             raise _no_such_path(pick, changed)
         for path in chosen:
-            self._take_file(path, moved)
+            if pick.without:
+                self._leave_file(path, moved)
+            else:
+                self._take_file(path, moved)
 
     def _take_file(self, path: bytes, moved: Mapping[bytes, bytes]) -> None:
         # A rename is one thing: picking either side takes both.
         for side in (path, moved.get(path, path)):
             self._entries[side] = self._changed()[side].new
+
+    def _leave_file(self, path: bytes, moved: Mapping[bytes, bytes]) -> None:
+        for side in (path, moved.get(path, path)):
+            self._entries.pop(side, None)
 
     def _take_hunk(self, pick: Pick, moved: Mapping[bytes, bytes]) -> None:
         hunk = self._hunk(pick)

@@ -30,7 +30,8 @@ from hydra.race.dependencies import names_of
 from hydra.race.disk_space import check_open_files, check_room
 from hydra.race.path_options import with_paths
 from hydra.records.request import Lane, Task
-from hydra.report.text import plural
+from hydra.report.text import plural, size
+from hydra.text import join_names
 from hydra.workspace.dependencies import check_shared
 
 _log = get_logger(__name__)
@@ -96,6 +97,8 @@ def gather_inputs(request: RaceRequest) -> RaceInputs:
     config = with_checks(config, repository.root, folder, none=request.no_check)
     base = base_commit.resolve(repository, request.base)
     check_shared(repository, config.race.share)
+    for line in (bulk := _bulk(repository, config)):
+        request.tell(line)
     dependencies = Later(partial(names_of, repository, config, environ))
     base_commit.check_copies(
         repository, config.race.copies, text=_source_words(config, "race.copy")
@@ -132,6 +135,7 @@ def gather_inputs(request: RaceRequest) -> RaceInputs:
         dependencies=dependencies.result(),
         warnings=(
             *_remarks(repository, config),
+            *bulk,
             *_unread_settings(repository.root, folder),
             *show_problems(config.confine.show, home),
             *agent_set.problems,
@@ -237,6 +241,23 @@ def _remarks(repository: Repository, config: Config) -> tuple[str, ...]:
             text = " and ".join(plural(count, what) for count, what in counts if count)
             remarks.append(f"not committed, so left out: {text} (--include-dirty takes them along)")
     return tuple(remarks)
+
+
+_BULK = 100_000_000
+"""Bytes of untracked files from which they are named before they are copied."""
+
+
+def _bulk(repository: Repository, config: Config) -> tuple[str, ...]:
+    folders = base_commit.bulk(repository) if config.race.include_dirty else ()
+    if sum(folder.size for folder in folders) < _BULK:
+        return ()
+    names = [
+        f"{at.folder} ({size(at.size)}, {at.files:,} file{'s' * (at.files != 1)})" for at in folders
+    ]
+    return (
+        f"--include-dirty copies what git does not ignore: {join_names(names, 3)}; "
+        "what no lane needs belongs into .gitignore",
+    )
 
 
 # ---- A short title for a run, from its task alone: no model is asked.

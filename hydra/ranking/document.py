@@ -16,7 +16,7 @@ from hydra.checks.record import document as check_document
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Score, Verdict
-from hydra.ranking.unchecked import untested_places
+from hydra.ranking.unchecked import made_places, untested_places
 
 SCHEMA = 1
 """Version of this document. A field may be added under it; none changes its meaning or goes."""
@@ -75,6 +75,7 @@ def _warnings(evidence: Evidence) -> Iterator[str]:
             what = f"{name} passes no test on the base ({result.says})"
             yield f"{what}: it can tell what a patch mends, not what it breaks"
     yield from untested_places(evidence)
+    yield from made_places(evidence)
 
 
 def _lane(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from statistics import median
 
 from hydra.analysis.equivalence.normalize import same
@@ -11,6 +12,7 @@ from hydra.analysis.equivalence.overlap import alone
 from hydra.analysis.finding import Finding
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.test_files import is_tests
 
 __all__ = ["generated", "scope", "vendored"]
 
@@ -43,7 +45,7 @@ def is_document(path: str) -> bool:
 def scope(lane: str, lanes: Mapping[str, Sequence[FileChange]]) -> tuple[Finding, ...]:
     """The remarks on how far a lane's patch reaches, held against the other lanes' patches.
 
-    Kinds: `alone`, `generated`, `vendored`, `size`, `formatting` and `mode`.
+    Kinds: `alone`, `deleted`, `generated`, `vendored`, `size`, `formatting` and `mode`.
     """
     return tuple(_all(lane, lanes))
 
@@ -53,6 +55,8 @@ def _all(lane: str, lanes: Mapping[str, Sequence[FileChange]]) -> Iterator[Findi
     only = alone(lanes).get(lane, ())
     if only:
         yield _finding("alone", f"is alone in touching {_names(only)}", only)
+    if gone := _deleted(files):
+        yield _finding("deleted", f"deletes {_names(gone)}", gone)
     names = [file.path for file in files if generated(file.path, file.new or file.old)]
     if names:
         yield _finding("generated", f"changes {_names(names, 'generated')}", names)
@@ -66,6 +70,20 @@ def _all(lane: str, lanes: Mapping[str, Sequence[FileChange]]) -> Iterator[Findi
         least = "" if all_read or len(form) == 1 else "at least "
         yield _finding("formatting", f"{what} {least}{_names(form)}", form)
     yield from _modes(files)
+
+
+def _deleted(files: Sequence[FileChange]) -> list[str]:
+    """What is gone of code, data and documents, and has not moved: no new file has its name or its
+    content. Of tests and of what nobody wrote others tell."""
+    new = [file for file in files if not file.old_mode]
+    moved = {PurePosixPath(file.path).name for file in new} | {file.new_oid for file in new} - {""}
+    gone = (file for file in files if not (file.new_mode or is_tests(file.path)))
+    gone = (file for file in gone if not (vendored(file.path) or generated(file.path, file.old)))
+    return [
+        file.path
+        for file in gone
+        if moved.isdisjoint((PurePosixPath(file.path).name, file.old_oid))
+    ]
 
 
 def _finding(kind: str, text: str, paths: Sequence[str]) -> Finding:

@@ -1,11 +1,14 @@
-"""What patches change outside of the folders in which all checks ran: packages of a workspace."""
+"""What patches change outside of the folders in which all checks ran, packages of a workspace; and
+what a build has left in them."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 
+from hydra.analysis.made_folders import made_folders
 from hydra.analysis.wording import joined
 from hydra.config.check_names import split_folders
 from hydra.ranking.evidence import Evidence, LaneEvidence
@@ -30,6 +33,23 @@ def untested_places(evidence: Evidence) -> Iterator[str]:
         yield (
             f"{joined(names)} {change} {shown}; {whose} tests were not run "
             "(race from the top, or name a check for them)"
+        )
+
+
+def made_places(evidence: Evidence) -> Iterator[str]:
+    """A sentence for lanes whose patches have the same folders of a build's."""
+    lanes: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    for lane in evidence.lanes:
+        if found := made_folders({file.path: not file.old_mode for file in lane.files}):
+            lanes.setdefault(tuple(found.items()), []).append(lane.lane)
+    for places, names in lanes.items():
+        folders = [folder.rstrip("/") for folder, _ in places]
+        counted = [f"{folder.rstrip('/')} ({count:,} files)" for folder, count in places]
+        options = " ".join(f"--except {shlex.quote(folder)}" for folder in folders[:NAMED])
+        add = "adds" if len(names) == 1 else "add"
+        yield (
+            f"{joined(names)} {add} {join_names(counted, NAMED)}, which git does not ignore: "
+            f"hydra merge {options} leaves them out"
         )
 
 

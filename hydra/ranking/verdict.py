@@ -136,7 +136,7 @@ class _RankingState:
             for lane, results in lane_results.items()
         }
         tests = cross_tests.tests(rows, patched)
-        decisions = {
+        asked = {
             lane: reason
             for lane, demand in demanded.items()
             if (
@@ -148,9 +148,11 @@ class _RankingState:
                 )
             )
         }
-        for lane in patched:
-            if lane not in decisions and (taken := undoing(files[lane], evidence)):
-                decisions[lane] = taken
+        taken = {lane: reason for lane in patched if (reason := undoing(files[lane], evidence))}
+        # What others agree with is only said, and leaves the other question.
+        agreed = {lane for lane in {*asked} - {*taken} if demanded[lane].agreed}
+        is_open = {lane for lane in asked if not demanded[lane].agreed}
+        decisions = {**asked, **{lane: taken[lane] for lane in {*taken} - is_open}}
         rulings = {
             lane: ruling(
                 results,
@@ -159,9 +161,7 @@ class _RankingState:
                 findings_by_lane.get(lane, ()),
                 rows,
                 evidence,
-                agreed=decisions[lane].text
-                if lane in demanded and demanded[lane].agreed and lane in decisions
-                else "",
+                agreed=asked[lane].text if lane in agreed else "",
             )
             for lane, results in lane_results.items()
         }
@@ -185,7 +185,7 @@ class _RankingState:
             chances=chance_by_lane,
             idle=idle,
             decisions=decisions,
-            agreed=frozenset(lane for lane, demand in demanded.items() if demand.agreed),
+            agreed=frozenset(agreed),
             tested=tested,
             measures=[
                 measure
@@ -314,12 +314,6 @@ def _tests(demanded: Mapping[str, Demand], lane: str) -> frozenset[str]:
     return frozenset(demanded[lane].tests) if lane in demanded else frozenset()
 
 
-def _agreed(demanded: Mapping[str, Demand], decisions: Mapping[str, Reason], lane: str) -> str:
-    """What it leaves to decide, where another patch agrees."""
-    agreed = lane in demanded and demanded[lane].agreed and lane in decisions
-    return decisions[lane].text if agreed else ""
-
-
 def _outdated(demanded: Mapping[str, Demand], lane: str) -> frozenset[str]:
     return demanded[lane].outdated if lane in demanded else frozenset()
 
@@ -446,8 +440,7 @@ def undecided(
     }
     if against == {*tied}:
         return f"each fails {'the other' if len(tied) == 2 else 'another'}'s new tests"
-    failed_or_not = [{row.cells.get(lane) == "failed" for lane in tied} for row in weighing]
-    if {True, False} in failed_or_not:
+    if any(cross_tests.tells(row, tied) for row in weighing):
         return "new tests end differently on them, and nothing says which are right"
     tied_results = [lane_results[lane] for lane in tied] if lane_results else []
     pairs = {(frozenset(results.failing), frozenset(results.broken)) for results in tied_results}

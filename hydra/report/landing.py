@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from hydra.analysis.made_folders import folder_of, made_folders
 from hydra.report.checks import says
 from hydra.report.document import number, record, strings, text
 from hydra.report.style import paint
@@ -44,11 +45,7 @@ def landed_text(
     else:
         head = f"landed {lanes} in your tree, staged and not committed"
     lines = [paint(clean(head), "good", color), f"  {clean(document['title'])}"]
-    lines += [
-        f"  {_letter(change)} {clean(os.fsdecode(change.path))}" for change in changes[:SHOWN]
-    ]
-    if len(changes) > SHOWN:
-        lines.append(f"  and {plural(len(changes) - SHOWN, 'more file')}")
+    lines += _files(changes)
     if document["moved"]:
         lines.append("the branch had moved since the race: merged onto it")
     if document["loose"]:
@@ -130,6 +127,18 @@ def _still_failing(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 _NAMED = 3
 """Tests that such a line names."""
+
+
+def _files(changes: Sequence[TreeChange]) -> Iterator[str]:
+    """What goes first, then what is written by hand, then a build's folders by their count."""
+    named = {os.fsdecode(change.path): change for change in changes}
+    made = made_folders({path: change.old is None for path, change in named.items()})
+    shown = [path for path in named if not folder_of(path, made)]
+    shown.sort(key=lambda path: named[path].new is not None)
+    yield from (f"  {_letter(named[path])} {clean(path)}" for path in shown[:SHOWN])
+    if len(shown) > SHOWN:
+        yield f"  and {len(shown) - SHOWN:,} more file{'s' * (len(shown) > SHOWN + 1)}"
+    yield from (f"  A {clean(folder)} ({count:,} files)" for folder, count in made.items())
 
 
 def _letter(change: TreeChange) -> str:

@@ -1,6 +1,6 @@
 """The end of a race on a screen: which patch to land, a line or two for each lane, what comes next.
 
-All else is behind `hydra compare` and `hydra runs show`: four lanes have twelve lines.
+All else is behind `hydra compare` and `hydra runs show`: four lanes have twelve lines, or fourteen.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
     style = "good" if text(verdict, "top") else "warn"
     answer = [paint(line, style, color) for line in _short(head, width)]
     rows = _table(verdict, lanes, width, color)
-    lines = [*_next(verdict, lanes), *_rest(document, lanes), *_more(document, lanes)]
-    more = _fitted([*(lines if steps else []), *plans(document)], width)
-    names = [line for value in ranking.asks(verdict) for line in _short(value, width)]
-    more[1:1] = names if steps else []
+    more = [*_next(verdict, lanes)] if steps else []
+    if steps:
+        sentences = [*ranking.asks(verdict), *_rest(document, lanes), *_more(document, lanes)]
+        more += [line for sentence in sentences for line in _short(sentence, width)]
+    more += plans(document)
     notes = [f"note: {note}" for note in strings(verdict, "warnings")]
     more += [line for note in notes for line in _short(note, width)]
     return "\n".join([*answer, *rows, *([""] if more else ()), *more]) + "\n"
@@ -155,19 +156,19 @@ def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
         return ["why: hydra runs show"]
     if ranking.is_all_untested(verdict):
         looks, test, when = ranking.untested_steps(verdict)
-        return ["\n".join((*(f"look: {look}" for look in looks), f"{when}: {test}"))]
+        return [*(f"look: {look}" for look in looks), f"{when}: {test}"]
     first = quote(text(verdict, "top") or patched[0])
+    why = "why: hydra compare"
     if tied := ranking.tied_for_first(verdict):
         lands = ", or ".join(f"hydra merge {quote(lane)}{how}" for lane in tied)
-        return [f"look: hydra diff {' '.join(map(quote, tied[:2]))}", f"then {lands}"]
+        return [f"look: hydra diff {' '.join(map(quote, tied[:2]))}", why, f"land: {lands}"]
+    look, merge = f"look: hydra diff {first}", f"hydra merge {first}{how}"
     if text(verdict, "top"):
-        parts = [f"hydra merge {first}{how}", f"look first: hydra diff {first}"]
         both = ranking.merge_of_both(verdict, "")
-        code = [f"{ranking.or_both(verdict)}:\n{both}"] if both else []
-        return [*parts, "why: hydra compare", *code]
-    merge = f"land it all the same: hydra merge {first}{how}"
-    lines = [merge] if ranking.lands_by_name(lanes[0], verdict) else []
-    return [f"look: hydra diff {first}", *lines, "why: hydra compare"]
+        code = [f"{ranking.or_both(verdict)}:", both] if both else []
+        return [look, why, f"land: {merge}", *code]
+    is_able = ranking.lands_by_name(lanes[0], verdict)
+    return [look, why, *([f"land it all the same: {merge}"] if is_able else [])]
 
 
 def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
@@ -204,22 +205,3 @@ def next_to_land(verdict: Data, lanes: Sequence[Data]) -> list[Data]:
     names = [text(verdict, "top")] if text(verdict, "top") else ranking.tied_for_first(verdict)
     patched = [lane for lane in lanes if number(record(lane, "patch"), "files")]
     return [lane for lane in patched if text(lane, "lane") in names] or patched[:1]
-
-
-def _fitted(parts: Sequence[str], width: int | None) -> list[str]:
-    """Side by side as far as they fit, but for what is several lines; a line to type is never
-    broken."""
-    lines: list[str] = []
-    whole = ""
-    for part in parts:
-        beside = f"{lines[-1]}    {part}" if lines else part
-        if part.startswith("warning: "):
-            lines += _short(part, width)
-        elif "\n" in part:
-            lines += part.split("\n")
-            whole = lines[-1]
-        elif lines and lines[-1] != whole and (width is None or len(beside) <= width):
-            lines[-1] = beside
-        else:
-            lines.append(part)
-    return lines

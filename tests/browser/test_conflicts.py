@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from tests.browser.conftest import Open
 
 
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.full)])
 def test_the_page_and_the_landing_agree(
-    made: Callable[[str], PageRun], show: Open, monkeypatch: pytest.MonkeyPatch
+    made: Callable[[str], PageRun], show: Open, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     run, page = made("crossing"), show("crossing").page
     monkeypatch.chdir(run.shelf.repo)
@@ -28,13 +29,14 @@ def test_the_page_and_the_landing_agree(
         if summary.evaluate("(node) => !node.parentElement.open"):
             summary.click()
     wrong, conflicts = [], 0
-    for row, other in combinations(lanes, 2):
+    pairs = [*combinations(lanes, 2)][::step]
+    for row, other in pairs:
         is_present = shown(page, lanes.index(row), lanes.index(other))
         conflicts += is_present
         if is_present != refused(run, row, other):
             wrong.append((row, other, "the page says so" if is_present else "the landing refuses"))
     assert not wrong
-    assert 20 < conflicts < 80  # of 120
+    assert len(pairs) / 6 < conflicts < len(pairs) * 2 / 3
 
 
 def shown(page: Page, number: int, other: int) -> bool:

@@ -611,6 +611,11 @@ def _touches(facts: Facts, lane: str, groups: Groups) -> bool:
     return {*_names(groups["paths"])[0]} <= touched
 
 
+def _deletes(facts: Facts, lane: str, groups: Groups) -> bool:
+    changes = {file.path: file for file in facts.lane(lane).files}
+    return all(not changes[path].new_mode for path in _names(groups["paths"])[0])
+
+
 def _alone_in(facts: Facts, lane: str, groups: Groups) -> bool:
     others = {
         file.path
@@ -853,6 +858,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("configures", "adds {test}, which configures the tests",
      lambda facts, lane, groups: facts.change(lane, groups["test"]) is not None),
     ("alone in", r"is alone in touching (?:\d+ files: )?{paths}", _alone_in),
+    ("deletes", r"deletes (?:\d+ files: )?{paths}", _deletes),
     ("form", r"changes only layout, comments or the order of imports in {paths}", _touches),
     ("large", r"changes {n} lines, [\d.,]+ times as many as (?:the other lane|the median of the "
      r"\d other lanes) \([\d.,]+\)", _is_known),

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hydra.analysis.made_folders import folder_of, made_folders
 from hydra.report.document import Data, records, text
 from hydra.report.html.harmless import code
 from hydra.report.html.languages import language_of
@@ -68,9 +69,10 @@ def carry(patches: Sequence[PagePatch], lanes: Sequence[Data]) -> tuple[list[Jso
                 if content in files:
                     files[content].moved[number] = other
     mappings = [_labels(lane) for lane in lanes]
+    made = _made(files)
     paths = sorted(files)
     places = {path: at for at, path in enumerate(paths)}
-    rows = [_row(path, files[path], mappings, places) for path in paths]
+    rows = [_row(path, files[path], mappings, places, made) for path in paths]
     return rows, [{"hunks": list(files[path].hunks.values())} for path in paths]
 
 
@@ -119,8 +121,22 @@ def _labels(lane: Data) -> Mapping[str, Data]:
     return {clean(text(file, "path")): file for file in records(lane, "files")}
 
 
+def _made(files: Mapping[bytes, _File]) -> Mapping[str, int]:
+    """The folders that a build may have left."""
+    return made_folders(
+        {
+            os.fsdecode(path): all(row[0] == "added" for row in file.lanes.values())
+            for path, file in files.items()
+        }
+    )
+
+
 def _row(
-    path: bytes, file: _File, rows: Iterable[Mapping[str, Data]], places: Mapping[bytes, int]
+    path: bytes,
+    file: _File,
+    rows: Iterable[Mapping[str, Data]],
+    places: Mapping[bytes, int],
+    made: Mapping[str, int],
 ) -> Json:
     name = os.fsdecode(path)
     shown = clean(name)
@@ -133,9 +149,10 @@ def _row(
     if moved:
         row["moved"] = moved
     documents = [documents[shown] for documents in rows if shown in documents]
-    row["flags"] = [
+    flags = [
         flag
         for flag in ("binary", "generated", "vendored")
         if any(row.get(flag) is True for row in documents)
     ]
+    row["flags"] = [*flags, *(["made"] if folder_of(name, made) else [])]
     return row
