@@ -94,6 +94,44 @@ LINTED = """/lane/shop/index.js
 
 \u2716 2 problems (1 error, 1 warning)
 """
+OLD_NPM = """not ok 1 should be equal
+npm ERR! code ELIFECYCLE
+npm ERR! shop@1.0.0 test: `eslint . && tape test/*.js`
+npm ERR! Exit status 1
+npm ERR!
+npm ERR! Failed at the shop@1.0.0 test script.
+npm ERR! This is probably not a problem with npm. There is likely additional logging output above.
+
+npm ERR! A complete log of this run can be found in:
+npm ERR!     /home/u/.npm/_logs/2026-11-26-debug.log
+"""
+CHAINED = """Traceback (most recent call last):
+  File "/lane/shop/settings.py", line 2, in <module>
+    KEY = os.environ["SHOP_KEY"]
+KeyError: 'SHOP_KEY'
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/lane/shop/settings.py", line 4, in <module>
+    raise ImproperlyConfigured("Set SHOP_KEY")
+django.core.exceptions.ImproperlyConfigured: Set SHOP_KEY
+"""
+INVALID = """pydantic_core._pydantic_core.ValidationError: 1 validation error for Settings
+shop_key
+  Field required [type=missing, input_value={}, input_type=dict]
+"""
+JEST = """ FAIL  app/a.test.js
+  \u25cf Test suite failed to run
+
+    Cannot find module '@shop/core' from 'app/a.js'
+
+Test Suites: 1 failed, 1 total
+"""
+GO_GENERATED = """# shop
+./main.go:3:8: package shop/gen is not in std (/usr/lib/go/src/shop/gen)
+FAIL\tshop [setup failed]
+"""
 NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
 
 
@@ -117,6 +155,21 @@ NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
             LINTED,
             ("3:1  error  'x' is not defined  no-undef", "\u2716 2 problems (1 error, 1 warning)"),
         ),
+        (OLD_NPM, ("not ok 1 should be equal",)),
+        (CHAINED, ("django.core.exceptions.ImproperlyConfigured: Set SHOP_KEY",)),
+        (
+            INVALID,
+            (
+                "pydantic_core._pydantic_core.ValidationError: 1 validation error for Settings: "
+                "shop_key Field required [type=missing, input_value={}, input_type=dict]",
+            ),
+        ),
+        (JEST, ("Cannot find module '@shop/core' from 'app/a.js'",)),
+        (
+            GO_GENERATED,
+            ("./main.go:3:8: package shop/gen is not in std (/usr/lib/go/src/shop/gen)",),
+        ),
+        ("[notice] To update, run: pip install --upgrade pip\nboom\n", ("boom",)),
         ("npm notice\nnpm notice To update run: npm install -g npm@11.21.2\n", NOTICES),
         ("one\n\x1b[31mtwo\x1b[0m\n\nthree\n", ("two", "three")),
         ("", ()),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hydra.git.background import Later
 from hydra.git.base_commit import Repository
 from hydra.git.runner import OWNER, owner
 from hydra.process.sandbox.policy import SandboxPolicy
@@ -20,6 +21,7 @@ from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.grounds import private_ground
 from hydra.workspace.installs import EditableInstall
 from hydra.workspace.private import LaneWorkspace
+from hydra.workspace.surplus import Surplus
 
 _NPM = {"npm_config_update_notifier": "false"}
 """So that npm says nothing of its own newer version where a check fails."""
@@ -65,6 +67,8 @@ class CheckContext:
     """Packages of the checkout that its environments hold as a copy."""
     unrestricted: bool = False
     network: str = "host"
+    surplus: Later[Surplus] | None = None
+    """What the checkout has and a check has not; None where nobody is told of it."""
 
     def clean_ground(self, label: str, commit: str) -> LaneWorkspace:
         """A ground at `commit`, not opened yet. Its own record goes when it does.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from hydra.checks.text_parsers.sections import without_marks
 
@@ -22,11 +23,13 @@ _STRONG = (
         r"(?:# )?(?:\w+\.)*(?:\w*Error|\w*Exception|SystemExit|KeyboardInterrupt)\b"
         r"(?: \[\w+\])?: ?"
     ),
+    re.compile(r"^(?:\w+\.)+[A-Z]\w+: \S"),  # an exception of a library's
     re.compile(r"^(?:FAILED|ERROR) \S+\.py\b|^(?:FAIL|ERROR): \w+ \("),
     re.compile(r"^error(?:\[\w+\])?: "),  # rustc, uv
     re.compile(r"^thread '.*' panicked|^\s*(?:left|right): "),
     re.compile(r"^\s*--- FAIL: "),
     re.compile(r"^\s+\w+_test\.go:\d+: "),
+    re.compile(r"^\s*Cannot find (?:module|package) ['\"]|^\S+\.go:\d+:\d+: "),  # jest, go
     re.compile(r"^npm (?:ERR!|error) "),
     re.compile(r"^\s*(?:AssertionError|Error|TypeError|ReferenceError)\b.*: "),
     re.compile(r"^\s+\d+:\d+\s+error\s+\S"),  # eslint
@@ -46,12 +49,21 @@ _GOOD = re.compile(
 """What passed, titles and totals of TAP, and counts of nothing: words in there are none of why."""
 _OF_RUNNERS = re.compile(
     r"^npm (?:notice|warn|WARN)\b|^npm (?:ERR!|error) (?:A complete log|Lifecycle script "
-    r"|Test failed|(?:code|path|errno|workspace|location|command)(?: |$)|(?:in|at) \w+: )"
+    r"|Test failed|\S+@\d\S* \S+: |Exit status \d|\s+/\S+\.log$|Failed at the "
+    r"|This is probably not a problem |(?:code|path|errno|workspace|location|command)(?: |$)"
+    r"|(?:in|at) \w+: )"
     r"|^npm (?:ERR!|error)$|^\s*(?:WARN|ELIFECYCLE)\b|^> \S+@\d\S* \S|^\s+\d+:\d+\s+warning\s"
-    r"|^\u2716 \d+ problems? \(0 errors,|^error Command failed with exit code|^info Visit https:"
+    r"|^\[notice\] |^\u2716 \d+ problems? \(0 errors,|^error Command failed with exit code"
+    r"|^info Visit https:"
 )
 """What npm, pnpm and yarn say of themselves and of the failure of a script, and what is a warning:
 never a reason while there is any other line."""
+_CAUSED = re.compile(
+    r"(?:The above exception was the direct cause of|During handling of the above exception)"
+)
+"""What Python says after an error that became another one."""
+_INVALID = re.compile(r"\d+ validation errors? for \w+$")
+"""How pydantic begins: what is wrong stands in the next two lines."""
 _NONE = re.compile(r"^[#\u2139] tests 0$")
 
 
@@ -60,6 +72,7 @@ def lines(output: str) -> tuple[str, ...]:
     text = _ESCAPES.sub("", output[-ENDS:])
     whole = [line.rstrip() for line in without_marks(text.splitlines()) if line.strip()]
     printed = [line for line in whole if not _OF_RUNNERS.match(line)] or whole
+    printed = [*_last_of_chains(printed)]
     # One of each kind: the error, then where.
     first = [next(filter(pattern.search, printed), "") for pattern in _STRONG]
     fitting = dict.fromkeys(map(_plain, filter(None, first)))
@@ -67,6 +80,16 @@ def lines(output: str) -> tuple[str, ...]:
         weak = [line for line in printed if _WEAK.search(line) and not _GOOD.search(line)]
         fitting = dict.fromkeys(map(_plain, weak or filter(_NONE.match, printed)))
     return tuple(fitting or map(_plain, printed[-MOST:]))[:MOST]
+
+
+def _last_of_chains(printed: list[str]) -> Iterator[str]:
+    """Without the errors that became others; one that says what is wrong below itself in one."""
+    for number, line in enumerate(printed):
+        after = printed[number + 1 : number + 3]
+        is_place = after[:1] and re.match(r"\S+:\d+: \w+$", after[0])
+        if any(map(_CAUSED.match, after if is_place else after[:1])):
+            continue
+        yield f"{line}: {' '.join(map(str.strip, after))}" if _INVALID.search(line) else line
 
 
 def _plain(line: str) -> str:

@@ -42,7 +42,8 @@ class CheckResult:
     `dropped` are the bytes of output that were over the limit. `tree` is `clean`, or `lane` where
     it ran in the lane's own tree. `again` is the second run of one that failed. `held_back` says
     why it keeps its patch from being usable, "" where it does not. `telling` are the lines of its
-    output that say most of why it did not pass, at most two.
+    output that say most of why it did not pass, at most two; `missing` says what it misses of the
+    checkout, and what brings that, a sentence each.
     """
 
     check: Check
@@ -61,6 +62,7 @@ class CheckResult:
     comparison: Comparison | None = None
     held_back: str = ""
     telling: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     untested: str = ""
     """Why what it came to says nothing of the patch, as a sentence; "" where it does."""
 
@@ -117,6 +119,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "survivors": list(result.survivors),
         "remarks": list(result.remarks),
         "telling": list(result.telling),
+        "missing": list(result.missing),
         "held_back": result.held_back,
         "untested": result.untested,
         "again": None if result.again is None else document(result.again),
@@ -174,6 +177,7 @@ def read(data: Mapping[str, Any]) -> CheckResult:
         remarks=tuple(map(str, data["remarks"])),
         untested=str(data.get("untested", "")),
         telling=tuple(map(str, data.get("telling", ()))),
+        missing=tuple(map(str, data.get("missing", ()))),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hydra.checks.comparison import compare, reconcile
+from hydra.checks.lacks import named_in
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
 from hydra.checks.results import Comparison, Tests
 from hydra.text import join_names, quoted
@@ -72,10 +73,18 @@ def compare_to_baseline(
     held_back = _held_back(judged, base)
     lacks = changed if held_back and now.status in _OF_THE_CODE else ""
     untested = now.untested or (base.untested if base is not None else "") or lacks
-    untested = untested or _uncollected(now, base)
+    untested = untested or _lacking(now, base) or _uncollected(now, base)
     if untested:
         held_back = f"{now.check.name}: {untested}"
     return replace(judged, untested=untested, held_back=held_back if now.check.required else "")
+
+
+def _lacking(now: CheckResult, base: CheckResult | None) -> str:
+    """That no test runs here, with the patch or without, for lack of what the checkout has."""
+    if base is None or any(tests is not None and tests.passed for tests in (now.tests, base.tests)):
+        return ""
+    missing = next((sentence for sentence in now.missing if sentence in base.missing), "")
+    return f"its tests do not run in a lane: {named_in(missing)} is missing" if missing else ""
 
 
 def _uncollected(now: CheckResult, base: CheckResult | None) -> str:

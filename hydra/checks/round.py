@@ -9,6 +9,7 @@ from pathlib import Path
 
 import trio
 
+from hydra.checks.built_shares import built_before
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.record import CheckResult, CheckStatus, details
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, worth_again
@@ -85,8 +86,13 @@ class CheckRun:
         with stop:
             await self._run(suite, tell)
         changed = await self._changed(commit)
+        built = await trio.to_thread.run_sync(built_before, self.context, commit)
         results = tuple(
-            compare_to_baseline(result, self._base_of(result), changed)
+            _built_before(
+                compare_to_baseline(result, self._base_of(result), changed),
+                self._base_of(result),
+                built,
+            )
             for result in suite.results.values()
         )
         with trio.CancelScope(shield=True):
@@ -118,6 +124,19 @@ class CheckRun:
 
     def _base_of(self, result: CheckResult) -> CheckResult | None:
         return self.base.get(result.check.name)
+
+
+def _built_before(result: CheckResult, base: CheckResult | None, built: str) -> CheckResult:
+    """With what it loads that was built without the patch: untested, but where it ends otherwise
+    than on the base all the same."""
+    if not built or result.untested or result.check.kind != "test":
+        return result
+    changed = result.comparison
+    told_apart = changed is not None and (changed.fixed or changed.broken)
+    if told_apart or (base is not None and base.status is not result.status):
+        return replace(result, remarks=(*result.remarks, built))
+    held_back = f"{result.check.name}: {built}" if result.check.required else ""
+    return replace(result, untested=built, held_back=held_back)
 
 
 def label(context: CheckContext, name: str) -> str:

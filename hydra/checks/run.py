@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,15 +14,19 @@ import trio
 from hydra.checks import junit_request, result_reader
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.elsewhere import checkout_file
+from hydra.checks.lacks import lacks
 from hydra.checks.output import Output
 from hydra.checks.record import CheckResult, CheckStatus, details
+from hydra.git.background import Later
 from hydra.log import get_logger
 from hydra.process.records import CannotStart, CommandResult
 from hydra.process.run import run
 from hydra.process.sandbox.confine import confine
+from hydra.process.sandbox.hidden_output import MOST_TEXT
 from hydra.records.request import Check
 from hydra.records.store.files import write_json
 from hydra.workspace.private import LaneWorkspace
+from hydra.workspace.surplus import Surplus
 
 _log = get_logger(__name__)
 
@@ -106,9 +111,30 @@ async def _run(job: CheckJob, result: CheckResult) -> CheckResult:
             network=context.network,
         )
     )
+    if not result.passed:
+        result = await trio.to_thread.run_sync(_with_missing, job, result, path)
     if job.workspace.placement.path is not None:
         return result
     return await trio.to_thread.run_sync(_of_the_checkout, job, result, path)
+
+
+def _with_missing(job: CheckJob, result: CheckResult, output: Path) -> CheckResult:
+    with suppress(OSError), output.open("rb") as file:
+        file.seek(max(0, output.stat().st_size - MOST_TEXT))
+        text = file.read().decode("utf-8", "replace")
+        said = missing(text, job.context.surplus, job.workspace.worktree)
+        return replace(result, missing=said)
+    return result
+
+
+def missing(text: str, surplus: Later[Surplus] | None, top: Path) -> tuple[str, ...]:
+    """What a check that failed in the worktree `top` misses of the checkout, a sentence each.
+    Blocks."""
+    if surplus is None:
+        return ()
+    here = surplus.result()
+    found = lacks(text.replace(f"{top}/", f"{here.top}/"), here)
+    return tuple(lack.told_of("a check") for lack in found)
 
 
 def _of_the_checkout(job: CheckJob, result: CheckResult, output: Path) -> CheckResult:
@@ -165,6 +191,7 @@ def _ended(result: CheckResult, again: bool) -> dict[str, object]:
         "failed": tests.failed if tests else None,
         "skipped": tests.skipped if tests else None,
         "telling": list(result.telling),
+        "missing": list(result.missing),
         "output": result.output,
         "again": again,
     }

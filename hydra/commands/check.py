@@ -40,7 +40,7 @@ from hydra.race.check_hints import refusal
 from hydra.race.check_selection import folder_of, placed
 from hydra.race.checks_phase import CheckEnvironment, kit_of
 from hydra.race.dependencies import linked_aside, names_of
-from hydra.race.hidden_places import HiddenPlaces, ignored_files
+from hydra.race.hidden_places import HiddenPlaces, list_surplus
 from hydra.race.import_proof import prove
 from hydra.race.installs import find_installs, python_path
 from hydra.race.path_options import with_paths
@@ -457,6 +457,8 @@ async def _checked(
 ) -> CheckReport:
     home = paths.home_dir(request.environ)
     adapters = available.of_plan(config, plan)
+    folder = folder_of(place.repository.root, request.directory)
+    surplus = list_surplus(place.repository, plan, config, request.environ, adapters, folder)
     around = CheckEnvironment(
         repository=place.repository,
         run_folder=record.folder,
@@ -474,6 +476,7 @@ async def _checked(
             adapters={adapter.key(): adapter for adapter in adapters},
             commands=plan.commands,
         ),
+        surplus=surplus,
     )
     try:
         context = await trio.to_thread.run_sync(kit_of, plan, around)
@@ -490,12 +493,14 @@ async def _checked(
         settings_file=paths.user_config_file(request.environ),
         run_folder=record.folder,
         mounts=plan.dependencies,
-        ignored=ignored_files(place.repository),
+        confined=plan.confinement.holds,
+        search=request.environ.get("PATH", ""),
+        surplus=surplus,
     )
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
         request.tell(lane, kind, data)
-        for text in hidden.notice(kind, data) if plan.confinement.holds else ():
+        for text in hidden.notice(kind, data):
             request.tell("", "run_warning", {"text": text})
 
     with alone(context.folder):  # for as long as its grounds are in use

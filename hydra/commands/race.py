@@ -34,7 +34,7 @@ from hydra.race.context import ContextFactory, Emit
 from hydra.race.dependencies import FROZEN, Links, linked_aside
 from hydra.race.disk_space import places
 from hydra.race.follower import EventFollower, RaceWatcher
-from hydra.race.hidden_places import HiddenPlaces, ignored_files
+from hydra.race.hidden_places import HiddenPlaces, list_surplus
 from hydra.race.hooks import Hooks
 from hydra.race.installs import find_installs, python_path
 from hydra.race.lane import Lanes
@@ -70,6 +70,7 @@ from hydra.records.request import Lane, Permission
 from hydra.records.store.writer import RunStore, new_run_id
 from hydra.report.document import exit_code, plan_document, result_document
 from hydra.workspace.dependencies import DependencySource
+from hydra.workspace.surplus import Surplus
 
 _log = get_logger(__name__)
 
@@ -106,6 +107,7 @@ class Sights(NamedTuple):
 
     view: Callable[[], View]
     dependencies: DependencySource | None
+    surplus: Later[Surplus]
 
 
 async def run_race(
@@ -179,7 +181,7 @@ async def _raced(
         with ending_signals() as late:
             frozen = paths.ground_dir(inputs.state, planned.run, FROZEN)
             async with linked_aside(planned, inputs.repository, frozen, links) as dependencies:
-                sights = Sights(view, dependencies)
+                sights = Sights(view, dependencies, _surplus(inputs, planned))
                 planned = await _startable(inputs, planned, store, sights)
                 result, at_once = await _run(
                     inputs, planned, store, follower, keeping, hooks, sights
@@ -315,6 +317,17 @@ async def _check_network(planned: RacePlan, environ: Mapping[str, str]) -> None:
         raise no_private_network(reason)
 
 
+def _folder(inputs: RaceInputs) -> str:
+    return folder_of(inputs.repository.root, inputs.request.directory)
+
+
+def _surplus(inputs: RaceInputs, planned: RacePlan) -> Later[Surplus]:
+    environ, adapters = inputs.request.environ, inputs.adapters.values()
+    return list_surplus(
+        inputs.repository, planned, inputs.config, environ, adapters, _folder(inputs)
+    )
+
+
 async def _unless_refused(work: Callable[[], Awaitable[None]]) -> None:
     """A signal ends what runs before a race, with all it has started; then it means what it always
     means."""
@@ -339,8 +352,8 @@ async def _startable(
 ) -> RacePlan:
     if not planned.checks:
         return planned
-    folder = folder_of(inputs.repository.root, inputs.request.directory)
     around = surroundings(inputs, store, *sights)
+    folder = _folder(inputs)
     checked = await startable(planned, around, folder, inputs.request.tell)
     if checked is not planned:
         store.write_json("plan.json", plan_document(checked))
@@ -359,18 +372,13 @@ async def _run(
     """The result, and whether a second signal ended it at once."""
     at_once = False
 
-    def noticed(event: Event) -> list[str]:
-        if not confined:
-            return []
-        return hidden.notice(event.kind, event.data, lane=event.lane, raw=event.raw)
-
     def record(event: Event) -> None:
         nonlocal at_once
         at_once = at_once or (event.kind == "run_interrupted" and event.data.get("times") != 1)
         store.append(event)
         if hooks.wants(event):
             hooking.start_soon(hooks.failed, event)
-        for text in noticed(event):
+        for text in hidden.notice(event.kind, event.data, lane=event.lane, raw=event.raw):
             race.emit("run_warning", "hidden_place", data={"text": text})
 
     confined = planned.confinement.holds and planned.permission != Permission.UNRESTRICTED
@@ -380,7 +388,10 @@ async def _run(
         settings_file=paths.user_config_file(inputs.request.environ),
         run_folder=store.folder,
         mounts=planned.dependencies,
-        ignored=ignored_files(inputs.repository),
+        confined=confined,
+        search=inputs.request.environ.get("PATH", ""),
+        told=planned.warnings,
+        surplus=sights.surplus,
     )
     checks = Checks(inputs, planned, store, *sights)
     lanes = Lanes(_shop(inputs, planned, store, sights), checks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from itertools import pairwise
@@ -66,6 +67,15 @@ def in_folder(command: str, folder: str) -> str:
         return command
     whole = command if re.fullmatch(r"[^;&|\n]+", command) else f"{{ {command}\n}}"
     return f"cd {shlex.quote(folder)} && {whole}"
+
+
+def typed(command: str, folder: str) -> str:
+    """A command that runs from the top, as one types it in `folder`."""
+    if not folder:
+        return command
+    place, inner = split_folder(command)
+    path = os.path.relpath(f"/{place}", f"/{folder}")
+    return in_folder(inner, "" if path == "." else path)
 
 
 def kind_of(name: str, command: str) -> str:

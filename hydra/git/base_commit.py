@@ -37,7 +37,9 @@ __all__ = [
     "read",
     "resolve",
     "settings",
+    "tracked",
     "unpin",
+    "untracked",
 ]
 
 INCLUDE_FILE = ".worktreeinclude"
@@ -179,6 +181,20 @@ def ignored(repo: Repository) -> list[bytes]:
     """What git ignores in the user's tree: files, and folders (with a `/` at the end) of which it
     holds nothing, without what is in them."""
     terms = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    return split(run(*terms, cwd=repo.root).stdout)
+
+
+def tracked(repo: Repository, names: Sequence[str]) -> list[str]:
+    """Those of `names`, from the top, that git holds."""
+    if not names:
+        return []
+    result = run("--literal-pathspecs", "ls-files", "-z", "--", *names, cwd=repo.root)
+    return [os.fsdecode(path) for path in split(result.stdout)]
+
+
+def untracked(repo: Repository) -> list[bytes]:
+    """What git does not know in the user's tree and does not ignore, listed as `ignored` does."""
+    terms = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
     return split(run(*terms, cwd=repo.root).stdout)
 
 

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hydra.config.check_names import in_folder, split_folder
+from hydra.config.check_names import in_folder, split_folder, typed
 from hydra.errors import Refused
 from hydra.git.runner import run, split
 from hydra.race.guesses.commands import guess_checks
@@ -63,7 +63,7 @@ def refusal(
     hint = "; ".join([*ways, *((WITHOUT,) if racing else ())])
     notes = [f"`{check.command}`", "guessed"] if check.guessed else []
     which = f" ({', '.join([*notes, *(['after the set-up'] if setup else ())])})"
-    why = _where(line, check.command, top)
+    why = line if way else _where(line, check.command, top)
     return Refused(f"your tests cannot run here: {why}{which if which != ' ()' else ''}", hint=hint)
 
 
@@ -95,13 +95,13 @@ def _ways(
     elif again and _is_absent(line) and (name := _unignored(command, top)):
         yield f"{_ignoring(name)}, then {again} again: lanes have what git ignores of your checkout"
     elif needed and needed not in setup:
-        typed = _typed(needed, folder)  # once in the checkout, or in each lane
-        if again == "check" and ".venv/" in typed:
+        line = typed(needed, folder)  # once in the checkout, or in each lane
+        if again == "check" and ".venv/" in line:
             # Afterwards a bare `python3` is the checkout's; only a race looks what a set-up made.
-            yield f"{typed}, then check again"
+            yield f"{line}, then check again"
         else:
-            first = f"{typed}, then {again} again; or " if again else ""
-            yield f"{first}--setup {shlex.quote(typed)}"
+            first = f"{line}, then {again} again; or " if again else ""
+            yield f"{first}--setup {shlex.quote(line)}"
     elif needed or not (_ABSENT.match(line) or _UNNAMED.search(line)):
         other = "another" if setup else "the"
         yield f"--setup with {other} command that installs what they need"
@@ -109,7 +109,7 @@ def _ways(
         yield f"install {absent[1]}" if check.guessed else "check its spelling, or install it"
     for guess in guess_checks(top, split_folder(command)[0])[:1]:
         if guess != command and not check.guessed:
-            yield f"--check {shlex.quote(_typed(guess, folder))} is Hydra's own guess"
+            yield f"--check {shlex.quote(typed(guess, folder))} is Hydra's own guess"
 
 
 def _is_absent(line: str) -> bool:
@@ -135,15 +135,6 @@ def _another_folder(absent: str, command: str, top: Path) -> str:
         path = os.path.relpath(top / absent, top / place)
         return f"it already runs in {place}: cd {shlex.quote(path)} leads there"
     return "check its spelling"
-
-
-def _typed(command: str, folder: str) -> str:
-    """A command that runs from the top, as one types it in `folder`."""
-    if not folder:
-        return command
-    place, inner = split_folder(command)
-    path = os.path.relpath(f"/{place}", f"/{folder}")
-    return in_folder(inner, "" if path == "." else path)
 
 
 def _where(line: str, command: str, top: Path) -> str:

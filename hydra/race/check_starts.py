@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from hydra.log import get_logger
 from hydra.process.records import CannotStart
 from hydra.race.check_hints import WITHOUT, refusal
 from hydra.race.guesses.commands import guess_checks
-from hydra.race.hidden_places import HiddenPlaces, ignored_files
+from hydra.race.hidden_places import HiddenPlaces
 from hydra.race.project_programs import with_own_programs
 from hydra.race.signals import cancelled_by_signal
 from hydra.records.plan import RacePlan
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from hydra.race.dry_runs import PassedLook
 
 _log = get_logger(__name__)
-
-_PATIENCE = 10.0
-"""Seconds that a refusal waits for git to list what it ignores."""
 
 
 class NeverBegun(Exception):
@@ -90,6 +87,7 @@ async def _look(
             if planned.setup:
                 planned = _set_up(planned, workspace.worktree, folder, around.environ)
             seen = await look(replace(context, checks=planned.checks), workspace)
+            top = workspace.worktree
     except (NoGround, CannotStart):
         # Hydra itself, or the set-up, has failed: the lanes and the baseline say it, with all
         # there is to say, and no agent is started after a set-up that failed.
@@ -97,8 +95,10 @@ async def _look(
         return planned
     if seen.passed and earlier is not None:
         earlier.remember()
-    await trio.to_thread.run_sync(_refuse, planned, around, seen, folder)
-    return _without(planned, seen.empty)
+    missing = await trio.to_thread.run_sync(_missing, around, seen, top)
+    await trio.to_thread.run_sync(_refuse, planned, around, seen, missing, folder)
+    notes = dict.fromkeys(line for lines in missing.values() for line in lines)
+    return _without(replace(planned, warnings=(*planned.warnings, *notes)), seen.empty)
 
 
 def _without(planned: RacePlan, empty: Collection[str]) -> RacePlan:
@@ -128,44 +128,45 @@ def _earlier(context: CheckContext, commit: str, environ: Mapping[str, str]) -> 
     return None
 
 
-def _refuse(planned: RacePlan, around: CheckEnvironment, seen: StartReport, folder: str) -> None:
-    problems, ways = _problems_and_ways(planned, around, seen)
+def _missing(around: CheckEnvironment, seen: StartReport, top: Path) -> Mapping[str, Sequence[str]]:
+    """By check, what it misses of the checkout: it stops no race, for it may be the task to do
+    without it, and what lanes leave can be tested with it afterwards."""
+    from hydra.checks.run import missing
+
+    return {name: missing(text, around.surplus, top) for name, text in seen.outputs.items()}
+
+
+def _refuse(
+    planned: RacePlan,
+    around: CheckEnvironment,
+    seen: StartReport,
+    missing: Mapping[str, Sequence[str]],
+    folder: str,
+) -> None:
     for check in planned.checks:
-        if check.name in problems:
+        if check.name in seen.problems:
+            line = seen.problems[check.name]
+            ways = (*missing.get(check.name, ()), *_hidden(planned, around, line))
             raise refusal(
-                problems[check.name],
+                line,
                 check,
                 planned.task.repository,
-                ways.get(check.name, ""),
+                next(iter(ways), ""),
                 folder=folder,
                 setup=planned.setup,
                 shown=planned.confined,
             )
 
 
-def _problems_and_ways(
-    planned: RacePlan, around: CheckEnvironment, looked: StartReport
-) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """By check, why it cannot start, and what would help: a file to be copied, a place to be
-    shown."""
-    from hydra.checks import failure_lines
-
+def _hidden(planned: RacePlan, around: CheckEnvironment, line: str) -> Iterator[str]:
+    """What of the machine it misses."""
     places = HiddenPlaces(
         view=around.view,
+        surplus=around.surplus,
         own=(around.repository.root, around.state),
         settings_file=paths.user_config_file(around.environ),
         run_folder=around.run_folder,
-        ignored=ignored_files(around.repository, _PATIENCE),
+        confined=planned.confined,
+        search=around.environ.get("PATH", ""),
     )
-    problems, ways = dict(looked.problems), dict[str, str]()
-    for name, text in looked.outputs.items():
-        # What the task may be to make stops nothing, but for what lies in the checkout.
-        if way := next(places.left_out(text, "check_ended"), ""):
-            problems.setdefault(
-                name, next(iter(failure_lines.lines(text)), "its tests do not load")
-            )
-            ways[name] = way
-    for name, line in problems.items() if planned.confined else ():
-        if name not in ways and (lines := places.notice_text(line, "check_ended")):
-            ways[name] = lines[0]
-    return problems, ways
+    yield from places.hidden(line, "check_ended")

@@ -15,6 +15,7 @@ from hydra.adapters.environment import SHARED, matches, secret_values
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.record import CheckResult, document
 from hydra.checks.round import CheckRun, held_back, new_folder
+from hydra.git.background import Later
 from hydra.log import get_logger, hide
 from hydra.paths import ground_dir
 from hydra.process.sandbox.view import View
@@ -25,6 +26,7 @@ from hydra.records.request import Permission
 from hydra.redaction import Redactor, looks_secret
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.installs import EditableInstall, installs, package_folders
+from hydra.workspace.surplus import Surplus
 
 if TYPE_CHECKING:
     from hydra.git.base_commit import Repository
@@ -37,7 +39,8 @@ _log = get_logger(__name__)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckEnvironment:
     """Where the checks of a run are run. `extra` are the variables that the user's settings name
-    for them, `view` gives what they see of this machine, `dependencies` what of the checkout."""
+    for them, `view` gives what they see of this machine, `dependencies` what of the checkout, and
+    `surplus` what they do not."""
 
     repository: Repository
     run_folder: Path
@@ -47,6 +50,7 @@ class CheckEnvironment:
     extra: tuple[str, ...] = ()
     view: Callable[[], View]
     dependencies: DependencySource | None = None
+    surplus: Later[Surplus] | None = None
     adapters: Collection[Adapter] = field(default_factory=registry.everyone)
     """Whose settings and keys are kept from the checks."""
 
@@ -83,6 +87,7 @@ def kit_of(plan: RacePlan, around: CheckEnvironment, folder: Path | None = None)
         copies_installed=_copies(plan, around) if plan.confined else (),
         unrestricted=plan.permission is Permission.UNRESTRICTED,
         network=plan.checks_network,
+        surplus=around.surplus,
     )
 
 

@@ -89,7 +89,7 @@ def names_of(repository: Repository, config: Config, environ: Mapping[str, str])
     """Which there are: of the checkout from its top, of environments outside it the whole paths."""
     outside = environments(repository.root, paths.home_dir(environ), environ)
     folders = (str(place) for place in outside if place.is_dir())
-    return (*dependency_names(repository, config.race.share), *folders)
+    return tuple(dict.fromkeys((*dependency_names(repository, config.race.share), *folders)))
 
 
 @contextmanager

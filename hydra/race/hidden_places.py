@@ -1,23 +1,29 @@
-"""Tells once a run of each hidden place for lack of which a command seems to have failed."""
+"""Tells once a run of what a command seems to have failed for lack of: places of the machine that
+are hidden, and what the checkout has and a lane has not."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from hydra.errors import HydraError
+from hydra import paths
+from hydra.adapters.contract import Adapter
+from hydra.adapters.environment import SHARED, matches
+from hydra.checks.lacks import lacks, named_in
+from hydra.config.model import Config
 from hydra.git.background import Later
-from hydra.git.base_commit import Repository, ignored
+from hydra.git.base_commit import Repository
 from hydra.process.sandbox.editable import EditableModule, hidden_modules
-from hydra.process.sandbox.hidden_output import MOST_TEXT, missing_names, missing_places
+from hydra.process.sandbox.hidden_output import HIDDEN, MOST_TEXT, NO_PROGRAM, missing_places
 from hydra.process.sandbox.view import View
 from hydra.records.events import Raw
+from hydra.records.plan import RacePlan
+from hydra.workspace.surplus import Surplus, with_files
 
 _MOST = 5
 """Sentences of a run: whatever has more is told by its first."""
@@ -44,18 +50,30 @@ _TOOLS = {
 """Which settings file, by its end, is spoken of where its tool is."""
 
 
-def ignored_files(repository: Repository, wait: float = 0.0) -> Callable[[], Sequence[bytes]]:
-    """What git ignores in the checkout, listed in a thread from now on. Who asks waits so many
-    seconds at most, and gets nothing where it is not there yet or git cannot say."""
-    listing = Later(partial(ignored, repository))
-
-    def entries() -> Sequence[bytes]:
-        try:
-            return listing.result() if listing.wait(wait) else ()
-        except (HydraError, OSError):
-            return ()
-
-    return entries
+def list_surplus(
+    repository: Repository,
+    plan: RacePlan,
+    config: Config,
+    environ: Mapping[str, str],
+    adapters: Collection[Adapter],
+    folder: str,
+) -> Later[Surplus]:
+    """What the checkout has and the lanes of `plan` have not, listed in a thread from now on, for
+    who types options in `folder`. No agent's key is among the variables."""
+    given = config.checks.environment
+    kept = [*SHARED, *given, "HYDRA_*", "GIT_*"]
+    kept += [name for adapter in adapters for name in adapter.descriptor.secret_environment]
+    surplus = Surplus(
+        top=repository.root,
+        shown=(*plan.dependencies, *plan.copies),
+        variables=frozenset(name for name in environ if not matches(name, kept)),
+        given=given,
+        folder=folder,
+        shares=plan.confined,
+        settings=str(paths.user_config_file(environ)),
+        search=environ.get("PATH", ""),
+    )
+    return Later(partial(with_files, surplus, repository))
 
 
 @dataclass
@@ -64,7 +82,8 @@ class HiddenPlaces:
 
     `own` are folders of which nothing counts: the checkout, Hydra's state. `settings_file` is the
     user's own hydra.toml, `run_folder` where the paths in events begin, `mounts` the dependency
-    folders of the lanes, `ignored` gives what git ignores in the checkout (`ignored_files`).
+    folders of the lanes, `told` what was told before, `search` the user's PATH. Nothing is hidden
+    where nothing confines.
     """
 
     view: Callable[[], View]
@@ -72,7 +91,10 @@ class HiddenPlaces:
     settings_file: Path
     run_folder: Path
     mounts: tuple[str, ...] = ()
-    ignored: Callable[[], Sequence[bytes]] = tuple
+    confined: bool = True
+    told: tuple[str, ...] = ()
+    search: str = ""
+    surplus: Later[Surplus] | None = None
     sentences: list[str] = field(default_factory=list)
     _places: set[Path] = field(default_factory=set)
 
@@ -81,24 +103,29 @@ class HiddenPlaces:
     ) -> list[str]:
         """The sentences that an event gives, none that was given before. It reads one piece of one
         file at most; nothing raises."""
-        return self.notice_text(
-            self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw), kind
-        )
-
-    def notice_text(self, text: str, kind: str) -> list[str]:
-        """The same of what a program has printed; `kind` is the event that tells of its end."""
-        if not text or len(self.sentences) >= _MOST:
-            return []
-        fresh = [
-            *self._missing(text, kind),
-            *self.left_out(text, kind),
-            *self._uninstalled(text, kind),
-            *self._stripped(text, kind),
-            *self._busy(text, kind),
-        ]
+        text = self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw)
+        missing = data.get("missing") if kind == "check_ended" else None
+        said = map(str, missing) if isinstance(missing, list) else ()
+        lacking = ((named_in(line), line) for line in said)
+        fresh = [*self.hidden(text, kind), *self._new([*lacking, *self._lacking(text, kind)])]
         fresh = fresh[: _MOST - len(self.sentences)]
         self.sentences += fresh
         return fresh
+
+    def hidden(self, text: str, kind: str) -> Iterator[str]:
+        """The sentences of hidden places that a program's output gives; `kind` is the event that
+        tells of its end."""
+        if text and self.confined and len(self.sentences) < _MOST:
+            yield from self._missing(text, kind)
+            yield from self._programs(text, kind)
+            yield from self._uninstalled(text, kind)
+            yield from self._stripped(text, kind)
+            yield from self._busy(text, kind)
+
+    def _new(self, lacking: Sequence[tuple[str, str]]) -> Iterator[str]:
+        """The sentences of what was not named before, whoever missed it."""
+        told = {named_in(line) for line in self.told}
+        yield from (line for name, line in lacking if name not in told and self._is_new(Path(name)))
 
     def _text(self, kind: str, data: Mapping[str, object], file: str, raw: Raw | None) -> str:
         """What a failed command has printed; "" for any other event."""
@@ -135,18 +162,27 @@ class HiddenPlaces:
             if self._is_new(place):
                 name = self._name(place)
                 what = f"{name} ({_WHO[kind]} speaks of it)"
-                yield f"hidden from the agents: {what}; {self._way(name)}"
+                yield f"{HIDDEN}{what}; {self._way(name)}"
 
-    def left_out(self, text: str, kind: str) -> Iterator[str]:
-        """The sentences of files of the checkout that git ignores: a lane has none of them."""
-        names = missing_names(text, self.own[0])
-        entries = [os.fsdecode(entry) for entry in self.ignored()] if names else []
-        for name in names:
-            if (path := _ignored_path(name, entries, self.own[0])) and self._is_new(Path(path)):
-                yield (
-                    f"{_WHO[kind]} misses {path}, which your checkout has and git ignores: "
-                    f"--copy {shlex.quote(path)} brings it"
-                )
+    def _programs(self, text: str, kind: str) -> Iterator[str]:
+        """Of programs that PATH has here, in folders that lanes do not see."""
+        view = self.view()
+        for name in dict.fromkeys(NO_PROGRAM.findall(text)):
+            if not (found := shutil.which(name, path=self.search)):
+                continue
+            path, real = Path(found), Path(found).resolve()
+            at = real if view.is_visible(path.parent) else path
+            places = missing_places(f"{at}: not found", view.home, view.is_visible, self.own)
+            for place in filter(self._is_new, places):
+                shown = self._name(place)
+                what = f"{shown} ({_WHO[kind]} misses the program {name}, which is there)"
+                yield f"{HIDDEN}{what}; {self._way(shown)}"
+
+    def _lacking(self, text: str, kind: str) -> Iterator[tuple[str, str]]:
+        """What others than checks miss of the checkout, as far as it is listed by now."""
+        if text and kind != "check_ended" and self.surplus is not None and self.surplus.wait(0):
+            for lack in lacks(text, self.surplus.result()):
+                yield lack.name, lack.told_of(_WHO[kind])
 
     def _uninstalled(self, text: str, kind: str) -> Iterator[str]:
         """Of modules that an environment takes from sources that are hidden."""
@@ -158,7 +194,7 @@ class HiddenPlaces:
             else:
                 name = self._name(module.place)
                 what = f"{name} ({_WHO[kind]} misses the module {module.name})"
-                yield f"hidden from the agents: {what}; {self._way(name)}"
+                yield f"{HIDDEN}{what}; {self._way(name)}"
 
     def _stripped(self, text: str, kind: str) -> Iterator[str]:
         if not _REFUSED_SIGN_IN.search(text):
@@ -168,7 +204,7 @@ class HiddenPlaces:
             if tool and re.search(tool, text) and self._is_new(place):
                 name = self._name(place)
                 what = f"the keys in {name} ({_WHO[kind]} speaks of a refused sign-in)"
-                yield f"hidden from the agents: {what}; {self._way(name)}"
+                yield f"{HIDDEN}{what}; {self._way(name)}"
 
     def _busy(self, text: str, kind: str) -> Iterator[str]:
         """Of mounts that somebody tried to remove: `rm -rf node_modules && npm ci` stops there."""
@@ -193,29 +229,6 @@ class HiddenPlaces:
     def _name(self, place: Path) -> str:
         home = self.view().home
         return f"~/{place.relative_to(home)}" if home in place.parents else str(place)
-
-
-def _ignored_path(name: str, entries: Sequence[str], checkout: Path) -> str:
-    """The file that a program meant by `name`, which is from the folder where it ran; "" where git
-    ignores none of that name, or several."""
-    inside = [name for entry in entries if entry.endswith("/") and name.startswith(entry)]
-    if name in entries or any((checkout / path).is_file() for path in inside):
-        return name
-    ends = [entry for entry in entries if entry.endswith(f"/{name}")]
-    ends += [
-        path
-        for in_folder in _in_folders(name, entries)
-        if (checkout / (path := in_folder)).is_file()
-    ]
-    return ends[0] if len(ends) == 1 else ""
-
-
-def _in_folders(name: str, entries: Sequence[str]) -> Iterator[str]:
-    """What `gen/x.js` may be in folders that git ignores whole: `web/gen/x.js` in `web/gen/`."""
-    parts = name.split("/")
-    for head in ("/".join(parts[:count]) for count in range(1, len(parts))):
-        folders = (entry for entry in entries if entry.endswith(f"/{head}/"))
-        yield from (f"{folder}{name.removeprefix(head)[1:]}" for folder in folders)
 
 
 def _of_the_checkout(module: EditableModule, checkout: Path, who: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import trio
 
+    from hydra.git.background import Later
     from hydra.process.sandbox.view import View
     from hydra.race.checks_phase import CheckEnvironment, CheckPhase
     from hydra.race.context import AttemptContext, AttemptControl, Emit
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from hydra.records.plan import RacePlan
     from hydra.records.store.writer import RunStore
     from hydra.workspace.dependencies import DependencySource
+    from hydra.workspace.surplus import Surplus
 
 
 class Checks:
@@ -29,9 +31,10 @@ class Checks:
         store: RunStore,
         view: Callable[[], View],
         dependencies: DependencySource | None,
+        surplus: Later[Surplus],
     ) -> None:
         self._plan = planned
-        self._around = partial(surroundings, inputs, store, view, dependencies)
+        self._around = partial(surroundings, inputs, store, view, dependencies, surplus)
         self._phase: CheckPhase | None = None
 
     async def baseline(self, emit: Emit) -> None:
@@ -69,6 +72,7 @@ def surroundings(
     store: RunStore,
     view: Callable[[], View],
     dependencies: DependencySource | None,
+    surplus: Later[Surplus],
 ) -> CheckEnvironment:
     """What the checks of a race are put together from."""
     from hydra.race.checks_phase import CheckEnvironment
@@ -82,5 +86,6 @@ def surroundings(
         extra=inputs.config.checks.environment,
         view=view,
         dependencies=dependencies,
+        surplus=surplus,
         adapters=tuple(inputs.adapters.values()),
     )

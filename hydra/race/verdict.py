@@ -11,6 +11,7 @@ from typing import Any
 from hydra import executables
 from hydra.adapters.probe import settings
 from hydra.checks.baseline import newest_round
+from hydra.checks.lacks import option_in
 from hydra.config.model import Config
 from hydra.errors import HydraError, RecordError, Refused
 from hydra.git import patches
@@ -21,6 +22,7 @@ from hydra.race.recovery import history, review_records, runs
 from hydra.race.recovery.reviews import FOLDER
 from hydra.ranking.collect import evidence
 from hydra.ranking.document import verdict_document
+from hydra.ranking.evidence import Evidence
 from hydra.ranking.verdict import rank
 from hydra.records.store.reader import RunRecord
 
@@ -68,17 +70,26 @@ def of_result(
         "uncommitted": history.manifest(folder).get("head", base) != base,
         "separated": review_records.separated(folder),
         "round": newest_round(folder),
-        "check_now": "" if document["tested"] else _check_now(folder, result),
+        "check_now": "" if document["tested"] else _check_now(folder, result, facts),
         "consult": review_records.newest(folder),
     }
 
 
-def _check_now(folder: Path, result: Mapping[str, Any]) -> str:
+def _check_now(folder: Path, result: Mapping[str, Any], facts: Evidence) -> str:
     """The line that tests the patches of a race in which nothing did: its own checks, which it did
-    not come to or that could not run, else those that its project is likely to have."""
+    not come to or that could not run, with what they miss of the checkout, else those that its
+    project is likely to have."""
     with suppress(RecordError):  # its plan is no part of the evidence
-        if history.plan(folder).checks:
-            return "hydra check"
+        if (plan := history.plan(folder)).checks:
+            said = (line for check in facts.baseline for line in check.missing)
+            options = " ".join(filter(None, dict.fromkeys(map(option_in, said))))
+            named = {"--copy": plan.copies, "--setup": plan.setup}  # these would be in their place
+            own = (
+                f"{option} {shlex.quote(value)}"
+                for option, values in named.items()
+                for value in (values if option in options else ())
+            )
+            return " ".join(filter(None, ("hydra check", *own, options)))
     top = Path(str(result.get("repository") or history.manifest(folder)["repository"]))
     guesses = guess_checks(top) or ("COMMAND",)
     return f"hydra check{''.join(f' --check {shlex.quote(guess)}' for guess in guesses)}"

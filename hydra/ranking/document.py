@@ -65,13 +65,14 @@ def verdict_document(
 
 def _warnings(evidence: Evidence) -> Iterator[str]:
     """What leaves patches without a measure."""
+    yield from dict.fromkeys(line for result in evidence.baseline for line in result.missing)
     for result in evidence.baseline:
         name = result.check.name
         if result.check.kind != "test" or result.status is not CheckStatus.FAILED:
             continue
         if result.tests is None:
             yield f"{name} does not name its tests: what a patch breaks beside them is not seen"
-        elif not result.tests.passed:
+        elif not (result.tests.passed or result.missing):
             what = f"{name} passes no test on the base ({result.says})"
             yield f"{what}: it can tell what a patch mends, not what it breaks"
     yield from untested_places(evidence)

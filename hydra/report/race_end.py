@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hydra.process.sandbox.hidden_output import HIDDEN
 from hydra.report import ranking
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.phrases import plus_minus, spent
@@ -52,7 +53,7 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
         sentences = [*ranking.asks(verdict), *_rest(document, lanes), *_more(document, lanes)]
         more += [line for sentence in sentences for line in _short(sentence, width)]
     more += plans(document)
-    notes = [f"note: {note}" for note in strings(verdict, "warnings")]
+    notes = [f"note: {note}" for note in (*strings(verdict, "warnings"), *_hidden(document))]
     more += [line for note in notes for line in _short(note, width)]
     return "\n".join([*answer, *rows, *([""] if more else ()), *more]) + "\n"
 
@@ -184,7 +185,9 @@ def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
 
 def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
     """What is not shown, counted; one warning is, as far as it fits."""
-    warned = warnings(document)
+    said = strings(record(document, "verdict"), "warnings")
+    noted = [*map(clean, (*said, *_hidden(document)))]
+    warned = [line for line in warnings(document) if line not in noted]
     if len(warned) == 1:
         yield f"warning: {gist(warned[0], _WARNING)}"
     elif warned:
@@ -198,6 +201,12 @@ def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
         if looks := len(records(record(lane, "patch"), "remarks")):
             name = clean(text(lane, "lane"))
             yield f"{name}: {plural(looks, 'change')} to look at before you land: hydra compare"
+
+
+def _hidden(document: Data) -> list[str]:
+    """What checks miss that is there outside of lanes."""
+    said = strings(document, "warnings")
+    return [line for line in said if line.startswith(HIDDEN) and " (a check " in line]
 
 
 def next_to_land(verdict: Data, lanes: Sequence[Data]) -> list[Data]:

@@ -129,7 +129,8 @@ def untested_steps(verdict: Data, of_run: str = "") -> tuple[list[str], str, str
     them, and what stands before it."""
     patched = [text(lane, "lane") for lane in records(verdict, "lanes") if number(lane, "rank")]
     looks = [f"hydra diff {quote(lane)}{of_run}" for lane in patched]
-    when = "test them now" if verdict.get("checked") is False else "test them once tests can run"
+    can_run = verdict.get("checked") is False or " --" in text(verdict, "check_now")
+    when = "test them now" if can_run else "test them once tests can run"
     when = "test what was kept" if verdict.get("interrupted") else when
     return looks, f"{text(verdict, 'check_now') or 'hydra check'}{of_run}", when
 

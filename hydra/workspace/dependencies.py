@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from hydra.containment import EscapeError, folder_below, locate
 from hydra.errors import UsageError
-from hydra.git.base_commit import Repository, ignored, ignored_names, namesakes
+from hydra.git.base_commit import Repository, ignored, ignored_names, namesakes, tracked
 from hydra.process.sandbox.layers import Layer
 from hydra.workspace import tree
 from hydra.workspace.copies import copy_exact
@@ -124,15 +124,34 @@ DependencySource = Callable[[], Dependencies]
 
 
 def dependency_names(repository: Repository, share: Sequence[str] = ()) -> tuple[str, ...]:
-    """Which there are: folders of which none lies in another, then the files that code loads.
-
-    `share` has passed `check_shared`.
+    """Which there are: folders of which none lies in another, then the files that code loads, then
+    where links among the folders lead to, as whole paths. `share` has passed `check_shared`.
     """
     names = [os.fsdecode(name) for name in ignored(repository)]
-    folders = (PurePosixPath(name) for name in names if name.endswith("/"))
+    links = _links(repository, names)
+    folders = (PurePosixPath(name) for name in (*names, *links) if name.endswith("/"))
     paths = [name for name in folders if _is_known(repository.root, name)]
     files = [name for name in names if BUILT.search(name) and _is_module(repository.root / name)]
-    return (*map(str, _outermost((*paths, *map(PurePosixPath, share)))), *sorted(files))
+    shared = map(str, _outermost((*paths, *map(PurePosixPath, share))))
+    return (*shared, *sorted(files), *_environments_behind(repository.root, links))
+
+
+def _links(repository: Repository, names: Sequence[str]) -> list[str]:
+    """Links to folders that git ignores; and known ones at the top that it would ignore as folders,
+    which a pattern like `node_modules/` means. Each with a `/` at its end."""
+    root = repository.root
+    known = [name for name in sorted(FOLDERS) if (root / name).is_symlink() and name not in names]
+    unknown = set(known).difference(tracked(repository, known))
+    links = (name for name in (*names, *sorted(unknown)) if (root / name).is_symlink())
+    return [f"{name}/" for name in links if (root / name).is_dir()]
+
+
+def _environments_behind(root: Path, links: Sequence[str]) -> Iterator[str]:
+    """The Python environments outside the checkout that links lead to: their programs name the
+    environment by its own path."""
+    for place in dict.fromkeys(os.path.realpath(root / name) for name in links):
+        if Path(place, "pyvenv.cfg").is_file() and not Path(place).is_relative_to(root):
+            yield place
 
 
 def _is_module(path: Path) -> bool:
@@ -167,9 +186,14 @@ def _problem(root: Path, name: str) -> str:
     return "it is all of the checkout" if real == root else ""
 
 
+def is_installed(name: PurePosixPath) -> bool:
+    """Whether package managers and builds make it, by its name; also a part of such a folder of
+    which git holds the rest (a patched package)."""
+    return bool(FOLDERS.intersection(name.parts)) or name.name.endswith(ENDINGS)
+
+
 def _is_known(root: Path, name: PurePosixPath) -> bool:
-    """Also a part of such a folder of which git holds the rest (a patched package)."""
-    if FOLDERS.intersection(name.parts) or name.name.endswith(ENDINGS):
+    if is_installed(name):
         return True
     return (root / name / "pyvenv.cfg").is_file() or _is_strict_install(root / name)
 
@@ -199,7 +223,7 @@ def freeze(
     for name in map(PurePosixPath, names):
         target = frozen / _entry(name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        source = repository.root / name
+        source = Path(os.path.realpath(repository.root / name))
         try:
             if not source.is_dir():
                 if not name.is_absolute() and link_file(source, target, floor=floor):

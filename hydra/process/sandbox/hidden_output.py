@@ -20,19 +20,25 @@ _PATH = re.compile(
     r"(?:^|(?<=[\s'\"=:(\[`<,]))((?:~|(?<!:/)/(?!/))[\w.@%+~-]*(?:/[\w.@%+~-]+)+)", re.M
 )
 
-_ABSENT = re.compile(
+ABSENT = re.compile(
     r"no such (file|directory)|not found|not exist|does(n't| not) (exist|appear)|\bENO(ENT|TDIR)\b"
     r"|NotFound|(can ?not|can't|could ?n[o']t|unable to|failed to|failure to) "
     r"(be )?(open|find|read|load|locate|access|stat|lookup|import|resolve)|(be|was|were) missing"
-    r"|missing|searched in|not a (file|directory|folder|valid path)|is not (a|the) (path|local)",
+    r"|missing|no matching files|searched in|not a (file|directory|folder|valid path)"
+    r"|is not (a|the) (path|local)",
     re.I,
 )
 """Words by which a program says that something is not there."""
 
-_NAME = re.compile(r"[\w.@%+~/-]{2,300}")
+NO_PROGRAM = re.compile(
+    r"^(?:.*: )?[\u2018']?([\w.+-]+)[\u2019']?: "
+    r"(?:(?:command )?not found\b|No such file or directory$)",
+    re.MULTILINE,
+)
+"""A program of a bare name that is not there, as shells and `env` say it, and Hydra's own look."""
 
-_PYTHON_MODULE = re.compile(r"No module named '?(\w+(?:\.\w+)+)")
-_NODE_MODULE = re.compile(r"Cannot find module '(\.[^']*/[\w.@-]+|/[^']*/[\w.@-]+)'")
+HIDDEN = "hidden from the agents: "
+"""How each sentence of a hidden place begins."""
 
 _NEAR = 8
 """Lines above a path in which they may stand: a list of places searched comes below them."""
@@ -59,7 +65,7 @@ def _paths_near_absence(text: str, home: Path) -> Iterator[Path]:
     seen: set[str] = set()
     last = -_NEAR - 1
     for number, line in enumerate(text.splitlines()):
-        last = number if _ABSENT.search(line) else last
+        last = number if ABSENT.search(line) else last
         if number - last > _NEAR:
             continue
         for match in _PATH.finditer(line):
@@ -68,28 +74,6 @@ def _paths_near_absence(text: str, home: Path) -> Iterator[Path]:
                 seen.add(named)
                 named = f"{home}{named[1:]}" if named.startswith("~/") else named
                 yield Path(os.path.normpath(named))
-
-
-def missing_names(text: str, top: Path) -> tuple[str, ...]:
-    """The words of lines that say that something is not there, as far as they may be files: from
-    `top` where they are absolute, else as they stand; of a module the files that it may be."""
-    names: dict[str, None] = {}
-    for line in text[-MOST_TEXT:].splitlines():
-        documents = _NAME.findall(line.removeprefix("E ")) if _ABSENT.search(line) else []
-        for document in (*documents, *_files_of_modules(line)):
-            name = os.path.normpath(document.removeprefix(f"{top}/").rstrip("."))
-            name = name.removeprefix("../")
-            if len(names) < _MOST_PATHS and not name.startswith("/") and re.search(r"\w", name):
-                names[name] = None
-    return tuple(names)
-
-
-def _files_of_modules(line: str) -> Iterator[str]:
-    """A module that lies in a package: of one that stands alone too many files have the name."""
-    for dotted in _PYTHON_MODULE.findall(line):
-        yield f"{dotted.replace('.', '/')}.py"
-    for path in _NODE_MODULE.findall(line):
-        yield from (f"{path}{end}" for end in (".js", ".ts", ".json", ".mjs", ".cjs"))
 
 
 def _is_hidden(

@@ -1,0 +1,119 @@
+"""Which script of a project makes a folder that git ignores, and what loads a package."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from hydra.config.check_names import in_folder
+
+COMPILED = re.compile(r"dist|build|lib|out|esm|cjs|es|types|\.next")
+"""What folders are called that are made of a package's own code."""
+_GENERATED = re.compile(r"\.?generated|gen|__generated__|\.svelte-kit")
+"""And those that a `build` makes as well, of whatever; of others a script has to say so."""
+_MAKES = re.compile(
+    r"build|gen|compil|proto|schema|types|bundle|prepare|setup|seed|fetch|download", re.IGNORECASE
+)
+_NO_BUILD = re.compile(
+    r"clean|test|lint|format|start|serve|watch|dev|deploy|publish", re.IGNORECASE
+)
+"""Words in the names of scripts that make files, and of those that do more, or something else."""
+_MANAGERS = (
+    ("pnpm-lock.yaml", "pnpm"),
+    ("pnpm-workspace.yaml", "pnpm"),
+    ("yarn.lock", "yarn"),
+    ("bun.lock", "bun"),
+    ("bun.lockb", "bun"),
+)
+_TARGET = re.compile(r"^(\w[\w.-]*)\s*:(?!=)([^\n]*(?:\n\t[^\n]*)*)", re.MULTILINE)
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_LARGEST = 1024 * 1024
+
+
+def builder_of(path: str, entry: str, top: Path) -> str:
+    """The command, from the top, that makes what git lists as `entry`, which is `path` or holds
+    it; "" where nothing of the project says that it does."""
+    name = entry.rstrip("/").rpartition("/")[2]
+    above = [at for at in (top / path).parents if at.is_relative_to(top)]
+    named = [(at, command) for at in above for command in _naming(at, name, top)]
+    made = COMPILED.fullmatch(name) or _GENERATED.fullmatch(name)
+    is_made = entry.endswith("/") and made and not _is_python(top / path)
+    builds = [(at, f"{_manager(at, top)} run build") for at in above if is_made and _builds(at)]
+    # What builds a whole workspace knows what its packages need of each other.
+    whole = builds[-1:] if _is_workspace(top) and builds and builds[-1][0] == top else []
+    for at, command in (*whole, *named, *builds):
+        return in_folder(command, "" if at == top else str(at.relative_to(top)))
+    return ""
+
+
+def _naming(at: Path, name: str, top: Path) -> Iterator[str]:
+    """Scripts and recipes in a folder that speak of what is called so."""
+    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
+    for script, text in _scripts(at).items():
+        if word.search(text) and _is_maker(script):
+            yield f"{_manager(at, top)} run {script}"
+    for file in (at / makefile for makefile in _MAKEFILES):
+        for target, recipe in _TARGET.findall(_read(file)):
+            if target == name or (word.search(recipe) and _is_maker(target)):
+                yield f"make {target}"
+
+
+def _is_maker(name: str) -> bool:
+    return bool(_MAKES.search(name)) and not _NO_BUILD.search(name)
+
+
+def _is_python(path: Path) -> bool:
+    """Which no `build` of package.json makes."""
+    return path.suffix == ".py" or any(path.glob("*.py"))
+
+
+def _builds(at: Path) -> bool:
+    return "build" in _scripts(at)
+
+
+def _is_workspace(at: Path) -> bool:
+    return "workspaces" in _manifest(at) or (at / "pnpm-workspace.yaml").is_file()
+
+
+def _manager(at: Path, top: Path) -> str:
+    folders = [folder for folder in (at, *at.parents) if folder.is_relative_to(top)]
+    found = (name for folder in folders for file, name in _MANAGERS if (folder / file).is_file())
+    return next(found, "npm")
+
+
+def _scripts(at: Path) -> Mapping[str, str]:
+    scripts = _manifest(at).get("scripts")
+    rows = scripts.items() if isinstance(scripts, dict) else ()
+    return {name: text for name, text in rows if isinstance(text, str)}
+
+
+def entry_files(package: Path) -> Iterator[str]:
+    """What the package.json in a folder says is loaded for it, from that folder."""
+    manifest = _manifest(package)
+    values = [manifest.get(key) for key in ("main", "module", "types", "exports")]
+    yield from dict.fromkeys(_texts(values))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def _manifest(at: Path) -> Mapping[str, Any]:
+    with suppress(ValueError, RecursionError):
+        manifest = json.loads(_read(at / "package.json") or "{}")
+        return manifest if isinstance(manifest, dict) else {}
+    return {}
+
+
+def _read(file: Path) -> str:
+    with suppress(OSError), file.open("rb") as opened:
+        return opened.read(_LARGEST).decode("utf-8", "replace")
+    return ""

@@ -1,0 +1,411 @@
+"""What a check misses and the checkout has is named with what brings it; that works when pasted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.checks.lacks import lacks
+from hydra.process.sandbox.view import View
+from hydra.race.hidden_places import HiddenPlaces
+from hydra.workspace.surplus import Surplus
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.processes import namespaces_work
+from tests.support.verdict_races import Judged
+
+needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
+
+IGNORED = (
+    ".env",
+    "api/.env.test",
+    "b/local.cfg",
+    "c/local.cfg",
+    "web/gen/",
+    "generated/",
+    "helper.py",
+    "tests/local.py",
+    "shop/client.py",
+    "node_modules/",
+    "core/dist/",
+    "static/",
+    "linked",
+    "seeds/",
+)
+FILES = (
+    *(".env", "api/.env.test", "b/local.cfg", "c/local.cfg", "web/gen/x.ts", "web/gen/x.js"),
+    *("generated/__init__.py", "helper.py", "tests/local.py", "shop/client.py", "new/a.json"),
+    *("core/dist/index.js", "core/src/index.js", "static/app.css", "seeds/a.sql", "app/.env"),
+)
+MANIFESTS = {
+    "package.json": {"workspaces": ["core"], "scripts": {"build": "tsc -b", "seed": "cat seeds/*"}},
+    "core/package.json": {"name": "@shop/core", "exports": {".": {"default": "./dist/index.js"}}},
+}
+
+
+@pytest.fixture
+def top(scratch: Path) -> Path:
+    """A checkout with all of these; what it has beside them is in the base."""
+    top = scratch / "shop"
+    for name in FILES:
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).touch()
+    for name, manifest in MANIFESTS.items():
+        (top / name).write_text(json.dumps(manifest))
+    (top / "node_modules/@shop").mkdir(parents=True)
+    (top / "node_modules/@shop/core").symlink_to("../../core")
+    (scratch / "elsewhere").mkdir()
+    (scratch / "elsewhere/rows.csv").touch()
+    (top / "linked").symlink_to("../elsewhere")
+    return top
+
+
+def surplus_of(top: Path, **values: Any) -> Surplus:
+    return Surplus(
+        top=top,
+        ignored=IGNORED,
+        untracked=("new/",),
+        shown=("node_modules",),
+        variables=frozenset({"SHOP_KEY", "DISPLAY"}),
+        defined={"DATABASE_URL": ".env"},
+        **values,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "way"),
+    [
+        ("FileNotFoundError: [Errno 2] No such file or directory: '.env'", ".env", "--copy .env"),
+        ("ENOENT: no such file or directory, open '.env.test'", "api/.env.test", "--copy"),
+        ("ENOENT: no such file or directory, scandir 'static'", "static", "--share static"),
+        ("main.go:10:12: pattern static/*: no matching files found", "static", "--share static"),
+        ("cannot open 'new/a.json'", "new/a.json", "--copy new/a.json"),
+        ("No such file or directory: 'linked/rows.csv'", "linked/rows.csv", "--copy linked and "),
+        ("ModuleNotFoundError: No module named 'generated'", "generated", "--share generated"),
+        ("No module named 'generated.client'", "", ""),
+        ("No module named 'helper'", "helper.py", "--copy helper.py"),
+        ("No module named 'local'", "", ""),
+        (
+            "  File \"TOP/tests/test_a.py\", line 2\nNo module named 'local'",
+            "tests/local.py",
+            "--copy",
+        ),
+        (
+            "ImportError: cannot import name 'client' from 'shop' (TOP/shop/__init__.py)",
+            "shop/client.py",
+            "--copy shop/client.py",
+        ),
+        ("Error: Cannot find module './gen/x.js'", "web/gen/x.js", "--setup 'npm run build'"),
+        ("src/a.ts(1,1): error TS2307: Cannot find module '../gen/x'", "web/gen/x.js", "--setup"),
+        (
+            "Error: Cannot find module 'TOP/node_modules/@shop/core/dist/index.js'",
+            "core/dist/index.js",
+            "--setup 'npm run build'",
+        ),
+        ("Cannot find module '@shop/core' from 'app/a.js'", "core/dist/index.js", "--setup"),
+        ("psql: seeds/a.sql: No such file or directory", "seeds/a.sql", "--setup 'npm run seed'"),
+        ("KeyError: 'SHOP_KEY'", "SHOP_KEY", "export HYDRA_CHECKS_ENVIRONMENT=SHOP_KEY"),
+        (
+            "1 validation error for Settings\nshop_key\n  Field required [type=",
+            "SHOP_KEY",
+            "export",
+        ),
+        ("main.go:3:8: package shop/static is not in std (/usr/lib/go)", "static", "--share"),
+        ("error: DATABASE_URL\n  must be a URL", "DATABASE_URL", "--copy .env"),
+        ("No such file or directory: 'local.cfg'", "", ""),
+        ("No such file or directory: 'never.txt'; OTHER_KEY is not set", "", ""),
+        ("assert 1 == 2  # .env and generated and SHOP_KEY", "", ""),
+        ("could not find generated tests", "", ""),
+        ("Cannot find module 'TOP/node_modules/left-pad/index.js'", "", ""),
+    ],
+)
+def test_what_an_output_misses_is_named_with_the_option(
+    top: Path, text: str, name: str, way: str
+) -> None:
+    found = lacks(text.replace("TOP", str(top)), surplus_of(top))
+    assert [lack.name for lack in found] == [name] * bool(name), found
+    assert all(lack.way.startswith(way) for lack in found), found
+
+
+def test_at_most_two_are_told_and_one_option_once(top: Path) -> None:
+    text = "\n".join(f"No such file or directory: '{name}'" for name in FILES)
+    assert [lack.way for lack in lacks(text, surplus_of(top))] == [
+        "--copy .env brings it",
+        "--copy api/.env.test brings it",
+    ]
+    both = "No such file or directory: 'static/app.css'; static/b not found\n" * 9
+    assert len(lacks(both, surplus_of(top))) == 1
+
+
+def test_options_are_as_one_types_them_where_one_stands(top: Path) -> None:
+    text = f"Cannot find module '{top}/core/dist/index.js'; no such file '.env'"
+    assert [lack.way for lack in lacks(text, surplus_of(top, folder="app"))] == [
+        "--setup 'cd .. && npm run build' builds it",
+        "--copy ../.env brings it",
+    ]
+
+
+def test_nothing_is_shared_where_nothing_confines(top: Path) -> None:
+    (lack,) = lacks("no such file 'static/app.css'", surplus_of(top, shares=False))
+    assert lack.way == "--copy static/app.css brings it"
+
+
+UNIT = """import unittest
+
+KEY = open(".env").read()
+
+
+class T(unittest.TestCase):
+    def test_key(self):
+        self.assertTrue(KEY)
+"""
+MAKEFILE = "proto:\n\tmkdir -p web/stubs && echo VALUE = 1 > web/stubs/__init__.py\n"
+LINES = {
+    "env": "import os; assert os.environ['SHOP_KEY']",
+    "data": "open('fixtures/rows.csv')",
+    "stubs": "import sys; sys.path.insert(0, 'web'); open('web/stubs/__init__.py')",
+    "new": "open('new/a.json')",
+    "linked": "open('linked/rows.csv')",
+}
+
+
+def options(sentences: list[str]) -> tuple[list[str], dict[str, str], list[str]]:
+    """What these sentences say to type: options, variables, and places of `[confine] show`."""
+    typed: list[str] = []
+    variables: dict[str, str] = {}
+    places: list[str] = []
+    for sentence in sentences:
+        way = re.sub(r" (?:brings?|builds|gives) it(?: to them)?$", "", sentence.partition(": ")[2])
+        if shown := re.search(r" and \[confine\] show = (\[.*\]) in \S+$", way):
+            places, way = json.loads(shown[1]), way[: shown.start()]
+        if way.startswith("export "):
+            name, _, value = way.removeprefix("export ").partition("=")
+            variables[name] = value
+        else:
+            typed += shlex.split(way)
+    return typed, variables, places
+
+
+@pytest.mark.slow
+@needs_bwrap
+def test_what_the_base_misses_is_told_and_each_line_works_when_pasted(
+    scratch: Path, repo: Path
+) -> None:
+    hydra = Hydra(scratch, repo, extra={"SHOP_KEY": "made-up"})
+    for name, text in {
+        "test_env.py": UNIT,
+        "Makefile": MAKEFILE,
+        ".gitignore": ".env\n/fixtures/\nstubs/\n/linked\n",
+    }.items():
+        (repo / name).write_text(text)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Tests")
+    for name in (".env", "fixtures/rows.csv", "web/stubs/__init__.py", "new/a.json"):
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text("A=1\n")
+    (hydra.home / "rows").mkdir()
+    (hydra.home / "rows/rows.csv").touch()
+    (repo / "linked").symlink_to(hydra.home / "rows")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    lines = [("--check", f"{name}=python3 -Bc {shlex.quote(line)}") for name, line in LINES.items()]
+    checks = ["--check", "unit=python3 -m unittest -v", *(term for line in lines for term in line)]
+    done = hydra.run("race", "Do it", "-a", "claude", *checks)
+    compared = json.loads(hydra.run("compare", "--json").stdout)
+    said = [line for line in compared["warnings"] if line.startswith("a check misses ")]
+    assert sorted(line.split()[3].rstrip(",") for line in said) == [
+        ".env",
+        "SHOP_KEY",
+        "fixtures/rows.csv",
+        "linked/rows.csv",
+        "new/a.json",
+        "web/stubs/__init__.py",
+    ], said
+    assert "made-up" not in json.dumps(compared)
+    for line in said:
+        assert f"note: {line}" in done.stdout
+        assert line in hydra.run("compare").stdout.replace("\n    ", " ")
+    kinds = [(row["kind"], row["data"].get("text", "")) for row in hydra.events()]
+    env = next(line for line in said if ".env" in line)
+    assert kinds.count(("run_warning", env)) == 1
+    at = [kind for kind, _ in kinds].index("agent_started")
+    assert ("run_warning", env) in kinds[:at], "told before an agent costs"
+    assert {("run_warning", line) for line in said} <= {*kinds}
+
+    typed, variables, places = options(said)
+    assert places == [str(hydra.home / "rows")]
+    hydra.extra.update(variables, HYDRA_SHOW=os.pathsep.join((*map(str, hydra.shown), *places)))
+    race = hydra.race("-a", "claude", *checks, *typed)
+    ends = {row["check"]: row["status"] for row in race.lane("claude")["checks"]}
+    assert ends == dict.fromkeys(("unit", *LINES), "passed"), race
+
+
+def build_shop(repo: Path) -> None:
+    """A workspace whose tests load what its `build` makes of `core/src`, built and installed."""
+    build = "require('fs').cpSync('core/src', 'core/dist', {recursive: true})"
+    files = {
+        ".gitignore": "dist\nnode_modules\n",
+        "package.json": json.dumps(
+            {
+                "private": True,
+                "workspaces": ["core", "app"],
+                "scripts": {"build": f'node -e "{build}"', "test": "node app/test.js"},
+            }
+        ),
+        "core/package.json": json.dumps({"name": "@shop/core", "main": "dist/index.js"}),
+        "core/src/index.js": "exports.round = Math.ceil;\n",
+        "app/test.js": "require('assert')(require('@shop/core').round(1.5) === 2);\n",
+    }
+    for name, text in files.items():
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text(text)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Shop")
+    (repo / "node_modules/@shop").mkdir(parents=True)
+    (repo / "node_modules/@shop/core").symlink_to("../../core")
+    shutil.copytree(repo / "core/src", repo / "core/dist")
+
+
+needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not here")
+
+
+@pytest.mark.slow
+@needs_bwrap
+@needs_npm
+def test_a_workspace_s_build_is_offered_and_pasted(scratch: Path, repo: Path) -> None:
+    hydra = Hydra(scratch, repo)
+    build_shop(repo)
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    done = hydra.run("race", "Do it", "-a", "claude:a", "-a", "claude:b")
+    assert done.stdout.startswith("Nothing was tested: there is no first.\n")
+    compared = json.loads(hydra.run("compare", "--json").stdout)
+    (said,) = compared["baseline"][0]["missing"]
+    assert said.endswith(": --setup 'npm run build' builds it")
+    assert f"note: {said}" in done.stdout
+    assert {(lane["state"], lane["reason"]) for lane in compared["lanes"]} == {
+        ("untested", "its tests do not run in a lane: core/dist/index.js is missing")
+    }
+    line = re.search(r"test them now: hydra (check .*)", done.stdout)
+    assert line is not None
+    assert shlex.split(line[1]) == ["check", "--setup", "npm run build"]
+    again = json.loads(hydra.run(*shlex.split(line[1]), "--json").stdout)
+    assert {row["status"] for lane in again["lanes"] for row in lane["checks"]} == {"passed"}
+    warnings = json.loads(hydra.run("compare", "--json").stdout)["warnings"]
+    assert not [line for line in warnings if "misses" in line]
+
+
+@pytest.mark.slow
+@needs_bwrap
+@needs_npm
+def test_a_shared_folder_that_is_built_from_what_a_patch_touches_is_stale(
+    scratch: Path, repo: Path
+) -> None:
+    hydra = Hydra(scratch, repo)
+    build_shop(repo)
+    lanes = {
+        "core": {"core/src/index.js": "exports.round = () => 2;\n"},
+        "notes": {"core/README.md": "# Core\n"},
+        "worse": {"core/src/index.js": "", "app/index.js": "", "app/test.js": "throw 1;\n"},
+    }
+    race = Judged(hydra, lanes).run("--share", "core/dist", checks=())
+    untested = {does: race.of(does)["checks"][0]["untested"] for does in lanes}
+    cure = 'hydra check --setup "npm run build"'
+    assert untested == {
+        "core": f"core/dist is your checkout's, built without this patch: {cure} builds it anew",
+        "notes": "",
+        "worse": "",
+    }
+    assert race.of("worse")["checks"][0]["remarks"] == [untested["core"]]
+    done = hydra.run(*shlex.split(cure)[1:], "--share", "core/dist", "--json")
+    rows = [row for lane in json.loads(done.stdout)["lanes"] for row in lane["checks"]]
+    ends = [(row["status"], row["untested"], row["remarks"]) for row in rows]
+    assert ends == [("passed", "", [])] * 2 + [("failed", "", [])], done.stderr
+
+
+@pytest.mark.slow
+@needs_bwrap
+@pytest.mark.parametrize("pattern", ["node_modules\n.venv\n", "node_modules/\n.venv/\n"])
+def test_a_link_of_a_dependency_s_name_is_followed(scratch: Path, repo: Path, pattern: str) -> None:
+    hydra = Hydra(scratch, repo)
+    place = hydra.home / "install"
+    (place / "node_modules/left").mkdir(parents=True)
+    (place / "node_modules/left/index.js").write_text("1\n")
+    (place / "venv/bin").mkdir(parents=True)
+    (place / "venv/pyvenv.cfg").write_text("home = /usr/bin\n")
+    (place / "venv/bin/tool").write_text(f"#!{place}/venv/bin/sh\nexit 0\n")
+    (place / "venv/bin/tool").chmod(0o755)
+    (place / "venv/bin/sh").symlink_to("/bin/sh")
+    (repo / "node_modules").symlink_to(place / "node_modules")
+    (repo / ".venv").symlink_to(os.path.relpath(place / "venv", repo))
+    (repo / ".git/info/exclude").write_text(pattern)
+    write = "echo 2 > node_modules/left/index.js; echo 2 > .venv/new"
+    steps = [fakes.shell("sh", "-c", write), fakes.edit("a.txt", "a\n"), fakes.finish("done")]
+    hydra.agent("claude", steps)
+    check = "grep 1 node_modules/left/index.js && .venv/bin/tool"
+    race = hydra.race("-a", "claude", "--check", f"test={check}")
+    assert [row["status"] for row in race.lane("claude")["checks"]] == ["passed"], race
+    assert race.lane("claude")["patch"]["files"] == 1, race
+    assert (place / "node_modules/left/index.js").read_text() == "1\n"
+    assert not (place / "venv/new").exists()
+
+
+@pytest.mark.slow
+@needs_bwrap
+def test_a_program_that_is_hidden_is_said_to_be_and_the_line_shows_it(
+    scratch: Path, repo: Path
+) -> None:
+    hydra = Hydra(scratch, repo)
+    for name, place in (("inner", hydra.home / "src/inner"), ("own", repo / "bin")):
+        place.mkdir(parents=True)
+        (place / name).write_text("#!/bin/sh\nexit 0\n")
+        (place / name).chmod(0o755)
+    wrapper = hydra.home / "bin" / "outer"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\nexec {hydra.home}/src/inner/inner "$@"\n')
+    wrapper.chmod(0o755)
+    (repo / ".git/info/exclude").write_text("/bin/\n")
+    hydra.path += [wrapper.parent, repo / "bin"]
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    refused = hydra.run("race", "Do it", "-a", "claude", "--check", "own")
+    assert refused.returncode == 3
+    line = "a check misses bin/own, which your checkout has and git ignores: --share bin brings it"
+    assert line in " ".join(refused.stderr.split())
+    race = hydra.race("-a", "claude", "--check", "own", "--share", "bin")
+    assert race.lane("claude")["checks"][0]["status"] == "passed", race
+
+    done = hydra.run("race", "Do it", "-a", "claude", "--check", "outer")
+    said = re.search(
+        r"note: hidden from the agents: (\S+) .*: \[confine\] show = (\S+) in", done.stdout
+    )
+    assert said is not None, done.stdout
+    assert said[1] == "~/src/inner"
+    shown = os.pathsep.join((*map(str, hydra.shown), *json.loads(said[2])))
+    hydra.extra["HYDRA_SHOW"] = shown
+    race = hydra.race("-a", "claude", "--check", "outer")
+    assert race.lane("claude")["checks"][0]["status"] == "passed", race
+
+
+def test_a_bare_program_in_a_hidden_folder_of_path_is_named_with_its_place(scratch: Path) -> None:
+    place = scratch / "home/kit/bin"
+    place.mkdir(parents=True)
+    (place / "probe").touch(mode=0o755)
+    hidden = HiddenPlaces(
+        view=lambda: View(home=scratch / "home"),
+        own=(),
+        settings_file=scratch / "home/hydra.toml",
+        run_folder=scratch,
+        search=str(place),
+    )
+    (line,) = hidden.hidden("hydra-check: 1: probe: not found\nother: not found", "check_ended")
+    assert line == (
+        "hidden from the agents: ~/kit (a check misses the program probe, which is there); "
+        'to show it: [confine] show = ["~/kit"] in ~/hydra.toml'
+    )
+    assert [*hidden.hidden("probe: not found", "check_ended")] == []
