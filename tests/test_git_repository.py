@@ -341,11 +341,12 @@ def test_submodules_come_from_the_users_own_objects(with_submodule: Path, scratc
     (inner / "deep" / "README.md").write_text("deep change\n")
     agent(inner, "git config core.fsmonitor false; echo s > src/s; git add -A; git commit -qm s")
     patch = take(ground)
-    contents = changes(race, patch)
-    assert contents[b"lib/a/src/s"] == b"s\n"
-    assert contents[b"lib/a/deep/README.md"] == b"deep change\n"
-    assert any("submodule with changes" in note for note in patch.notes)
     ground.remove()
+    assert patch.empty
+    left = "refs/left/claude/1/nested/lib/a"
+    assert patch.stranded == (f"{left}/files", f"{left}/deep/files")
+    assert git(race.patches, "show", f"{left}/files:src/s") == "s"
+    assert git(race.patches, "show", f"{left}/deep/files:README.md") == "deep change"
     assert fingerprint(with_submodule) == before
 
 

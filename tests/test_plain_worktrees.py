@@ -142,7 +142,11 @@ def account_of(race: Race) -> dict[str, list[object]]:
     return {
         shape: [
             *(patch[fact] for fact in facts),
-            *(note for note in patch["notes"] if "worktree is kept" not in note),
+            *(
+                note.replace(race.document["folder"], "RUN")
+                for note in patch["notes"]
+                if "worktree is kept" not in note
+            ),
         ]
         for shape, patch in lanes.items()
     }

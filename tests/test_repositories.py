@@ -371,6 +371,18 @@ def test_submodules_that_are_initialised(hydra: Hydra, library: Path) -> None:
 
 
 @pytest.mark.slow
+def test_work_in_a_submodule_alone_is_brought_by_the_line_that_is_told(
+    hydra: Hydra, library: Path
+) -> None:
+    hydra.agent("claude", [fakes.shell("sh", "-c", "echo new > lib/new"), fakes.finish("done")])
+    error = hydra.race("-a", "claude").lane("claude")["error"]
+    assert error["reason"] == "stranded_work"
+    line = error["hint"].split("`")[1]
+    subprocess.run(["sh", "-ec", line], cwd=hydra.repo, check=True)
+    assert git(library, "status", "--porcelain") == "A  new"
+
+
+@pytest.mark.slow
 def test_submodules_that_are_not(hydra: Hydra, library: Path) -> None:
     git(hydra.repo, "submodule", "--quiet", "deinit", "-f", "--all")
     assert list(library.iterdir()) == []
@@ -462,6 +474,34 @@ def test_lfs(hydra: Hydra) -> None:
     works(hydra, more={"seen.txt": b"large\nlarge\n", "two.bin": pointer})
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("install", [(), ("--skip-smudge", "--force")])
+def test_lfs_that_was_never_fetched(hydra: Hydra, install: tuple[str, ...]) -> None:
+    with_lfs(hydra)
+    (hydra.repo / "here is.bin").write_bytes(b"here\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "one more")
+    pointer = git(hydra.repo, "show", "HEAD:big.bin") + "\n"
+    oid = hashlib.sha256(b"large\n" * 100).hexdigest()
+    (hydra.repo / ".git" / "lfs" / "objects" / oid[:2] / oid[2:4] / oid).unlink()
+    (hydra.repo / "big.bin").write_text(pointer)
+    os.utime(hydra.repo / "big.bin", (1, 1))  # else git asks git-lfs, which leaves a file behind
+    git(hydra.repo, "add", "big.bin")
+    git(hydra.repo, "lfs", "install", "--local", *install)
+    sees(hydra, "{ git status --short; cat 'here is.bin' big.bin; }")
+    text = works(hydra, more={"seen.txt": f"?? seen.txt\nhere\n{pointer}".encode()})
+    assert text.count("never fetched stay pointers: 1 (git lfs pull)") == 2
+
+
+@pytest.mark.slow
+def test_a_check_has_the_lfs_files_of_a_patch(hydra: Hydra) -> None:
+    with_lfs(hydra)
+    hydra.agent("claude", [fakes.shell("sh", "-c", "echo new > two.bin"), *WORK])
+    assert hydra.race("-a", "claude", "--check", "two=grep -q new two.bin").code == 0
+    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
+    assert lane["state"] == "proved"
+
+
 def path_without(hydra: Hydra, name: str) -> str:
     """A PATH with all that is on the usual one, but for one program."""
     folder = hydra.scratch / "programs"
@@ -515,7 +555,10 @@ def partial(hydra: Hydra) -> Hydra:
 
 @pytest.mark.slow
 def test_a_partial_clone_works_for_what_is_there(partial: Hydra) -> None:
-    works(partial)
+    line = (
+        "a partial clone (blob:none): of older commits a lane has what was fetched here until now"
+    )
+    assert line in works(partial)
 
 
 @pytest.mark.slow

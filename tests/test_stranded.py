@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from threading import Thread
 
@@ -15,7 +16,7 @@ import pytest
 
 from hydra.git import patches as patch_git
 from hydra.git.tips import small
-from tests.conftest import git
+from tests.conftest import git, make_repository
 from tests.support.grounds import Race, agent, changes, race_on, take
 
 BASE = "base=$(git rev-parse HEAD)"
@@ -284,11 +285,59 @@ def with_lfs(repo: Path) -> None:
     git(repo, "commit", "-qm", "lfs")
 
 
-def test_what_is_added_by_force_in_a_submodule_is_in_the_patch(repo: Path, scratch: Path) -> None:
+@pytest.mark.parametrize(
+    ("script", "changed"),
+    [
+        ("echo work > lib.py", "M  lib.py"),
+        ("echo work > new; rm lib.py; echo made > made.log", "D  lib.py\nA  new"),
+        ("echo work > x.log; git add -f x.log", "A  x.log"),
+        ("echo work > lib.py; git checkout -qb w; git commit -qam w; git -C .. add .", "M  lib.py"),
+    ],
+)
+def test_work_in_a_submodule_is_a_patch_of_its_own(
+    repo: Path, scratch: Path, script: str, changed: str
+) -> None:
     race = race_on(with_submodule(repo, scratch), scratch / "state")
     ground = race.opened()
-    agent(ground.worktree, "cd sub; echo work > x.log; git add -f x.log")
-    assert changes(race, take(ground))[b"sub/x.log"] == b"work\n"
+    agent(ground.worktree, f"echo new > README.md; cd sub; {script}")
+    patch = take(ground)
+    ground.remove()
+    assert changes(race, patch) == {b"README.md": b"new\n"}
+    assert patch.stranded == ("refs/left/claude/1/nested/sub/files",)
+    assert holders(race) == [*patch.stranded]
+    assert not patch.left_behind
+    (note,) = patch.notes
+    agent(repo, note.partition(": ")[2])
+    assert git(repo / "sub", "status", "--porcelain") == changed
+
+
+def test_what_the_rules_above_a_submodule_ignore_is_no_work_in_it(
+    repo: Path, scratch: Path
+) -> None:
+    race = race_on(with_submodule(repo, scratch), scratch / "state")
+    ground = race.opened()
+    agent(ground.worktree, "mkdir sub/made; echo made > sub/made/a.log; echo made > sub/b.log")
+    patch = take(ground)
+    assert patch.empty
+    assert not patch.notes
+
+
+def test_a_submodule_at_another_commit_of_the_users_is_a_link_to_it(
+    repo: Path, scratch: Path
+) -> None:
+    sub = with_submodule(repo, scratch) / "sub"
+    git(sub, *("-c", "user.name=a", "-c", "user.email=b"), "commit", "-qm", "2", "--allow-empty")
+    (sub / "lib.py").write_text("newer\n")
+    git(sub, *("-c", "user.name=a", "-c", "user.email=b"), "commit", "-qam", "3")
+    newer = git(sub, "rev-parse", "HEAD")
+    git(sub, "checkout", "-q", "HEAD~2")
+    race = race_on(repo, scratch / "state")
+    ground = race.opened()
+    agent(ground.worktree, f"git -C sub checkout -q {newer}; git add sub; git commit -qm newer")
+    patch = take(ground)
+    assert changes(race, patch) == {b"sub": newer.encode()}
+    assert not patch.stranded
+    assert not patch.notes
 
 
 def with_submodule(repo: Path, scratch: Path) -> Path:
@@ -372,7 +421,7 @@ def test_the_users_own_tags_are_nobodys_work(repo: Path, scratch: Path) -> None:
     git(repo, "checkout", "-q", "main")
     race = race_on(repo, scratch / "state")
     ground = race.opened()
-    agent(ground.worktree, "git gc -q; git checkout -q v1; git checkout -q -")
+    agent(ground.worktree, "git gc -q; git checkout -q v1; git checkout -q -; git branch b v1")
     patch = take(ground)
     assert not patch.stranded
     assert not patch.notes
@@ -429,6 +478,82 @@ def test_another_repository_is_none_of_the_lanes(race: Race, scratch: Path) -> N
     patch = take(ground)
     assert not patch.stranded
     assert not holders(race, b"secret\n")
+
+
+def test_a_link_to_another_repository_is_not_followed(race: Race, scratch: Path) -> None:
+    private = another_repository(scratch)
+    git(private, "stash", "-qu")
+    ground = race.opened()
+    (ground.worktree / "new").write_text("new\n")
+    shutil.rmtree(ground.worktree.parent / "repo.git")
+    (ground.worktree.parent / "repo.git").symlink_to(private / ".git")
+    patch = take(ground)
+    assert changes(race, patch) == {b"new": b"new\n"}
+    assert not patch.stranded
+    assert not holders(race, b"secret\n")
+
+
+def another_repository(scratch: Path) -> Path:
+    """One of the user's that is no lane's, with a commit, and a file that no commit has."""
+    private = make_repository(scratch / "private")
+    (private / "secret").write_text("secret\n")
+    return private
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'echo "$PRIVATE" >> "$OWN/info/alternates"',
+        'git -C "$PRIVATE/.." repack -qad; rm -rf "$OWN/pack"; ln -s "$PRIVATE/pack" "$OWN/pack"',
+        'cd "$PRIVATE"; for f in ??/*; do mkdir -p "$OWN/${f%/*}"; ln -s "$PRIVATE/$f" "$OWN/$f";'
+        " done; cd -",
+    ],
+)
+def test_objects_of_another_repository_come_into_no_patch(
+    race: Race, scratch: Path, script: str
+) -> None:
+    private = another_repository(scratch)
+    git(private, "add", "-A")
+    git(private, "commit", "-qm", "secret")
+    oid = git(private, "rev-parse", "HEAD:secret")
+    ground = race.opened()
+    own = "OWN=$(git rev-parse --path-format=absolute --git-common-dir)/objects"
+    paths = f"PRIVATE={private}/.git/objects; {own}"
+    steal = f"git update-index --add --cacheinfo 100644,{oid},stolen; git commit -qm stolen"
+    agent(ground.worktree, f"{BASE}; {paths}; {script}; {steal}; git branch b; {BACK}")
+    patch = take(ground)
+    assert blob(race.patches, oid) == b""
+    assert any("b holds work that could not be kept" in note for note in patch.notes)
+    assert patch.left_behind
+
+
+def test_a_commit_graph_of_the_agents_is_not_believed(race: Race) -> None:
+    ground = race.opened()
+    forge = (
+        "import pathlib, sys; file = pathlib.Path(sys.argv[1]); text = file.read_bytes();"
+        " file.chmod(0o644); old, new = map(bytes.fromhex, sys.argv[2:]); assert old in text;"
+        " file.write_bytes(text.replace(old, new))"
+    )
+    agent(
+        ground.worktree,
+        f"{BASE}; git checkout -qb side; echo work > x; {COMMIT};"
+        f" git commit-graph write --reachable; {BACK}; {sys.executable} -c '{forge}'"
+        ' "$(git rev-parse --git-common-dir)/objects/info/commit-graph"'
+        " $(git rev-parse side^{tree} HEAD^{tree})",
+    )
+    assert take(ground).stranded == ("refs/left/claude/1/side",)
+    assert git(race.patches, "show", "refs/left/claude/1/side:x") == "work"
+
+
+def test_a_branch_that_was_packed_and_moved_since_is_kept_as_it_stands(race: Race) -> None:
+    ground = race.opened()
+    names = [f"s{number}" for number in range(6)]
+    begin = [f"git checkout -qb {name} $base; echo {name} > x; {COMMIT}" for name in names]
+    move = [f"git checkout -q {name}; echo work > x; git commit -qam {name}" for name in names]
+    agent(ground.worktree, "; ".join((BASE, *begin, "git pack-refs --all", *move, BACK)))
+    take(ground)
+    for name in names:
+        assert git(race.patches, "show", f"refs/left/claude/1/{name}:x") == "work"
 
 
 def test_a_file_that_is_swapped_for_a_fifo_holds_nobody_up(

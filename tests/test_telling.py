@@ -155,6 +155,11 @@ NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
             LINTED,
             ("3:1  error  'x' is not defined  no-undef", "\u2716 2 problems (1 error, 1 warning)"),
         ),
+        (
+            "/lane/a.js:1\nthrow 1;\n^\n1\n(Use `node --trace-uncaught ...` to show where the "
+            "exception was thrown)\n\nNode.js v20.20.2\n",
+            ("throw 1;", "1"),
+        ),
         (OLD_NPM, ("not ok 1 should be equal",)),
         (CHAINED, ("django.core.exceptions.ImproperlyConfigured: Set SHOP_KEY",)),
         (

@@ -54,10 +54,10 @@ _OF_RUNNERS = re.compile(
     r"|(?:in|at) \w+: )"
     r"|^npm (?:ERR!|error)$|^\s*(?:WARN|ELIFECYCLE)\b|^> \S+@\d\S* \S|^\s+\d+:\d+\s+warning\s"
     r"|^\[notice\] |^\u2716 \d+ problems? \(0 errors,|^error Command failed with exit code"
-    r"|^info Visit https:"
+    r"|^info Visit https:|^\(Use `node --trace-uncaught |^Node\.js v\d|^\s*[\^~]+$"
 )
-"""What npm, pnpm and yarn say of themselves and of the failure of a script, and what is a warning:
-never a reason while there is any other line."""
+"""What npm, pnpm, yarn, node and pip say of themselves and of the failure of a script, and what is
+a warning: never a reason while there is any other line."""
 _CAUSED = re.compile(
     r"(?:The above exception was the direct cause of|During handling of the above exception)"
 )

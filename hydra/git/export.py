@@ -120,15 +120,10 @@ def hand_over_lfs(patches: Path, repo: Repository, changed: Iterable[TreeChange]
     if not (patches / "lfs" / "objects").is_dir():
         return 0
     new = [change.new for change in changed if change.new and change.new.mode.startswith("100")]
-    folder = _lfs_folder(repo)
+    folder = lfs.storage(repo)
     return sum(
         lfs.copy(patches, "lfs", digest, folder)
         for digest in lfs.pointed(patches, [entry.oid for entry in new])
         if (patches / "lfs" / lfs.place_of(digest)).is_file()
         and not (folder / lfs.place_of(digest)).exists()
     )
-
-
-def _lfs_folder(repo: Repository) -> Path:
-    named = repo.config.get("lfs.storage")
-    return repo.common_dir / (named or "lfs")

@@ -33,7 +33,7 @@ def forced(session: SnapshotSession, others: Collection[bytes]) -> list[bytes]:
 def sparse(session: SnapshotSession) -> frozenset[bytes]:
     """Paths that an agent's own sparse checkout has taken out of its tree: that deletes nothing."""
     for source in session.sources:
-        if (source.admin / "info" / "sparse-checkout").is_file():
+        if os.path.isfile(source.admin / "info" / "sparse-checkout"):  # noqa: PTH113
             try:
                 return indexed(session.patches, source, session.index.parent, "S")
             except GitFailed as failed:

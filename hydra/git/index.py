@@ -39,14 +39,21 @@ def draft(index: Path) -> Iterator[Path]:
 
     Whatever kills git or Hydra half-way, `index` itself stays whole and without a lock.
     """
-    index.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _sweep(index.parent)
-    folder = Path(tempfile.mkdtemp(prefix=f"index-{os.getpid()}-", dir=index.parent))
-    try:
+    with scratch(index.parent) as folder:
         copy = folder / "index"
         with suppress(OSError):
             shutil.copy2(index, copy)
         yield copy
+
+
+@contextmanager
+def scratch(parent: Path) -> Iterator[Path]:
+    """A folder of its own in `parent`, gone afterwards, or when the next one is made there."""
+    parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _sweep(parent)
+    folder = Path(tempfile.mkdtemp(prefix=f"index-{os.getpid()}-", dir=parent))
+    try:
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -209,6 +216,25 @@ _TRIES = 200
 
 FULL = (b"No space left on device", b"Disk quota exceeded", b"Read-only file system")
 """What git says of a disk that takes no more."""
+
+
+def tracked(session: SnapshotSession) -> tuple[list[bytes], list[bytes]]:
+    """Tracked paths that are gone or no files any more, and those that may have changed."""
+    raw = session.paths("diff-files", "--raw", "-z", "--ignore-submodules=all")
+    gone: list[bytes] = []
+    present: list[bytes] = []
+    for state, path in zip(raw[::2], raw[1::2], strict=True):
+        is_retained = not state.endswith(b"D") and _is_file(session, path)
+        (present if is_retained else gone).append(path)
+    return gone, present
+
+
+def _is_file(session: SnapshotSession, path: bytes) -> bool:
+    try:
+        mode = os.lstat(session.full(path)).st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
 def take(session: SnapshotSession, *, gone: list[bytes], present: list[bytes]) -> None:

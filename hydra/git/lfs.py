@@ -13,7 +13,8 @@ from threading import get_ident
 from typing import BinaryIO
 
 from hydra.containment import EscapeError, entry_below
-from hydra.git.runner import run
+from hydra.git.repository import Repository
+from hydra.git.runner import run, split
 
 _POINTER = re.compile(
     rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v1\n"
@@ -31,17 +32,51 @@ def place_of(digest: str) -> Path:
     return Path("objects", digest[:2], digest[2:4], digest)
 
 
+def storage(repo: Repository) -> Path:
+    """The user's own LFS folder."""
+    return repo.common_dir / (repo.config.get("lfs.storage") or "lfs")
+
+
 def pointed(git_dir: Path, objects: Iterable[str]) -> list[str]:
     """The digests that those of these objects name which are pointers. Raises `GitFailed`."""
-    arguments = ("cat-file", "--batch-check=%(objectsize) %(objecttype) %(objectname)")
+    return list(dict.fromkeys(_digests(git_dir, objects).values()))
+
+
+def pointers(git_dir: Path, commit: str) -> dict[bytes, str]:
+    """The files at a commit that are pointers, each with the digest that it names. Raises
+    `GitFailed`."""
+    listed = split(run("ls-tree", "-r", "-z", commit, git_dir=git_dir, isolated=True).stdout)
+    entries = (entry.partition(b"\t") for entry in listed if entry.startswith(b"100"))
+    objects = {path: facts.split(b" ")[2].decode() for facts, _, path in entries}
+    digests = _digests(git_dir, objects.values())
+    return {path: digests[oid] for path, oid in objects.items() if oid in digests}
+
+
+def _digests(git_dir: Path, objects: Iterable[str]) -> dict[str, str]:
+    """The objects that are pointers, each with the digest that it names."""
+    form = "--batch-check=%(objectsize) %(objecttype) %(objectname)"
+    facts = (line.split(b" ") for line in _cat_files(git_dir, form, objects).splitlines())
+    blobs = ((size, oid) for size, kind, oid in filter(_is_told, facts) if kind == b"blob")
+    small = [oid.decode() for size, oid in blobs if int(size) < _POINTER_BYTES]
+    digests: dict[str, str] = {}
+    at = 0
+    text = _cat_files(git_dir, "--batch", small)
+    while at < len(text):
+        end = text.index(b"\n", at)
+        oid, _, size = text[at:end].split(b" ")
+        at = end + 1 + int(size) + 1
+        if match := _POINTER.match(text, end + 1, at):
+            digests[oid.decode()] = match[1].decode()
+    return digests
+
+
+def _cat_files(git_dir: Path, form: str, objects: Iterable[str]) -> bytes:
     stdin = "".join(f"{oid}\n" for oid in objects).encode()
-    listed = run(*arguments, git_dir=git_dir, isolated=True, stdin=stdin).stdout.decode()
-    digests = []
-    for size, kind, oid in (line.split(" ") for line in listed.splitlines() if "blob" in line):
-        if kind == "blob" and int(size) < _POINTER_BYTES:
-            text = run("cat-file", "blob", oid, git_dir=git_dir, isolated=True).stdout
-            digests += [match[1].decode() for match in [_POINTER.match(text)] if match]
-    return list(dict.fromkeys(digests))
+    return run("cat-file", form, git_dir=git_dir, isolated=True, stdin=stdin).stdout
+
+
+def _is_told(facts: list[bytes]) -> bool:
+    return facts[-1] != b"missing"
 
 
 def copy(git_dir: Path, folder: str, digest: str, target: Path, most: int = 1 << 62) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import tempfile
 from pathlib import Path
 
@@ -33,7 +32,7 @@ def expand(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
         if folder.endswith(b"/"):
             session.notes.append(f"a repository inside the tree, taken as files: {shown(folder)}")
             inside = list(files_under(session.top, folder, session.survey))
-            files += _worth_taking(session, folder, inside)
+            files += worth_taking(session, folder, inside)
     return files
 
 
@@ -58,16 +57,16 @@ def _with_mounted(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
 def _is_elsewhere(session: SnapshotSession, path: bytes) -> bool:
     folder = Path(os.fsdecode(session.full(path)))
     text = os.path.normpath(inner_git_dir(folder, None))
-    return text != str(inner_git_dir(folder, session.mounted)) and _is_repository(session, path)
+    return text != str(inner_git_dir(folder, session.mounted)) and is_repository(session, path)
 
 
-def _worth_taking(session: SnapshotSession, folder: bytes, paths: list[bytes]) -> list[bytes]:
+def worth_taking(session: SnapshotSession, folder: bytes, paths: list[bytes]) -> list[bytes]:
     """Those files of a repository inside the tree that no rule ignores, or that its index has.
 
     What only its own rules ignore is named: nobody but the agent has made these.
     """
     top = folder.rstrip(b"/") + b"/"
-    tracked = frozenset(top + name for name in inner_names(session, _source(session, folder)))
+    tracked = frozenset(top + name for name in inner_names(session, source_of(session, folder)))
     taken = frozenset(unignored(session, paths)) | tracked
     if ignored := _by_own_rules(session, top, [path for path in paths if path not in taken]):
         session.left_behind += len(ignored)
@@ -86,14 +85,16 @@ def _by_own_rules(session: SnapshotSession, top: bytes, ignored: list[bytes]) ->
     return [path for source, path in matches if source.startswith(top)]
 
 
-def _source(session: SnapshotSession, folder: bytes, recorded: str = "") -> LaneRepository | None:
-    if session.folder is None:
+def source_of(session: SnapshotSession, folder: bytes) -> LaneRepository | None:
+    """The repository in a folder of the tree, if it is one of this lane's."""
+    if session.lane is None:
         return None
-    return inner_source(session.worktree, folder, session.folder, recorded, session.mounted)
+    return inner_source(session.lane, session.worktree, folder)
 
 
-def seen_repositories(session: SnapshotSession) -> list[tuple[bytes, str]]:
-    """The repositories in the tree that no rule ignores, with the commit that the base names."""
+def seen_repositories(session: SnapshotSession) -> list[tuple[bytes, tuple[str, ...]]]:
+    """The repositories in the tree that no rule ignores, with the commits that the base and the
+    patch name."""
     folders = session.survey.repositories
     if not folders:
         return []
@@ -102,18 +103,19 @@ def seen_repositories(session: SnapshotSession) -> list[tuple[bytes, str]]:
     recorded = {path: facts.split(b" ")[2].decode() for facts, _, path in links}
     plain = unignored(session, [folder.rstrip(b"/") for folder in folders])
     for folder in plain:
-        if not _is_repository(session, folder):
+        if not is_repository(session, folder):
             session.left_behind += 1
             session.notes.append(
                 f"not in the patch, git refuses the name: {shown(folder + b'/.git')}"
             )
-    return [(folder, recorded.get(folder, "")) for folder in plain]
+    named = {folder: (recorded.get(folder), session.moved.get(folder)) for folder in plain}
+    return [(folder, tuple(filter(None, oids))) for folder, oids in named.items()]
 
 
-def _is_repository(session: SnapshotSession, path: bytes) -> bool:
+def is_repository(session: SnapshotSession, path: bytes) -> bool:
     """Whether its .git is one to git; as one of a test's files it may be anything."""
     folder = Path(os.fsdecode(session.full(path)))
-    return (inner_git_dir(folder, session.mounted) / "HEAD").exists()
+    return os.path.exists(inner_git_dir(folder, session.mounted) / "HEAD")  # noqa: PTH110
 
 
 def unignored(session: SnapshotSession, paths: list[bytes]) -> list[bytes]:
@@ -143,31 +145,12 @@ def links_in(staged: bytes) -> dict[bytes, str]:
     return links
 
 
-def changed_submodules(session: SnapshotSession) -> dict[bytes, list[bytes]]:
-    """Submodules that are links no more: to the files to take in their place, [] if it is gone."""
-    changed: dict[bytes, list[bytes]] = {}
-    for path, oid in gitlinks(session).items():
-        try:
-            mode = os.lstat(session.full(path)).st_mode
-        except OSError:
-            changed[path] = []
-            continue
-        if not stat.S_ISDIR(mode):
-            changed[path] = [path]
-            continue
-        files = list(files_under(session.top, path, session.survey))
-        if files and not SubmoduleCheck(session).holds(path, oid):
-            session.notes.append(f"a submodule with changes, taken as files: {shown(path)}")
-            changed[path] = _worth_taking(session, path, files)
-    return changed
-
-
 class SubmoduleCheck:
     """Compares a submodule's files with a commit, submodules inside it too.
 
     A throw-away gitdir with the collector's settings borrows every objects folder in which the
     commit may be, the agent's own included: nothing that is written there stays, nothing of the
-    agent's configuration is read, and a short limit answers what would hang (a FIFO as a pack).
+    agent's configuration is read, and a short limit answers what would take for ever.
     """
 
     def __init__(self, session: SnapshotSession) -> None:
@@ -180,7 +163,7 @@ class SubmoduleCheck:
         with tempfile.TemporaryDirectory(dir=place, prefix="module-") as name:
             git_dir = Path(name)
             try:
-                self._prepare(git_dir, folder, oid)
+                self._prepare(git_dir, path, oid)
                 return self._same(git_dir, folder, path, oid)
             except GitFailed as failed:
                 if failed.passing:
@@ -189,11 +172,11 @@ class SubmoduleCheck:
             except OSError:
                 return False
 
-    def _prepare(self, git_dir: Path, folder: Path, oid: str) -> None:
+    def _prepare(self, git_dir: Path, path: bytes, oid: str) -> None:
         kind = f"--object-format={'sha256' if len(oid) == 64 else 'sha1'}"
         run("init", "--quiet", "--bare", "--template=", kind, git_dir, cwd=git_dir)
         shutil.copyfile(self._session.patches / "config", git_dir / "config")
-        borrow_objects(git_dir, _objects(self._session, folder))
+        borrow_objects(git_dir, _objects(self._session, path))
 
     def _same(self, git_dir: Path, folder: Path, path: bytes, oid: str) -> bool:
         def git(*args: str) -> Result:
@@ -212,8 +195,9 @@ class SubmoduleCheck:
         git("update-index", "-q", "--ignore-submodules", "--refresh")
         if git("diff-files", "--quiet", "--ignore-submodules=all").code != 0:
             return False
-        if git("ls-files", "--others", "--exclude-standard", "-z").stdout:
-            return False
+        others = split(git("ls-files", "--others", "--exclude-standard", "-z").stdout)
+        if unignored(self._session, [path + b"/" + name for name in others]):
+            return False  # nor do the rules above it name that
         if self._added(path).intersection(split(git("ls-files", "--others", "-z").stdout)):
             return False
         inner = links_in(git("ls-files", "--stage", "-z").stdout)
@@ -225,13 +209,14 @@ class SubmoduleCheck:
 
     def _added(self, path: bytes) -> frozenset[bytes]:
         """What the agent has in the index of its own checkout, also by force."""
-        return inner_names(self._session, _source(self._session, path))
+        return inner_names(self._session, source_of(self._session, path))
 
 
-def _objects(session: SnapshotSession, folder: Path) -> list[Path]:
+def _objects(session: SnapshotSession, path: bytes) -> list[Path]:
     """Where a submodule's objects may lie: the run's, the user's, the agent's own copy."""
     places = list(objects_folders(session.patches / "objects"))
     for users in places[1:]:
-        places += modules(users.parent / "modules")
-    places.append(inner_git_dir(folder, session.mounted) / "objects")
-    return places
+        for git_dir in (users.parent, *users.parent.glob("worktrees/*")):
+            places += modules(git_dir / "modules")
+    source = source_of(session, path)
+    return [*places, source.objects] if source else places

@@ -62,6 +62,9 @@ HARDENING: tuple[tuple[str, str], ...] = (
     ("core.askPass", "/bin/false"),
     ("core.alternateRefsCommand", "/bin/false"),
     ("core.logAllRefUpdates", "false"),
+    # git believes these files, which an agent may have written, and only saves time by them.
+    ("core.commitGraph", "false"),
+    ("core.multiPackIndex", "false"),
     ("commit.gpgSign", "false"),
     ("tag.gpgSign", "false"),
     ("log.showSignature", "false"),

@@ -22,12 +22,14 @@ from pathlib import Path
 
 from hydra.git.diff import EMPTY_TREE, TreeChange
 from hydra.git.forced_files import forced, sparse
-from hydra.git.index import FULL, draft, may_hold_gitlinks, take
-from hydra.git.nested_repos import changed_submodules, expand, seen_repositories
+from hydra.git.index import FULL, draft, may_hold_gitlinks, take, tracked
+from hydra.git.lane_folder import LaneFolder
+from hydra.git.nested_repos import expand, seen_repositories
 from hydra.git.runner import GitFailed
 from hydra.git.snapshot_limits import within_count, within_size
 from hydra.git.snapshot_state import SnapshotSession, WorktreeLost, names
-from hydra.git.sources import LaneRepository, MountedTree
+from hydra.git.sources import LaneRepository, SubmoduleWork
+from hydra.git.submodule_work import changed_submodules, works
 from hydra.git.tree_scan import first_paths, survey
 from hydra.records.request import Limits
 
@@ -42,7 +44,8 @@ class Snapshot:
     `left_behind` counts the files that the limits keep out: they are in the worktree alone.
     `staged` is what the agent's indexes have against the base, by where each lies;
     `repositories` are the folders in the tree with a .git of their own that no rule ignores, each
-    with the commit of it that the base names ("" for none).
+    with the commits of it that the base and the tree name; `submodules` are what was changed in
+    those that stay links.
     """
 
     tree: str
@@ -50,7 +53,8 @@ class Snapshot:
     notes: tuple[str, ...] = ()
     left_behind: int = 0
     staged: Mapping[Path, tuple[TreeChange, ...]] = field(default_factory=dict)
-    repositories: tuple[tuple[bytes, str], ...] = ()
+    repositories: tuple[tuple[bytes, tuple[str, ...]], ...] = ()
+    submodules: tuple[SubmoduleWork, ...] = ()
 
 
 @dataclass(slots=True)
@@ -69,16 +73,14 @@ def collect(
     exclude: Sequence[str] = (),
     limits: Limits,
     nested: bool = True,
-    path: Path | None = None,
+    lane: LaneFolder | None = None,
     sources: Sequence[LaneRepository] = (),
-    mounted: MountedTree | None = None,
 ) -> Snapshot:
     """The worktree's files as a tree; `index` is only read.
 
     `exclude` are paths that Hydra copied in (never taken unless tracked). `nested` takes the
     files of repositories inside the tree. `sources` are the repositories of the tree's own agent,
-    `path` is where they and those inside the tree may lie, `mounted` where its commands had the
-    lane's tree. Raises `WorktreeLost`; everything else
+    `lane` is where they and those inside the tree may lie. Raises `WorktreeLost`; everything else
     that goes wrong gives a tree and the word incomplete.
     """
     check_worktree(worktree)
@@ -94,9 +96,8 @@ def collect(
                 limits=limits,
                 exclude=names(exclude),
                 deadline=deadline,
-                folder=path,
+                lane=lane,
                 sources=tuple(sources),
-                mounted=mounted,
             )
             collected = _attempt(session, nested)
         earlier += session.survey.notes()
@@ -151,6 +152,7 @@ def _tree(session: SnapshotSession, nested: bool) -> str:
     session.repositories = seen_repositories(session) if nested else []
     tree = session.git("write-tree", "--missing-ok").line
     session.keep(tree)
+    session.works = [*works(session)]
     if tree == EMPTY_TREE[len(tree)]:
         session.notes.append("every file of the base is deleted")
     return tree
@@ -174,13 +176,13 @@ def _listed(session: SnapshotSession) -> _Changes:
     # All at once: the survey wakes a git that waits on a FIFO called .gitattributes.
     with ThreadPoolExecutor(2) as beside:
         within, other = copy_context(), copy_context()  # what the log says of whose work it is
-        tracked = beside.submit(within.run, _tracked, session)
+        tracked_paths = beside.submit(within.run, tracked, session)
         future = beside.submit(other.run, _index_paths, session)
         session.survey = survey(session.top)
         others = _others(session, future.result())
-        gone, present = tracked.result()
+        gone, present = tracked_paths.result()
     if session.survey.opened:  # what lay behind a closed folder looked deleted, or not there
-        (gone, present), others = _tracked(session), _others(session)
+        (gone, present), others = tracked(session), _others(session)
     closed = tuple(session.survey.closed)  # what nobody could look into is not deleted
     gone = _deleted(session, gone)
     return _Changes([path for path in gone if not path.startswith(closed)], present, others)
@@ -219,25 +221,6 @@ def _fresh_index(session: SnapshotSession) -> None:
     session.git("read-tree", "-m", *update, session.base, work_tree=place)
 
 
-def _tracked(session: SnapshotSession) -> tuple[list[bytes], list[bytes]]:
-    """Tracked paths that are gone or no files any more, and those that may have changed."""
-    raw = session.paths("diff-files", "--raw", "-z", "--ignore-submodules=all")
-    gone: list[bytes] = []
-    present: list[bytes] = []
-    for state, path in zip(raw[::2], raw[1::2], strict=True):
-        is_retained = not state.endswith(b"D") and _is_file(session, path)
-        (present if is_retained else gone).append(path)
-    return gone, present
-
-
-def _is_file(session: SnapshotSession, path: bytes) -> bool:
-    try:
-        mode = os.lstat(session.full(path)).st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
-
-
 def _files(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
     folders = [path for path in others if path.endswith(b"/")]
     if folders:
@@ -257,4 +240,5 @@ def _collected(session: SnapshotSession, tree: str) -> Snapshot:
         left_behind=session.left_behind,
         staged=session.staged,
         repositories=tuple(session.repositories),
+        submodules=tuple(session.works),
     )

@@ -11,8 +11,9 @@ from pathlib import Path
 from hydra.errors import HydraError
 from hydra.git.alternates import borrowed, pack
 from hydra.git.diff import MODULE, TreeChange, read_change
+from hydra.git.lane_folder import LaneFolder, MountedTree
 from hydra.git.runner import Result, object_path, run, split
-from hydra.git.sources import LaneRepository, MountedTree
+from hydra.git.sources import LaneRepository, SubmoduleWork
 from hydra.git.tree_scan import Survey
 from hydra.records.request import Limits
 
@@ -38,16 +39,22 @@ class SnapshotSession:
     limits: Limits
     exclude: frozenset[bytes]
     deadline: float
-    folder: Path | None = None
+    lane: LaneFolder | None = None
     """Where the lane's repositories lie; None where no agent has been in the tree."""
     sources: tuple[LaneRepository, ...] = ()
-    mounted: MountedTree | None = None
     survey: Survey = field(default_factory=Survey)
     notes: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     staged: dict[Path, tuple[TreeChange, ...]] = field(default_factory=dict)
     """What the agent's indexes have against the base, by where each lies."""
-    repositories: list[tuple[bytes, str]] = field(default_factory=list)
+    repositories: list[tuple[bytes, tuple[str, ...]]] = field(default_factory=list)
+    submodules: dict[bytes, str] = field(default_factory=dict)
+    """Those that stay links and whose files are not their commit's, each with that commit."""
+    moved: dict[bytes, str] = field(default_factory=dict)
+    """Those that are links to another commit of the user's, each with that commit."""
+    works: list[SubmoduleWork] = field(default_factory=list)
+    near: Path | None = None
+    """One more objects folder in which git looks."""
     broken: bool = False
     """Whether something went wrong that may go well another time."""
     left_behind: int = 0
@@ -57,6 +64,11 @@ class SnapshotSession:
     def top(self) -> bytes:
         """The tree's top as bytes: names in it are bytes, whatever the locale."""
         return os.fsencode(self.worktree)
+
+    @property
+    def mounted(self) -> MountedTree | None:
+        """Where the lane's commands had its tree."""
+        return self.lane.mounted if self.lane else None
 
     def full(self, path: bytes) -> bytes:
         """Where a path of the tree lies on disk."""
@@ -94,10 +106,18 @@ class SnapshotSession:
         patches.git would have to be pruned, and git then removes folders that another lane is
         writing to.
         """
-        folders = (folder for folder in self.objects.iterdir() if len(folder.name) == 2)
-        fresh = {folder.name + file.name for folder in folders for file in folder.iterdir()}
+        fresh = self._fresh()
         if names := sorted(fresh.union(self._borrowed(tree, fresh))):
             pack(self.patches, names, also=self.objects)
+
+    def keep_new(self) -> None:
+        """Brings what git has written in this collection into patches.git, and nothing else."""
+        if names := borrowed(self.patches, self._fresh()):
+            pack(self.patches, names, also=self.objects)
+
+    def _fresh(self) -> set[str]:
+        folders = (folder for folder in self.objects.iterdir() if len(folder.name) == 2)
+        return {folder.name + file.name for folder in folders for file in folder.iterdir()}
 
     def _borrowed(self, tree: str, fresh: set[str]) -> set[str]:
         """What git did not write, as the user's repository has it: seldom anything."""
@@ -118,9 +138,10 @@ class SnapshotSession:
         return self.index.with_name("objects")
 
     def _quarantine(self) -> dict[str, str]:
+        near = (self.patches / "objects", *([self.near] if self.near else ()))
         return {
             "GIT_OBJECT_DIRECTORY": str(self.objects),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": object_path(self.patches / "objects"),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(object_path, near)),
         }
 
     def _remaining(self) -> float:

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from hydra.git.diff import TreeChange, read_change
+from hydra.git.lane_folder import LaneFolder, MountedTree
 from hydra.git.runner import Result, object_path, run, split
 from hydra.git.tips import admins, small
 
@@ -31,69 +32,66 @@ _TREES = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--en
 
 @dataclass(frozen=True, slots=True)
 class LaneRepository:
-    """A repository that the agent could write to. `admin` is where the HEAD of its worktree lies.
+    """A repository that the agent could write to. `admin` is where the HEAD of its worktree lies,
+    `objects` the name by which git is to have its objects (`LaneFolder.objects`).
 
     `prefix` stands before the names of what is found, `folder` before its paths; `settled` are
     commits that are nobody's work; `handed` the refs that it was made with; `nested` one that is
-    not the lane's own.
+    not the lane's own. `opened` and `closed` are what its agent had closed in it, made readable
+    and not to be read at all.
     """
 
     git_dir: Path
     admin: Path
+    objects: Path
     prefix: str = ""
     folder: bytes = b""
     settled: tuple[str, ...] = ()
     handed: frozenset[tuple[str, str]] = frozenset()
     nested: bool = False
+    opened: tuple[bytes, ...] = ()
+    closed: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class MountedTree:
-    """A lane's tree that its commands have at another path, and write that into what git keeps.
+class SubmoduleWork:
+    """`tree` is what the files of the submodule at `path` are, as against its commit `recorded`."""
 
-    It lies at `tree`; `place` is where they have it, the same where nothing is mounted.
-    """
-
-    tree: Path
-    place: Path
-
-    def inside(self, path: Path) -> Path:
-        """What its commands call `path`."""
-        return _moved(path, self.tree, self.place)
-
-    def outside(self, path: Path) -> Path:
-        """Where that lies which its commands call `path`."""
-        return _moved(path, self.place, self.tree)
-
-
-def _moved(path: Path, old: Path, new: Path) -> Path:
-    return new / path.relative_to(old) if path.is_relative_to(old) else path
+    path: bytes
+    recorded: str
+    tree: str
+    source: LaneRepository
 
 
 def lane_sources(
-    git_dir: Path, mounted: MountedTree, handed: frozenset[tuple[str, str]] = frozenset()
+    lane: LaneFolder, git_dir: Path, handed: frozenset[tuple[str, str]] = frozenset()
 ) -> tuple[LaneRepository, ...]:
     """The lane's own repository, and the one that an agent has put in its place."""
-    admin = _own_admin(git_dir, mounted)
-    own = LaneRepository(git_dir, admin, handed=handed)
-    other = inner_git_dir(mounted.tree, mounted)
-    if _same(other, admin) or not _is_inside(other, git_dir.parent):
-        return (own,)
-    return (own, LaneRepository(other, other, prefix="replaced/", nested=True))
+    scan = lane.open(git_dir)
+    own = LaneRepository(
+        git_dir,
+        _own_admin(git_dir, lane.mounted),
+        lane.objects(git_dir / "objects"),
+        handed=handed,
+        opened=tuple(scan.opened),
+        closed=tuple(scan.closed),
+    )
+    other = inner_git_dir(lane.mounted.tree, lane.mounted)
+    replaced = None if _same(other, own.admin) else _nested(lane, other, prefix="replaced/")
+    sources = (own if lane.owns(git_dir) else None, replaced)
+    return tuple(source for source in sources if source)
 
 
 def inner_source(
-    worktree: Path, folder: bytes, path: Path, settled: str, mounted: MountedTree | None
+    lane: LaneFolder, worktree: Path, folder: bytes, settled: tuple[str, ...] = ()
 ) -> LaneRepository | None:
-    """The repository in a folder of the tree; None where it is none, or not of this lane alone."""
-    git_dir = inner_git_dir(Path(os.fsdecode(os.fsencode(worktree) + b"/" + folder)), mounted)
-    if not _is_inside(git_dir, path):  # nor is the gitdir of a linked worktree: it has no objects
-        return None
-    return _nested(git_dir, folder, settled)
+    """The repository in a folder of a tree; None where it is none, or not of this lane alone."""
+    path = Path(os.fsdecode(os.fsencode(worktree) + b"/" + folder))
+    return _nested(lane, inner_git_dir(path, lane.mounted), folder, settled)
 
 
 def module_sources(
-    own: LaneRepository, base_links: Mapping[bytes, str]
+    lane: LaneFolder, own: LaneRepository, base_links: Mapping[bytes, str]
 ) -> Iterator[LaneRepository]:
     """The submodules' repositories that lie beside the lane's own, whatever became of their
     folders; `base_links` are the commits that the base names."""
@@ -103,14 +101,33 @@ def module_sources(
             if "objects" in folders:
                 folders[:] = [name for name in folders if name == "modules"]
                 name = unquote_to_bytes(os.path.relpath(place, top / "modules"))
-                yield _nested(Path(place), name, base_links.get(name, ""))
+                commits = (base_links[name],) if name in base_links else ()
+                if source := _nested(lane, Path(place), name, commits):
+                    yield source
 
 
-def _nested(git_dir: Path, folder: bytes, settled: str) -> LaneRepository:
-    top = folder.strip(b"/") + b"/"
-    commits = (settled,) if settled else ()
-    prefix = f"nested/{os.fsdecode(top)}"
-    return LaneRepository(git_dir, git_dir, prefix, top, commits, nested=True)
+def _nested(
+    lane: LaneFolder,
+    git_dir: Path,
+    folder: bytes = b"",
+    settled: tuple[str, ...] = (),
+    prefix: str = "",
+) -> LaneRepository | None:
+    scan = lane.open(git_dir)
+    if not lane.holds(git_dir):  # nor is the gitdir of a linked worktree: it has no objects
+        return None
+    top = folder.strip(b"/") + b"/" if folder else b""
+    return LaneRepository(
+        git_dir,
+        git_dir,
+        lane.objects(git_dir / "objects"),
+        prefix or f"nested/{os.fsdecode(top)}",
+        top,
+        settled,
+        nested=True,
+        opened=tuple(scan.opened),
+        closed=tuple(scan.closed),
+    )
 
 
 def inner_git_dir(folder: Path, mounted: MountedTree | None) -> Path:
@@ -155,7 +172,7 @@ def committed(
 
 def objects_of(source: LaneRepository) -> Mapping[str, str]:
     """The environment in which git sees its objects too."""
-    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": object_path(source.git_dir / "objects")}
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": object_path(source.objects)}
 
 
 def _changes(
@@ -200,9 +217,3 @@ def _own_admin(git_dir: Path, mounted: MountedTree) -> Path:
 
 def _same(path: Path, other: Path) -> bool:
     return os.path.realpath(path) == os.path.realpath(other)
-
-
-def _is_inside(git_dir: Path, path: Path) -> bool:
-    """Whether it is a repository, and of this lane: another's is none of Hydra's business."""
-    objects = Path(os.path.realpath(git_dir / "objects"))
-    return objects.is_dir() and objects.is_relative_to(os.path.realpath(path))

@@ -9,11 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra.git.diff import EMPTY_TREE, MODULE, TreeChange, tree_with
+from hydra.git.lane_folder import LaneFolder
 from hydra.git.patches import commit_tree
 from hydra.git.runner import GitFailed, run, split
 from hydra.git.snapshot import collect
 from hydra.git.snapshot_state import WorktreeLost, names
-from hydra.git.sources import LaneRepository, MountedTree, inner_source, module_sources, staged
+from hydra.git.sources import (
+    LaneRepository,
+    SubmoduleWork,
+    inner_source,
+    module_sources,
+    staged,
+)
 from hydra.git.stranded_work import StrandedReport, WorkKeeper
 from hydra.git.tips import admins, read_tips, small
 from hydra.git.tree_scan import shown
@@ -27,14 +34,13 @@ _REPOSITORIES = 50
 class LaneSources:
     """Where an agent has worked, and what was taken of it.
 
-    `name` is LANE/ATTEMPT, `tree` the patch's; `sources` are its own repositories,
-    `staged` what is known of their indexes, and `repositories` those inside its tree, each with the
-    commit that the base names.
+    `name` is LANE/ATTEMPT, `tree` the patch's; `sources` are the lane's own repositories,
+    `staged` what is known of their indexes, `repositories` those inside its tree, each with the
+    commits that the base and the tree name, and `submodules` what was changed in the files of some.
     """
 
     patches: Path
-    folder: Path
-    mounted: MountedTree
+    lane: LaneFolder
     base: str
     tree: str
     name: str
@@ -42,12 +48,13 @@ class LaneSources:
     exclude: tuple[str, ...] = ()
     sources: tuple[LaneRepository, ...] = ()
     staged: Mapping[Path, tuple[TreeChange, ...]] = field(default_factory=dict)
-    repositories: tuple[tuple[bytes, str], ...] = ()
+    repositories: tuple[tuple[bytes, tuple[str, ...]], ...] = ()
+    submodules: tuple[SubmoduleWork, ...] = ()
 
     @property
     def worktree(self) -> Path:
         """Where its tree lies."""
-        return self.mounted.tree
+        return self.lane.mounted.tree
 
 
 def keep(lane: LaneSources) -> StrandedReport:
@@ -60,6 +67,8 @@ def keep(lane: LaneSources) -> StrandedReport:
         most=lane.limits.patch_bytes,
         exclude=names(lane.exclude),
     )
+    for work in lane.submodules:
+        keeper.keep_submodule(work)
     for source in lane.sources:
         keeper.look(source)
         _keep_staged(keeper, lane, source, lane.worktree)
@@ -78,13 +87,13 @@ def keep(lane: LaneSources) -> StrandedReport:
 def _inside(lane: LaneSources) -> list[LaneRepository]:
     """The repositories in its tree, and those of submodules whose folders are gone."""
     seen = (
-        inner_source(lane.worktree, folder, lane.folder, oid, lane.mounted)
-        for folder, oid in lane.repositories
+        inner_source(lane.lane, lane.worktree, folder, oids) for folder, oids in lane.repositories
     )
     sources = {os.path.realpath(source.git_dir): source for source in seen if source}
     for own in lane.sources[:1]:
-        if any((top / "modules").is_dir() for top in (own.git_dir, *admins(own.git_dir))):
-            for source in module_sources(own, _base_links(lane)):
+        tops = (own.git_dir, *admins(own.git_dir))
+        if any(os.path.isdir(top / "modules") for top in tops):  # noqa: PTH112
+            for source in module_sources(lane.lane, own, _base_links(lane)):
                 sources.setdefault(os.path.realpath(source.git_dir), source)
     return [*sources.values()]
 
@@ -134,6 +143,8 @@ def _is_in_no_file(
     keeper: WorkKeeper, worktree: Path, folder: bytes, change: TreeChange, tree: str
 ) -> bool:
     path = folder + change.path
+    if change.new and keeper.has(path, change.new):
+        return False
     if keeper.is_put_back(path, change.old, tree):
         return True
     if change.new is None or change.new.mode != MODULE:
@@ -153,11 +164,12 @@ def _keep_worktree(
     """The files of one more worktree that the agent has made; staged ones, where it is gone."""
     short = f"{source.prefix}worktrees/{admin.name}"
     named = Path(os.fsdecode(small(admin / "gitdir").strip())).parent
-    worktree = lane.mounted.outside(named)
-    if worktree.is_relative_to(lane.worktree) and worktree.is_dir():
+    worktree = lane.lane.mounted.outside(named)
+    if worktree.is_relative_to(lane.worktree) and os.path.isdir(worktree):  # noqa: PTH112
         return  # taken as files
-    linked = LaneRepository(source.git_dir, admin, f"{short}/")
-    if not _is_lanes(worktree, lane.folder):
+    lane.lane.open(worktree)
+    linked = LaneRepository(source.git_dir, admin, source.objects, f"{short}/")
+    if not (lane.lane.owns(worktree) and os.path.isdir(worktree)):  # noqa: PTH112
         _keep_staged(keeper, lane, linked, lane.worktree / "\0")
         return
     try:
@@ -169,9 +181,8 @@ def _keep_worktree(
                 index=Path(name, "index"),
                 exclude=lane.exclude,
                 limits=lane.limits,
-                path=lane.folder,
+                lane=lane.lane,
                 sources=(linked,),
-                mounted=lane.mounted,
             )
     except WorktreeLost:
         return
@@ -188,11 +199,6 @@ def _keep_tree(
     commit = commit_tree(lane.patches, tree=tree, base=lane.base, message=message)
     if commit != lane.base and keeper.is_new(source, commit):
         keeper.bring(source, commit, short)
-
-
-def _is_lanes(worktree: Path, path: Path) -> bool:
-    real = Path(os.path.realpath(worktree))
-    return real.is_dir() and real.is_relative_to(os.path.realpath(path)) and real != path
 
 
 def _is_there(worktree: Path, path: bytes) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,10 +20,12 @@ from typing import NamedTuple
 
 from hydra.git import lfs
 from hydra.git.diff import EMPTY_TREE, TreeChange, TreeEntry, changes
+from hydra.git.patches import WHO
 from hydra.git.runner import GitFailed, Result, run
 from hydra.git.snapshot_state import lies_under
-from hydra.git.sources import LIMIT, LaneRepository, committed, objects_of
+from hydra.git.sources import LIMIT, LaneRepository, SubmoduleWork, committed, objects_of
 from hydra.git.tips import Tips, read_tips
+from hydra.git.tree_scan import first_paths, shown
 
 _MOST = 50
 """Refs, and commits that no ref names, that are looked at in one repository."""
@@ -67,12 +70,19 @@ class WorkKeeper:
     def look(self, source: LaneRepository) -> None:
         """Every ref of a repository, then the commits that none of them names."""
         tips = read_tips(source.git_dir, source.admin)
-        if (source.git_dir / "reftable").is_dir():
+        if source.opened:
+            self.notes.append(
+                f"made readable to look for its work: {first_paths([*source.opened])}"
+            )
+        if source.closed:
+            self.leave(f"may hold its work, and cannot be read: {first_paths([*source.closed])}")
+        if os.path.isdir(source.git_dir / "reftable"):  # noqa: PTH112
             self.leave(f"the refs of {source.prefix or 'its repository'} cannot be read: reftable")
         settled = self._settled(source, tips)
         named = _named(source, tips, settled)
+        nobodys = (*settled, *(self._handed(source) if named else ()))
         for short, oid in [*named.items()][:_MOST]:
-            self.bring(source, oid, short, settled)
+            self.bring(source, oid, short, nobodys)
         if (more := len(named) - _MOST) > 0:
             self.leave(f"{more} more refs were not looked at", more)
         try:
@@ -105,6 +115,46 @@ class WorkKeeper:
             self.refs.append(ref)
             self.notes.append(f"{short} holds work that is not in the worktree: kept as {ref}")
 
+    def keep_submodule(self, work: SubmoduleWork) -> None:
+        """What was changed in the files of a submodule that stays a link, as a commit on the files
+        that it was: one of the user's would bring all their history."""
+        source, path = work.source, shown(work.path)
+        ref = f"refs/left/{self.name}/{_ODD.sub(_coded, f'{source.prefix}files')}"
+        try:
+            tree = self._git(source, "rev-parse", f"{work.recorded}^{{tree}}").line
+            first = self._commit(source, "The submodule as it was\n", tree)
+            commit = self._commit(source, "What was changed in it\n", "-p", first, work.tree)
+            if (size := self._size(source, commit, (self.base,))) > self.most:
+                self.leave(f"changes in the submodule {path} are too large: {size / 1e6:.0f} MB")
+                return
+            self._bring(source, commit, ref)
+            taken = self._taken(self.tree)
+            taken[work.path] = None
+            for change in changes(self.patches, first, commit):
+                taken[source.folder + change.path] = change.new
+        except GitFailed as failed:
+            if failed.passing:
+                raise
+            self.leave(f"changes in the submodule {path} could not be kept: {failed.message}")
+        else:
+            own = f"git -C {shlex.quote(path)}"
+            fetch = f"{own} fetch {shlex.quote(str(self.patches))} {shlex.quote(ref)}"
+            self.refs.append(ref)
+            self.notes.append(
+                f"the submodule {path} stays as it was, what was changed in it is kept as {ref}: "
+                f"{fetch} && {own} cherry-pick -n FETCH_HEAD"
+            )
+
+    def _commit(self, source: LaneRepository, message: str, *arguments: str) -> str:
+        return run(
+            *("commit-tree", *arguments),
+            git_dir=self.patches,
+            isolated=True,
+            stdin=message.encode(),
+            extra_env={**WHO, **objects_of(source)},
+            timeout=LIMIT,
+        ).line
+
     def leave(self, note: str, count: int = 1) -> None:
         """Something stays in the lane alone."""
         self.notes.append(note)
@@ -118,6 +168,17 @@ class WorkKeeper:
         oids = {*source.settled, *cloned} - {""}
         try:
             return tuple(sorted(self._present(source, oids)))
+        except GitFailed as failed:
+            if failed.passing:
+                raise
+            return ()
+
+    def _handed(self, source: LaneRepository) -> tuple[str, ...]:
+        """What the refs lead to that it was made with: of the user's, and no work of an agent's,
+        by whatever other name."""
+        try:
+            oids = {oid for _, oid in source.handed}
+            return tuple(sorted(self._present(source, oids, "commit", "tag"))) if oids else ()
         except GitFailed as failed:
             if failed.passing:
                 raise
@@ -167,6 +228,10 @@ class WorkKeeper:
         before its agent staged something else."""
         return old is not None and self._taken(tree or self.tree).get(path, old) == old
 
+    def has(self, path: bytes, entry: TreeEntry) -> bool:
+        """Whether the patch has just that in a place."""
+        return self._taken(self.tree).get(path) == entry
+
     def has_below(self, folder: bytes) -> bool:
         """Whether the patch has anything that lies in a folder."""
         return any(path.startswith(folder + b"/") for path in self._taken(self.tree))
@@ -189,14 +254,9 @@ class WorkKeeper:
         return {fact[0] for fact in facts if fact[1] in (kinds or ("commit",))}
 
     def _size(self, source: LaneRepository, oid: str, settled: Iterable[str]) -> int:
-        arguments = (
-            "rev-list",
-            "--objects",
-            "--disk-usage",
-            oid,
-            *(f"^{name}" for name in settled),
-        )
-        return int(self._git(source, *arguments).line)
+        text = "".join((f"{oid}\n", *(f"^{name}\n" for name in settled)))
+        arguments = ("rev-list", "--objects", "--disk-usage", "--stdin")
+        return int(self._git(source, *arguments, stdin=text).line)
 
     def _bring(self, source: LaneRepository, oid: str, ref: str) -> None:
         arguments = ("pack-objects", "--revs", "--stdout", "--quiet")
@@ -210,7 +270,7 @@ class WorkKeeper:
 
     def _bring_lfs(self, source: LaneRepository, objects: Iterable[str]) -> None:
         """The files of Git LFS that are named in there and lie in the agent's repository alone."""
-        if not (source.git_dir / "lfs" / "objects").is_dir():
+        if not os.path.isdir(source.git_dir / "lfs" / "objects"):  # noqa: PTH112
             return
         for digest in lfs.pointed(self.patches, objects):
             if not os.path.lexists(source.git_dir / "lfs" / lfs.place_of(digest)):

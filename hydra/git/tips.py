@@ -24,6 +24,9 @@ _STEPS = ("rebase-merge", "rebase-apply", "sequencer")
 _NO_NAMES = frozenset(("HEAD", "packed-refs", "index", "config", "description", "gitdir"))
 _ZERO = re.compile(r"0+")
 
+_LINKS = 5
+"""git follows a ref that names another, and so on, this far."""
+
 FILE_BYTES = 1024 * 1024
 _LIST_BYTES = 64 * 1024 * 1024
 """Bytes of packed-refs, and of a reflog: 200,000 tags are 15 MB."""
@@ -45,11 +48,14 @@ class Tips:
 
 def read_tips(git_dir: Path, admin: Path) -> Tips:
     """`admin` is where the HEAD of the worktree lies: `git_dir`, or a folder of its worktrees."""
-    refs = dict(sorted(_refs(git_dir, admin)))
+    refs, links = _refs(git_dir, admin)
     content = small(admin / "HEAD").strip()
-    branch = os.fsdecode(content[5:]).strip() if content.startswith(b"ref: ") else ""
+    branch = _linked(content)
+    for _ in range(_LINKS):
+        branch = links.get(branch, branch)
     head = refs.get(branch, "") if branch else _first(content)
-    return Tips(refs, head, branch, frozenset(_commits(git_dir, admin)))
+    commits = frozenset(_commits(git_dir, admin))
+    return Tips(dict(sorted(refs.items())), head, branch, commits)
 
 
 def admins(git_dir: Path) -> list[Path]:
@@ -67,17 +73,30 @@ def small(path: Path, most: int = FILE_BYTES) -> bytes:
         return b""
 
 
-def _refs(git_dir: Path, admin: Path) -> Iterator[tuple[str, str]]:
+def _refs(git_dir: Path, admin: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """What each ref names, and what refs those name that are only another name, as git has them: a
+    file of its own is newer than a line in packed-refs."""
+    refs: dict[str, str] = {}
+    links: dict[str, str] = {}
     for line in small(git_dir / "packed-refs", _LIST_BYTES).splitlines():
         name, _, ref = line.partition(b" ")
         if ref.startswith(b"refs/") and _OID.fullmatch(name):
-            yield os.fsdecode(ref), name.decode()
+            refs[os.fsdecode(ref)] = name.decode()
     for place in dict.fromkeys((git_dir, admin)):  # what a bisect marks lies beside the HEAD
         for file in _below(place, "refs"):
-            if oid := _first(small(file)):
-                yield str(file.relative_to(place)), oid
+            content, path = small(file), str(file.relative_to(place))
+            if oid := _first(content):
+                refs[path] = oid
+            elif other := _linked(content):
+                links[path] = other
+                refs.pop(path, None)
     for number, oid in enumerate(_older_stashes(git_dir), 1):
-        yield f"refs/stash-{number}", oid
+        refs[f"refs/stash-{number}"] = oid
+    return refs, links
+
+
+def _linked(content: bytes) -> str:
+    return os.fsdecode(content[5:]).strip() if content.startswith(b"ref: ") else ""
 
 
 def _older_stashes(git_dir: Path) -> list[str]:
@@ -106,7 +125,7 @@ def _first(line: bytes) -> str:
 
 
 def _below(place: Path, name: str) -> list[Path]:
-    walk = os.walk(place / name)
+    walk = os.walk(place / name) if _is_folder(place / name) else iter(())
     paths = (Path(folder, file) for folder, _, files in walk for file in files)
     return list(islice((path for path in paths if not path.name.endswith(".lock")), _FILES))
 

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from hydra import text
@@ -70,8 +70,10 @@ def survey(top: bytes) -> Survey:
             if entry.is_dir(follow_symlinks=False):
                 if name != b".git":
                     waiting.append(path + b"/")
+                elif folder:
+                    open_below(top, path, scan)
             elif entry.is_file(follow_symlinks=False):
-                if name in _CONTROL:
+                if name in _CONTROL or name == b".git":
                     open_file(top, path, scan)
                 files.append(path)
             elif entry.is_symlink():
@@ -99,12 +101,30 @@ def files_under(top: bytes, folder: bytes, scan: Survey) -> Iterator[bytes]:
                 yield content + entry.name
 
 
+def open_below(top: bytes, folder: bytes, scan: Survey) -> None:
+    """Opens a folder, what leads to it from `top`, and all that lies in it; neither may be a link.
+
+    For a repository of an agent's: what git and Hydra could not read there would be lost.
+    """
+    parts = folder.split(b"/")
+    for number in range(len(parts)):
+        _open_folder(top, b"".join(part + b"/" for part in parts[:number]), scan)
+    waiting = [folder + b"/"]
+    while waiting:
+        inner = waiting.pop()
+        for entry in _entries(top, inner, scan):
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(inner + entry.name + b"/")
+            elif entry.is_file(follow_symlinks=False):
+                open_file(top, inner + entry.name, scan)
+
+
 def open_file(top: bytes, path: bytes, scan: Survey) -> None:
     """Gives the owner the right to read one regular file."""
     full = top + b"/" + path
     if not os.access(full, os.R_OK):
-        mode = os.lstat(full).st_mode
         try:
+            mode = os.lstat(full).st_mode
             os.chmod(full, stat.S_IMODE(mode) | stat.S_IRUSR)  # noqa: PTH101
         except OSError:
             scan.closed.append(path)
@@ -128,23 +148,23 @@ def first_paths(paths: list[bytes], most: int = 3) -> str:
 
 
 def _entries(top: bytes, folder: bytes, scan: Survey) -> list[os.DirEntry[bytes]]:
-    full = top + b"/" + folder
-    if not os.access(full, os.R_OK | os.X_OK):
-        try:
-            os.chmod(full, stat.S_IMODE(os.lstat(full).st_mode) | stat.S_IRWXU)  # noqa: PTH101
-            scan.opened.append(folder)
-        except FileNotFoundError:
-            return []
-        except OSError:
-            pass  # the scan below says so
+    _open_folder(top, folder, scan)
     try:
-        with os.scandir(full) as entries:
+        with os.scandir(top + b"/" + folder) as entries:
             return list(entries)
     except FileNotFoundError:
         return []
     except OSError:
         scan.closed.append(folder)
         return []
+
+
+def _open_folder(top: bytes, folder: bytes, scan: Survey) -> None:
+    full = top + b"/" + folder
+    if not os.access(full, os.R_OK | os.X_OK):
+        with suppress(OSError):  # whoever reads it says so
+            os.chmod(full, stat.S_IMODE(os.lstat(full).st_mode) | stat.S_IRWXU)  # noqa: PTH101
+            scan.opened.append(folder)
 
 
 def _note_special(top: bytes, path: bytes, name: bytes, scan: Survey) -> None:

@@ -6,12 +6,14 @@ import os
 import re
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from hydra.errors import Refused
 from hydra.git import attributes as frozen
 from hydra.git import bare_repo
 from hydra.git.background import Later
 from hydra.git.index import may_hold_gitlinks
+from hydra.git.lfs_checkout import LfsFiles
 from hydra.git.repository import Repository, read
 from hydra.git.runner import GitFailed, is_unanswered, run
 
@@ -31,6 +33,8 @@ _OWN = (
 _OWN_COMMITS = 4
 """Commits of Hydra's own, one on another, before one of the user's comes: what is to be checked, a
 lane's patch, the changes that a race began from."""
+
+_NO_FILES = LfsFiles()
 
 _MISSING = re.compile(r"^error: unable to read sha1 file of (.*) \(([0-9a-f]+)\)$", re.MULTILINE)
 """What git says of each file whose content a partial clone never fetched."""
@@ -59,10 +63,25 @@ def make(
     (git_dir / "packed-refs").write_bytes(tags.result())
 
 
-def checkout(git_dir: Path, worktree: Path, base: str, *, isolated: bool = False) -> Path:
-    """Adds the worktree at `base`, detached; gives its index. Raises `Refused` with the reason.
+class CheckedOut(NamedTuple):
+    """The index of a tree, and how many of its files are pointers that LFS never fetched."""
 
-    `isolated`: by the repository's own configuration alone, as `make` wrote it with `drivers`.
+    index_file: Path
+    pointers: int
+
+
+def checkout(
+    git_dir: Path,
+    worktree: Path,
+    base: str,
+    *,
+    files: LfsFiles = _NO_FILES,
+    isolated: bool = False,
+) -> CheckedOut:
+    """Adds the worktree at `base`, detached. Raises `Refused` with the reason.
+
+    `files` are those that LFS keeps; `isolated`: by the repository's own configuration alone, as
+    `make` wrote it with `drivers`.
     """
     try:
         run(
@@ -70,7 +89,9 @@ def checkout(git_dir: Path, worktree: Path, base: str, *, isolated: bool = False
             git_dir=git_dir,
             timeout=_CHECKOUT_LIMIT,
             isolated=isolated,
+            config=files.config,
         )
+        pointers = files.fill(worktree, isolated=isolated, timeout=_CHECKOUT_LIMIT)
     except GitFailed as failed:
         if missing := _MISSING.search(failed.stderr):
             raise _not_here(missing[1], missing[2], base) from failed
@@ -78,7 +99,7 @@ def checkout(git_dir: Path, worktree: Path, base: str, *, isolated: bool = False
             f"the worktree could not be made: {failed.message}",
             hint="see that the disk has room, and that git-lfs is there if the repository uses it",
         ) from failed
-    return _git_dir_of(worktree) / "index"
+    return CheckedOut(_git_dir_of(worktree) / "index", pointers)
 
 
 def _not_here(path: str, oid: str, base: str) -> Refused:
@@ -121,23 +142,32 @@ def _has(git_dir: Path, commit: str) -> bool:
     return run("cat-file", "-e", commit, git_dir=git_dir, check=False).code == 0
 
 
+class FilledSubmodules(NamedTuple):
+    """The submodules that stay empty, and how many files in the others are pointers that LFS never
+    fetched."""
+
+    empty: tuple[str, ...] = ()
+    pointers: int = 0
+
+
 def fill_submodules(
     git_dir: Path,
     worktree: Path,
     index: Path,
     repo: Repository,
     alias: bare_repo.Alias = bare_repo.as_they_are,
-) -> list[str]:
+) -> FilledSubmodules:
     """Checks out the submodules that the user has, from the user's own objects; names the others.
 
     Each gets a private repository too: a `git submodule update` would need the network.
     """
     if not may_hold_gitlinks(index):
-        return []
+        return FilledSubmodules()
     from hydra.git.nested_repos import links_in  # no start without submodules waits for it
 
     listed = run("ls-files", "--stage", "-z", git_dir=git_dir, work_tree=worktree, index=index)
-    empty = []
+    empty: list[str] = []
+    pointers = 0
     for path, oid in links_in(listed.stdout).items():
         name = os.fsdecode(path)
         users = _submodule(repo.root / name, oid)
@@ -146,12 +176,11 @@ def fill_submodules(
             continue
         module = git_dir / "modules" / name.replace("%", "%25").replace("/", "%2f")
         folder = worktree / name
-        inner = _fill(module, folder, users, oid, alias)
-        empty += (
-            f"{name}/{fill_submodule}"
-            for fill_submodule in fill_submodules(module, folder, inner, users, alias)
-        )
-    return empty
+        filled = _fill(module, folder, users, oid, alias)
+        inner = fill_submodules(module, folder, filled.index_file, users, alias)
+        empty += (f"{name}/{path}" for path in inner.empty)
+        pointers += filled.pointers + inner.pointers
+    return FilledSubmodules(tuple(empty), pointers)
 
 
 def _config(git_dir: Path, repo: Repository) -> frozen.Settings:
@@ -165,7 +194,9 @@ def _has_hooks(repo: Repository) -> bool:
     return "core.hookspath" in repo.config
 
 
-def _fill(module: Path, folder: Path, users: Repository, oid: str, alias: bare_repo.Alias) -> Path:
+def _fill(
+    module: Path, folder: Path, users: Repository, oid: str, alias: bare_repo.Alias
+) -> CheckedOut:
     # No core.worktree: the folder has another path inside, and its .git file says where it is.
     bare_repo.make(
         module, users, alias=alias, config=(*_config(module, users), ("core.bare", "false"))
@@ -173,8 +204,11 @@ def _fill(module: Path, folder: Path, users: Repository, oid: str, alias: bare_r
     (module / "HEAD").write_text(f"{oid}\n")
     folder.mkdir(exist_ok=True)
     (folder / ".git").write_bytes(b"gitdir: " + os.fsencode(module) + b"\n")
-    run("read-tree", "-u", "--reset", oid, cwd=folder, timeout=_CHECKOUT_LIMIT)
-    return module / "index"
+    has_lfs = frozen.LFS in frozen.asked_filters(users, oid)
+    files = LfsFiles.of(module, oid, users) if has_lfs else LfsFiles()
+    terms = ("read-tree", "-u", "--reset", oid)
+    run(*terms, cwd=folder, timeout=_CHECKOUT_LIMIT, config=files.config)
+    return CheckedOut(module / "index", files.fill(folder, timeout=_CHECKOUT_LIMIT))
 
 
 def _submodule(folder: Path, oid: str) -> Repository | None:

@@ -368,8 +368,13 @@ def _stranded(seen: AttemptEvidence, patch: Patch) -> Failure:
     sentence = "its patch is empty, but it left work elsewhere: "
     if patch.stranded:
         sentence += join_names(patch.stranded)
-        fetch = f'git fetch "$(hydra runs path)/patches.git" {shlex.quote(patch.stranded[0])}'
+        first = patch.stranded[0]
+        fetch = f'git fetch "$(hydra runs path)/patches.git" {shlex.quote(first)}'
         hint = f"`{fetch}` brings it (of an older run: `hydra runs path RUN`)"
+        # Of a submodule, its note has the line, to be typed there.
+        lines = (note.partition(f"{first}: ")[2] for note in patch.notes)
+        if line := next(filter(None, lines), ""):
+            hint = f"`{line}` brings it"
     else:
         sentence += "its worktree is kept"
         hint = "the warnings name what it is"

@@ -234,6 +234,12 @@ def _remarks(repository: Repository, config: Config) -> tuple[str, ...]:
         remarks.append(
             f"a {repository.state} is under way here; the lanes begin from the commit alone"
         )
+    if repository.partial:
+        filters = (value for key, value in repository.config.items() if key.endswith(_FILTER))
+        remarks.append(
+            f"a partial clone ({next(filters, 'filtered')}): of older commits a lane has what was "
+            "fetched here until now, and fetches nothing (git log -p, git blame)"
+        )
     if not config.race.include_dirty:
         dirty = base_commit.dirty(repository)
         if dirty:
@@ -258,6 +264,9 @@ def _bulk(repository: Repository, config: Config) -> tuple[str, ...]:
         f"--include-dirty copies what git does not ignore: {join_names(names, 3)}; "
         "what no lane needs belongs into .gitignore",
     )
+
+
+_FILTER = ".partialclonefilter"
 
 
 # ---- A short title for a run, from its task alone: no model is asked.

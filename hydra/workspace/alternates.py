@@ -11,16 +11,19 @@ from pathlib import Path
 
 
 class BorrowedObjects:
-    """Collects them while a lane is made: `names` are objects folders with theirs."""
+    """Collects them while a lane is made: `names` are objects folders with theirs, `folders` all
+    that were asked for."""
 
     def __init__(self, folder: Path, placed: bool) -> None:
         """`folder` is where the links go, made at need; not `placed`, a folder keeps its own."""
         self.names: dict[Path, Path] = {}
+        self.folders: dict[Path, None] = {}
         self._folder = folder
         self._placed = placed
 
     def alias(self, objects: Path) -> Path:
         """The name for an objects folder. Raises `OSError`."""
+        self.folders[objects] = None
         if not self._placed:
             return objects
         if objects not in self.names:

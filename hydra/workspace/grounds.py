@@ -75,6 +75,7 @@ def standing_ground(
     """The ground that a killed Hydra has left, by its own record: `snapshot` and `remove` it."""
     recorded = _recorded(run_folder, lane)
     copies, place = recorded.get("copies"), recorded.get("place")
+    lent = recorded.get("objects")
     return LaneWorkspace(
         repository=None,
         worktree=worktree,
@@ -88,6 +89,7 @@ def standing_ground(
         confined=True,
         copies=copies if isinstance(copies, list) else (),
         place=Path(place) if place and isinstance(place, str) else None,
+        lent=[Path(str(folder)) for folder in lent] if isinstance(lent, list) else (),
     )
 
 

@@ -16,13 +16,14 @@ from hydra.git import patches as patch_git
 from hydra.git import worktree as lane_git
 from hydra.git.attributes import content
 from hydra.git.base_commit import Repository
-from hydra.git.index import copy_index, refresh
+from hydra.git.index import copy_index, refresh, scratch
+from hydra.git.lfs_checkout import LfsFiles
 from hydra.git.runner import GitFailed
 from hydra.log import get_logger
 from hydra.process.sandbox.layers import Placement
 from hydra.records.outcome import Patch
 from hydra.records.request import Limits
-from hydra.shortage import WAITS
+from hydra.shortage import WAITS, is_passing
 from hydra.workspace import reports, tree
 from hydra.workspace.alternates import BorrowedObjects
 from hydra.workspace.contract import SignInNotice
@@ -35,9 +36,10 @@ from hydra.workspace.names import LANE_HOME, USER_HOME
 _log = get_logger(__name__)
 
 if TYPE_CHECKING:
+    from hydra.git.lane_folder import LaneFolder
     from hydra.git.secret_scan import Count
     from hydra.git.snapshot import Snapshot
-    from hydra.git.sources import LaneRepository, MountedTree
+    from hydra.git.sources import LaneRepository
     from hydra.git.stranded_work import StrandedReport
 
 RECORD = "ground.json"
@@ -66,8 +68,10 @@ class LaneWorkspace:
         place: Path | None = None,
         dependencies: DependencySource | None = None,
         python_path: Sequence[str] = (),
+        lent: Sequence[Path] = (),
     ) -> None:
-        """Without a `repository` it cannot be opened: it stands already (`standing_ground`)."""
+        """Without a `repository` it cannot be opened: it stands already (`standing_ground`), and
+        `lent` are the user's objects folders that it was made to borrow from."""
         self.worktree = worktree
         self.notes: tuple[str, ...] = ()
         self._repository = repository
@@ -90,6 +94,7 @@ class LaneWorkspace:
         self._dependencies = dependencies
         self._placement = Placement(path=place)
         self._python_path = tuple(python_path)
+        self._lent = tuple(lent)
         self._noted = ""
         self.unsynced_credentials = False
         """Whether `give_back` failed at last, or refused what may be renewed: it is here alone."""
@@ -182,7 +187,8 @@ class LaneWorkspace:
         had to do without processes or memory."""
         for wait in (*WAITS, None):
             try:
-                return self._taken(attempt, message, secrets_in, last=wait is None)
+                with scratch(self._index.parent) as place:
+                    return self._taken(attempt, message, secrets_in, place, last=wait is None)
             except GitFailed as failed:
                 _log.info("git failed on the snapshot", why=failed.message, again=wait)
                 if wait is None or not failed.passing:
@@ -261,7 +267,10 @@ class LaneWorkspace:
 
     def _note(self) -> None:
         lent, place = self._settings.lent(), str(self._placement.path or "")
-        text = json.dumps({"copies": self._not_taken, "config": lent, "place": place})
+        objects = [str(folder) for folder in self._lent]
+        text = json.dumps(
+            {"copies": self._not_taken, "config": lent, "place": place, "objects": objects}
+        )
         if text != self._noted:
             half = self._record.with_suffix(".new")
             half.touch(mode=0o600)
@@ -280,19 +289,27 @@ class LaneWorkspace:
         borrowed = BorrowedObjects(self._folder / "borrowed", self._placement.path is not None)
         lane_git.make(self._git_dir, self._repository, drivers=drivers, alias=borrowed.alias)
         lane_git.bring(self._git_dir, self._patches, self._base, self._repository.head)
-        index = lane_git.checkout(
-            self._git_dir, self.worktree, self._base, isolated=self._of_a_lane
+        files = LfsFiles()
+        if patch_git.keeps_lfs(self._patches):
+            files = LfsFiles.of(self._git_dir, self._base, self._repository, self._patches)
+        index, pointers = lane_git.checkout(
+            self._git_dir, self.worktree, self._base, files=files, isolated=self._of_a_lane
         )
         copy_index(index, self._index)
         shutil.copyfile(self._git_dir / "packed-refs", self._refs)
-        empty = lane_git.fill_submodules(
+        submodules = lane_git.fill_submodules(
             self._git_dir, self.worktree, index, self._repository, borrowed.alias
         )
+        self._lent = tuple(borrowed.folders)
         self._stand(borrowed)
         self._settings.make(self._placement.path)
         self.notes += self._settings.notes
-        if empty:
-            self.notes += (f"submodules that are not initialised stay empty: {', '.join(empty)}",)
+        if submodules.empty:
+            names = ", ".join(submodules.empty)
+            self.notes += (f"submodules that are not initialised stay empty: {names}",)
+        if pointers := pointers + submodules.pointers:
+            what = "files of Git LFS that were never fetched stay pointers"
+            self.notes += (f"{what}: {pointers} (git lfs pull)",)
         self._note()
         copy_exact(self._repository.root, self.worktree, self._copies)
 
@@ -310,12 +327,24 @@ class LaneWorkspace:
             layer = dependencies.layer(self._folder / "layer", self.worktree, place)
         self._placement = Placement(path=place, layer=layer, borrowed=borrowed.names)
 
-    def _taken(self, attempt: int, message: str, secrets_in: Count | None, *, last: bool) -> Patch:
+    def _taken(
+        self,
+        attempt: int,
+        message: str,
+        secrets_in: Count | None,
+        scratch: Path,
+        *,
+        last: bool,
+    ) -> Patch:
         from hydra.analysis.notices.notice import remarks
         from hydra.git import snapshot as collector  # not before: agents would wait for it
+        from hydra.git.lane_folder import LaneFolder, MountedTree
         from hydra.git.patch_facts import touched
         from hydra.git.secret_scan import noted
 
+        mounted = MountedTree(self.worktree, self._placement.path or self.worktree)
+        lane = LaneFolder(self._folder, mounted, scratch, self._lent)
+        sources = self._sources(lane)
         taken = collector.collect(
             patches=self._patches,
             worktree=self.worktree,
@@ -323,9 +352,8 @@ class LaneWorkspace:
             index=self._index,
             exclude=self._not_taken,
             limits=self._limits,
-            path=self._folder,
-            sources=self._sources(),
-            mounted=self._mounted,
+            lane=lane,
+            sources=sources,
         )
         # Imported here: it takes longer than a race needs to its agents' start.
         from concurrent.futures import ThreadPoolExecutor
@@ -335,7 +363,7 @@ class LaneWorkspace:
                 copy_context().run, touched, self._patches, self._base, taken.tree
             )
             # Before any ref says to a recovery that all of this attempt is taken.
-            work = self._stranded(attempt, taken, last=last)
+            work = self._stranded(attempt, taken, lane, sources, last=last)
             exposed = self._exposed()
             behind = taken.left_behind + work.left_behind + len(exposed)
             oid = patch_git.commit(
@@ -379,42 +407,44 @@ class LaneWorkspace:
         names = exposed(patches=self._patches, worktree=self.worktree, folders=folders)
         return tuple(f"{name} is no longer ignored, and not in the patch" for name in names)
 
-    def _stranded(self, attempt: int, taken: Snapshot, *, last: bool) -> StrandedReport:
+    def _stranded(
+        self,
+        attempt: int,
+        taken: Snapshot,
+        lane: LaneFolder,
+        sources: Sequence[LaneRepository],
+        *,
+        last: bool,
+    ) -> StrandedReport:
         from hydra.git import stranded, stranded_work
 
-        lane = stranded.LaneSources(
+        work = stranded.LaneSources(
             patches=self._patches,
-            folder=self._folder,
-            mounted=self._mounted,
+            lane=lane,
             base=self._base,
             tree=taken.tree,
             name=f"{self._lane}/{attempt}",
             limits=self._limits,
             exclude=self._not_taken,
-            sources=self._sources(),
+            sources=tuple(sources),
             staged=taken.staged,
             repositories=taken.repositories,
+            submodules=taken.submodules,
         )
         try:
-            return stranded.keep(lane)
-        except GitFailed as failed:
-            if not last:
+            return stranded.keep(work)
+        except (GitFailed, OSError) as failed:
+            if is_passing(failed) if isinstance(failed, OSError) else not last:
                 raise
             # The patch itself stands.
             return stranded_work.StrandedReport(
-                (f"its other work could not be looked at: {failed.message}",), 1
+                (f"its other work could not be looked at: {failed}",), 1
             )
 
-    @property
-    def _mounted(self) -> MountedTree:
-        from hydra.git.sources import MountedTree
-
-        return MountedTree(self.worktree, self._placement.path or self.worktree)
-
-    def _sources(self) -> tuple[LaneRepository, ...]:
+    def _sources(self, lane: LaneFolder) -> tuple[LaneRepository, ...]:
         """The agent's own repositories, with the refs that its lane was made with."""
         from hydra.git import sources, stranded_work
 
         packed = self._refs if self._refs.exists() else self._git_dir / "packed-refs"
         refs = stranded_work.handed(content(packed))
-        return sources.lane_sources(self._git_dir, self._mounted, refs)
+        return sources.lane_sources(lane, self._git_dir, refs)

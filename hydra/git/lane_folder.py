@@ -1,0 +1,131 @@
+"""All that an agent could write to: where its repositories may lie, and how git sees their objects.
+
+git believes what lies beside objects: alternates name other repositories, whose files would come
+into a patch, and a commit-graph says of commits what is not so. So git never gets such a folder
+itself, but links to the packs and the loose objects in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hydra.git.bare_repo import borrow_objects
+from hydra.git.tips import small
+from hydra.git.tree_scan import Survey, open_below
+
+_FANOUT = re.compile("[0-9a-f]{2}")
+_PACK = re.compile(r"pack-[0-9a-f]+\.(?:pack|idx)")
+"""What a pack needs to be read; all else beside it (a bitmap, a reverse index) only saves time."""
+
+_DEPTH = 5
+"""git itself follows alternates of alternates this far."""
+
+
+@dataclass(frozen=True, slots=True)
+class MountedTree:
+    """A lane's tree that its commands have at another path, and write that into what git keeps.
+
+    It lies at `tree`; `place` is where they have it, the same where nothing is mounted.
+    """
+
+    tree: Path
+    place: Path
+
+    def inside(self, path: Path) -> Path:
+        """What its commands call `path`."""
+        return _moved(path, self.tree, self.place)
+
+    def outside(self, path: Path) -> Path:
+        """Where that lies which its commands call `path`."""
+        return _moved(path, self.place, self.tree)
+
+
+def _moved(path: Path, old: Path, new: Path) -> Path:
+    return new / path.relative_to(old) if path.is_relative_to(old) else path
+
+
+@dataclass(frozen=True, slots=True)
+class LaneFolder:
+    """`path` holds all that is a lane's, its tree among it as `mounted` says.
+
+    `scratch` is Hydra's own and goes when the patch is taken; `lent` are the user's objects folders
+    that the lane's repositories were made to borrow from.
+    """
+
+    path: Path
+    mounted: MountedTree
+    scratch: Path
+    lent: tuple[Path, ...] = ()
+    _shown: dict[Path, Path] = field(default_factory=dict, repr=False, compare=False)
+
+    def owns(self, path: Path) -> bool:
+        """Whether `path` leads to what lies in this lane, and not to the lane itself."""
+        top = os.path.realpath(self.path)
+        real = Path(os.path.realpath(path))
+        return real.is_relative_to(top) and real != Path(top)
+
+    def holds(self, git_dir: Path) -> bool:
+        """Whether it is a repository of this lane: another's is none of Hydra's business."""
+        return self.owns(git_dir / "objects") and os.path.isdir(git_dir / "objects")  # noqa: PTH112
+
+    def open(self, git_dir: Path) -> Survey:
+        """Lets its owner read a repository whose agent has closed it, or a part of it; what was
+        opened, and what stays closed, by its path in the lane. Nothing outside is touched."""
+        scan = Survey()
+        if self.owns(git_dir):
+            top = os.path.realpath(self.path)
+            folder = os.path.relpath(os.path.realpath(git_dir), top)
+            open_below(os.fsencode(top), os.fsencode(folder), scan)
+        return scan
+
+    def objects(self, folder: Path, depth: int = _DEPTH) -> Path:
+        """By what name git is to have the objects of a repository in this lane: regular files
+        alone, those of others in the lane that it borrows from, and what was lent to it."""
+        real = Path(os.path.realpath(folder))
+        if real not in self._shown:
+            place = Path(tempfile.mkdtemp(dir=self.scratch, prefix="objects-"))
+            self._shown[real] = place / "objects"
+            near = self._alternates(folder) if depth else ()
+            borrow_objects(place, (*(self.objects(path, depth - 1) for path in near), *self.lent))
+            if self.owns(folder):
+                _link(real, place / "objects")
+        return self._shown[real]
+
+    def _alternates(self, folder: Path) -> Iterator[Path]:
+        if not self.owns(folder):
+            return
+        for line in small(folder / "info" / "alternates").splitlines():
+            named = self.mounted.inside(folder) / os.fsdecode(line.replace(b"\0", b""))
+            path = self.mounted.outside(Path(os.path.normpath(named)))
+            if self.owns(path):
+                yield path
+
+
+def _link(objects: Path, target: Path) -> None:
+    for folder in _entries(objects):
+        is_pack = folder.name == "pack"
+        if not (is_pack or _FANOUT.fullmatch(folder.name)) or not folder.is_dir(
+            follow_symlinks=False
+        ):
+            continue
+        place, entries = target / folder.name, _entries(folder.path)
+        files = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
+        if not is_pack and len(files) == len(entries):
+            place.symlink_to(folder.path)
+            continue
+        place.mkdir()
+        for file in files:
+            if not is_pack or _PACK.fullmatch(file.name):
+                (place / file.name).symlink_to(file.path)
+
+
+def _entries(folder: Path | str) -> list[os.DirEntry[str]]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        return list(entries)
+    return []
