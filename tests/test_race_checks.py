@@ -241,10 +241,13 @@ def test_ctrl_c_while_the_verdict_is_made_says_what_is_there(hydra: Hydra) -> No
 @pytest.mark.slow
 def test_as_many_lanes_are_checked_at_once_as_are_asked_for(hydra: Hydra) -> None:
     mark = token()
-    hydra.agent("claude", writes(RIGHT))
+    texts = {"one": RIGHT, "two": f"{RIGHT}\n", "three": f"\n{RIGHT}"}
+    cases = [(f"--model\n{name}\n", writes(text)) for name, text in texts.items()]
+    hydra.agent("claude", [fakes.fail()], cases=cases)
     slow = slow_check(hydra, mark)
     hydra.extra["HYDRA_CHECKS_PARALLEL"] = "2"
-    race = hydra.start("race", "Do it", "-a", "3xclaude", "--check", slow)
+    lanes = [term for name in texts for term in ("-a", f"claude:{name}")]
+    race = hydra.start("race", "Do it", *lanes, "--check", slow)
     assert wait_until(lambda: len(running(mark)) == 2)
     kinds = [event["data"] for event in hydra.events() if event["kind"] == "check_waiting"]
     assert kinds == [{"for": "place"}]

@@ -63,18 +63,27 @@ def _ground_of(round: Path) -> Mapping[str, object]:
 
 
 def newest(
-    run_folder: Path, name: str, rounds: Sequence[Path] | None = None
+    run_folder: Path,
+    name: str,
+    rounds: Sequence[Path] | None = None,
+    same: Sequence[str] = (),
 ) -> dict[str, CheckResult]:
     """By check, the newest result of a lane or of the base that says something of it, else the
-    newest; in the order of the oldest round. Of all rounds, or of `rounds`, the newest first."""
+    newest; in the order of the oldest round. Of all rounds, or of `rounds`, the newest first.
+
+    `same` are lanes that left the same tree: what came of that in a clean worktree is the lane's
+    too, where a round has nothing of its own."""
     results: dict[str, CheckResult] = {}
     for round in reversed(lane_rounds(run_folder) if rounds is None else rounds):
         for gone in dropped(round):
             results.pop(gone, None)
-        for check, result in recorded(round / name).items():
-            # What could not run this time takes nothing back of what did before.
-            if check not in results or _has_run(result) or not _has_run(results[check]):
-                results[check] = result
+        for folder in (*same, name):
+            for check, result in recorded(round / folder).items():
+                if folder != name and result.tree != "clean":
+                    continue
+                # What could not run this time takes nothing back of what did before.
+                if check not in results or _has_run(result) or not _has_run(results[check]):
+                    results[check] = result
     return results
 
 
@@ -111,6 +120,10 @@ def _has_run(result: CheckResult) -> bool:
     return ran and not result.untested and UNCOLLECTED not in result.remarks
 
 
+_FURTHER = (".again.json", ".build.json", ".host.json")
+"""Ends of the files of a check's further runs."""
+
+
 def recorded(folder: Path) -> dict[str, CheckResult]:
     """By check, all results of one round on one commit: a lane's folder in it, or the base's.
 
@@ -118,7 +131,7 @@ def recorded(folder: Path) -> dict[str, CheckResult]:
     """
     results: dict[str, CheckResult] = {}
     for path in sorted(folder.glob("*.json")):
-        if not path.name.endswith((".again.json", ".build.json")) and (result := _read(path)):
+        if not path.name.endswith(_FURTHER) and (result := _read(path)):
             again = _read(path.with_suffix(".again.json"))
             results[result.check.name] = replace(result, again=again)
     return results

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hydra.checks.record import CheckResult
 from hydra.git.background import Later
 from hydra.git.base_commit import Repository
 from hydra.git.runner import OWNER, owner
@@ -67,8 +68,36 @@ class CheckContext:
     """Packages of the checkout that its environments hold as a copy."""
     unrestricted: bool = False
     network: str = "host"
+    """`private`: each check has a network of its own; `host`: the machine's; `auto`: its own, but
+    for those of `on_host`."""
+    on_host: frozenset[str] = frozenset()
+    """The checks that do not start without the machine's network, or fail without it on the base
+    and not with it."""
     surplus: Later[Surplus] | None = None
     """What the checkout has and a check has not; None where nobody is told of it."""
+
+    def network_of(self, check: Check) -> str:
+        """What `check` talks to: `private`, a network of its own, or `host`, the machine's."""
+        if self.network == "host" or not self.confinement.holds:
+            return "host"
+        return "host" if self.network == "auto" and check.name in self.on_host else "private"
+
+    def uses_host(self, checks: Iterable[Check]) -> bool:
+        """Whether any of them talks to the machine's."""
+        return any(self.network_of(check) == "host" for check in checks)
+
+    def has_network_of(self, base: CheckResult) -> bool:
+        """Whether `base` is a measure for a run here: `auto` goes by what the base has shown."""
+        return self.network in ("auto", base.network)
+
+    def with_host(self, names: Iterable[str]) -> CheckContext:
+        """The same, with the machine's network for these checks too."""
+        return replace(self, on_host=self.on_host.union(names))
+
+    def as_on_base(self, base: Mapping[str, CheckResult]) -> CheckContext:
+        """The same, where `auto` leaves the network of each check to what the base's run had."""
+        results = base.values() if self.network == "auto" else ()
+        return self.with_host(it.check.name for it in results if it.network == "host")
 
     def clean_ground(self, label: str, commit: str) -> LaneWorkspace:
         """A ground at `commit`, not opened yet. Its own record goes when it does.
@@ -94,8 +123,9 @@ class CheckContext:
             of_a_lane=True,
         )
 
-    def policy(self, workspace: Workspace) -> SandboxPolicy:
-        """The same as around a lane's agent, but that no agent's settings are seen."""
+    def policy(self, workspace: Workspace, network: str = "host") -> SandboxPolicy:
+        """The same as around a lane's agent, but that no agent's settings are seen, and that its
+        network may be `private`."""
         return SandboxPolicy(
             state=self.state,
             view=self.view() if self.confinement.holds else View(home=self.home),
@@ -104,7 +134,7 @@ class CheckContext:
             cwd=workspace.worktree,
             placement=workspace.placement,
             unrestricted=self.unrestricted,
-            private_network=self.network == "private" and self.confinement.holds,
+            private_network=network == "private",
         )
 
     def variables(self, workspace: Workspace) -> dict[str, str]:

@@ -40,10 +40,11 @@ class CheckResult:
     `reason` says in a sentence why it did not run to its end. `exit_code` is None where it did
     not end by itself, -N after signal N. `output` and `details` are files, from the run's folder;
     `dropped` are the bytes of output that were over the limit. `tree` is `clean`, or `lane` where
-    it ran in the lane's own tree. `again` is the second run of one that failed. `held_back` says
-    why it keeps its patch from being usable, "" where it does not. `telling` are the lines of its
-    output that say most of why it did not pass, at most two; `missing` says what it misses of the
-    checkout, and what brings that, a sentence each.
+    it ran in the lane's own tree; `network` is `private`, its own, or `host`, the machine's.
+    `again` is the second run of one that failed. `held_back` says why it keeps its patch from being
+    usable, "" where it does not. `telling` are the lines of its output that say most of why it did
+    not pass, at most two; `missing` says what it misses of the checkout, and what brings that, a
+    sentence each.
     """
 
     check: Check
@@ -55,6 +56,7 @@ class CheckResult:
     output: str = ""
     details: str = ""
     dropped: int = 0
+    network: str = "host"
     tests: Tests | None = None
     survivors: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -111,6 +113,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "exit_code": result.exit_code,
         "seconds": round(result.seconds, 3),
         "tree": result.tree,
+        "network": result.network,
         "output": result.output or None,
         "output_dropped": result.dropped,
         "details": result.details or None,
@@ -169,6 +172,7 @@ def read(data: Mapping[str, Any]) -> CheckResult:
         exit_code=data["exit_code"],
         seconds=float(data["seconds"]),
         tree=str(data["tree"]),
+        network=str(data.get("network", "host")),
         output=str(data["output"] or ""),
         details=str(data["details"] or ""),
         dropped=int(data["output_dropped"]),

@@ -9,6 +9,7 @@ from hydra import text
 from hydra.checks import failure_lines
 from hydra.checks.junit import NotJUnit, read_junit
 from hydra.checks.junit_request import JUnitRequest
+from hydra.checks.network import seeks_network
 from hydra.checks.output import Output
 from hydra.checks.programs import missing
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
@@ -25,6 +26,10 @@ _UNCOLLECTED = re.compile(
 _NOT_THERE = re.compile(rb"^ERROR: (file or directory not found: .+?)\s*$", re.MULTILINE)
 """pytest's own words (exit 4) for a path that it was given."""
 _PORT_TAKEN = re.compile(rb"EADDRINUSE|[Aa]ddress already in use|[Pp]ort \d+ is already in use")
+_UNREACHED = (
+    'something could not be reached: it has a network of its own (checks.network = "host" gives '
+    "each check this machine's)"
+)
 _ENDS = 64 * 1024
 """Bytes at the end of the output in which a reason is looked for."""
 
@@ -36,7 +41,6 @@ def result_of(
     request: JUnitRequest,
     *,
     limits: Limits,
-    network: str,
 ) -> CheckResult:
     """`begun` with all that can be said of it by itself. Blocks; raises nothing of its own."""
     remarks = _remarks_on(output)
@@ -50,7 +54,9 @@ def result_of(
     if status is CheckStatus.FAILED and _UNCOLLECTED.search(end):
         remarks.append(UNCOLLECTED)
     if status is not CheckStatus.PASSED and _PORT_TAKEN.search(end):
-        remarks.append(_port(network))
+        remarks.append(_port(begun.network))
+    if status is not CheckStatus.PASSED and begun.network == "private" and seeks_network(data):
+        remarks.append(_UNREACHED)
     if ran.survivors:
         remarks.append(f"left running and ended by Hydra: {text.join_names(ran.survivors)}")
     return replace(

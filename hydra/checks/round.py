@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import trio
 
 from hydra.checks.built_shares import built_before
 from hydra.checks.context import CheckContext, Tell
+from hydra.checks.network import (
+    goes_away,
+    local_services,
+    may_need_host,
+    needs_host,
+    output_of,
+)
 from hydra.checks.record import CheckResult, CheckStatus, details
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, worth_again
 from hydra.checks.requirements import changed_requirements
 from hydra.checks.suite import CheckSuite
+from hydra.errors import HydraError
+from hydra.git.contents import trees
 from hydra.log import bind, get_logger
+from hydra.paths import make_private
+from hydra.records.request import Check
 from hydra.records.store.files import write_json
 from hydra.workspace.private import LaneWorkspace
 
@@ -25,22 +36,43 @@ BASE = "_base"
 """The baseline's folder in a round's, and the end of its ground's name; no lane is called so."""
 
 
+_NOT_TO_ITS_END = (CheckStatus.INTERRUPTED, CheckStatus.NOT_RUN)
+
+
+@dataclass
+class _TreeRun:
+    """The checks of one tree: whose they are, and what they came to; () for no end."""
+
+    lane: str
+    ended: trio.Event = field(default_factory=trio.Event)
+    results: tuple[CheckResult, ...] = ()
+
+
 class CheckRun:
     """`parallel` lanes have their checks run at once; the base takes no place of theirs.
 
-    Lanes wait for the base before they are compared, not before they run.
+    Lanes wait for the base before they are compared, not before they run. What talks to the
+    machine's network runs alone there, the base too, and not before `agents_ended`.
     """
 
-    def __init__(self, context: CheckContext, parallel: int = 1) -> None:
+    def __init__(
+        self, context: CheckContext, parallel: int = 1, agents_ended: trio.Event | None = None
+    ) -> None:
         self.context = context
         self.base: Mapping[str, CheckResult] = {}
         self.ready = trio.Event()
         """The base's results are there, or it is known that there will be none."""
         self._places = trio.Semaphore(parallel)
+        self._machine = trio.Lock()
+        self._trees: dict[str, _TreeRun] = {}
+        self._agents_ended = agents_ended
+        self._seeks_host = False
+        """Whether the base has shown that it may need the machine's network."""
 
     def set_baseline(self, base: Mapping[str, CheckResult]) -> None:
         """The base's results, where they are not to be found out here."""
         self.base = base
+        self.context = self.context.as_on_base(base)
         self.ready.set()
 
     async def baseline(self, commit: str, tell: Tell) -> None:
@@ -48,14 +80,44 @@ class CheckRun:
         bind(lane=BASE)
         suite = CheckSuite(self.context, label(self.context, BASE), commit, BASE, tell)
         try:
-            await suite.run()
-            again = [result.check for result in suite.results.values() if base_worth_again(result)]
-            await suite.run_again(again)
+            async with self._alone_on_host(self.context.checks, tell):
+                await suite.run()
+            await self._find_host(suite, tell)
+            again = [
+                result.check
+                for result in suite.results.values()
+                if result.again is None and base_worth_again(result)
+            ]
+            async with self._alone_on_host(again, tell):
+                await suite.run_again(again)
             await self._find_stale(commit, suite, tell)
         finally:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(_rewrite, self.context, suite.results.values())
             self.set_baseline(suite.results)
+
+    async def _find_host(self, suite: CheckSuite, tell: Tell) -> None:
+        """Gives those checks the machine's network that fail without it on the base and not with
+        it, and says so. One that fails in both has been run once more."""
+        if self.context.network != "auto":
+            return
+        outputs = await trio.to_thread.run_sync(
+            _seeking, self.context.run_folder, [*suite.results.values()]
+        )
+        if not outputs:
+            return
+        self._seeks_host = True
+        async with self._on_machine(tell):
+            for name, output in outputs.items():
+                first = suite.results[name]
+                result = await suite.run_on_host(first.check)
+                if result is not None and goes_away(first, result):
+                    suite.adopt(result)
+                    services = await trio.to_thread.run_sync(local_services, output)
+                    tell("run_warning", {"text": needs_host(name, services)})
+                elif result is not None and base_worth_again(first):
+                    suite.keep_as_again(result)
+        self.context = suite.context
 
     async def _find_stale(self, commit: str, suite: CheckSuite, tell: Tell) -> None:
         """Marks what says nothing of any patch, and says so once."""
@@ -63,7 +125,8 @@ class CheckRun:
             return
         from hydra.checks.stale import stale_checks  # few environments have such a copy
 
-        stale = await stale_checks(self.context, commit, [*suite.results.values()])
+        async with self._alone_on_host(self.context.checks, tell):
+            stale = await stale_checks(self.context, commit, [*suite.results.values()])
         for name, text in stale.items():
             _log.info("check says nothing", check=name, why=text)
             suite.results[name] = replace(suite.results[name], untested=text)
@@ -78,13 +141,39 @@ class CheckRun:
         stop: trio.CancelScope,
         standing: LaneWorkspace | None = None,
     ) -> tuple[CheckResult, ...]:
-        """The checks of one patch, held against the base's; `stop` ends them early."""
+        """The checks of one patch, held against the base's; `stop` ends them early. Lanes that left
+        the same tree share one run, but where they are checked in their own trees."""
         bind(lane=name)
         suite = CheckSuite(
             self.context, label(self.context, f"_{name}"), commit, name, tell, standing
         )
-        with stop:
-            await self._run(suite, tell)
+        tree = "" if standing else await trio.to_thread.run_sync(_tree, self.context, commit)
+        mine = _TreeRun(name)
+        try:
+            with stop:
+                if tree and (results := await self._of_same_tree(tree, mine, tell)):
+                    return await trio.to_thread.run_sync(_taken, self.context, name, results)
+                await self._run(suite, tell)
+            results = await self._compared(suite, commit)
+            if not any(result.status in _NOT_TO_ITS_END for result in results):
+                mine.results = results
+            return results
+        finally:
+            mine.ended.set()
+
+    async def _of_same_tree(self, tree: str, mine: _TreeRun, tell: Tell) -> tuple[CheckResult, ...]:
+        """What another lane's checks came to on the tree; () where `mine` is the run of it."""
+        while (other := self._trees.setdefault(tree, mine)) is not mine:
+            if not other.ended.is_set():
+                tell("check_waiting", {"for": "same", "lane": other.lane})
+                await other.ended.wait()
+            if other.results:
+                return other.results
+            if self._trees[tree] is other:
+                del self._trees[tree]
+        return ()
+
+    async def _compared(self, suite: CheckSuite, commit: str) -> tuple[CheckResult, ...]:
         changed = await self._changed(commit)
         built = await trio.to_thread.run_sync(built_before, self.context, commit)
         results = tuple(
@@ -100,21 +189,79 @@ class CheckRun:
         return results
 
     async def _run(self, suite: CheckSuite, tell: Tell) -> None:
-        if not self._places.value:
-            tell("check_waiting", {"for": "place"})
-        async with self._places:
+        if self._seeks_host:
+            await self._base_ready(tell)
+        suite.context = self.context
+        async with self._place(suite.context.checks, tell):
             await suite.run()
-        if not self.ready.is_set():
-            tell("check_waiting", {"for": "baseline"})
-            await self.ready.wait()
+        await self._base_ready(tell)
+        await self._run_on_host(suite, tell)
         again = [
             result.check
             for result in suite.results.values()
             if worth_again(result, self._base_of(result))
         ]
         if again:
-            async with self._places:
+            async with self._place(again):
                 await suite.run_again(again)
+
+    async def _base_ready(self, tell: Tell) -> None:
+        if not self.ready.is_set():
+            tell("check_waiting", {"for": "baseline"})
+            await self.ready.wait()
+
+    async def _run_on_host(self, suite: CheckSuite, tell: Tell) -> None:
+        """Runs those checks anew that need the machine's network, as the base has shown since."""
+        suite.context = self.context
+        alone = [
+            result
+            for result in suite.results.values()
+            if result.network == "private" and self.context.network_of(result.check) == "host"
+        ]
+        if not alone:
+            return
+        async with self._on_machine(tell):
+            for first in alone:
+                if result := await suite.run_on_host(first.check):
+                    suite.adopt(result)
+                    continue
+                why = "it could not be run with this machine's network, which it needs"
+                suite.adopt(replace(suite.results[first.check.name], untested=why))
+
+    @asynccontextmanager
+    async def _place(
+        self, checks: Sequence[Check], tell: Tell = lambda _kind, _data: None
+    ) -> AsyncIterator[None]:
+        """A lane's: one among others, or the machine's network."""
+        if self.context.uses_host(checks):
+            async with self._on_machine(tell):
+                yield
+            return
+        if not self._places.value:
+            tell("check_waiting", {"for": "place"})
+        async with self._places:
+            yield
+
+    @asynccontextmanager
+    async def _alone_on_host(self, checks: Sequence[Check], tell: Tell) -> AsyncIterator[None]:
+        """The base's: at once, but on the machine's network."""
+        if not self.context.uses_host(checks):
+            yield
+            return
+        async with self._on_machine(tell):
+            yield
+
+    @asynccontextmanager
+    async def _on_machine(self, tell: Tell) -> AsyncIterator[None]:
+        """The machine's network, while no agent of the race and no other check of it talks there:
+        what a test meets there is its own, or the user's."""
+        if self._agents_ended is not None and not self._agents_ended.is_set():
+            tell("check_waiting", {"for": "agents"})
+            await self._agents_ended.wait()
+        if self._machine.locked():
+            tell("check_waiting", {"for": "place"})
+        async with self._machine:
+            yield
 
     async def _changed(self, commit: str) -> str:
         """What a set-up would have installed, where there is none."""
@@ -144,12 +291,43 @@ def label(context: CheckContext, name: str) -> str:
     return name if context.folder.name == "1" else f"_{context.folder.name}-{name.lstrip('_')}"
 
 
+def _tree(context: CheckContext, commit: str) -> str:
+    """The tree of a commit; "" where git does not say, and nothing is known to be the same."""
+    with suppress(HydraError):
+        return trees(context.patches, [commit])[0]
+    return ""
+
+
+def _taken(
+    context: CheckContext, lane: str, results: Sequence[CheckResult]
+) -> tuple[CheckResult, ...]:
+    """The results of another lane with the same tree as this one's, in files of its own."""
+
+    def own(result: CheckResult) -> CheckResult:
+        place = Path(result.details)
+        details = str(place.parent.with_name(lane) / place.name) if result.details else ""
+        return replace(result, details=details, again=result.again and own(result.again))
+
+    taken = tuple(map(own, results))
+    with suppress(OSError):
+        make_private(context.folder / lane)
+    _rewrite(context, taken)
+    return taken
+
+
 def _rewrite(context: CheckContext, results: Iterable[CheckResult]) -> None:
     """Each check's own file, now with all that is known of it."""
     for result in results:
-        if result.details:
-            with suppress(OSError):
-                write_json(context.run_folder / result.details, details(result))
+        for run in (result, result.again):
+            if run is not None and run.details:
+                with suppress(OSError):
+                    write_json(context.run_folder / run.details, details(run))
+
+
+def _seeking(run_folder: Path, results: Sequence[CheckResult]) -> dict[str, bytes]:
+    """By name, what those printed that may need the machine's network."""
+    outputs = ((result, output_of(run_folder, result)) for result in results if not result.passed)
+    return {it.check.name: output for it, output in outputs if may_need_host(it, output)}
 
 
 def new_folder(run_folder: Path) -> Path:
@@ -167,8 +345,3 @@ def new_folder(run_folder: Path) -> Path:
 def held_back(results: Sequence[CheckResult]) -> tuple[str, ...]:
     """Why a patch with these results is not usable, a sentence each."""
     return tuple(result.held_back for result in results if result.held_back)
-
-
-def interrupted(results: Sequence[CheckResult]) -> bool:
-    """Whether any of them was ended before its time."""
-    return any(result.status is CheckStatus.INTERRUPTED for result in results)

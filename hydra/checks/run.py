@@ -58,7 +58,11 @@ async def run_check(job: CheckJob, tell: Tell, keep: Keep, *, again: bool = Fals
     )
     began = time.monotonic()
     result = CheckResult(
-        check=check, status=CheckStatus.INTERRUPTED, reason="the run was interrupted", tree=job.tree
+        check=check,
+        status=CheckStatus.INTERRUPTED,
+        reason="the run was interrupted",
+        tree=job.tree,
+        network=job.context.network_of(check),
     )
     try:
         result = await _run(job, result)
@@ -101,15 +105,7 @@ async def _run(job: CheckJob, result: CheckResult) -> CheckResult:
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(output.close)
     result = await trio.to_thread.run_sync(
-        partial(
-            result_reader.result_of,
-            result,
-            ran,
-            output,
-            request,
-            limits=context.limits,
-            network=context.network,
-        )
+        partial(result_reader.result_of, result, ran, output, request, limits=context.limits)
     )
     if not result.passed:
         result = await trio.to_thread.run_sync(_with_missing, job, result, path)
@@ -149,7 +145,7 @@ async def _process(
     job: CheckJob, request: junit_request.JUnitRequest, output: Output
 ) -> CommandResult:
     context, workspace = job.context, job.workspace
-    policy = context.policy(workspace)
+    policy = context.policy(workspace, context.network_of(job.check))
     # One pipe for both, so that what was said stands in its order.
     script = f"exec 2>&1; {job.check.command}"
     return await run(

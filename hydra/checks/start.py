@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from hydra.checks import failure_lines
 from hydra.checks.context import CheckContext
+from hydra.checks.network import seeks_network
 from hydra.checks.programs import missing
 from hydra.checks.run import SHELL
 from hydra.config.check_names import RUNNERS, name_of, split_folders, words_of
@@ -78,13 +79,15 @@ class StartReport(NamedTuple):
     """By name, the line that says why a check cannot start; whether each was seen to start.
 
     `outputs` are what those printed that failed, also where the task may be to mend it; `empty`
-    are those that start and find no tests.
+    are those that start and find no tests; `on_host` those that start with the machine's network
+    and not without it.
     """
 
     problems: Mapping[str, str]
     passed: bool
     outputs: Mapping[str, str]
     empty: Collection[str]
+    on_host: Collection[str] = ()
 
 
 async def look(
@@ -95,12 +98,17 @@ async def look(
     outputs: dict[str, str] = {}
     started: list[Check] = []
     empty: list[str] = []
+    on_host: list[str] = []
     for check in context.checks:
         if problem := _no_script(check.command, workspace.worktree):
             _log.info("check cannot start", check=check.name, why=problem)
             problems[check.name] = problem
             continue
         ran = await _ran(context, workspace, check, seconds)
+        if ran.exit_code and _may_need_host(context, check, ran):
+            context = context.with_host([check.name])
+            ran = await _ran(context, workspace, check, seconds)
+            on_host += [check.name] * (ran.exit_code == 0)
         if problem := _problem(check, ran, workspace.worktree):
             _log.info("check cannot start", check=check.name, why=problem)
             problems[check.name] = problem
@@ -111,7 +119,12 @@ async def look(
         else:
             outputs[check.name] = ran.stdout.decode("utf-8", "replace")
     passed = len(started) == len(context.checks)
-    return StartReport(problems, passed=passed, outputs=outputs, empty=empty)
+    return StartReport(problems, passed=passed, outputs=outputs, empty=empty, on_host=on_host)
+
+
+def _may_need_host(context: CheckContext, check: Check, ran: CommandResult) -> bool:
+    is_alone = context.network == "auto" and context.network_of(check) == "private"
+    return is_alone and seeks_network(ran.stdout)
 
 
 def _is_pytest(check: Check) -> bool:
@@ -123,7 +136,8 @@ async def _ran(
 ) -> CommandResult:
     """What shows that `check` starts, and where make says what it would run, of that too."""
     top = workspace.worktree
-    ran = await _run(context, workspace, _script(check.command, top), seconds)
+    network = context.network_of(check)
+    ran = await _run(context, workspace, _script(check.command, top), seconds, network)
     folders, inner = split_folders(check.command)
     if ran.exit_code or not _is_make(inner):
         return ran
@@ -132,18 +146,19 @@ async def _ran(
     needs = [_finding(*question) for question in _needs(line, place)]
     if not needs:
         return ran
-    return await _run(context, workspace, "\n".join([*_begin(folders, top), *needs]), seconds)
+    script = "\n".join([*_begin(folders, top), *needs])
+    return await _run(context, workspace, script, seconds, network)
 
 
 async def _run(
-    context: CheckContext, workspace: LaneWorkspace, script: str, seconds: float
+    context: CheckContext, workspace: LaneWorkspace, script: str, seconds: float, network: str
 ) -> CommandResult:
     return await run(
         ("/bin/sh", "-c", f"exec 2>&1; {script}", SHELL),
         env=context.variables(workspace),
         cwd=workspace.worktree,
         timeout=seconds,
-        wrap=partial(confine, context.confinement, context.policy(workspace)),
+        wrap=partial(confine, context.confinement, context.policy(workspace, network)),
         output_limit=_LARGEST,
         on_sleep=lambda _asleep: None,
     )

@@ -23,6 +23,10 @@ from hydra.workspace.private import LaneWorkspace
 
 _log = get_logger(__name__)
 
+AGAIN, ON_HOST = ".again", ".host"
+"""Ends of the files' names of a check's further runs: with the same code, and with the machine's
+network too."""
+
 NAMED = 5
 """Files that a remark names."""
 
@@ -61,7 +65,11 @@ class CheckSuite:
             result = self.results.get(check.name)
             if result is None or not result.details:
                 self.results[check.name] = CheckResult(
-                    check=check, status=status, reason=reason, tree=self.tree
+                    check=check,
+                    status=status,
+                    reason=reason,
+                    tree=self.tree,
+                    network=self.context.network_of(check),
                 )
 
     @property
@@ -81,19 +89,47 @@ class CheckSuite:
     async def run_again(self, checks: Sequence[Check]) -> None:
         """One more run of these, each in a fresh ground in which the builds before it ran too."""
         for check in checks:
-            _log.info("check is run once more", check=check.name)
-            before = self.context.checks[: self.context.checks.index(check)]
-            builds = tuple(check for check in before if check.kind == "build")
-            try:
-                async with self.open_workspace(".again") as workspace:
-                    await self._checks(workspace, builds, ".build", lambda result: None)
-                    await self._checks(workspace, (check,), ".again", self._keep_again)
-            except NoGround as problem:
-                first_result = self.results[check.name]
-                remark = f"it could not be run once more: {problem.reason}"
-                self.results[check.name] = replace(
-                    first_result, remarks=(*first_result.remarks, remark)
-                )
+            await self._once_more(check, AGAIN, self._keep_again)
+
+    async def run_on_host(self, check: Check) -> CheckResult | None:
+        """One more run of a check, now with the machine's network; None where it did not come to
+        its end. It is in none of `results`: `adopt` puts it there, or `keep_as_again`."""
+        context, self.context = self.context, self.context.with_host([check.name])
+        results: list[CheckResult] = []
+        try:
+            await self._once_more(check, ON_HOST, results.append)
+        finally:
+            self.context = context
+        return next(iter(results), None)
+
+    def adopt(self, result: CheckResult) -> None:
+        """Takes a run with the machine's network in the place of the check's own, as all further
+        runs of it have."""
+        self.context = self.context.with_host([result.check.name])
+        first = self.results[result.check.name]
+        self.results[result.check.name] = replace(result, details=first.details or result.details)
+
+    def keep_as_again(self, result: CheckResult) -> None:
+        """Takes such a run, which changed nothing, as the one more run of the check."""
+        details = result.details.removesuffix(f"{ON_HOST}.json")
+        self._keep_again(replace(result, details=f"{details}{AGAIN}.json" if details else ""))
+
+    async def _once_more(
+        self, check: Check, suffix: str, keep: Callable[[CheckResult], None]
+    ) -> None:
+        _log.info("check is run once more", check=check.name, network=self.context.network)
+        before = self.context.checks[: self.context.checks.index(check)]
+        builds = tuple(check for check in before if check.kind == "build")
+        try:
+            async with self.open_workspace(suffix) as workspace:
+                await self._checks(workspace, builds, ".build", lambda result: None)
+                await self._checks(workspace, (check,), suffix, keep)
+        except NoGround as problem:
+            first_result = self.results[check.name]
+            remark = f"it could not be run once more: {problem.reason}"
+            self.results[check.name] = replace(
+                first_result, remarks=(*first_result.remarks, remark)
+            )
 
     def _keep(self, result: CheckResult) -> None:
         self.results[result.check.name] = result
@@ -172,9 +208,7 @@ class CheckSuite:
                 env=context.variables(workspace),
                 cwd=workspace.worktree,
                 timeout=context.limits.setup,
-                wrap=lambda argv: confine(
-                    context.confinement, replace(policy, private_network=False), argv
-                ),
+                wrap=lambda argv: confine(context.confinement, policy, argv),
                 output_limit=4096,
                 on_output=output.take,
             )

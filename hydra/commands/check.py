@@ -15,7 +15,7 @@ import trio
 
 from hydra import executables, paths
 from hydra.adapters.probe import available, settings
-from hydra.adapters.probe.sandbox import refused_network, try_confinement, try_layers
+from hydra.adapters.probe.sandbox import try_confinement, try_layers
 from hydra.checks.baseline import GROUND, LANDING, all_checks, base_of
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.record import CheckResult, CheckStatus, document
@@ -44,7 +44,7 @@ from hydra.race.hidden_places import HiddenPlaces, list_surplus
 from hydra.race.import_proof import prove
 from hydra.race.installs import find_installs, python_path
 from hydra.race.path_options import with_paths
-from hydra.race.plan import no_private_network
+from hydra.race.plan import with_network
 from hydra.race.project_programs import with_own_programs
 from hydra.race.recovery import history, runs
 from hydra.race.recovery.retention import remove_rounds
@@ -179,7 +179,7 @@ async def run_round(
         nonlocal recorded
         look = partial(base_of, record.folder, context.checks, context.folder)
         results = await trio.to_thread.run_sync(look)
-        if results is not None:
+        if results is not None and all(map(context.has_network_of, results.values())):
             round.set_baseline(results)
             recorded = True
             return
@@ -195,7 +195,7 @@ async def run_round(
         from hydra.race.cross_test_phase import CrossTestInputs, run_cross_tests
 
         tried = CrossTestInputs(
-            context=context,
+            context=round.context,
             base=base,
             on_base=round.base,
             commits=subjects,
@@ -366,15 +366,10 @@ def plan_here(
             hint='name them yourself (--check "..."), or put them in your own hydra.toml',
         )
     setup = config.race.setup if _is_asked(config, "race.setup") else plan.setup
-    network = config.checks.network
-    if network == "private":
-        reason = trio.run(refused_network, confinement, request.environ)
-        if reason:
-            raise no_private_network(reason)
     plan = replace(
         plan,
         checks=checks,
-        checks_network=network,
+        checks_network=config.checks.network,
         checks_parallel=config.checks.parallel,
         trials=config.judge.trials,
         limits=config.limits,
@@ -383,7 +378,7 @@ def plan_here(
         setup=setup if confinement.holds or config.race.setup_trusted else (),
         copies=_copies(place.repository, config, plan),
     )
-    plan = replace(plan, warnings=())
+    plan = with_network(replace(plan, warnings=()))
     if is_asked:
         plan = with_own_programs(plan, request.environ)
         commands, notes = named_apart(plan.checks, all_checks(record.folder, ran=True))

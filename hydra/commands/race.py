@@ -19,7 +19,7 @@ from hydra.adapters import registry
 from hydra.adapters.probe import settings
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
-from hydra.adapters.probe.sandbox import refused_network, try_layers
+from hydra.adapters.probe.sandbox import try_layers
 from hydra.disk import below_minimum
 from hydra.errors import EXIT_OK, NoAgentReady, Refused
 from hydra.git.background import Later
@@ -40,7 +40,7 @@ from hydra.race.installs import find_installs, python_path
 from hydra.race.lane import Lanes
 from hydra.race.lane_plan import PlanInputs
 from hydra.race.lazy_checks import Checks, surroundings
-from hydra.race.plan import left_out, no_private_network, select_lanes
+from hydra.race.plan import left_out, select_lanes
 from hydra.race.preflight import RaceInputs
 from hydra.race.project_programs import with_own_programs
 from hydra.race.record import (
@@ -160,7 +160,6 @@ async def _raced(
         )
         planned = with_own_programs(planned, inputs.request.environ)
         return RaceReport(plan=planned, unready=unready)
-    await _check_network(planned, inputs.request.environ)
     planned = with_own_programs(planned, inputs.request.environ)
     installed = await find_installs(planned, inputs.repository.root, inputs.request.environ)
     planned = replace(planned, python_path=python_path(installed))
@@ -310,13 +309,6 @@ def _say(planned: RacePlan) -> None:
     )
 
 
-async def _check_network(planned: RacePlan, environ: Mapping[str, str]) -> None:
-    if not planned.checks or planned.checks_network == "host":
-        return
-    if reason := await refused_network(planned.confinement, environ):
-        raise no_private_network(reason)
-
-
 def _folder(inputs: RaceInputs) -> str:
     return folder_of(inputs.repository.root, inputs.request.directory)
 
@@ -393,7 +385,8 @@ async def _run(
         told=planned.warnings,
         surplus=sights.surplus,
     )
-    checks = Checks(inputs, planned, store, *sights)
+    agents_ended = trio.Event()
+    checks = Checks(inputs, planned, store, *sights, agents_ended)
     lanes = Lanes(_shop(inputs, planned, store, sights), checks)
     fills = places(inputs.state, store.folder.parent)
     race = RaceScheduler(
@@ -402,6 +395,7 @@ async def _run(
         finish_lane=lanes.finish,
         baseline_task=partial(_beside, checks.baseline if planned.checks else None),
         cross_test_phase=checks.trials if planned.checks else None,
+        agents_ended=agents_ended,
         retry=inputs.config.retry,
         record=record,
         checkpoint=store.sync,

@@ -93,12 +93,25 @@ async def _look(
         # there is to say, and no agent is started after a set-up that failed.
         _log.debug("it is not known whether checks start", exc_info=True)
         return planned
-    if seen.passed and earlier is not None:
+    if seen.passed and not seen.on_host and earlier is not None:
         earlier.remember()
     missing = await trio.to_thread.run_sync(_missing, around, seen, top)
     await trio.to_thread.run_sync(_refuse, planned, around, seen, missing, folder)
     notes = dict.fromkeys(line for lines in missing.values() for line in lines)
-    return _without(replace(planned, warnings=(*planned.warnings, *notes)), seen.empty)
+    planned = replace(planned, warnings=(*planned.warnings, *notes))
+    return _with_network(_without(planned, seen.empty), seen.on_host)
+
+
+def _with_network(planned: RacePlan, on_host: Collection[str]) -> RacePlan:
+    """With this machine's network for the checks that do not start without it, which is said."""
+    if not on_host:
+        return planned
+    notes = (
+        f"{name} uses this machine's network, one run at a time once no agent runs: without it, it "
+        "does not start on the base"
+        for name in on_host
+    )
+    return replace(planned, checks_on_host=tuple(on_host), warnings=(*planned.warnings, *notes))
 
 
 def _without(planned: RacePlan, empty: Collection[str]) -> RacePlan:

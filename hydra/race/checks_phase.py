@@ -88,6 +88,7 @@ def kit_of(plan: RacePlan, around: CheckEnvironment, folder: Path | None = None)
         unrestricted=plan.permission is Permission.UNRESTRICTED,
         network=plan.checks_network,
         surplus=around.surplus,
+        on_host=frozenset(plan.checks_on_host),
     )
 
 
@@ -101,9 +102,10 @@ def _copies(plan: RacePlan, around: CheckEnvironment) -> tuple[EditableInstall, 
 class CheckPhase:
     """The checks of one race: made at the first need, which is once its agents run."""
 
-    def __init__(self, plan: RacePlan, around: CheckEnvironment) -> None:
+    def __init__(self, plan: RacePlan, around: CheckEnvironment, agents_ended: trio.Event) -> None:
         self._plan = plan
         self._around = around
+        self._agents_ended = agents_ended
         self._making = trio.Lock()
         self._round: CheckRun | None = None
         self._results: dict[str, tuple[CheckResult, ...]] = {}
@@ -187,7 +189,7 @@ class CheckPhase:
         async with self._making:
             if self._round is None:
                 context = await trio.to_thread.run_sync(kit_of, self._plan, self._around)
-                self._round = CheckRun(context, self._plan.checks_parallel)
+                self._round = CheckRun(context, self._plan.checks_parallel, self._agents_ended)
             return self._round
 
 

@@ -44,7 +44,7 @@ async def run_cross_tests(
         tell,
         cap=cap,
         settled=settled,
-        parallel=tried.parallel,
+        parallel=1 if tried.context.uses_host(tried.context.checks) else tried.parallel,
         stop=stop,
     )
 

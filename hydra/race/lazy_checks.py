@@ -32,8 +32,10 @@ class Checks:
         view: Callable[[], View],
         dependencies: DependencySource | None,
         surplus: Later[Surplus],
+        agents_ended: trio.Event,
     ) -> None:
         self._plan = planned
+        self._agents_ended = agents_ended
         self._around = partial(surroundings, inputs, store, view, dependencies, surplus)
         self._phase: CheckPhase | None = None
 
@@ -63,7 +65,7 @@ class Checks:
         if self._phase is None:
             from hydra.race.checks_phase import CheckPhase
 
-            self._phase = CheckPhase(self._plan, self._around())
+            self._phase = CheckPhase(self._plan, self._around(), self._agents_ended)
         return self._phase
 
 

@@ -26,7 +26,7 @@ def make(inputs: PlanInputs, *, unready: bool = False) -> RacePlan:
     """The plan of one race; `unready`: also where no lane could start.
 
     Raises `NoAgentReady` where no lane could start, `Refused` where a permission was asked for
-    outright that nothing here can confine.
+    outright that nothing here can confine, or a network of checks that nothing can keep apart.
     """
     race = inputs.config.race
     permission = race.permission or Permission.FULL_AUTO
@@ -56,7 +56,8 @@ def make(inputs: PlanInputs, *, unready: bool = False) -> RacePlan:
         left_out=inputs.left_out,
     )
     missed = (left_out_warning(failure) for failure in inputs.left_out)
-    return replace(plan, warnings=(*inputs.warnings, *missed, *_warnings(inputs, plan)))
+    plan = replace(plan, warnings=(*inputs.warnings, *missed, *_warnings(inputs, plan)))
+    return with_network(plan)
 
 
 def _confines(inputs: PlanInputs) -> bool:
@@ -75,21 +76,31 @@ def _race_confinement(inputs: PlanInputs) -> Confinement:
 
 
 def _checks(inputs: PlanInputs) -> tuple[Check, ...]:
-    """The checks that may run here. Raises `Refused` for a network that nothing can keep apart."""
+    """The checks that may run here."""
     checks = inputs.config.checks
     if not _confines(inputs) and not checks.trusted:
         return ()
-    if checks.checks and checks.network == "private" and not inputs.confinement.holds:
-        raise no_private_network(inputs.confinement.reason)
     return checks.checks
 
 
-def no_private_network(reason: str) -> Refused:
-    """What is raised where checks ask for a network of their own and it cannot be had."""
-    return Refused(
-        f'checks.network = "private" cannot be had here ({reason})',
-        hint="leave checks.network at host, or install bubblewrap where it is missing",
+def with_network(plan: RacePlan) -> RacePlan:
+    """The plan, with this machine's network for its checks where none of their own can be had here;
+    where something confines, that is said. Raises `Refused` where one was asked for outright."""
+    confinement = plan.confinement
+    reason = confinement.refused_network if confinement.holds else confinement.reason
+    if plan.checks_network == "host" or not plan.checks or not reason:
+        return plan
+    if plan.checks_network == "private":
+        raise Refused(
+            f'checks.network = "private" cannot be had here ({reason})',
+            hint="leave checks.network at auto, or install bubblewrap where it is missing",
+        )
+    note = (
+        "checks use this machine's network, one at a time once no agent runs: none of their own "
+        f"can be had here ({reason})"
     )
+    warnings = (*plan.warnings, note) if confinement.holds else plan.warnings
+    return replace(plan, checks_network="host", warnings=warnings)
 
 
 def patch_message(plan: RacePlan, lane: LanePlan) -> str:

@@ -54,7 +54,8 @@ class RaceScheduler:
     `baseline_task` goes on beside the lanes, begun once the first agents run; a race does not wait
     for its end. `cross_test_phase` is done when all lanes have ended, before the race has.
     `finish_lane` takes a lane's last attempt to the lane's outcome. `disk_monitor` looks at the
-    disks, in a thread: the one that is under its floor, or None.
+    disks, in a thread: the one that is under its floor, or None. `agents_ended` is set once no
+    agent runs any more, nor will.
     """
 
     plan: RacePlan
@@ -66,12 +67,14 @@ class RaceScheduler:
     retry: Retry = field(default_factory=Retry)
     checkpoint: Callable[[], None] = lambda: None
     disk_monitor: Callable[[], LowDisk | None] = lambda: None
+    agents_ended: trio.Event = field(default_factory=trio.Event)
     _state: policy.PolicyState = field(default_factory=policy.PolicyState)
     _controls: dict[str, AttemptControl] = field(default_factory=dict)
     _unchecked: dict[str, Outcome] = field(default_factory=dict)
     _earlier: dict[str, list[Outcome]] = field(default_factory=dict)
     _outcomes: dict[str, Outcome] = field(default_factory=dict)
     _under_way: set[str] = field(default_factory=set)
+    _attempting: set[str] = field(default_factory=set)
     _all_under_way: trio.Event = field(default_factory=trio.Event)
     _baseline_scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     _cross_test_scope: trio.CancelScope = field(default_factory=trio.CancelScope)
@@ -109,6 +112,9 @@ class RaceScheduler:
         for lane in self.plan.lanes:
             if lane.failure is not None:
                 self._record_outcome(not_started(lane, lane.failure))
+        self._attempting = {lane.lane.id for lane in runnable}
+        if not runnable:
+            self.agents_ended.set()
         for position, lane in enumerate(runnable[self.plan.max_parallel :], start=1):
             self.emit("lane_waiting", lane=lane.lane.id, data={"position": position})
         async with trio.open_nursery() as nursery:
@@ -152,6 +158,9 @@ class RaceScheduler:
             return
         finally:
             lane_slots.release()
+            self._attempting.discard(lane.lane.id)
+            if not self._attempting:
+                self.agents_ended.set()
         await self._finish(lane, outcome)
 
     async def _run_attempts(self, lane: LanePlan) -> Outcome:

@@ -12,6 +12,7 @@ from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.commands import is_script
 from hydra.checks.baseline import all_dropped, dropped, lane_rounds, newest
+from hydra.checks.contradictions import contradicted
 from hydra.checks.cross.record import read as read_trials
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult, read
@@ -58,6 +59,13 @@ def evidence(
     old = {id for result in baseline.values() if result.tests for id in result.tests.by_id}
     moved = {str(lane["lane"]) for lane in lanes if _moved(lane, values)}
     trials, not_tried = _trials(folder, {*values} - moved)
+    same = _same_trees({lane: tree for lane, tree in trees.items() if lane not in moved})
+    results = {
+        lane: [*_results(folder, lane, same.get(lane, ()), document)]
+        for lane, document in zip(named, lanes, strict=True)
+        if lane not in moved
+    }
+    results |= {lane: contradicted(lane, others, results) for lane, others in same.items()}
     return Evidence(
         run=folder.name,
         base=base,
@@ -70,7 +78,7 @@ def evidence(
                     moved=lane in moved,
                     checks=tuple(
                         _with_new(compare_to_baseline(result, baseline.get(result.check.name)), old)
-                        for result in (() if lane in moved else _results(folder, lane, document))
+                        for result in results.get(lane, ())
                     ),
                 ),
                 document.get("held_back"),
@@ -189,9 +197,18 @@ def _moved(document: Document, values: Mapping[str, str]) -> bool:
     return now is not None and bool(taken) and taken != now
 
 
-def _results(folder: Path, lane: str, data: Document) -> Iterator[CheckResult]:
+def _same_trees(trees: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """By lane the others that left the same tree, where there are any."""
+    others = {
+        lane: tuple(other for other in trees if other != lane and trees[other] == tree)
+        for lane, tree in trees.items()
+    }
+    return {lane: same for lane, same in others.items() if same}
+
+
+def _results(folder: Path, lane: str, same: Sequence[str], data: Document) -> Iterator[CheckResult]:
     """A lane's checks in the order of its race; one that could not begin has no file of its own."""
-    results, gone = newest(folder, lane), all_dropped(folder)
+    results, gone = newest(folder, lane, same=same), all_dropped(folder)
     for document in data.get("checks") or ():
         name = document.get("check") if isinstance(document, dict) else None
         if name in results:

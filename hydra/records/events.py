@@ -46,7 +46,8 @@ HYDRA_KINDS: Mapping[str, str] = {
     "parse_fallback": "the lane now reads plain text after repeated JSON failures: {failures}",
     "patch_taken": "its work is a commit: "
     "{commit, files, insertions, deletions, incomplete, stranded}",
-    "check_waiting": "a lane's checks wait: {for: place | baseline}",
+    "check_waiting": "checks wait, the base's where lane is empty: "
+    "{for: place | baseline | agents | same, lane?}",
     "check_started": "a check runs, on the base where lane is empty: {check, kind, command, again}",
     "check_ended": "it ended: {check, status, says, reason, exit_code, seconds, passed, ...}",
     "attempt_ended": "an attempt that is not its lane's result: {status, error, seconds}",

@@ -17,7 +17,8 @@ class Confinement(NamedTuple):
 
     `kind` is `bwrap` or `none`; `reason` says why it is none, or else what this kernel leaves open;
     `promises` are the sentences that hold; `program` is bwrap's path; `mounters` are unshare, sh,
-    mount and nsenter, where folders can be shown copy-on-write.
+    mount and nsenter, where folders can be shown copy-on-write. `refused_network` says why no
+    command can have a network of its own, "" where it can.
     """
 
     kind: str
@@ -25,6 +26,7 @@ class Confinement(NamedTuple):
     reason: str = ""
     promises: tuple[str, ...] = ()
     mounters: tuple[str, ...] = ()
+    refused_network: str = ""
 
     @property
     def holds(self) -> bool:
@@ -109,6 +111,8 @@ class RacePlan:
     checks_parallel: int = 1
     checks_tree: str = "clean"
     checks_network: str = "host"
+    checks_on_host: tuple[str, ...] = ()
+    """Checks that do not start without the machine's network, where the others have their own."""
     trials: TrialCap = field(default_factory=TrialCap)
     keep: str = "failed"
     retry: Retry = field(default_factory=Retry)

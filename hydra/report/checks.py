@@ -24,7 +24,7 @@ def line(lane: str, kind: str, data: Data) -> str:
 
 def nobodys(kind: str) -> str:
     """Whose an event is that is no lane's; "" where it is the whole run's."""
-    if kind in ("check_started", "check_ended", "setup_started", "setup_ended"):
+    if kind.startswith(("check_", "setup_")):
         return "base"
     return "tests" if kind in ("trial_started", "trial_ended") else ""
 
@@ -64,9 +64,14 @@ def trial(data: Data) -> str:
 
 
 def waits(data: Data) -> str:
-    """Whose checks a lane's own wait for."""
-    whose = "the base's" if text(data, "for") == "baseline" else "another lane's"
-    return f"waits for {whose} checks"
+    """What a lane's checks wait for."""
+    if text(data, "for") == "same":
+        return f"waits for {clean(text(data, 'lane'))}'s checks, which are its own: the same tree"
+    values = {"baseline": "the base's checks", "agents": "all agents to end"}
+    return f"waits for {values.get(text(data, 'for'), _ANOTHERS)}"
+
+
+_ANOTHERS = "another lane's checks"
 
 
 def _reason(data: Data) -> str:

@@ -125,6 +125,7 @@ def _checks(plan: RacePlan) -> Document:
         "parallel": plan.checks_parallel,
         "tree": plan.checks_tree,
         "network": plan.checks_network,
+        "on_host": list(plan.checks_on_host),
         "trials": plan.trials._asdict(),
     }
 

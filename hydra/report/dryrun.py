@@ -28,6 +28,11 @@ _NAMED = 5
 
 _STDIN = "the task, on its standard input"
 
+_CHECKS_NETWORK = {
+    "auto": "a network of their own where the base passes in it",
+    "private": "a network of their own",
+    "host": "this machine's network",
+}
 _NETWORK = {None: "as each CLI itself has it", True: "on", False: "off"}
 
 
@@ -106,7 +111,7 @@ def _dependencies(plan: RacePlan) -> str:
 def _checks(plan: RacePlan) -> list[tuple[str, str]]:
     if not plan.checks:
         return []
-    how = f"{plan.checks_tree} tree, {plan.checks_network} network"
+    how = f"{plan.checks_tree} tree, {_CHECKS_NETWORK[plan.checks_network]}"
     limits = f"{duration(plan.limits.check)}, {size(plan.limits.check_bytes)} of output each"
     lines = [
         (

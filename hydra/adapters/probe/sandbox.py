@@ -29,7 +29,7 @@ OPEN_SOCKETS = (
 
 
 async def try_confinement(environ: Mapping[str, str]) -> Confinement:
-    """How commands are confined here: found by running bwrap once, not by looking it up.
+    """How commands are confined here: found by running bwrap, not by looking it up.
 
     Raises `Exhausted` where the machine had no process or memory for it: nobody would want to race
     unconfined for that.
@@ -38,20 +38,29 @@ async def try_confinement(environ: Mapping[str, str]) -> Confinement:
     if not program:
         _log.info("nothing confines: there is no bwrap on PATH")
         return judge("", 127, "")
-    try:
-        ran = await run(
-            trial_argv(program), env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10
-        )
-    except CannotStart as error:
-        _refuse_short(f"{error} {error.stderr}")
-        return judge(program, 126, str(error))
-    _refuse_short(ran.stderr.decode("utf-8", "replace") if ran.exit_code else "")
-    code = ran.exit_code if ran.exit_code is not None else 124
-    result = judge(program, code, ran.stderr.decode("utf-8", "replace"))
+    result = await _tried(program, environ, private_network=True)
+    if not result.holds:
+        refused = result.reason
+        result = await _tried(program, environ, private_network=False)
+        result = result._replace(refused_network=refused)
     if result.holds and not scopes_work():
         result = result._replace(reason=OPEN_SOCKETS)
     _log.info("confinement", kind=result.kind, program=program, reason=result.reason)
     return result
+
+
+async def _tried(program: str, environ: Mapping[str, str], *, private_network: bool) -> Confinement:
+    argv = trial_argv(program, private_network=private_network)
+    try:
+        ran = await run(argv, env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10)
+    except CannotStart as error:
+        if not private_network:
+            _refuse_short(f"{error} {error.stderr}")
+        return judge(program, 126, str(error))
+    stderr = ran.stderr.decode("utf-8", "replace")
+    if not private_network:  # of which a machine may be short alone
+        _refuse_short(stderr if ran.exit_code else "")
+    return judge(program, ran.exit_code if ran.exit_code is not None else 124, stderr)
 
 
 def _refuse_short(stderr: str) -> None:
@@ -97,16 +106,3 @@ def _mounted(scratch: Path, mounters: Sequence[str]) -> Layer:
     (scratch / "old/folder").mkdir(parents=True)
     (scratch / "old/file").touch()
     return Layer(lower=scratch / "old", folder=scratch / "new").mounted(mounters)
-
-
-async def refused_network(confinement: Confinement, environ: Mapping[str, str]) -> str:
-    """Why no network of its own can be had for a check here, "" where it can: tried by bwrap."""
-    if not confinement.holds:
-        return confinement.reason
-    argv = trial_argv(confinement.program, private_network=True)
-    try:
-        ran = await run(argv, env={"PATH": environ.get("PATH", "")}, cwd=Path("/"), timeout=10)
-    except CannotStart as error:
-        return str(error)
-    text = ran.stderr.decode("utf-8", "replace")
-    return "" if ran.exit_code == 0 else judge(confinement.program, ran.exit_code, text).reason

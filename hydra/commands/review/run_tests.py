@@ -11,7 +11,7 @@ from pathlib import Path
 import trio
 
 from hydra.adapters.probe import available
-from hydra.checks.baseline import base_of, lane_rounds, recorded
+from hydra.checks.baseline import base_of, lane_rounds, newest, recorded
 from hydra.checks.context import CheckContext
 from hydra.checks.record import CheckResult
 from hydra.checks.suite import CheckSuite
@@ -107,6 +107,7 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
     context = replace(
         context, workspace_folder=lambda label: ground_dir(stage.place.state, stage.id, label)
     )
+    context = context.as_on_base(newest(stage.record.folder, BASE))
     base = stage.plan.task.base
     brought = {
         letter: _with(stage, commit, tests) for letter, commit in {BASE: base, **commits}.items()

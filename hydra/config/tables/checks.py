@@ -25,9 +25,10 @@ CHECKS: tuple[Key, ...] = (
     ),
     _CHECKS.key(
         "network",
-        choice("host", "private"),
-        "`private` gives each check its own loopback, and nothing else of a network.",
-        default="host",
+        choice("auto", "private", "host"),
+        "`private` gives each check its own loopback, and nothing else of a network; `host` this "
+        "machine's; `auto` its own, but where the base fails without the machine's.",
+        default="auto",
         environment="HYDRA_CHECKS_NETWORK",
     ),
     variables(_CHECKS, "checks are", '["DATABASE_URL", "ACME_*"]', "HYDRA_CHECKS_ENVIRONMENT"),

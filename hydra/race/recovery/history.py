@@ -187,6 +187,7 @@ def _checks(document: Any) -> dict[str, Any]:
         "checks_parallel": int(document["parallel"]),
         "checks_tree": str(document["tree"]),
         "checks_network": str(document["network"]),
+        "checks_on_host": tuple(document.get("on_host", ())),
         "trials": TrialCap(**document.get("trials", {})),
     }
 

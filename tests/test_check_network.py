@@ -1,0 +1,303 @@
+"""What a check talks to is its own: no agent's, lane's or user's server answers its tests or takes
+their port. The machine's network is for what fails without it, and then for one at a time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.checks.network import local_services, seeks_network
+from hydra.checks.record import CheckStatus
+from hydra.records.request import Check
+from tests.support import fakes
+from tests.support.checks import Bench, confinement
+from tests.support.command import Hydra
+from tests.support.processes import wait_until
+from tests.support.trials import RIGHT, UNITTEST, with_tests
+
+DONE = fakes.finish("done")
+README = fakes.edit("README.md", "# What pages are\n")
+OTHER = RIGHT.replace("-(-n // size)", "(n + size - 1) // size")
+
+SERVES = """\
+import pathlib
+import socket
+import time
+import unittest
+
+PORT = ("127.0.0.1", {port})
+
+
+def setUpModule():
+    while not pathlib.Path("{held}").exists():
+        time.sleep(0.02)
+
+
+class Serves(unittest.TestCase):
+    def test_serves(self):
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(PORT)
+        with socket.create_server(PORT):
+            socket.create_connection(PORT).close()
+"""
+ASKS = """\
+import socket
+import unittest
+
+
+class Asks(unittest.TestCase):
+    def test_asks(self):
+        socket.create_connection(("127.0.0.1", {port})).close()
+"""
+HOLDS = """\
+import pathlib, socket, sys, time
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+pathlib.Path(sys.argv[2], "reached").write_text(".")
+while not pathlib.Path(sys.argv[2], "open").exists():
+    time.sleep(0.02)
+"""
+
+
+@pytest.fixture
+def service() -> Iterator[int]:
+    """The port of what listens on this machine for as long as the test takes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield int(server.getsockname()[1])
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@pytest.fixture
+def confined() -> None:
+    if not confinement().holds:
+        pytest.skip("nothing confines here")
+
+
+def events(hydra: Hydra) -> list[dict[str, Any]]:
+    """What the race has recorded by now."""
+    return [
+        json.loads(line)
+        for file in hydra.state.glob("*/runs/*/events.jsonl")
+        for line in file.read_text().splitlines(keepends=True)
+        if line.endswith("\n")
+    ]
+
+
+def has(hydra: Hydra, kind: str, lane: str, **data: object) -> bool:
+    return any(
+        (event["kind"], event.get("lane", "")) == (kind, lane)
+        and data.items() <= event["data"].items()
+        for event in events(hydra)
+    )
+
+
+def base_runs(hydra: Hydra) -> int:
+    return sum(
+        (event["kind"], event.get("lane", "")) == ("check_started", "") for event in events(hydra)
+    )
+
+
+def at_once(hydra: Hydra, *, after_agents: bool = False) -> list[int]:
+    """How many agents and checks ran when a check began, itself among them."""
+    running, numbers = 0, []
+    for event in events(hydra):
+        running += event["kind"] in ("agent_started", "check_started", "trial_started")
+        if event["kind"] in ("check_started", "trial_started"):
+            numbers.append(running)
+        if after_agents and event["kind"] == "agent_exited":
+            numbers.clear()
+        running -= event["kind"] in ("agent_exited", "check_ended", "trial_ended")
+    return numbers
+
+
+def result(hydra: Hydra) -> Mapping[str, Any]:
+    folder = Path(hydra.run("runs", "path").stdout.strip())
+    document: Mapping[str, Any] = json.loads((folder / "result.json").read_text())
+    return document
+
+
+def states(hydra: Hydra) -> dict[str, str]:
+    lanes = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
+    return {lane["lane"].removeprefix("claude-"): lane["state"] for lane in lanes}
+
+
+def networks(document: Mapping[str, Any]) -> set[str]:
+    lanes = document["lanes"]
+    checks = [*document["baseline"], *(check for lane in lanes for check in lane["checks"])]
+    return {check["network"] for check in checks}
+
+
+def place(hydra: Hydra, lanes: Mapping[str, list[fakes.Step]]) -> list[str]:
+    """The agents of these lanes; what names them on the command line."""
+    cases = [(f"--model\n{does}\n", steps) for does, steps in lanes.items()]
+    hydra.agent("claude", [fakes.fail()], cases=cases)
+    return [term for does in lanes for term in ("-a", f"claude:{does}")]
+
+
+@pytest.mark.slow
+def test_no_server_of_an_agent_meets_a_test(hydra: Hydra, free_port: int, confined: None) -> None:
+    """It has the tests' port while the base and its neighbour are checked."""
+    gate = fakes.Barrier(hydra.scratch, "holding")
+    held = gate.path.parent / "held"
+    with_tests(hydra.repo, {"test_serves.py": SERVES.format(port=free_port, held=held)})
+    holding = fakes.shell("python3", "-c", HOLDS, str(free_port), str(gate.path.parent))
+    lanes = {
+        "holds": [README, holding, DONE],
+        "right": [fakes.edit("src/pager.py", RIGHT), DONE],
+    }
+    race = hydra.start("race", "Do it", *place(hydra, lanes), "--check", UNITTEST)
+    gate.wait()
+    held.touch()
+    assert wait_until(lambda: has(hydra, "lane_ended", "claude-right"))
+    gate.open()
+    race.communicate(timeout=120)
+    document = result(hydra)
+    assert [check["says"] for check in document["baseline"]] == ["2 passed, 1 failed"]
+    assert states(hydra) == {"holds": "untested", "right": "proved"}
+    assert networks(document) == {"private"}
+    assert base_runs(hydra) == 2  # and no more where it fails for its own reasons
+
+
+@pytest.mark.slow
+def test_what_fails_without_the_machine_s_network_has_it_alone_and_it_is_said(
+    hydra: Hydra, service: int, confined: None
+) -> None:
+    with_tests(hydra.repo, {"test_asks.py": ASKS.format(port=service)})
+    gate = fakes.Barrier(hydra.scratch, "working")
+    lanes = {
+        "right": [fakes.edit("src/pager.py", RIGHT), DONE],
+        "other": [fakes.edit("src/pager.py", OTHER), *gate.stop(), DONE],
+    }
+    hydra.extra["HYDRA_CHECKS_PARALLEL"] = "2"
+    race = hydra.start("race", "Do it", *place(hydra, lanes), "--check", UNITTEST)
+    gate.wait()
+    assert wait_until(lambda: has(hydra, "check_waiting", "", **{"for": "agents"}))
+    assert wait_until(lambda: has(hydra, "check_waiting", "claude-right"))
+    gate.open()
+    _, stderr = race.communicate(timeout=120)
+    said = (
+        f"unittest uses this machine's network (what listens on localhost:{service}), one run at "
+        "a time once no agent runs: without it, it fails on the base"
+    )
+    assert has(hydra, "run_warning", "", text=said), stderr
+    assert stderr.count("uses this machine's network") == 1
+    document = result(hydra)
+    assert [check["says"] for check in document["baseline"]] == ["2 passed, 1 failed"]
+    assert states(hydra) == {"right": "proved", "other": "proved"}
+    assert networks(document) == {"host"}
+    assert base_runs(hydra) == 3  # without, with, and a failure again
+    numbers = at_once(hydra, after_agents=True)
+    assert (len(numbers) >= 4, {*numbers}) == (True, {1})
+
+    again = hydra.run("check", "--json")
+    document = json.loads(again.stdout)
+    assert (again.returncode, document["baseline_recorded"]) == (0, True)
+    assert networks(document) == {"host"}
+    hydra.extra["HYDRA_CHECKS_NETWORK"] = "private"
+    document = json.loads(hydra.run("check", "--json").stdout)
+    assert document["baseline_recorded"] is False  # another network is another measure
+    assert networks(document) == {"private"}
+
+
+@pytest.mark.slow
+def test_on_the_machine_s_network_nothing_is_checked_beside_an_agent(
+    hydra: Hydra, confined: None
+) -> None:
+    """Where bwrap can give no network, too."""
+    with_tests(hydra.repo)
+    refusing = hydra.scratch / "refusing" / "bwrap"
+    refusing.parent.mkdir()
+    refusing.write_text(
+        '#!/bin/sh\ncase "$*" in *--unshare-net*)\n'
+        '  echo "bwrap: Creating new namespace failed: Operation not permitted" >&2; exit 1 ;;\n'
+        f'esac\nexec {shutil.which("bwrap")} "$@"\n'
+    )
+    refusing.chmod(0o755)
+    hydra.path.insert(0, refusing.parent)
+    gate = fakes.Barrier(hydra.scratch, "working")
+    lanes = {
+        "right": [fakes.edit("src/pager.py", RIGHT), DONE],
+        "other": [fakes.edit("src/pager.py", OTHER), *gate.stop(), DONE],
+    }
+    hydra.extra["HYDRA_CHECKS_PARALLEL"] = "2"
+    race = hydra.start("race", "Do it", *place(hydra, lanes), "--check", UNITTEST)
+    gate.wait()
+    for lane in ("", "claude-right"):
+        assert wait_until(lambda: has(hydra, "check_waiting", lane, **{"for": "agents"}))  # noqa: B023
+    assert not any(event["kind"] == "check_started" for event in events(hydra))
+    gate.open()
+    _, stderr = race.communicate(timeout=120)
+    assert "none of their own can be had here (the kernel or the container refuses" in stderr
+    assert states(hydra) == {"right": "proved", "other": "proved"}
+    assert networks(result(hydra)) == {"host"}
+    assert {*at_once(hydra)} == {1}
+    assert base_runs(hydra) == 2
+    hydra.extra["HYDRA_CHECKS_NETWORK"] = "private"
+    refused = hydra.run("race", "Do it", "-a", "claude", "--check", UNITTEST)
+    assert (refused.returncode, "cannot be had here" in refused.stderr) == (3, True)
+
+
+@pytest.mark.slow
+def test_what_does_not_start_without_the_machine_s_network_is_known_before_an_agent(
+    hydra: Hydra, service: int, confined: None
+) -> None:
+    asks = ASKS.format(port=service)
+    at_import = f"{asks}\n\nsocket.create_connection(('127.0.0.1', {service})).close()\n"
+    with_tests(hydra.repo, {"test_asks.py": at_import})
+    hydra.agent("claude", [README, DONE])
+    race = hydra.race("-a", "claude", "--check", "python3 -m unittest -v test_asks")
+    said = [text for text in race.document["warnings"] if "machine's network" in text]
+    assert said == [
+        "unittest uses this machine's network, one run at a time once no agent runs: without it, "
+        "it does not start on the base"
+    ]
+    assert [check["says"] for check in race.lane("claude")["checks"]] == ["1 passed"]
+    assert (base_runs(hydra), {*at_once(hydra)}) == (1, {1})
+
+
+async def test_a_patch_alone_that_reaches_nothing_is_told_what_helps(
+    scratch: Path, repo: Path, confined: None, service: int
+) -> None:
+    """The base does without: its check keeps its own network."""
+    command = "test ! -e ask.py || python3 ask.py"
+    bench = Bench(scratch, repo, [Check("t", command)], network="auto")
+    ask = f"import socket\nsocket.create_connection(('127.0.0.1', {service}))\n"
+    result = (await bench.checked(bench.commit({"ask.py": ask})))["t"]
+    assert (result.status, result.network) == (CheckStatus.FAILED, "private")
+    assert any('checks.network = "host"' in remark for remark in result.remarks), result.remarks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'connection to server at "localhost" (127.0.0.1), port {} failed: Connection refused',
+        "Error: connect ECONNREFUSED ::1:{}",
+        "redis: Error 111 connecting to localhost:{}. Connection refused.",
+        "Can't connect to MySQL server on '127.0.0.1:{}' (111)",
+        "ConnectionRefusedError: [Errno 111] ... ('127.0.0.1', {})",
+        "dial tcp [::1]:{}: connect: connection refused",
+    ],
+)
+def test_what_could_not_be_reached_on_this_machine_is_named(text: str, service: int) -> None:
+    output = text.format(service).encode()
+    assert seeks_network(output)
+    assert local_services(output) == (f"what listens on localhost:{service}",)
+
+
+def test_what_does_not_listen_is_not_named_and_a_plain_failure_seeks_no_network(
+    free_port: int,
+) -> None:
+    assert local_services(b"ECONNREFUSED 127.0.0.1:%d" % free_port) == ()
+    assert not seeks_network(b"AssertionError: 1 != 2\nFAILED (failures=1)\n")
+    for text in (b"Temporary failure in name resolution", b"getaddrinfo ENOTFOUND registry"):
+        assert seeks_network(text)

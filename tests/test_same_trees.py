@@ -1,0 +1,130 @@
+"""One tree has one verdict: lanes that left the same share what their checks came to, and where two
+runs of it contradict each other, that is said, and neither is proof."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import trio
+
+from hydra.checks.baseline import newest
+from hydra.checks.contradictions import contradicted
+from hydra.checks.record import CheckResult, CheckStatus, details
+from hydra.checks.results import Status, TestCase, Tests
+from hydra.checks.round import CheckRun
+from hydra.records.request import Check
+from hydra.records.store.files import write_json
+from tests.support import fakes
+from tests.support.checks import Bench
+from tests.support.command import Hydra
+from tests.support.processes import running, token, wait_until
+from tests.support.trials import RIGHT, UNITTEST, with_tests
+
+DONE = fakes.finish("done")
+
+
+def result(status: CheckStatus, *, tree: str = "clean", **ends: Status) -> CheckResult:
+    """One of a check that names its tests, where any are given."""
+    cases = tuple(TestCase(name, end) for name, end in ends.items())
+    tests = Tests(source="text", cases=cases) if cases else None
+    exit_code = 0 if status is CheckStatus.PASSED else 1
+    return CheckResult(
+        check=Check("t", "run"), status=status, exit_code=exit_code, tree=tree, tests=tests
+    )
+
+
+@pytest.mark.slow
+def test_lanes_of_one_tree_share_one_run(hydra: Hydra) -> None:
+    with_tests(hydra.repo)
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    race = hydra.race("-a", "2xclaude", "--check", UNITTEST)
+    started = [e.get("lane", "") for e in hydra.events() if e["kind"] == "check_started"]
+    assert len([*filter(None, started)]) == 1
+    folder = Path(race.document["folder"])
+    for lane in ("claude", "claude-2"):
+        (check,) = race.lane(lane)["checks"]
+        assert (check["says"], check["comparison"]["counts"]["fixed"]) == ("2 passed", 1)
+        assert check["details"] == f"checks/1/{lane}/unittest.json"
+        assert json.loads((folder / check["details"]).read_text())["status"] == "passed"
+        assert (folder / check["output"]).is_file()
+    compared = json.loads(hydra.run("compare", "--json").stdout)
+    assert [lane["state"] for lane in compared["lanes"]] == ["proved", "proved"]
+
+
+@pytest.mark.slow
+def test_what_one_tree_passes_and_fails_proves_nothing(hydra: Hydra) -> None:
+    """Each in what its own agent left."""
+    with_tests(hydra.repo)
+    code = fakes.edit("src/pager.py", RIGHT)
+    cases = [
+        ("--model\nleaves\n", [code, fakes.edit("ignored.log", "left\n"), DONE]),
+        ("--model\nbare\n", [code, DONE]),
+    ]
+    hydra.agent("claude", [fakes.fail()], cases=cases)
+    hydra.extra["HYDRA_CHECKS_TREE"] = "lane"
+    race = hydra.race(
+        *("-a", "claude:leaves", "-a", "claude:bare", "--check", "t=test -f ignored.log")
+    )
+    assert race.code == 1
+    assert race.lane("claude-leaves")["checks"][0]["status"] == "passed"
+    compared = json.loads(hydra.run("compare", "--json").stdout)
+    for lane in compared["lanes"]:
+        assert lane["state"] != "proved"
+        both = "passes and fails with the same code (claude-bare and claude-leaves)"
+        assert both in json.dumps(lane), lane
+
+
+async def test_where_one_is_stopped_the_other_runs_itself(scratch: Path, repo: Path) -> None:
+    mark, go = token(), scratch / "go"
+    bench = Bench(scratch, repo, [Check("a", f"test -e {go} || sleep {mark}")])
+    commit = bench.commit({"x.txt": "x\n"})
+    round = CheckRun(bench.kit)
+    round.set_baseline({})
+    stops = {lane: trio.CancelScope() for lane in ("claude", "codex")}
+    results: dict[str, CheckResult] = {}
+
+    async def run(lane: str) -> None:
+        (results[lane],) = await round.lane(lane, commit, bench.tell, stop=stops[lane])
+
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run, "claude")
+            assert await trio.to_thread.run_sync(wait_until, lambda: running(mark))
+            nursery.start_soon(run, "codex")
+            waits = ("check_waiting", {"for": "same", "lane": "claude"})
+            assert await trio.to_thread.run_sync(wait_until, lambda: waits in bench.events)
+            go.touch()
+            stops["claude"].cancel()
+    assert {lane: result.status for lane, result in results.items()} == {
+        "claude": CheckStatus.INTERRUPTED,
+        "codex": CheckStatus.PASSED,
+    }
+
+
+def test_what_a_later_round_says_of_a_tree_is_each_lane_s(tmp_path: Path) -> None:
+    def record(round: int, lane: str, found: CheckResult) -> None:
+        folder = tmp_path / "checks" / str(round) / lane
+        folder.mkdir(parents=True)
+        write_json(folder / "t.json", details(found))
+
+    record(1, "claude", result(CheckStatus.FAILED))
+    record(1, "codex", result(CheckStatus.FAILED))
+    record(2, "codex", result(CheckStatus.PASSED))
+    record(3, "codex", result(CheckStatus.FAILED, tree="lane"))
+    assert newest(tmp_path, "claude")["t"].status is CheckStatus.FAILED
+    assert newest(tmp_path, "claude", same=["codex"])["t"].status is CheckStatus.PASSED
+
+
+def test_a_test_that_goes_both_ways_is_flaky_on_both_lanes() -> None:
+    results = {
+        "claude": [result(CheckStatus.PASSED, up="passed", port="passed")],
+        "codex": [result(CheckStatus.FAILED, up="passed", port="failed")],
+    }
+    for lane, other in (("claude", "codex"), ("codex", "claude")):
+        (mine,) = contradicted(lane, [other], results)
+        assert mine.again is results[other][0]
+        assert mine.remarks == ("port of t passes and fails with the same code (claude and codex)",)
+    same = dict.fromkeys(results, results["claude"])
+    assert contradicted("claude", ["codex"], same) == same["claude"]
