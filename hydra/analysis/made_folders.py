@@ -25,13 +25,13 @@ def made_folders(files: Mapping[str, bool]) -> dict[str, int]:
     for path, is_new in files.items():
         counts.update(_folders(path) if is_new else ())
         others.update(() if is_new else _folders(path))
-    found: Counter[str] = Counter()
+    folder_counts: Counter[str] = Counter()
     for path, is_new in files.items():
         whole = [folder for folder in _folders(path) if is_new and folder not in others]
-        known = (at for at in whole if _name(at) in _OUTPUTS and counts[at] >= _FEW)
+        outputs = (at for at in whole if _name(at) in _OUTPUTS and counts[at] >= _FEW)
         many = (at for at in whole if counts[at] >= _MANY)
-        found.update([folder] if (folder := next(known, next(many, ""))) else ())
-    return dict(found)
+        folder_counts.update([folder] if (folder := next(outputs, next(many, ""))) else ())
+    return dict(folder_counts)
 
 
 def folder_of(path: str, folders: Mapping[str, int]) -> str:

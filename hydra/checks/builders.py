@@ -40,8 +40,8 @@ def builder_of(path: str, entry: str, top: Path) -> str:
     name = entry.rstrip("/").rpartition("/")[2]
     above = [at for at in (top / path).parents if at.is_relative_to(top)]
     named = [(at, command) for at in above for command in _naming(at, name, top)]
-    made = COMPILED.fullmatch(name) or _GENERATED.fullmatch(name)
-    is_made = entry.endswith("/") and made and not _is_python(top / path)
+    is_named_so = COMPILED.fullmatch(name) or _GENERATED.fullmatch(name)
+    is_made = entry.endswith("/") and is_named_so and not _is_python(top / path)
     builds = [(at, f"{_manager(at, top)} run build") for at in above if is_made and _builds(at)]
     # What builds a whole workspace knows what its packages need of each other.
     whole = builds[-1:] if _is_workspace(top) and builds and builds[-1][0] == top else []
@@ -52,13 +52,13 @@ def builder_of(path: str, entry: str, top: Path) -> str:
 
 def _naming(at: Path, name: str, top: Path) -> Iterator[str]:
     """Scripts and recipes in a folder that speak of what is called so."""
-    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
+    pattern = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
     for script, text in _scripts(at).items():
-        if word.search(text) and _is_maker(script):
+        if pattern.search(text) and _is_maker(script):
             yield f"{_manager(at, top)} run {script}"
     for file in (at / makefile for makefile in _MAKEFILES):
         for target, recipe in _TARGET.findall(_read(file)):
-            if target == name or (word.search(recipe) and _is_maker(target)):
+            if target == name or (pattern.search(recipe) and _is_maker(target)):
                 yield f"make {target}"
 
 
@@ -81,8 +81,8 @@ def _is_workspace(at: Path) -> bool:
 
 def _manager(at: Path, top: Path) -> str:
     folders = [folder for folder in (at, *at.parents) if folder.is_relative_to(top)]
-    found = (name for folder in folders for file, name in _MANAGERS if (folder / file).is_file())
-    return next(found, "npm")
+    managers = (name for folder in folders for file, name in _MANAGERS if (folder / file).is_file())
+    return next(managers, "npm")
 
 
 def _scripts(at: Path) -> Mapping[str, str]:

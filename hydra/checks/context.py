@@ -97,7 +97,7 @@ class CheckContext:
     def as_on_base(self, base: Mapping[str, CheckResult]) -> CheckContext:
         """The same, where `auto` leaves the network of each check to what the base's run had."""
         results = base.values() if self.network == "auto" else ()
-        return self.with_host(it.check.name for it in results if it.network == "host")
+        return self.with_host(result.check.name for result in results if result.network == "host")
 
     def clean_ground(self, label: str, commit: str) -> LaneWorkspace:
         """A ground at `commit`, not opened yet. Its own record goes when it does.

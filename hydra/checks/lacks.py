@@ -69,24 +69,24 @@ def named_in(sentence: str) -> str:
 
 def option_in(sentence: str) -> str:
     """The option of `hydra check` that such a sentence offers; "" where it is none."""
-    found = re.search(r": (--(?:copy|share|setup) .+) (?:brings|builds) it$", sentence)
-    return found[1] if found else ""
+    match = re.search(r": (--(?:copy|share|setup) .+) (?:brings|builds) it$", sentence)
+    return match[1] if match else ""
 
 
 def lacks(text: str, surplus: Surplus) -> tuple[Lack, ...]:
     """What `text`, the output of a command that failed, misses of `surplus`: at most two, in its
     order, files and folders before variables."""
     end, index = text[-MOST_TEXT:], _Index(surplus)
-    found: dict[str, Lack] = {}
+    lack_by_way: dict[str, Lack] = {}
     for path in _paths(end, index):
         lack = _of_path(path, index)
-        found.setdefault(lack.way, lack)
-        if len(found) == MOST:
+        lack_by_way.setdefault(lack.way, lack)
+        if len(lack_by_way) == MOST:
             break
     for name in _unset(end):
         if set_by := _of_variable(name, surplus):
-            found.setdefault(set_by.way, set_by)
-    return tuple(found.values())[:MOST]
+            lack_by_way.setdefault(set_by.way, set_by)
+    return tuple(lack_by_way.values())[:MOST]
 
 
 class _Index:
@@ -152,9 +152,9 @@ def _names(line: str, folders: Sequence[str], index: _Index) -> Iterator[tuple[s
         for quote, name in _NAME.findall(line):
             yield name, bool(quote) or "/" in name, True
     for program in NO_PROGRAM.findall(line):
-        found = shutil.which(program, path=index.surplus.search) or ""
-        if found.startswith(f"{index.surplus.top}/"):
-            yield found, False, False
+        place = shutil.which(program, path=index.surplus.search) or ""
+        if place.startswith(f"{index.surplus.top}/"):
+            yield place, False, False
     for dotted in _MODULE.findall(line):
         yield from _of_module(dotted, folders)
     for name, package in _IMPORTED.findall(line):
@@ -247,7 +247,7 @@ def _typed(name: str, surplus: Surplus) -> str:
 
 def _of_variable(name: str, surplus: Surplus) -> Lack | None:
     if name in surplus.variables:
-        names = ",".join((*surplus.given, name))
+        names = ",".join((*surplus.passed, name))
         way = f"export HYDRA_CHECKS_ENVIRONMENT={shlex.quote(names)} gives it to them"
         return Lack(name, "a variable of your shell that checks are not given", way)
     if file := surplus.defined.get(name, ""):

@@ -327,7 +327,9 @@ def _rewrite(context: CheckContext, results: Iterable[CheckResult]) -> None:
 def _seeking(run_folder: Path, results: Sequence[CheckResult]) -> dict[str, bytes]:
     """By name, what those printed that may need the machine's network."""
     outputs = ((result, output_of(run_folder, result)) for result in results if not result.passed)
-    return {it.check.name: output for it, output in outputs if may_need_host(it, output)}
+    return {
+        result.check.name: output for result, output in outputs if may_need_host(result, output)
+    }
 
 
 def new_folder(run_folder: Path) -> Path:

@@ -118,8 +118,8 @@ def _with_missing(job: CheckJob, result: CheckResult, output: Path) -> CheckResu
     with suppress(OSError), output.open("rb") as file:
         file.seek(max(0, output.stat().st_size - MOST_TEXT))
         text = file.read().decode("utf-8", "replace")
-        said = missing(text, job.context.surplus, job.workspace.worktree)
-        return replace(result, missing=said)
+        sentences = missing(text, job.context.surplus, job.workspace.worktree)
+        return replace(result, missing=sentences)
     return result
 
 
@@ -128,9 +128,9 @@ def missing(text: str, surplus: Later[Surplus] | None, top: Path) -> tuple[str, 
     Blocks."""
     if surplus is None:
         return ()
-    here = surplus.result()
-    found = lacks(text.replace(f"{top}/", f"{here.top}/"), here)
-    return tuple(lack.told_of("a check") for lack in found)
+    listed = surplus.result()
+    misses = lacks(text.replace(f"{top}/", f"{listed.top}/"), listed)
+    return tuple(lack.told_of("a check") for lack in misses)
 
 
 def _of_the_checkout(job: CheckJob, result: CheckResult, output: Path) -> CheckResult:

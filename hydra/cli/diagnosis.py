@@ -219,8 +219,6 @@ class _Place:
         if self._lost:
             where = f"the log {self._name}" if self._name else "the log"
             self._problems.append(f"{self._lost} lines of {where} were not written: it is too slow")
-        if self._name and not self._thread.is_alive():
-            self._stream.close()
         return bool(self._name) or not self._thread.is_alive()
 
     def _run(self) -> None:
@@ -228,6 +226,9 @@ class _Place:
         while (line := self._waiting.get()) is not None:
             # One that has failed takes everything, so that nothing more is counted as lost.
             works = works and self._write(line)
+        if self._name:  # by whom it was written, however late that ends
+            with suppress(OSError):
+                self._stream.close()
 
     def _write(self, line: Line) -> bool:
         try:

@@ -104,8 +104,8 @@ def chosen(
         verdict, unread = _judgement(record, environ), ""
         lane = _top(verdict, _of_run(run), options, reason)
     if without:
-        left = placed(record, [replace(pick, lane=lane) for pick in without])
-        picks = (Pick(lane, ""), *left)
+        excluded = placed(record, [replace(pick, lane=lane) for pick in without])
+        picks = (Pick(lane, ""), *excluded)
     parts = picked(record, picks or [Pick(lane, "")], scratch)
     whole = [part.lane for part in parts if _counts_as_lane(record, part, verdict, checks)]
     line = f"{_typed(lane, () if without else picks)}{where}"

@@ -382,7 +382,7 @@ async def _run(
         mounts=planned.dependencies,
         confined=confined,
         search=inputs.request.environ.get("PATH", ""),
-        told=planned.warnings,
+        earlier=planned.warnings,
         surplus=sights.surplus,
     )
     agents_ended = trio.Event()

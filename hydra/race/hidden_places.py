@@ -60,14 +60,14 @@ def list_surplus(
 ) -> Later[Surplus]:
     """What the checkout has and the lanes of `plan` have not, listed in a thread from now on, for
     who types options in `folder`. No agent's key is among the variables."""
-    given = config.checks.environment
-    kept = [*SHARED, *given, "HYDRA_*", "GIT_*"]
-    kept += [name for adapter in adapters for name in adapter.descriptor.secret_environment]
+    passed = config.checks.environment
+    patterns = [*SHARED, *passed, "HYDRA_*", "GIT_*"]
+    patterns += [name for adapter in adapters for name in adapter.descriptor.secret_environment]
     surplus = Surplus(
         top=repository.root,
         shown=(*plan.dependencies, *plan.copies),
-        variables=frozenset(name for name in environ if not matches(name, kept)),
-        given=given,
+        variables=frozenset(name for name in environ if not matches(name, patterns)),
+        passed=passed,
         folder=folder,
         shares=plan.confined,
         settings=str(paths.user_config_file(environ)),
@@ -82,8 +82,8 @@ class HiddenPlaces:
 
     `own` are folders of which nothing counts: the checkout, Hydra's state. `settings_file` is the
     user's own hydra.toml, `run_folder` where the paths in events begin, `mounts` the dependency
-    folders of the lanes, `told` what was told before, `search` the user's PATH. Nothing is hidden
-    where nothing confines.
+    folders of the lanes, `earlier` what was told before, `search` the user's PATH. Where nothing
+    confines, nothing is hidden.
     """
 
     view: Callable[[], View]
@@ -92,7 +92,7 @@ class HiddenPlaces:
     run_folder: Path
     mounts: tuple[str, ...] = ()
     confined: bool = True
-    told: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
     search: str = ""
     surplus: Later[Surplus] | None = None
     sentences: list[str] = field(default_factory=list)
@@ -105,8 +105,8 @@ class HiddenPlaces:
         file at most; nothing raises."""
         text = self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw)
         missing = data.get("missing") if kind == "check_ended" else None
-        said = map(str, missing) if isinstance(missing, list) else ()
-        lacking = ((named_in(line), line) for line in said)
+        sentences = map(str, missing) if isinstance(missing, list) else ()
+        lacking = ((named_in(line), line) for line in sentences)
         fresh = [*self.hidden(text, kind), *self._new([*lacking, *self._lacking(text, kind)])]
         fresh = fresh[: _MOST - len(self.sentences)]
         self.sentences += fresh
@@ -124,8 +124,10 @@ class HiddenPlaces:
 
     def _new(self, lacking: Sequence[tuple[str, str]]) -> Iterator[str]:
         """The sentences of what was not named before, whoever missed it."""
-        told = {named_in(line) for line in self.told}
-        yield from (line for name, line in lacking if name not in told and self._is_new(Path(name)))
+        earlier_names = {named_in(line) for line in self.earlier}
+        yield from (
+            line for name, line in lacking if name not in earlier_names and self._is_new(Path(name))
+        )
 
     def _text(self, kind: str, data: Mapping[str, object], file: str, raw: Raw | None) -> str:
         """What a failed command has printed; "" for any other event."""
@@ -168,9 +170,9 @@ class HiddenPlaces:
         """Of programs that PATH has here, in folders that lanes do not see."""
         view = self.view()
         for name in dict.fromkeys(NO_PROGRAM.findall(text)):
-            if not (found := shutil.which(name, path=self.search)):
+            if not (program := shutil.which(name, path=self.search)):
                 continue
-            path, real = Path(found), Path(found).resolve()
+            path, real = Path(program), Path(program).resolve()
             at = real if view.is_visible(path.parent) else path
             places = missing_places(f"{at}: not found", view.home, view.is_visible, self.own)
             for place in filter(self._is_new, places):

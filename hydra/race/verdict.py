@@ -81,8 +81,8 @@ def _check_now(folder: Path, result: Mapping[str, Any], facts: Evidence) -> str:
     project is likely to have."""
     with suppress(RecordError):  # its plan is no part of the evidence
         if (plan := history.plan(folder)).checks:
-            said = (line for check in facts.baseline for line in check.missing)
-            options = " ".join(filter(None, dict.fromkeys(map(option_in, said))))
+            sentences = (line for check in facts.baseline for line in check.missing)
+            options = " ".join(filter(None, dict.fromkeys(map(option_in, sentences))))
             named = {"--copy": plan.copies, "--setup": plan.setup}  # these would be in their place
             own = (
                 f"{option} {shlex.quote(value)}"

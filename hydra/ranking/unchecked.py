@@ -40,8 +40,8 @@ def made_places(evidence: Evidence) -> Iterator[str]:
     """A sentence for lanes whose patches have the same folders of a build's."""
     lanes: dict[tuple[tuple[str, int], ...], list[str]] = {}
     for lane in evidence.lanes:
-        if found := made_folders({file.path: not file.old_mode for file in lane.files}):
-            lanes.setdefault(tuple(found.items()), []).append(lane.lane)
+        if folder_counts := made_folders({file.path: not file.old_mode for file in lane.files}):
+            lanes.setdefault(tuple(folder_counts.items()), []).append(lane.lane)
     for places, names in lanes.items():
         folders = [folder.rstrip("/") for folder, _ in places]
         counted = [f"{folder.rstrip('/')} ({count:,} files)" for folder, count in places]

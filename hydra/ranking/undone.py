@@ -17,11 +17,11 @@ _SUBJECT = 60
 
 def undone(files: Sequence[FileChange], history: Sequence[EarlierCommit]) -> Iterator[Finding]:
     """A remark for each commit that a patch takes back, whole or in some files."""
-    left = {file.path: file.new_oid for file in files}
+    oids = {file.path: file.new_oid for file in files}
     for commit in history:
-        paths = [path for path, oid in commit.before.items() if left.get(path) == oid]
+        paths = [path for path, oid in commit.before.items() if oids.get(path) == oid]
         if paths:
-            left = {path: oid for path, oid in left.items() if path not in paths}
+            oids = {path: oid for path, oid in oids.items() if path not in paths}
             whole = "" if len(paths) == len(commit.before) else f" in {first_names(paths)}"
             text = f"undoes {commit.oid[:7]}{whole}: {commit.subject[:_SUBJECT].strip()}"
             yield Finding(kind="undoes", weight="remark", text=text, path=paths[0])

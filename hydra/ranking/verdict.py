@@ -136,7 +136,7 @@ class _RankingState:
             for lane, results in lane_results.items()
         }
         tests = cross_tests.tests(rows, patched)
-        asked = {
+        demand_reasons = {
             lane: reason
             for lane, demand in demanded.items()
             if (
@@ -150,9 +150,9 @@ class _RankingState:
         }
         taken = {lane: reason for lane in patched if (reason := undoing(files[lane], evidence))}
         # What others agree with is only said, and leaves the other question.
-        agreed = {lane for lane in {*asked} - {*taken} if demanded[lane].agreed}
-        is_open = {lane for lane in asked if not demanded[lane].agreed}
-        decisions = {**asked, **{lane: taken[lane] for lane in {*taken} - is_open}}
+        agreed = {lane for lane in {*demand_reasons} - {*taken} if demanded[lane].agreed}
+        is_open = {lane for lane in demand_reasons if not demanded[lane].agreed}
+        decisions = {**demand_reasons, **{lane: taken[lane] for lane in {*taken} - is_open}}
         rulings = {
             lane: ruling(
                 results,
@@ -161,7 +161,7 @@ class _RankingState:
                 findings_by_lane.get(lane, ()),
                 rows,
                 evidence,
-                agreed=asked[lane].text if lane in agreed else "",
+                agreed=demand_reasons[lane].text if lane in agreed else "",
             )
             for lane, results in lane_results.items()
         }

@@ -132,13 +132,13 @@ _NAMED = 3
 def _files(changes: Sequence[TreeChange]) -> Iterator[str]:
     """What goes first, then what is written by hand, then a build's folders by their count."""
     named = {os.fsdecode(change.path): change for change in changes}
-    made = made_folders({path: change.old is None for path, change in named.items()})
-    shown = [path for path in named if not folder_of(path, made)]
+    folders = made_folders({path: change.old is None for path, change in named.items()})
+    shown = [path for path in named if not folder_of(path, folders)]
     shown.sort(key=lambda path: named[path].new is not None)
     yield from (f"  {_letter(named[path])} {clean(path)}" for path in shown[:SHOWN])
     if len(shown) > SHOWN:
         yield f"  and {len(shown) - SHOWN:,} more file{'s' * (len(shown) > SHOWN + 1)}"
-    yield from (f"  A {clean(folder)} ({count:,} files)" for folder, count in made.items())
+    yield from (f"  A {clean(folder)} ({count:,} files)" for folder, count in folders.items())
 
 
 def _letter(change: TreeChange) -> str:

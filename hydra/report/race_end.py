@@ -185,8 +185,8 @@ def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
 
 def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
     """What is not shown, counted; one warning is, as far as it fits."""
-    said = strings(record(document, "verdict"), "warnings")
-    noted = [*map(clean, (*said, *_hidden(document)))]
+    sentences = strings(record(document, "verdict"), "warnings")
+    noted = [*map(clean, (*sentences, *_hidden(document)))]
     warned = [line for line in warnings(document) if line not in noted]
     if len(warned) == 1:
         yield f"warning: {gist(warned[0], _WARNING)}"
@@ -205,8 +205,8 @@ def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
 
 def _hidden(document: Data) -> list[str]:
     """What checks miss that is there outside of lanes."""
-    said = strings(document, "warnings")
-    return [line for line in said if line.startswith(HIDDEN) and " (a check " in line]
+    lines = strings(document, "warnings")
+    return [line for line in lines if line.startswith(HIDDEN) and " (a check " in line]
 
 
 def next_to_land(verdict: Data, lanes: Sequence[Data]) -> list[Data]:

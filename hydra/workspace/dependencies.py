@@ -140,8 +140,10 @@ def _links(repository: Repository, names: Sequence[str]) -> list[str]:
     """Links to folders that git ignores; and known ones at the top that it would ignore as folders,
     which a pattern like `node_modules/` means. Each with a `/` at its end."""
     root = repository.root
-    known = [name for name in sorted(FOLDERS) if (root / name).is_symlink() and name not in names]
-    unknown = set(known).difference(tracked(repository, known))
+    known_links = [
+        name for name in sorted(FOLDERS) if (root / name).is_symlink() and name not in names
+    ]
+    unknown = set(known_links).difference(tracked(repository, known_links))
     links = (name for name in (*names, *sorted(unknown)) if (root / name).is_symlink())
     return [f"{name}/" for name in links if (root / name).is_dir()]
 

@@ -25,8 +25,8 @@ _LARGEST = 64 * 1024
 class Surplus:
     """All by names from the checkout's `top`; a folder of which git holds nothing ends in `/`.
 
-    `shown` are what lanes are given of it all the same, `variables` the names in the user's
-    environment that checks are not given, beside those that they are `given` by name; `defined`
+    `shown` are what lanes are passed of it all the same, `variables` the names in the user's
+    environment that checks are not passed, beside those that they are `passed` by name; `defined`
     has for a variable the file that sets it. `folder` is where one types options, `shares` says
     whether `--share` has an effect here, `settings` names the user's own hydra.toml, and `search`
     is their PATH.
@@ -37,7 +37,7 @@ class Surplus:
     untracked: Sequence[str] = ()
     shown: Sequence[str] = ()
     variables: frozenset[str] = frozenset()
-    given: Sequence[str] = ()
+    passed: Sequence[str] = ()
     defined: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""
     shares: bool = True
@@ -66,7 +66,9 @@ def with_files(surplus: Surplus, repository: Repository) -> Surplus:
         names = tuple(map(os.fsdecode, ignored(repository)))
         unknown = tuple(map(os.fsdecode, untracked(repository)))
     files = sorted(name for name in (*names, *unknown) if _SETTINGS.search(name))
-    defined = {word: name for name in reversed(files) for word in _set_in(surplus.top, name)}
+    defined = {
+        variable: name for name in reversed(files) for variable in _set_in(surplus.top, name)
+    }
     return replace(surplus, ignored=names, untracked=unknown, defined=defined)
 
 

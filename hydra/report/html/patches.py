@@ -69,10 +69,10 @@ def carry(patches: Sequence[PagePatch], lanes: Sequence[Data]) -> tuple[list[Jso
                 if content in files:
                     files[content].moved[number] = other
     mappings = [_labels(lane) for lane in lanes]
-    made = _made(files)
+    folders = _build_folders(files)
     paths = sorted(files)
     places = {path: at for at, path in enumerate(paths)}
-    rows = [_row(path, files[path], mappings, places, made) for path in paths]
+    rows = [_row(path, files[path], mappings, places, folders) for path in paths]
     return rows, [{"hunks": list(files[path].hunks.values())} for path in paths]
 
 
@@ -121,7 +121,7 @@ def _labels(lane: Data) -> Mapping[str, Data]:
     return {clean(text(file, "path")): file for file in records(lane, "files")}
 
 
-def _made(files: Mapping[bytes, _File]) -> Mapping[str, int]:
+def _build_folders(files: Mapping[bytes, _File]) -> Mapping[str, int]:
     """The folders that a build may have left."""
     return made_folders(
         {
@@ -136,7 +136,7 @@ def _row(
     file: _File,
     rows: Iterable[Mapping[str, Data]],
     places: Mapping[bytes, int],
-    made: Mapping[str, int],
+    folders: Mapping[str, int],
 ) -> Json:
     name = os.fsdecode(path)
     shown = clean(name)
@@ -154,5 +154,5 @@ def _row(
         for flag in ("binary", "generated", "vendored")
         if any(row.get(flag) is True for row in documents)
     ]
-    row["flags"] = [*flags, *(["made"] if folder_of(name, made) else [])]
+    row["flags"] = [*flags, *(["made"] if folder_of(name, folders) else [])]
     return row
