@@ -20,21 +20,34 @@ _PAUSE = 0.002
 def sweep(mark: bytes, session: int | None = None) -> list[str]:
     """Kills every process that carries `mark` (NAME=value) or belongs to `session`.
 
-    Goes on until two looks in a row find none, and returns who was found, "name (pid)". A process
-    that cleared its environment *and* left the session is not found: only the keeper knows those.
+    A process that cleared its environment *and* left the session is not found: only the keeper
+    knows those. Returns what `end_all` does.
     """
-    names: list[str] = []
+    return end_all(partial(_marked, mark=mark, session=session))
+
+
+def end_all(is_member: Callable[[int], bool]) -> list[str]:
+    """Kills who `is_member` says, until two looks in a row find none; "name (pid)" of each.
+
+    What does not die in ten seconds (it waits for a dead disk, or is another user's) is left and
+    named so: whoever waited for it would wait for ever.
+    """
+    names: dict[int, str] = {}
     quiet = 0
+    deadline = time.monotonic() + _PATIENCE
     while quiet < _QUIET_ROUNDS:
-        swept = [pid for pid in procfs.everyone() if _marked(pid, mark, session)]
-        quiet = 0 if swept else quiet + 1
-        for pid in swept:
+        members = [pid for pid in procfs.everyone() if is_member(pid)]
+        if members and time.monotonic() > deadline:
+            names |= {pid: f"{procfs.name(pid)} ({pid}, does not die)" for pid in members}
+            break
+        quiet = 0 if members else quiet + 1
+        for pid in members:
             name = f"{procfs.name(pid)} ({pid})"
-            if kill(pid, partial(_marked, pid, mark, session)) and name not in names:
-                names.append(name)
+            if kill(pid, partial(is_member, pid)):
+                names.setdefault(pid, name)
         # Between two quiet looks as well: amid an exec a process shows no environment.
         time.sleep(_PAUSE)
-    return names
+    return list(names.values())
 
 
 def _marked(pid: int, mark: bytes, session: int | None) -> bool:

@@ -125,14 +125,7 @@ def _end_session(lane: LaneProcesses) -> list[str]:
     """
     if not lane.agent.current or lane.agent.start is None:
         return []
-    ended: list[str] = []
-    while members := [pid for pid in procfs.everyone() if _belongs(pid, lane)]:
-        for pid in members:
-            name = f"{procfs.name(pid)} ({pid})"
-            if leftovers.kill(pid, partial(_belongs, pid, lane)):
-                ended.append(name)
-        time.sleep(_TICK)
-    return ended
+    return leftovers.end_all(partial(_belongs, lane=lane))
 
 
 def _belongs(pid: int, lane: LaneProcesses) -> bool:
