@@ -26,6 +26,7 @@ from hydra.cli.common import (
     json_option,
     require_race_platform,
     run_option,
+    terminal_height,
     terminal_width,
     use_color,
 )
@@ -393,16 +394,17 @@ def test_how_wide() -> None:
     assert not use_color(None, {"TERM": "xterm"})
 
 
-def test_how_wide_a_real_terminal_is() -> None:
+def test_how_large_a_real_terminal_is() -> None:
     import fcntl
     import pty
     import struct
     import termios
 
     leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 132, 0, 0))
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 10, 132, 0, 0))
     with os.fdopen(follower, "w") as stream:
         assert terminal_width(stream, {}) == 132
+        assert terminal_height(stream) == 10  # whatever stdout is
         assert use_color(stream, {"TERM": "xterm"})
     os.close(leader)
 

@@ -54,6 +54,16 @@ def test_a_line_that_is_still_being_written_is_waited_for(scratch: Path) -> None
     assert (seen.events, seen.closed) == ([1, 2], True)
 
 
+def test_a_line_that_cannot_be_read_costs_itself_alone(scratch: Path) -> None:
+    path = scratch / "events.jsonl"
+    path.write_bytes(encode(event(1)) + b'{"v": 1, "se\x00\xff\n[]\n' + encode(event(2)))
+    seen = Seen()
+    follower = EventFollower(path, seen)
+    follower.start(lambda: None)
+    follower.finish()
+    assert (seen.events, seen.closed) == ([1, 2], True)
+
+
 def test_what_a_full_disk_cut_off_and_took_back_is_not_seen(scratch: Path) -> None:
     path = scratch / "events.jsonl"
     path.write_bytes(encode(event(1)) + b'{"v": 1, "seq": 2, "wa')

@@ -78,6 +78,11 @@ def test_four_lanes_have_twelve_lines_and_no_word_of_hydras_own(width: int | Non
     assert width is None or max(map(text.width, shown.splitlines())) <= width
 
 
+def test_a_first_that_is_no_lane_is_none() -> None:
+    """A verdict that something else wrote, or that was damaged."""
+    assert race_end(race(top="nobody"), width=80).startswith("No patch is proved.\n")
+
+
 def test_long_sentences_have_two_lines_each() -> None:
     document = race()
     for lane in document["verdict"]["lanes"]:

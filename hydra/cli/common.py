@@ -164,6 +164,14 @@ def terminal_width(stream: IO[str] | None, environ: Mapping[str, str] = os.envir
     return max(columns or 80, NARROWEST)  # a terminal over a serial line says 0
 
 
+def terminal_height(stream: IO[str]) -> int:
+    """Rows of the terminal that is drawn on, which may not be that of stdout; 24 where none says."""
+    try:
+        return os.get_terminal_size(stream.fileno()).lines or 24
+    except (OSError, ValueError):
+        return 24
+
+
 def invoked_as(environ: Mapping[str, str] = os.environ) -> str:
     """How the user's shell can run this very hydra again, quoted: by name where PATH has it."""
     from shlex import join

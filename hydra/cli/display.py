@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from hydra.cli.common import is_terminal, terminal_width, use_color
+from hydra.cli.common import is_terminal, terminal_height, terminal_width, use_color
 from hydra.cli.streams import write_through
 
 if TYPE_CHECKING:
@@ -67,6 +66,6 @@ def watcher(stream: TextIO) -> RaceWatcher:
         return PlainLines(write)
 
     def size() -> tuple[int, int]:
-        return terminal_width(stream), shutil.get_terminal_size().lines
+        return terminal_width(stream), terminal_height(stream)
 
     return LiveTable(write, size, use_color(stream))

@@ -7,9 +7,11 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from hydra.errors import RecordError
 from hydra.records.events import Event, decode
 
 TICK = 0.25
@@ -107,4 +109,6 @@ class EventFollower:
 
     def _tell(self, lines: bytes) -> None:
         for line in lines.split(b"\n")[:-1]:
-            self._watcher.event(decode(line))
+            # A line that a disk has spoilt is not shown, and those after it are.
+            with suppress(RecordError):
+                self._watcher.event(decode(line))

@@ -1,4 +1,4 @@
 """What a person or a program sees: events and results as lines, tables and JSON.
 
-Every string an agent wrote is made harmless here (`text.clean`) and nowhere else.
+Every string an agent wrote is made harmless by `text.clean`, by whoever prints it.
 """

@@ -73,9 +73,9 @@ def answer(verdict: Data, lanes: Sequence[Data]) -> str:
         return "Nothing was tested: there is no first."
     if verdict.get("checked") is False:
         return f"No check ran, so nothing is proved{_held_back(lanes)}."
-    if top:
-        mine = next(lane for lane in lanes if text(lane, "lane") == top)
-        return f"Land {top}: {gist(text(mine, 'reason'))}."
+    for lane in lanes:
+        if top and text(lane, "lane") == top:
+            return f"Land {top}: {gist(text(lane, 'reason'))}."
     if ranking.tied_for_first(verdict):
         return f"{gist(text(verdict, 'says'))}."
     return "No patch is proved." if verdict else "The patches could not be compared."
