@@ -238,7 +238,7 @@ def _stated(key: Key, value: object) -> bool:
 def _flag_value(key: Key, value: object, flag: str) -> Any:
     # A duration that click has read already comes as seconds, which nothing but a flag may.
     if key.kind.name == "duration" and isinstance(value, float):
-        return _checked(key.kind.read_text, f"{value!r}s", flag)
+        return _checked(key.kind.read_text, f"{value:.3f}s", flag)
     return _checked(key.kind.read, value, flag)
 
 

@@ -7,7 +7,7 @@ from hydra.errors import ConfigError
 _DURATION_UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(
     "".join(
-        rf"(?:(?P<{unit}>\d{{1,12}}(?:\.\d{{1,18}})?)\s*{unit}\s*)?" for unit in _DURATION_UNITS
+        rf"(?:(?P<{unit}>\d{{1,30}}(?:\.\d{{1,18}})?)\s*{unit}\s*)?" for unit in _DURATION_UNITS
     )
 )
 

@@ -20,6 +20,7 @@ from struct import Struct
 from hydra.git.runner import Result, join, run
 from hydra.git.snapshot_state import SnapshotSession
 from hydra.git.tree_scan import first_paths, shown
+from hydra.records.store.files import alone
 
 _GITLINK = b"\x00\x00\xe0\x00"
 """The mode field of a submodule's entry, in every version of the index."""
@@ -50,29 +51,19 @@ def draft(index: Path) -> Iterator[Path]:
 def scratch(parent: Path) -> Iterator[Path]:
     """A folder of its own in `parent`, gone afterwards, or when the next one is made there."""
     parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _sweep(parent)
-    folder = Path(tempfile.mkdtemp(prefix=f"index-{os.getpid()}-", dir=parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep(folder: Path) -> None:
-    """Removes drafts of a Hydra that was killed; those of a living one may be in use."""
-    for path in folder.glob("index-*-*"):
-        if not _lives(path.name.split("-")[1]):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _lives(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, ValueError):
-        return True
-    return True
+    for path in parent.glob("draft-*"):  # of a Hydra that was killed: a living one has its lock
+        with alone(path) as mine:
+            if mine:
+                shutil.rmtree(path, ignore_errors=True)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix="draft-", dir=parent))
+        with alone(folder) as mine:
+            if mine:  # else another took it for a dead one's before it was locked
+                try:
+                    yield folder
+                finally:
+                    shutil.rmtree(folder, ignore_errors=True)
+                return
 
 
 def refresh(index: Path, *, patches: Path, worktree: Path) -> bool:

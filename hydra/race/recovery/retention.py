@@ -55,24 +55,18 @@ def measure(run: RunRecord, state: Path) -> int:
 
 
 def size(run: RunRecord, state: Path) -> int:
-    """The same, as it was `noted` while the same grounds stood; else measured."""
+    """The same; of a run that has ended as it was last measured, while the same grounds stand."""
+    names = _names(run, state)
     with suppress(OSError, ValueError, KeyError, TypeError):
         document = read_object(run.folder / _SIZE)
-        if document["grounds"] == _names(run, state):
+        if document["grounds"] == names:
             return int(document["bytes"])
-    return measure(run, state)
-
-
-def noted(run: RunRecord, state: Path) -> int:
-    """`size`, kept for the next who asks; only of a run that has ended."""
-    ended = (run.folder / "result.json").exists()
-    if not ended or (run.folder / _SIZE).exists():
-        return size(run, state)
-    position = measure(run, state)
-    with suppress(OSError):
-        document = {"schema": 1, "bytes": position, "grounds": _names(run, state)}
-        write_json(run.folder / _SIZE, document)
-    return position
+    measured = measure(run, state)
+    if (run.folder / "result.json").exists():
+        with suppress(OSError):
+            document = {"schema": 1, "bytes": measured, "grounds": names}
+            write_json(run.folder / _SIZE, document)
+    return measured
 
 
 def holds_work(run: RunRecord, state: Path) -> bool:

@@ -17,7 +17,6 @@ from hydra.race.recovery.retention import (
     holds_work,
     is_empty,
     is_landed,
-    noted,
     remove_rounds,
     remove_run,
     size,
@@ -72,7 +71,7 @@ def _sweep_one(folder: Path, state: Path, limits: Limits, stopped: Callable[[], 
             return 0
         if (run.folder / "result.json").exists():
             remove_rounds(run, ground_dir(state, run.id, "x").parent)
-        sizes[run.id] = noted(run, state)
+        sizes[run.id] = size(run, state)
     over = sum(sizes.values()) - limits.retention_bytes
     removed, now = 0, time.time()
     for run in records[:-1]:
