@@ -181,6 +181,7 @@ def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> N
     assert lane["status"] == "not_started"
     assert "exited with 3" in lane["error"]["message"]
     assert "no luck" in lane["error"]["stderr"]
+    assert lane["error"]["command"] == ["/bin/sh", "-c", "echo no luck >&2; exit 3"]
 
 
 @pytest.mark.slow

@@ -85,11 +85,13 @@ async def _prepare(context: AttemptContext, control: AttemptControl, emit: Emit)
 
 
 async def _set_up(context: AttemptContext, command: str, emit: Emit) -> Failure | None:
-    emit("setup_started", data={"command": command})
-    _log.info("set-up", command=command, confinement=context.confinement.kind)
+    shown = context.redactor.text(command)
+    emit("setup_started", data={"command": shown})
+    _log.info("set-up", command=shown, confinement=context.confinement.kind)
+    argv = ("/bin/sh", "-c")
     try:
         ran = await run(
-            ("/bin/sh", "-c", command),
+            (*argv, command),
             env=context.setup_environment,
             cwd=context.workspace.worktree,
             timeout=context.limits.setup,
@@ -99,14 +101,15 @@ async def _set_up(context: AttemptContext, command: str, emit: Emit) -> Failure 
         return _cannot_start(context, error)
     output, _ = context.redactor.redact(ran.stdout + ran.stderr)
     _log.info("set-up ended", code=ran.exit_code, timed_out=ran.timed_out, seconds=ran.seconds)
-    ended = {"command": command, "exit_code": ran.exit_code, "seconds": round(ran.seconds, 3)}
+    ended = {"command": shown, "exit_code": ran.exit_code, "seconds": round(ran.seconds, 3)}
     tail = output.decode("utf-8", "replace")[-STDERR_EXCERPT:]
     emit("setup_ended", data=ended if ran.exit_code == 0 else {**ended, "text": tail})
     if ran.exit_code == 0:
         return None
     how = "timed out" if ran.timed_out else f"exited with {ran.exit_code}"
-    failure = context.failure("SpawnFailed", "setup", f"the set-up `{clip(command, 80)}` {how}")
-    return replace(failure, stderr=tail, hint="mend the set-up command, or leave it out")
+    failure = context.failure("SpawnFailed", "setup", f"the set-up `{clip(shown, 80)}` {how}")
+    hint = "mend the set-up command, or leave it out"
+    return replace(failure, command=(*argv, shown), stderr=tail, hint=hint)
 
 
 async def _run(
