@@ -18,7 +18,7 @@ from hydra.analysis.notices.requirements import set_up_for
 from hydra.checks.requirements import other_requirements
 from hydra.commands.merge_checks import Check, checked
 from hydra.commands.merge_selection import Confirm, MergeSelection, chosen
-from hydra.commands.merge_tree import ComposedTree, composed, placed, tree_of
+from hydra.commands.merge_tree import ComposedTree, composed, is_whole, placed, tree_of
 from hydra.config.check_names import in_folder
 from hydra.errors import HydraError, LandingRefused, Refused, UsageError
 from hydra.git import attributes, export, patches
@@ -257,6 +257,7 @@ def _land(
         "run": record.id,
         "lanes": list(tree.lanes),
         "picks": [pick.shown for pick in choice.picks],
+        "whole": [part.lane for part in choice.parts if is_whole(record, part)],
         "title": text.splitlines()[0],
         "ref": ref if request.commits or repository.branch else "HEAD",
         "branch": request.branch,

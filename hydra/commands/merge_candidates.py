@@ -13,6 +13,7 @@ from hydra.git.diff import changes
 from hydra.git.runner import run as git
 from hydra.git.runner import split
 from hydra.race.recovery import runs
+from hydra.race.recovery.retention import whole_lanes
 from hydra.records.store.reader import RunRecord
 from hydra.report.document import record as record_of
 from hydra.report.document import records, text
@@ -77,13 +78,7 @@ def is_detached(root: Path) -> bool:
 def _landed_lanes(record: RunRecord, root: Path) -> list[str]:
     """Lanes that stand as a whole where they were landed."""
     landings = [landing for landing in runs.landings(record) if _is_in_place(landing, root)]
-    return [str(lane) for landing in landings for lane in _lanes(landing)]
-
-
-def _lanes(landing: Mapping[str, Any]) -> list[str]:
-    picks, lanes = landing.get("picks") or (), landing.get("lanes") or ()
-    whole = not picks or all(str(pick).endswith(":") for pick in picks)
-    return list(lanes) if whole else []
+    return [lane for landing in landings for lane in whole_lanes(landing)]
 
 
 def _is_in_place(landing: Mapping[str, Any], root: Path) -> bool:

@@ -55,7 +55,7 @@ def composed(
 def picked(record: RunRecord, picks: Sequence[Pick], scratch: Path) -> tuple[LanePart, ...]:
     """Each lane's part of what is picked. Raises `UsageError` for a pick that fits nothing."""
     commits = {pick.lane: runs.commit_of(record, pick.lane) for pick in picks}
-    if len(commits) == 1 and all(pick.path == "" for pick in picks):
+    if len(commits) == 1 and all(pick.path == "" and not pick.without for pick in picks):
         ((lane, commit),) = commits.items()
         return (LanePart(lane=lane, tree=tree_of(record, commit), commit=commit),)
     parts: list[LanePart] = []

@@ -173,6 +173,12 @@ def gate_paths(lane: Data) -> frozenset[str]:
     return frozenset(path for row in documents if (path := text(row, "path")))
 
 
+def is_held_back_whole(lane: Data) -> bool:
+    """Whether a lane is held back for what lies in no file of its patch."""
+    pathless = any(not text(gate, "path") for gate in records(lane, "gates"))
+    return pathless and text(lane, "state") == "held_back"
+
+
 def says(verdict: Data, width: int | None, color: bool = False) -> list[str]:
     """The verdict in one sentence, and how sure it is."""
     answer = gist(text(verdict, "says"), _SENTENCE)
