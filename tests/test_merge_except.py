@@ -68,6 +68,8 @@ def files(process: subprocess.CompletedProcess[str]) -> list[str]:
 def test_only_what_lies_there_stays_out_though_it_was_moved_there(shelf: Shelf) -> None:
     landed = merged(shelf, "claude", "--except", "coverage", "--json")
     assert files(landed) == ["data.txt", "src/pager.py"]
+    (note,) = json.loads(landed.stdout)["notes"]
+    assert note == "data.txt is deleted, and coverage/data.txt, with the same in it, left out"
     assert not (shelf.repo / "data.txt").exists()
     assert not (shelf.repo / "coverage").exists()
 

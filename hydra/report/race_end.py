@@ -54,7 +54,8 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
         more += [line for sentence in sentences for line in _short(sentence, width)]
     more += plans(document)
     notes = [f"note: {note}" for note in (*strings(verdict, "warnings"), *_hidden(document))]
-    more += [line for note in notes for line in _short(note, width)]
+    # What a note ends with may be what to type: it stays whole.
+    more += [line for note in notes for line in wrapped(clean(note), width)]
     return "\n".join([*answer, *rows, *([""] if more else ()), *more]) + "\n"
 
 
@@ -160,16 +161,21 @@ def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
         return [*(f"look: {look}" for look in looks), f"{when}: {test}"]
     first = quote(text(verdict, "top") or patched[0])
     why = "why: hydra compare"
+    rests = [
+        line.strip()
+        for lane in ranking.to_land(verdict)
+        for line in ranking.merge_without_made(lane, verdict, "")
+    ]
     if tied := ranking.tied_for_first(verdict):
         lands = ", or ".join(f"hydra merge {quote(lane)}{how}" for lane in tied)
-        return [f"look: hydra diff {' '.join(map(quote, tied[:2]))}", why, f"land: {lands}"]
+        return [f"look: hydra diff {' '.join(map(quote, tied[:2]))}", why, f"land: {lands}", *rests]
     look, merge = f"look: hydra diff {first}", f"hydra merge {first}{how}"
     if text(verdict, "top"):
         both = ranking.merge_of_both(verdict, "")
         code = [f"{ranking.or_both(verdict)}:", both] if both else []
-        return [look, why, f"land: {merge}", *code]
+        return [look, why, f"land: {merge}", *code, *rests]
     is_able = ranking.lands_by_name(lanes[0], verdict)
-    return [look, why, *([f"land it all the same: {merge}"] if is_able else [])]
+    return [look, why, *([f"land it all the same: {merge}", *rests] if is_able else [])]
 
 
 def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
