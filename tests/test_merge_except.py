@@ -192,3 +192,14 @@ def test_the_lines_that_a_bare_merge_offers_leave_out_the_same(
     unread = merged(shelf, "--except", "coverage")
     assert unread.returncode != 0
     assert "hydra merge LANE --except coverage" in unread.stderr
+
+
+@pytest.mark.parametrize("part", [False, True])
+def test_a_comment_offers_nothing_to_land_once_it_has_landed(shelf: Shelf, part: bool) -> None:
+    record(shelf, judged(shelf))
+    assert "hydra merge claude" in shelf.command("compare", "--markdown").stdout
+    rest = ["--except", "coverage"] if part else []
+    assert merged(shelf, "claude", *rest).returncode == 0
+    comment = shelf.command("compare", "--markdown").stdout
+    assert ("### Hydra: `claude` landed" in comment) != part
+    assert ("hydra merge claude" in comment) == part

@@ -83,7 +83,7 @@ def chosen(
     where it lands for a reason only and none was given, or where a person does not say yes to it.
 
     `without` is left out of a whole lane, whichever that is.
-    `run` is how the run was named, "" for the latest, and `options` where it is to land: the lines
+    `run` is the id that lines name, "" for the latest, and `options` where it is to land: the lines
     to type name both again. `checks`: whether checks will run on it; `confirm` None: nobody can be
     asked.
     """
