@@ -42,6 +42,15 @@ def test_which_folders_a_build_has_left(files: dict[str, bool], folders: dict[st
     )
 
 
+def test_where_the_base_has_files_people_keep_them() -> None:
+    """A folder of data, one that is called as a build's, and a folder below it."""
+    for top, files in (("data/", 100), ("dist/", 10)):
+        new = {f"{top}a/{at}.bin": True for at in range(files)}
+        assert made_folders(new) == {top: files}
+        assert made_folders(new, [f"{top}README.txt"]) == ({"data/a/": 100} if files > 10 else {})
+        assert made_folders(new, [f"{top}a/1.txt", "src/a.py"]) == {}
+
+
 @pytest.mark.slow
 def test_they_are_counted_at_the_end_and_at_the_landing_and_one_option_leaves_them_out(
     hydra: Hydra,

@@ -113,6 +113,7 @@ def test_a_run_of_which_something_was_left_out_is_kept(
     landed = merged(shelf, *args)
     assert landed.returncode == 0, landed.stderr
     assert is_landed(run, shelf.state) == is_whole
+    assert ("part of claude" in shelf.command("runs").stdout) != is_whole
     assert shelf.command("merge", "--undo").returncode == 0
     assert not is_landed(run, shelf.state)
 
