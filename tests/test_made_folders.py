@@ -23,6 +23,16 @@ from tests.support.verdict_races import RIGHT, UNITTEST, shop
         ({f"src/pages/{at}.py": True for at in range(99)}, {}),
         ({"dist/a.js": False} | {f"dist/{at}.js": True for at in range(50)}, {}),
         ({f"{at}.txt": True for at in range(200)}, {}),
+        (
+            {"coverage/notes.md": True} | {f"coverage/{at}.html": True for at in range(10)},
+            {"coverage/": 10},
+        ),
+        ({f"docs/pages/{at}.md": True for at in range(150)}, {}),
+        ({f"web/node_modules/{at}/README.md": True for at in range(20)}, {"web/node_modules/": 20}),
+        (
+            {".pytest_cache/README.md": True} | {f".pytest_cache/v/{at}": True for at in range(9)},
+            {".pytest_cache/": 10},
+        ),
     ],
 )
 def test_which_folders_a_build_has_left(files: dict[str, bool], folders: dict[str, int]) -> None:
@@ -30,6 +40,15 @@ def test_which_folders_a_build_has_left(files: dict[str, bool], folders: dict[st
     assert {folder_of(path, folders) for path in files} == {*folders} | (
         set() if all(folder_of(path, folders) for path in files) else {""}
     )
+
+
+def test_where_the_base_has_files_people_keep_them() -> None:
+    """A folder of data, one that is called as a build's, and a folder below it."""
+    for top, files in (("data/", 100), ("dist/", 10)):
+        new = {f"{top}a/{at}.bin": True for at in range(files)}
+        assert made_folders(new) == {top: files}
+        assert made_folders(new, [f"{top}README.txt"]) == ({"data/a/": 100} if files > 10 else {})
+        assert made_folders(new, [f"{top}a/1.txt", "src/a.py"]) == {}
 
 
 @pytest.mark.slow
@@ -44,23 +63,27 @@ def test_they_are_counted_at_the_end_and_at_the_landing_and_one_option_leaves_th
         fakes.shell("rm", "README.md"),
         fakes.shell("sh", "-c", "mkdir -p .next/a coverage/r; cd .next/a; touch $(seq 1200)"),
         fakes.shell("sh", "-c", "cd coverage/r; for i in $(seq 30); do echo $i >$i.html; done"),
+        fakes.edit("coverage/r/notes.md", "By hand.\n"),
         fakes.finish("done"),
     ]
     hydra.agent("claude", steps)
     race = hydra.run("race", "Do it", "-a", "claude", "--check", UNITTEST)
     assert race.returncode == 0, race.stdout + race.stderr
     note = (
-        "claude adds .next (1,200 files), coverage (30 files), which git does not ignore: "
-        "hydra merge --except .next --except coverage leaves them out"
+        "claude adds .next (1,200 files), coverage (30 files), which git does not ignore; "
+        "coverage/r/notes.md in there looks written by hand"
     )
     assert note in " ".join(race.stdout.split())
+    without = "hydra merge claude --except .next --except coverage"
+    assert f"or without what a build may have left:\n{without}\n" in race.stdout
     verdict = json.loads(hydra.run("compare", "--json").stdout)
     assert note in verdict["warnings"]
     said = [reason["text"] for reason in verdict["lanes"][0]["reasons"]]
     assert "deletes README.md" in said
     shown = hydra.run("merge", "--dry-run").stdout.splitlines()
-    assert shown[2:7] == [
+    assert shown[2:8] == [
         "  D README.md",
+        "  A coverage/r/notes.md",
         "  M src/pager.py",
         "  A zz_debug.py",
         "  A .next/ (1,200 files)",
@@ -77,6 +100,7 @@ def test_they_are_counted_at_the_end_and_at_the_landing_and_one_option_leaves_th
     document = json.loads(landed.stdout)
     assert document["files"] == ["README.md", "src/pager.py", "zz_debug.py"]
     assert document["picks"] == ["claude:", "claude:!.next", "claude:!coverage"]
+    assert document["notes"] == ["coverage/r/notes.md looks written by hand and is left out"]
     gone = [name for name in (".next", "coverage", "README.md") if (repo / name).exists()]
     assert gone == []
     assert (repo / "zz_debug.py").is_file()

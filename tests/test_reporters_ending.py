@@ -177,3 +177,21 @@ def test_a_tie_and_a_race_that_left_nothing() -> None:
     assert shown.startswith("Interrupted after 0:41. No lane left a patch.\n")
     assert "no progress for 600 s" in shown
     assert shown.endswith("why: hydra runs show\n")
+
+
+def test_what_a_build_left_and_what_a_note_ends_with_stay_whole() -> None:
+    data = race()
+    folders = [f"packages/number {at}/coverage" for at in range(3)]
+    lane = data["verdict"]["lanes"][0]
+    lane["made"] = [{"folder": f"{folder}/", "files": 1, "by_hand": []} for folder in folders]
+    lane["files"] = [{"path": f"{at}"} for at in range(4)]
+    way = "--copy data/of/the/year/in/which/it/was/measured brings it"
+    note = f"a check misses {', '.join(folders)} and {folders[0]}, which your checkout has: {way}"
+    data["verdict"]["warnings"] = [note]
+    shown = race_end({**data, "named": "r-1"}, width=80)
+    options = " ".join(f"--except '{folder}'" for folder in folders)
+    first, second = "or without what a build may have left:", f"hydra merge codex {options} -r r-1"
+    assert f"\nland: hydra merge codex -r r-1\n{first}\n{second}\n" in shown
+    assert f"note: {note}" in " ".join(shown.split())
+    lane["files"] = lane["files"][1:]
+    assert "--except" not in race_end(data, width=80), "it would leave nothing"

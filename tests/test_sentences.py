@@ -273,6 +273,7 @@ def _row(reading: Reading, lane: Document, why: str) -> None:
 
 _STEPS = (
     r"or [\w-]+'s code with [\w-]+'s tests:|(?P<picks>hydra merge --pick .*)",
+    r"or without what a build may have left:",
     r"(?:land it all the same: |land: |land it:       |land it still: )?(?P<merge>hydra merge .*)",
     r"you are asked first: (?P<asked>.*)",
     r"look: hydra diff .*|why: hydra (?:compare|runs show)|test what was kept: .*"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 _OUTPUTS = frozenset(
     [
@@ -16,18 +17,32 @@ _OUTPUTS = frozenset(
 _FEW, _MANY = 10, 100
 """Files that a folder has at least which is called as a build calls them, and any other."""
 
+_WRITTEN = frozenset(
+    [
+        *(".md", ".markdown", ".rst", ".adoc", ".org", ".tex", ".ipynb", ".feature", ".proto"),
+        *(".sh", ".bash", ".zsh", ".ps1", ".bat", ".go", ".rb", ".tsx", ".jsx", ".vue", ".svelte"),
+        *(".scss", ".sass", ".less", ".tf"),
+    ]
+)
+"""Ends of files that people write and no build leaves."""
 
-def made_folders(files: Mapping[str, bool]) -> dict[str, int]:
-    """By folder (`.next/`, `packages/web/coverage/`), how many files a patch adds in it. `files`
-    has each path of the patch, and whether it is new."""
-    counts: Counter[str] = Counter()
-    others: set[str] = set()
-    for path, is_new in files.items():
-        counts.update(_folders(path) if is_new else ())
-        others.update(() if is_new else _folders(path))
+_BROUGHT = frozenset(["node_modules", "site-packages", "vendor", "bower_components"])
+"""Folders whose files somebody else has written; so are those of a hidden one."""
+
+
+def made_folders(files: Mapping[str, bool], tracked: Iterable[str] = ()) -> dict[str, int]:
+    """By folder (`.next/`, `packages/web/coverage/`), how many files a patch adds in it that a
+    build may have left. `files` has each path of the patch, and whether it is new, `tracked` what
+    the base has: where it has a file, people keep such files."""
+    new = [path for path, is_new in files.items() if is_new and not is_written(path)]
+    if len(new) < _FEW:
+        return {}
+    counts = Counter(folder for path in new for folder in _folders(path))
+    kept = (path for path, is_new in files.items() if not is_new)
+    others = {folder for path in (*kept, *tracked) for folder in _folders(path)}
     folder_counts: Counter[str] = Counter()
-    for path, is_new in files.items():
-        whole = [folder for folder in _folders(path) if is_new and folder not in others]
+    for path in new:
+        whole = [folder for folder in _folders(path) if folder not in others]
         outputs = (at for at in whole if _name(at) in _OUTPUTS and counts[at] >= _FEW)
         many = (at for at in whole if counts[at] >= _MANY)
         folder_counts.update([folder] if (folder := next(outputs, next(many, ""))) else ())
@@ -36,6 +51,23 @@ def made_folders(files: Mapping[str, bool]) -> dict[str, int]:
 
 def folder_of(path: str, folders: Mapping[str, int]) -> str:
     """The one of these folders in which a file lies; "" for one by hand."""
+    return "" if is_written(path) else _place(path, folders)
+
+
+def by_hand(files: Mapping[str, bool], folders: Mapping[str, int]) -> list[str]:
+    """New files in these folders that somebody wrote."""
+    new = (path for path, is_new in files.items() if is_new)
+    return [path for path in new if is_written(path) and _place(path, folders)]
+
+
+def is_written(path: str) -> bool:
+    """Whether a file is of a kind that people write, and lies where they do."""
+    folder, name = posixpath.split(path)
+    brought = any(part in _BROUGHT or part.startswith(".") for part in folder.split("/"))
+    return posixpath.splitext(name)[1].lower() in _WRITTEN and not brought
+
+
+def _place(path: str, folders: Mapping[str, int]) -> str:
     return next((folder for folder in _folders(path) if folder in folders), "")
 
 

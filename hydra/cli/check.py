@@ -68,6 +68,8 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         _drop(lanes, options)
         return
     from hydra.commands.check import CheckRequest, check
+    from hydra.race.recovery import runs
+    from hydra.records.store.reader import RunRecord
     from hydra.report.checks import line, table_text
     from hydra.report.document import dump
 
@@ -90,7 +92,8 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         sys.stdout.write(dump(document))
     else:
         width, color = cells(sys.stdout), use_color(sys.stdout)
-        sys.stdout.write(table_text(document, width=width, color=color))
+        run = runs.id_to_type(RunRecord(done.folder.parent.parent), options["run"])
+        sys.stdout.write(table_text(document, width=width, color=color, run=run))
     sys.stdout.flush()
     sys.exit(done.exit_code)
 
@@ -98,6 +101,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
 def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
     from hydra.commands.known_checks import drop
     from hydra.errors import UsageError
+    from hydra.race.recovery import runs
     from hydra.report.document import dump
     from hydra.report.text import clean, quote
 
@@ -110,6 +114,7 @@ def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
         document = {"schema": 1, "kind": "dropped", "run": record.id, "checks": names}
         sys.stdout.write(dump({**document, "folder": str(folder)}))
     else:
-        where = f" -r {quote(options['run'])}" if options["run"] else ""
+        run = runs.id_to_type(record, options["run"])
+        where = f" -r {quote(run)}" if run else ""
         sys.stdout.write(f"dropped: {clean(', '.join(names))}\n")
         sys.stdout.write(f"compare again:  hydra compare{where}\n")

@@ -97,9 +97,11 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
     if options["as_json"]:
         sys.stdout.write(dump(done.document()))
     elif options["markdown"]:
+        from hydra.commands.merge_candidates import landed_lanes
         from hydra.report.markdown import comment
 
-        sys.stdout.write(comment(done.verdict, lanes=done.lanes))
+        landed = landed_lanes(done.record, done.root)
+        sys.stdout.write(comment({**done.verdict, "landed": landed}, lanes=done.lanes))
     elif page is None:
         sys.stdout.write(_text(done, options))
     if page is not None:
@@ -111,6 +113,7 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
 
 def _text(done: JudgedRun, options: dict[str, Any]) -> str:
     from hydra.commands.merge_candidates import with_candidates
+    from hydra.race.recovery import runs
     from hydra.report.compare import compare_text
 
     return compare_text(
@@ -118,7 +121,7 @@ def _text(done: JudgedRun, options: dict[str, Any]) -> str:
         lanes=done.lanes,
         width=cells(sys.stdout),
         color=use_color(sys.stdout),
-        run=done.record.id if options["run"] else "",
+        run=runs.id_to_type(done.record, options["run"]),
     )
 
 

@@ -277,21 +277,20 @@ def _row(place: RepositoryRuns, reading: RunReading) -> RunRow:
 def _ending(reading: RunReading) -> dict[str, Any]:
     """Who won, who was landed, and what it cost."""
     from hydra.race.recovery import runs
+    from hydra.race.recovery.retention import whole_lanes
     from hydra.race.verdict import known_judgement
     from hydra.report.document import strings, text
     from hydra.report.runs import RaceCost, spending
 
     landings = runs.landings(reading.run)
-    lanes = [
-        lane
-        for landing in landings
-        if not landing.get("undone")
-        for lane in strings(landing, "lanes")
-    ]
+    standing = [landing for landing in landings if not landing.get("undone")]
+    lanes = [lane for landing in standing for lane in strings(landing, "lanes")]
+    whole = [lane for landing in standing for lane in whole_lanes(landing)]
     result = reading.result
     return {
         "winner": text(known_judgement(reading.run) or {}, "top"),
         "landed": tuple(dict.fromkeys(lanes)),
+        "partial": tuple({*lanes} - {*whole}),
         "undone": bool(landings) and not lanes,
         "spending": RaceCost() if result is None else spending(result),
     }

@@ -257,7 +257,7 @@ def check(request: CheckRequest) -> CheckReport:
         work = partial(_checked, place, record, plan, config, subjects, request, cap)
         done = trio.run(work)
         _refuse_unstartable(done, place, folder_of(place.repository.root, request.directory), plan)
-        more = () if request.lanes else _drops(done, request.run)
+        more = () if request.lanes else _drops(done, runs.id_to_type(record, request.run))
         return replace(done, warnings=(*warnings, *done.warnings, *more))
 
 

@@ -18,7 +18,7 @@ from hydra.analysis.notices.requirements import set_up_for
 from hydra.checks.requirements import other_requirements
 from hydra.commands.merge_checks import Check, checked
 from hydra.commands.merge_selection import Confirm, MergeSelection, chosen
-from hydra.commands.merge_tree import ComposedTree, composed, placed, tree_of
+from hydra.commands.merge_tree import ComposedTree, composed, is_whole, left_out, placed, tree_of
 from hydra.config.check_names import in_folder
 from hydra.errors import HydraError, LandingRefused, Refused, UsageError
 from hydra.git import attributes, export, patches
@@ -120,7 +120,7 @@ def merge(request: MergeRequest) -> Landing:
             request.lane,
             request.picks,
             request.without,
-            run=request.run,
+            run=runs.id_to_type(record, request.run),
             override=request.override,
             environ=request.environ,
             scratch=scratch,
@@ -257,6 +257,7 @@ def _land(
         "run": record.id,
         "lanes": list(tree.lanes),
         "picks": [pick.shown for pick in choice.picks],
+        "whole": [part.lane for part in choice.parts if is_whole(record, part)],
         "title": text.splitlines()[0],
         "ref": ref if request.commits or repository.branch else "HEAD",
         "branch": request.branch,
@@ -285,7 +286,7 @@ def _land(
         files=files,
         moved=tree.head != tree.base,
         hooks=() if not request.commits else hooks_of(place, files),
-        notes=notes_of(record, tree),
+        notes=notes_of(record, tree, choice),
         dry_run=request.dry_run,
         document=document,
         remarks=remarks_of(place, record, tree),
@@ -497,9 +498,10 @@ def _least_of_a_lock(path: bytes) -> tuple[bool, int]:
     return b"lock" not in path.rpartition(b"/")[2].lower(), len(path)
 
 
-def notes_of(record: RunRecord, tree: ComposedTree) -> tuple[str, ...]:
-    """That a patch is not whole, a sentence each."""
-    notes = []
+def notes_of(record: RunRecord, tree: ComposedTree, choice: MergeSelection) -> tuple[str, ...]:
+    """That a patch is not whole, or what of it stays out and may be missed, a sentence each."""
+    without = any(pick.without for pick in choice.picks)
+    notes = [line for part in choice.parts if without for line in left_out(record, part)]
     for lane in tree.lanes:
         patch = runs.read(record).lanes.get(lane, {}).get("patch")
         missing = patch.get("incomplete") if isinstance(patch, dict) else ""

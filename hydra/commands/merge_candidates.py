@@ -13,6 +13,7 @@ from hydra.git.diff import changes
 from hydra.git.runner import run as git
 from hydra.git.runner import split
 from hydra.race.recovery import runs
+from hydra.race.recovery.retention import whole_lanes
 from hydra.records.store.reader import RunRecord
 from hydra.report.document import record as record_of
 from hydra.report.document import records, text
@@ -25,12 +26,14 @@ def with_candidates(
     document: Document, root: Path, record: RunRecord | None = None
 ) -> dict[str, Any]:
     """A result or a verdict with what the lines to type depend on: for a person's eyes, never
-    recorded. Of a race that has just ended (no `record`) nothing can have landed; of its patches
-    that one may land next it is said what they touch that is changed in the checkout."""
+    recorded. Of a race that has just ended (no `record`) nothing can have landed; it is said how
+    lines name it (`named`), and of its patches that one may land next what they touch that is
+    changed in the checkout."""
     facts: dict[str, Any] = {"detached": is_detached(root)}
     if record is not None:
-        facts["landed"] = _landed_lanes(record, root)
+        facts["landed"] = landed_lanes(record, root)
     else:
+        facts["named"] = runs.id_to_type(RunRecord(Path(text(document, "folder"))))
         facts["dirty"] = dict(_dirty(document, root))
     verdict = document.get("verdict")
     inner = {"verdict": {**verdict, **facts}} if isinstance(verdict, Mapping) else {}
@@ -74,16 +77,10 @@ def is_detached(root: Path) -> bool:
         return False
 
 
-def _landed_lanes(record: RunRecord, root: Path) -> list[str]:
+def landed_lanes(record: RunRecord, root: Path) -> list[str]:
     """Lanes that stand as a whole where they were landed."""
     landings = [landing for landing in runs.landings(record) if _is_in_place(landing, root)]
-    return [str(lane) for landing in landings for lane in _lanes(landing)]
-
-
-def _lanes(landing: Mapping[str, Any]) -> list[str]:
-    picks, lanes = landing.get("picks") or (), landing.get("lanes") or ()
-    whole = not picks or all(str(pick).endswith(":") for pick in picks)
-    return list(lanes) if whole else []
+    return [lane for landing in landings for lane in whole_lanes(landing)]
 
 
 def _is_in_place(landing: Mapping[str, Any], root: Path) -> bool:

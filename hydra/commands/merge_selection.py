@@ -18,6 +18,7 @@ from hydra.report.ranking import (
     OVERRIDE,
     gate_paths,
     is_all_untested,
+    is_held_back_whole,
     landing_options,
     lands_by_name,
     question,
@@ -82,7 +83,7 @@ def chosen(
     where it lands for a reason only and none was given, or where a person does not say yes to it.
 
     `without` is left out of a whole lane, whichever that is.
-    `run` is how the run was named, "" for the latest, and `options` where it is to land: the lines
+    `run` is the id that lines name, "" for the latest, and `options` where it is to land: the lines
     to type name both again. `checks`: whether checks will run on it; `confirm` None: nobody can be
     asked.
     """
@@ -96,18 +97,22 @@ def chosen(
     if picks and without:
         raise UsageError("--except goes with a whole lane, not with picks", hint="pick less")
     reason = (override or "").strip()
-    rest = "".join(f" --except {quote(pick.path or '.')}" for pick in without)
+    rest = "".join(f" --except {quote(pick.other or pick.path or '.')}" for pick in without)
     where = f"{rest}{_of_run(run)}{options}"
     if lane or picks:
         verdict, unread = _verdict(record, environ, f"{_typed(lane, picks)}{where}", reason)
     else:
-        verdict, unread = _judgement(record, environ), ""
-        lane = _top(verdict, _of_run(run), options, reason)
+        verdict, unread = _judgement(record, environ, where), ""
+        lane = _top(verdict, rest, _of_run(run), options, reason)
     if without:
         excluded = placed(record, [replace(pick, lane=lane) for pick in without])
         picks = (Pick(lane, ""), *excluded)
     parts = picked(record, picks or [Pick(lane, "")], scratch)
-    whole = [part.lane for part in parts if _counts_as_lane(record, part, verdict, checks)]
+    whole = [
+        part.lane
+        for part in parts
+        if _counts_as_lane(record, part, verdict, checks, is_rest=bool(without))
+    ]
     line = f"{_typed(lane, () if without else picks)}{where}"
     _check_states(verdict, whole, line, reason)
     confirmed = () if reason else _confirmed(verdict, whole, line, confirm)
@@ -147,10 +152,13 @@ def _verdict(
 _NONE: Verdict = {"lanes": []}
 
 
-def _counts_as_lane(record: RunRecord, part: LanePart, verdict: Verdict, checks: bool) -> bool:
+def _counts_as_lane(
+    record: RunRecord, part: LanePart, verdict: Verdict, checks: bool, *, is_rest: bool
+) -> bool:
     """Whether a part is all of its lane's patch. Of less the checks decide, unless there are none,
     or it takes a file in which lies what speaks against the lane, or what it leaves to decide: any
-    file, where none is named for that."""
+    file, where none is named for that. What `is_rest` of a whole lane counts as the lane where that
+    is held back for what lies in no file."""
     if is_whole(record, part):
         return True
     lane = lane_of(verdict, part.lane)
@@ -159,7 +167,7 @@ def _counts_as_lane(record: RunRecord, part: LanePart, verdict: Verdict, checks:
         return False
     decided = checks and verdict.get("checked") is not False
     against = gate_paths(lane)
-    anywhere = asks and not against
+    anywhere = (asks and not against) or (is_rest and is_held_back_whole(lane))
     return not decided or anywhere or not against.isdisjoint(whole_files(record, part))
 
 
@@ -216,7 +224,7 @@ def _needs_reason(verdict: Verdict, lane: str) -> bool:
     return mine.get("rank") is not None and not lands_by_name(mine, verdict)
 
 
-def _judgement(record: RunRecord, environ: Mapping[str, str]) -> Verdict:
+def _judgement(record: RunRecord, environ: Mapping[str, str], where: str) -> Verdict:
     try:
         return judgement(record, environ)
     except (Refused, RecordError) as error:
@@ -225,12 +233,13 @@ def _judgement(record: RunRecord, environ: Mapping[str, str]) -> Verdict:
         override = OVERRIDE if isinstance(error, RecordError) else ""
         raise type(error)(
             f"no lane was named, and there is no ranking to take one from: {error.message}",
-            hint=f"name the lane: hydra merge LANE{override}; `hydra runs show` lists them",
+            hint=f"name the lane: hydra merge LANE{where}{override}; `hydra runs show` lists them",
         ) from error
 
 
-def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
-    """The one lane to land. Raises `LandingRefused` with the lines to type instead."""
+def _top(verdict: Verdict, rest: str, named: str, options: str, reason: str) -> str:
+    """The one lane to land. Raises `LandingRefused` with the lines to type instead, each with
+    `rest`, what is left out."""
     if verdict.get("top"):
         return str(verdict["top"])
     untested = is_all_untested(verdict)
@@ -242,7 +251,7 @@ def _top(verdict: Verdict, named: str, options: str, reason: str) -> str:
         raise LandingRefused(
             "nothing was landed: no lane has a patch", hint="`hydra runs show` says why"
         )
-    how = f"{named}{options or landing_options(verdict)}"
+    how = f"{rest}{named}{options or landing_options(verdict)}"
     lines = ", or ".join(
         f"hydra merge {quote(name)}{how}{OVERRIDE if _needs_reason(verdict, name) else ''}"
         for name in names

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hydra.analysis.made_folders import by_hand, made_folders
 from hydra.errors import LandingRefused, UsageError
-from hydra.git.diff import changes
+from hydra.git.diff import changes, renames
 from hydra.git.runner import run
 from hydra.landing.compose import LanePart, bring, compose
 from hydra.landing.picks import LanePatch, Pick
@@ -16,6 +17,7 @@ from hydra.race.recovery import runs
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.records.store.reader import RunRecord
 from hydra.report.text import quote
+from hydra.text import join_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,7 @@ def composed(
 def picked(record: RunRecord, picks: Sequence[Pick], scratch: Path) -> tuple[LanePart, ...]:
     """Each lane's part of what is picked. Raises `UsageError` for a pick that fits nothing."""
     commits = {pick.lane: runs.commit_of(record, pick.lane) for pick in picks}
-    if len(commits) == 1 and all(pick.path == "" for pick in picks):
+    if len(commits) == 1 and all(pick.path == "" and not pick.without for pick in picks):
         ((lane, commit),) = commits.items()
         return (LanePart(lane=lane, tree=tree_of(record, commit), commit=commit),)
     parts: list[LanePart] = []
@@ -107,6 +109,27 @@ def whole_files(record: RunRecord, part: LanePart) -> frozenset[str]:
     contents = {change.path for change in changes(record.patches, part.tree, part.commit)}
     mine = {change.path for change in changes(record.patches, record.base, part.commit)}
     return frozenset(path.decode("utf-8", "backslashreplace") for path in mine - contents)
+
+
+def left_out(record: RunRecord, part: LanePart) -> Iterator[str]:
+    """A sentence for what --except has left out of a lane and a person may miss: what people write
+    beside what a build made, and a file of which the other side, before it was moved, goes."""
+    rest = {os.fsdecode(row.path): row for row in changes(record.patches, part.tree, part.commit)}
+    files = {path: change.old is None for path, change in rest.items()}
+    if written := by_hand(files, made_folders(files)):
+        look = "looks" if len(written) == 1 else "look"
+        yield f"{join_names(written)} {look} written by hand and {_is(written)} left out"
+    pairs = renames(record.patches, record.base, part.commit)
+    moved = [(os.fsdecode(old), os.fsdecode(new)) for old, new in pairs]
+    if gone := [(old, new) for old, new in moved if new in rest and old not in rest]:
+        yield (
+            f"{join_names([old for old, _ in gone])} {_is(gone)} deleted, and "
+            f"{join_names([new for _, new in gone])}, with the same in it, left out"
+        )
+
+
+def _is(values: Sized) -> str:
+    return "is" if len(values) == 1 else "are"
 
 
 def _dirty(record: RunRecord, base: str) -> frozenset[bytes]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from hydra.errors import UsageError
@@ -68,6 +69,11 @@ class LanePatch:
                 self._take_path(pick, moved)
             else:
                 self._take_hunk(pick, moved)
+        if not self._entries and any(pick.without for pick in picks):
+            raise UsageError(
+                f"--except leaves nothing of lane {self.lane} to land",
+                hint=f"leave out less: it changes {_first_names(self._changed())}",
+            )
         for path in self._edits.keys() | self._modes.keys():
             if path not in self._entries:  # a whole file holds all of its hunks
                 self._entries[path] = self._edited(path)
@@ -93,7 +99,9 @@ class LanePatch:
             raise _no_such_path(pick, changed)
         for path in chosen:
             if pick.without:
-                self._leave_file(path, moved)
+                # What is left out is what lies there, and no more: a file that goes elsewhere and
+                # holds the same goes.
+                self._entries.pop(path, None)
             else:
                 self._take_file(path, moved)
 
@@ -101,10 +109,6 @@ class LanePatch:
         # A rename is one thing: picking either side takes both.
         for side in (path, moved.get(path, path)):
             self._entries[side] = self._changed()[side].new
-
-    def _leave_file(self, path: bytes, moved: Mapping[bytes, bytes]) -> None:
-        for side in (path, moved.get(path, path)):
-            self._entries.pop(side, None)
 
     def _take_hunk(self, pick: Pick, moved: Mapping[bytes, bytes]) -> None:
         hunk = self._hunk(pick)
@@ -162,8 +166,12 @@ def _empty(lane: str) -> UsageError:
 def _no_such_path(pick: Pick, changed: Mapping[bytes, object]) -> UsageError:
     if not changed:
         return _empty(pick.lane)
-    names = [os.fsdecode(path) for path in changed]
-    near = get_close_matches(pick.path or "", names, 3, 0.5) or names[:_NAMED]
+    near = get_close_matches(pick.path or "", list(map(os.fsdecode, changed)), 3, 0.5)
     return UsageError(
-        f"lane {pick.lane} does not change {pick.path}", hint=f"it changes {', '.join(near)}"
+        f"lane {pick.lane} does not change {pick.path}",
+        hint=f"it changes {', '.join(near) or _first_names(changed)}",
     )
+
+
+def _first_names(changed: Iterable[bytes]) -> str:
+    return ", ".join(os.fsdecode(path) for path in islice(changed, _NAMED))

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from hydra.analysis.made_folders import made_folders
+from hydra.analysis.made_folders import by_hand, made_folders
 from hydra.analysis.wording import joined
 from hydra.config.check_names import split_folders
 from hydra.ranking.evidence import Evidence, LaneEvidence
@@ -36,21 +36,40 @@ def untested_places(evidence: Evidence) -> Iterator[str]:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class MadeFolder:
+    """A folder that a patch adds and a build may have left (`coverage/`), how many files of it are
+    such, and which are of a kind that people write."""
+
+    folder: str
+    files: int
+    by_hand: tuple[str, ...] = ()
+
+
+def made(lane: LaneEvidence, evidence: Evidence) -> tuple[MadeFolder, ...]:
+    """What a build may have left in a lane's patch."""
+    files = {file.path: not file.old_mode for file in lane.files}
+    folders = made_folders(files, evidence.paths)
+    return tuple(
+        MadeFolder(folder, count, tuple(by_hand(files, {folder: count})))
+        for folder, count in folders.items()
+    )
+
+
 def made_places(evidence: Evidence) -> Iterator[str]:
     """A sentence for lanes whose patches have the same folders of a build's."""
-    lanes: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    lanes: dict[tuple[MadeFolder, ...], list[str]] = {}
     for lane in evidence.lanes:
-        if folder_counts := made_folders({file.path: not file.old_mode for file in lane.files}):
-            lanes.setdefault(tuple(folder_counts.items()), []).append(lane.lane)
-    for places, names in lanes.items():
-        folders = [folder.rstrip("/") for folder, _ in places]
-        counted = [f"{folder.rstrip('/')} ({count:,} files)" for folder, count in places]
-        options = " ".join(f"--except {shlex.quote(folder)}" for folder in folders[:NAMED])
+        if folders := made(lane, evidence):
+            lanes.setdefault(folders, []).append(lane.lane)
+    for folders, names in lanes.items():
+        counted = [f"{row.folder.rstrip('/')} ({row.files:,} files)" for row in folders]
         add = "adds" if len(names) == 1 else "add"
-        yield (
-            f"{joined(names)} {add} {join_names(counted, NAMED)}, which git does not ignore: "
-            f"hydra merge {options} leaves them out"
-        )
+        line = f"{joined(names)} {add} {join_names(counted, NAMED)}, which git does not ignore"
+        written = [path for row in folders for path in row.by_hand]
+        look = "looks" if len(written) == 1 else "look"
+        which = f"; {join_names(written, NAMED)} in there {look} written by hand"
+        yield f"{line}{which if written else ''}"
 
 
 def unchecked(lane: LaneEvidence) -> list[str]:

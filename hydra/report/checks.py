@@ -5,7 +5,7 @@ from __future__ import annotations
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import bullets, clean, duration, gist, plural
+from hydra.report.text import bullets, clean, duration, gist, plural, quote
 from hydra.text import quoted
 
 COLUMNS = 3
@@ -180,8 +180,10 @@ def remarks(lane: Data, key: str = "checks") -> list[str]:
     ]
 
 
-def table_text(document: Data, *, width: int | None, color: bool) -> str:
-    """The document of `hydra check` for a person; ends with a newline."""
+def table_text(document: Data, *, width: int | None, color: bool, run: str = "") -> str:
+    """The document of `hydra check` for a person; ends with a newline. `run` is named in the next
+    step, where it may not be the latest."""
+    of_run = f" -r {quote(run)}" if run else ""
     lanes = records(document, "lanes")
     head = [Column("lane", least=10), *columns(lanes), Column("why", wraps=True, least=32)]
     rows: list[list[Cell]] = [
@@ -192,7 +194,7 @@ def table_text(document: Data, *, width: int | None, color: bool) -> str:
         [*baseline(document), *_recorded(document)],
         table(rows, head, width, color),
         *(_changes(lane, width, color) for lane in (_as_a_lane(document), *lanes)),
-        [f"output: {clean(text(document, 'folder'))}", "compare again:  hydra compare"],
+        [f"output: {clean(text(document, 'folder'))}", f"compare again:  hydra compare{of_run}"],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

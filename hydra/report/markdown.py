@@ -66,7 +66,9 @@ def _capped(blocks: Sequence[str], last: str) -> str:
 
 
 def _headline(verdict: Data) -> str:
-    if top := text(verdict, "top"):
+    if landed := strings(verdict, "landed"):
+        head = f"{', '.join(map(code, landed))} landed"
+    elif top := text(verdict, "top"):
         head = f"land {code(top)}"
     elif tied := ranking.tied_for_first(verdict):
         head = f"{', '.join(map(code, tied))} are tied"

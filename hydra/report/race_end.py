@@ -48,13 +48,14 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
     style = "good" if text(verdict, "top") else "warn"
     answer = [paint(line, style, color) for line in _short(head, width)]
     rows = _table(verdict, lanes, width, color)
-    more = [*_next(verdict, lanes)] if steps else []
+    more = _next(verdict, lanes, _of_run(document)) if steps else []
     if steps:
         sentences = [*ranking.asks(verdict), *_rest(document, lanes), *_more(document, lanes)]
         more += [line for sentence in sentences for line in _short(sentence, width)]
     more += plans(document)
     notes = [f"note: {note}" for note in (*strings(verdict, "warnings"), *_hidden(document))]
-    more += [line for note in notes for line in _short(note, width)]
+    # What a note ends with may be what to type: it stays whole.
+    more += [line for note in notes for line in wrapped(clean(note), width)]
     return "\n".join([*answer, *rows, *([""] if more else ()), *more]) + "\n"
 
 
@@ -150,26 +151,38 @@ def _short(sentence: str, room: int | None) -> list[str]:
     return [*lines[: _LINES - 1], cut(" ".join(lines[_LINES - 1 :]), room)]
 
 
-def _next(verdict: Data, lanes: Sequence[Data]) -> list[str]:
-    how = ranking.landing_options(verdict)
+def _of_run(document: Data) -> str:
+    """What lines name the race by, where another has begun since."""
+    run = text(document, "named")
+    return f" -r {quote(run)}" if run else ""
+
+
+def _next(verdict: Data, lanes: Sequence[Data], of_run: str) -> list[str]:
     patched = [text(lane, "lane") for lane in lanes if number(record(lane, "patch"), "files")]
     if not patched:
-        return ["why: hydra runs show"]
+        return [f"why: hydra runs show{of_run}"]
     if ranking.is_all_untested(verdict):
-        looks, test, when = ranking.untested_steps(verdict)
+        looks, test, when = ranking.untested_steps(verdict, of_run)
         return [*(f"look: {look}" for look in looks), f"{when}: {test}"]
     first = quote(text(verdict, "top") or patched[0])
-    why = "why: hydra compare"
+    why = f"why: hydra compare{of_run}"
+    how = f"{of_run}{ranking.landing_options(verdict)}"
+    rests = [
+        line.strip()
+        for lane in ranking.to_land(verdict)
+        for line in ranking.merge_without_made(lane, verdict, of_run)
+    ]
     if tied := ranking.tied_for_first(verdict):
         lands = ", or ".join(f"hydra merge {quote(lane)}{how}" for lane in tied)
-        return [f"look: hydra diff {' '.join(map(quote, tied[:2]))}", why, f"land: {lands}"]
-    look, merge = f"look: hydra diff {first}", f"hydra merge {first}{how}"
+        look = f"look: hydra diff {' '.join(map(quote, tied[:2]))}{of_run}"
+        return [look, why, f"land: {lands}", *rests]
+    look, merge = f"look: hydra diff {first}{of_run}", f"hydra merge {first}{how}"
     if text(verdict, "top"):
-        both = ranking.merge_of_both(verdict, "")
+        both = ranking.merge_of_both(verdict, of_run)
         code = [f"{ranking.or_both(verdict)}:", both] if both else []
-        return [look, why, f"land: {merge}", *code]
+        return [look, why, f"land: {merge}", *code, *rests]
     is_able = ranking.lands_by_name(lanes[0], verdict)
-    return [look, why, *([f"land it all the same: {merge}"] if is_able else [])]
+    return [look, why, *([f"land it all the same: {merge}", *rests] if is_able else [])]
 
 
 def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
@@ -180,7 +193,7 @@ def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
         and not untested
         and any(number(record(lane, "patch"), "files") for lane in lanes)
     ):
-        yield "test what was kept: hydra check"
+        yield f"test what was kept: hydra check{_of_run(document)}"
 
 
 def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
@@ -191,7 +204,7 @@ def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
     if len(warned) == 1:
         yield f"warning: {gist(warned[0], _WARNING)}"
     elif warned:
-        yield f"{len(warned)} warnings: hydra runs show"
+        yield f"{len(warned)} warnings: hydra runs show{_of_run(document)}"
     verdict = record(document, "verdict")
     for lane in next_to_land(verdict, lanes):
         if mine := strings(record(document, "dirty"), text(lane, "lane")):
@@ -200,7 +213,8 @@ def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
             yield f"{clean(text(lane, 'lane'))} {line}"
         if looks := len(records(record(lane, "patch"), "remarks")):
             name = clean(text(lane, "lane"))
-            yield f"{name}: {plural(looks, 'change')} to look at before you land: hydra compare"
+            line = f"{plural(looks, 'change')} to look at before you land: hydra compare"
+            yield f"{name}: {line}{_of_run(document)}"
 
 
 def _hidden(document: Data) -> list[str]:

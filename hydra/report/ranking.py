@@ -173,6 +173,12 @@ def gate_paths(lane: Data) -> frozenset[str]:
     return frozenset(path for row in documents if (path := text(row, "path")))
 
 
+def is_held_back_whole(lane: Data) -> bool:
+    """Whether a lane is held back for what lies in no file of its patch."""
+    pathless = any(not text(gate, "path") for gate in records(lane, "gates"))
+    return pathless and text(lane, "state") == "held_back"
+
+
 def says(verdict: Data, width: int | None, color: bool = False) -> list[str]:
     """The verdict in one sentence, and how sure it is."""
     answer = gist(text(verdict, "says"), _SENTENCE)
@@ -213,10 +219,15 @@ def _of_ten(share: float) -> str:
 
 def asks(verdict: Data) -> list[str]:
     """What is asked before the lanes land that are offered, a sentence each."""
+    lanes = to_land(verdict)
+    return [f"{ASKS}{gist(line, _SENTENCE)}" for lane in lanes if (line := question(lane, verdict))]
+
+
+def to_land(verdict: Data) -> list[Data]:
+    """The lanes that are offered to land: the top, the tied, else the first that has a patch."""
     patched = [lane for lane in records(verdict, "lanes") if number(lane, "rank")]
     names = [text(verdict, "top")] if text(verdict, "top") else tied_for_first(verdict)
-    first = [lane for lane in patched if text(lane, "lane") in names] or patched[:1]
-    return [f"{ASKS}{gist(line, _SENTENCE)}" for lane in first if (line := question(lane, verdict))]
+    return [lane for lane in patched if text(lane, "lane") in names] or patched[:1]
 
 
 def steps(verdict: Data, run: str, width: int | None = None) -> list[str]:
@@ -226,6 +237,9 @@ def steps(verdict: Data, run: str, width: int | None = None) -> list[str]:
     how = landing_options(verdict)
     beside = f"side by side:  hydra compare --html --open{of_run}"
     names = [line for value in asks(verdict) for line in paragraph(value, width)]
+    rests = [
+        line for lane in to_land(verdict) for line in merge_without_made(lane, verdict, of_run)
+    ]
     patched = [text(lane, "lane") for lane in records(verdict, "lanes") if number(lane, "rank")]
     if not patched:
         return []
@@ -245,6 +259,7 @@ def steps(verdict: Data, run: str, width: int | None = None) -> list[str]:
         return [
             f"land it:       hydra merge {quote(top)}{of_run}{how}",
             *([f"{or_both(verdict)}:", f"  {both}"] if both else []),
+            *rests,
             *names,
             f"see it:        hydra diff {quote(top)}{of_run}",
             beside,
@@ -253,7 +268,7 @@ def steps(verdict: Data, run: str, width: int | None = None) -> list[str]:
         head = f"{named(tied)} are tied: look, then land the one that you choose"
         lands = [f"  hydra merge {quote(lane)}{of_run}{how}" for lane in tied]
         look = f"  hydra diff {' '.join(map(quote, tied[:2]))}{of_run}"
-        return [head, look, *lands, *names, *_separation(verdict, of_run), beside]
+        return [head, look, *lands, *rests, *names, *_separation(verdict, of_run), beside]
     first = quote(patched[0])
     named_only = lands_by_name(records(verdict, "lanes")[0], verdict)
     override = "" if named_only else OVERRIDE
@@ -261,6 +276,7 @@ def steps(verdict: Data, run: str, width: int | None = None) -> list[str]:
         f"see it:        hydra diff {first}{of_run}",
         beside,
         f"land it still: hydra merge {first}{of_run}{how}{override}",
+        *rests,
         *names,
         *_separation(verdict, of_run),
     ]
@@ -280,6 +296,22 @@ def merge_of_both(verdict: Data, of_run: str) -> str:
     in all tests; "" where there is none."""
     picks = [f" --pick {quote(pick)}" for pick in strings(verdict, "picks")]
     return f"hydra merge{''.join(picks)}{of_run}{landing_options(verdict)}" if picks else ""
+
+
+def merge_without_made(lane: Data, verdict: Data, of_run: str) -> list[str]:
+    """The line that lands a lane without the folders that a build may have left in its patch, below
+    what stands before it; none where there is nothing else in it, or no such folder."""
+    folders = [text(row, "folder").rstrip("/") for row in records(lane, "made")]
+    count = sum(int(number(row, "files") or 0) for row in records(lane, "made"))
+    if not folders or count >= len(records(lane, "files")):
+        return []
+    options = "".join(f" --except {quote(folder)}" for folder in folders)
+    override = "" if lands_by_name(lane, verdict) else OVERRIDE
+    rest = f"{options}{of_run}{landing_options(verdict)}{override}"
+    return [
+        "or without what a build may have left:",
+        f"  hydra merge {quote(text(lane, 'lane'))}{rest}",
+    ]
 
 
 def or_both(verdict: Data) -> str:

@@ -29,8 +29,9 @@ class RunRow:
 
     `title` is the task's first line, cut, `prompt` all of it ("": unknown).
     `state` is `running`, `ended`, `broken off` or `unreadable` (a damaged record, or a newer one).
-    `winner` is the lane on top of its ranking (""), `landed` the lanes that are landed, `undone`
-    that all of these were taken back; `spending` what its agents cost.
+    `winner` is the lane on top of its ranking (""), `landed` the lanes that are landed, `partial`
+    those of which only a part is, `undone` that all of these were taken back; `spending` what its
+    agents cost.
     """
 
     run: str
@@ -43,6 +44,7 @@ class RunRow:
     folder: str = ""
     winner: str = ""
     landed: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
     undone: bool = False
     spending: RaceCost = RaceCost()
 
@@ -107,10 +109,11 @@ def _run_cells(row: RunRow) -> list[Cell]:
 
 
 def _landed(row: RunRow) -> Cell:
-    """`yes` where it is the winner, else who; `no` and `undone`."""
+    """`yes` where it is the winner, whole, else who; `no` and `undone`."""
     if not row.landed:
         return "undone" if row.undone else "no"
-    return StyledText("yes" if row.landed == (row.winner,) else ", ".join(row.landed), "good")
+    names = [f"part of {lane}" if lane in row.partial else lane for lane in row.landed]
+    return StyledText("yes" if names == [row.winner] else ", ".join(names), "good")
 
 
 def _spent(spending: RaceCost) -> str:

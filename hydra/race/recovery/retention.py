@@ -103,8 +103,9 @@ def is_landed(run: RunRecord, state: Path) -> bool:
     """Whether a patch of it stands on one of the user's branches, and no worktree is kept.
 
     Who lands one lane has decided against the others. A landing without a commit, one that was
-    taken back, one whose branch no longer holds it, and one of picked parts do not count; nor does
-    any of a run that holds changes which the user had not committed.
+    taken back, one whose branch no longer holds it, and one that took less than the whole of each
+    of its lanes do not count; nor does any of a run that holds changes which the user had not
+    committed.
     """
     if grounds(run, state):
         return False
@@ -114,15 +115,22 @@ def is_landed(run: RunRecord, state: Path) -> bool:
         root = Path(str(run.manifest["repository"]))
         for path in sorted((run.folder / "landings").glob("*.json")):
             document = read_object(path)
-            whole = not document["picks"] or any(pick.endswith(":") for pick in document["picks"])
+            is_whole = set(whole_lanes(document)) == set(document["lanes"])
             if (
-                whole
+                is_whole
                 and document["undone"] is None
                 and document["commit"]
                 and _holds(root, document)
             ):
                 return True
     return False
+
+
+def whole_lanes(landing: Document) -> list[str]:
+    """The lanes of a landing that it took whole, as its record says; of one that does not say it,
+    those of a landing without picks."""
+    lanes = landing.get("whole", [] if landing.get("picks") else landing.get("lanes"))
+    return [str(lane) for lane in lanes] if isinstance(lanes, list) else []
 
 
 def _holds(root: Path, landing: Document) -> bool:

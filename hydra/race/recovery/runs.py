@@ -54,6 +54,13 @@ def find(place: RepositoryRuns, name: str | None) -> RunRecord:
     return find_run(place.folder, name)
 
 
+def id_to_type(run: RunRecord, typed: str = "") -> str:
+    """What a line to type names after `-r`: the run's id where it was named, or where another race
+    of its repository has begun since; else "", which is the latest. `@-1` is another by then."""
+    is_latest = [record.id for record in runs(run.folder.parent)][-1:] == [run.id]
+    return run.id if typed or not is_latest else ""
+
+
 def size(place: RepositoryRuns, run: RunRecord) -> int:
     """Bytes that a run takes, its worktrees too: where it has ended, as it was last measured."""
     return retention.size(run, place.state)

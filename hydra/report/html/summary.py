@@ -111,9 +111,17 @@ def _lines(verdict: Data, lanes: Sequence[Data]) -> list[str]:
     if names == [""]:
         first = lanes[0]
         names = [text(first, "lane")] if ranking.lands_by_name(first, verdict) else []
-    rest = f" -r {quote(text(verdict, 'run'))}{ranking.landing_options(verdict)}"
-    both = ranking.merge_of_both(verdict, f" -r {quote(text(verdict, 'run'))}")
-    return [*(f"hydra merge {quote(name)}{rest}" for name in names[:_MOST]), *[both][: len(both)]]
+    of_run = f" -r {quote(text(verdict, 'run'))}"
+    rest = f"{of_run}{ranking.landing_options(verdict)}"
+    both = ranking.merge_of_both(verdict, of_run)
+    made = (
+        line.strip()
+        for lane in lanes
+        if text(lane, "lane") in names[:_MOST]
+        for line in ranking.merge_without_made(lane, verdict, of_run)[1:]
+    )
+    lands = (f"hydra merge {quote(name)}{rest}" for name in names[:_MOST])
+    return [*lands, *[both][: len(both)], *made]
 
 
 _MOST = 3

@@ -1,0 +1,149 @@
+"""Two races at once in one repository: each line that is offered is of the race that it stands at
+the end of, in whatever order the two begin, end, are checked and land."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.verdict_races import RIGHT, UNITTEST, shop
+
+pytestmark = pytest.mark.slow
+
+MADE = "mkdir -p coverage; cd coverage; for i in $(seq 10); do echo $i >$i.html; done"
+
+
+class Races:
+    """Two races of a lane each, `claude-first` and `claude-second`; each agent waits at a gate."""
+
+    def __init__(self, hydra: Hydra) -> None:
+        shop(hydra.repo)
+        self.hydra = hydra
+        self.gates = {name: fakes.Barrier(hydra.scratch, name) for name in ("first", "second")}
+        cases = [
+            (
+                f"--model\n{name}\n",
+                [
+                    *gate.stop(),
+                    fakes.edit("src/pager.py", f"{RIGHT}# {name}\n"),
+                    fakes.shell("sh", "-c", MADE),
+                    fakes.finish("done"),
+                ],
+            )
+            for name, gate in self.gates.items()
+        ]
+        hydra.agent("claude", [fakes.fail()], cases=cases)
+        self.processes: dict[str, subprocess.Popen[str]] = {}
+
+    def begin(self, name: str) -> None:
+        """Until its agent is at work."""
+        args = ("race", "Do it", "-a", f"claude:{name}", "--check", UNITTEST)
+        self.processes[name] = self.hydra.start(*args)
+        self.gates[name].wait()
+
+    def end(self, name: str) -> str:
+        """What the race prints at its end."""
+        self.gates[name].open()
+        output, errors = self.processes[name].communicate(timeout=120)
+        self.gates[name].close()
+        assert self.processes[name].returncode == 0, output + errors
+        return output
+
+    def run_of(self, name: str) -> str:
+        """The id of its run."""
+        rows = json.loads(self.hydra.run("runs", "--json").stdout)["runs"]
+        (run,) = (row["run"] for row in rows if row["lanes"][0]["lane"] == f"claude-{name}")
+        return str(run)
+
+    def landed(self, line: str) -> str:
+        """What an offered line brings to the pager's last line; the landing is taken back."""
+        *_, command = line.partition("hydra ")
+        done = self.hydra.run(*shlex.split(command))
+        assert done.returncode == 0, done.stderr
+        text = (self.hydra.repo / "src/pager.py").read_text().splitlines()[-1]
+        assert self.hydra.run("merge", "--undo").returncode == 0
+        return text
+
+
+@pytest.fixture
+def races(hydra: Hydra) -> Races:
+    return Races(hydra)
+
+
+def commands(text: str) -> list[str]:
+    """The lines that one may type."""
+    return [line for line in text.splitlines() if re.search(r"(^|: +|  )hydra \w", line)]
+
+
+def lines(text: str) -> dict[str, str]:
+    """By what stands before it, each of them."""
+    return {line.partition("hydra ")[0]: line for line in commands(text)}
+
+
+@pytest.mark.parametrize("ends", [("first", "second"), ("second", "first")])
+def test_a_race_is_named_at_its_end_where_another_began_since(
+    races: Races, ends: list[str]
+) -> None:
+    races.begin("first")
+    races.begin("second")
+    text = {name: races.end(name) for name in ends}
+    runs = {name: races.run_of(name) for name in ends}
+    assert commands(text["first"])
+    for line in commands(text["first"]):
+        assert f" -r {runs['first']}" in line
+    for line in commands(text["second"]):
+        assert " -r " not in line
+    for name in ends:
+        offered = [line for line in commands(text[name]) if "hydra merge" in line]
+        assert [races.landed(line) for line in offered] == [f"# {name}"] * 2
+        assert "--except coverage" in offered[1]
+
+
+def test_a_race_that_has_ended_is_the_latest_until_another_begins(races: Races) -> None:
+    races.begin("first")
+    assert [line for line in commands(races.end("first")) if " -r " in line] == []
+    races.begin("second")
+    run = races.run_of("first")
+    shown = races.hydra.run("compare", "-r", "@-1").stdout
+    assert commands(shown)
+    for line in commands(shown):
+        assert f" -r {run}" in line
+    races.end("second")
+    assert races.landed(lines(shown)["land it:       "]) == "# first"
+
+
+def test_a_check_of_an_earlier_race_names_it_and_its_place_in_the_row_does_not_stay(
+    races: Races,
+) -> None:
+    races.begin("first")
+    races.end("first")
+    races.begin("second")
+    races.end("second")
+    first = races.run_of("first")
+    for typed in ("@-1", first[:-1], first):
+        checked = races.hydra.run("check", "-r", typed)
+        assert f"compare again:  hydra compare -r {first}\n" in checked.stdout
+    assert "compare again:  hydra compare\n" in races.hydra.run("check").stdout
+
+
+def test_a_refused_landing_names_the_run_by_what_stays(races: Races) -> None:
+    races.begin("first")
+    races.end("first")
+    races.begin("second")
+    races.end("second")
+    first = races.run_of("first")
+    file = Path(races.hydra.run("runs", "path", first).stdout.strip(), "result.json")
+    document = json.loads(file.read_text())
+    document["verdict"]["lanes"][0] |= {"state": "held_back", "mergeable": False}
+    document["verdict"]["top"] = None
+    file.write_text(json.dumps(document))
+    refused = races.hydra.run("merge", "-r", "@-1", "--except", "coverage")
+    assert refused.returncode == 5
+    assert f"hydra merge claude-first --except coverage -r {first}" in refused.stderr
